@@ -1,6 +1,6 @@
 """Runs as a paper prints them: tables of its shape, and what it prints with our rows below."""
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -89,72 +89,115 @@ def paper_tables(runs: Sequence[Run], *, draws: Draws, people: Container[Path] =
         people: as for `paper_sections`.
     """
     tables: list[Table] = []
-    for name in dict.fromkeys(run.plan.benchmark for run in runs):
-        own = [run for run in runs if run.plan.benchmark == name]
-        for title, columns in columns_of(own).items():
-            kept = [c for c in columns if any(column_rows(run, c) for run in own)]
-            if kept:
-                tables.append(
-                    _table(f"paper-{len(tables) + 1}", title, own, kept, draws=draws, people=people)
-                )
+    for owner in dict.fromkeys(run.plan.benchmark for run in runs):
+        own = [run for run in runs if run.plan.benchmark == owner]
+        rows = {name: [run] for name, run in zip(run_names(own), own, strict=True)}
+        others = {name for name, (run,) in rows.items() if run.folder in people}
+        for title, columns in columns_of(own):
+            name = f"paper-{len(tables) + 1}"
+            tables.append(
+                paper_table(name, f"{owner}: {title}", rows=rows, columns=columns, draws=draws, people=others)
+            )
     return tuple(tables)
 
 
-def _table(  # noqa: PLR0917 - name and title belong together, runs and columns make the cells
+def paper_table(
     name: str,
     title: str,
-    runs: Sequence[Run],
-    columns: Sequence[PaperColumn],
     *,
+    rows: Mapping[str, Sequence[Run]],
+    columns: Sequence[PaperColumn],
     draws: Draws,
-    people: Container[Path],
+    people: Container[str],
 ) -> Table:
-    cells = [[column_cell(run, column, draws=draws) for column in columns] for run in runs]
-    noun = source_noun(row.item for run in runs for row in run.rows)
-    note = f"Accuracy in per cent with {100 * draws.level:g} % intervals, clustered by {noun}."
-    if any(len(run.people) > 1 for run in runs):
-        note += f" Rows of several people have people and {noun}s crossed."
-    if any(column.of == "points" for column in columns):
-        note += " Points are on the scale of the judge."
-    models = [i for i, run in enumerate(runs) if run.folder not in people]
-    if len(models) > 1:
-        paired = pair_where_possible([runs[i] for i in models])
-        if paired is None:
-            note += " The rows are not about the same questions, so that no value is marked as best."
-        else:
-            for place, column in enumerate(columns):
-                if (best := best_of(paired, column, draws=draws)) is not None:
-                    row = cells[models[best]]
-                    row[place] = msgspec.structs.replace(row[place], mark="best")
-            note += f" Bold: best, and told apart from every other row (test by {noun}, Holm over all pairs)."
-    labels, how = run_names(runs), [how_asked(run) for run in runs]
-    if len(set(how)) == 1:  # said once
-        note, how = f"{note} {'All rows' if len(how) > 1 else labels[0]}: {how[0]}.", [""] * len(how)
+    """A row for each name, whose cells may come from several runs of it, and a column for each of a paper.
+
+    Args:
+        name: of the table.
+        title: of the table.
+        rows: the runs of each row, by its name.
+        columns: those of which a run has a question.
+        draws: where the draws of intervals and tests come from.
+        people: the rows of people, which are no best value.
+    """
+    runs = [run for some in rows.values() for run in some]
+    known = [
+        {row: [run for run in some if column_rows(run, column)] for row, some in rows.items()}
+        for column in columns
+    ]
+    alone = [{row: some[0] for row, some in of.items() if len(some) == 1} for of in known]
+    cells = {
+        row: [
+            column_cell(of[row], column, draws=draws) if row in of else Cell()
+            for column, of in zip(columns, alone, strict=True)
+        ]
+        for row in rows
+    }
+    are_several = any(len(run.people) > 1 for run in runs)
+    noun, n_several = _noun(runs), sum(len(some) > 1 for of in known for some in of.values())
+    notes = [
+        f"Accuracy in per cent with {100 * draws.level:g} % intervals, clustered by {noun}.",
+        "A row joins the runs of a model and condition." if len(runs) > len(rows) else "",
+        f"{n_several} cells are empty since several runs of the row hold them." if n_several else "",
+        f"Rows of several people have people and {noun}s crossed." if are_several else "",
+        "Points are on the scale of the judge." if any(c.of == "points" for c in columns) else "",
+        _mark_best(cells, alone, columns, people=people, draws=draws),
+    ]
+    how = {row: "; ".join(dict.fromkeys(map(how_asked, some))) for row, some in rows.items()}
+    if len(set(how.values())) == 1:  # said once
+        notes.append(f"{'All rows' if len(how) > 1 else next(iter(how))}: {how.popitem()[1]}.")
+        how = {}
     headings = tuple(
         Column(key=f"column:{i}", title=column.title, group=column.group, note=_meaning(column))
         for i, column in enumerate(columns)
     )
-    lines = [
-        TableRow(key=f"run:{i}", label=label, detail=detail, values=tuple(some))
-        for i, (label, detail, some) in enumerate(zip(labels, how, cells, strict=True))
-    ]
+    lines = [TableRow(key=f"row:{i}", label=row, values=tuple(cells[row])) for i, row in enumerate(rows)]
     videos = videos_row(lines, headings, label=f"{noun}s")
+    by_rules = (
+        f"{row}, {column.group} {column.title}: {column.by_rules}."
+        for column, of in zip(columns, alone, strict=True)
+        for row, run in of.items()
+        if column.by_rules and is_by_rules(column_rows(run, column))
+    )
     return Table(
         name=name,
-        title=f"{runs[0].plan.benchmark}: {title}",
-        note=note,
-        label=Column(key="name", title="model", note="and how it was asked and scored"),
+        title=title,
+        note=" ".join(filter(None, notes)),
+        label=Column(key="name", title="model"),
         columns=headings,
         rows=(*lines, *([] if videos is None else [videos])),
-        footnotes=tuple(
-            dict.fromkeys(
-                f"{label}, {column.group} {column.title}: {column.by_rules}."
-                for label, run in zip(labels, runs, strict=True)
-                for column in columns
-                if column.by_rules and (rows := column_rows(run, column)) and is_by_rules(rows)
-            )
-        ),
+        footnotes=tuple(dict.fromkeys((*(f"{row}: {said}." for row, said in how.items()), *by_rules))),
     )
+
+
+def _noun(runs: Sequence[Run]) -> str:
+    return source_noun(row.item for run in runs for row in run.rows)
+
+
+def _mark_best(
+    cells: Mapping[str, list[Cell]],
+    alone: Sequence[Mapping[str, Run]],
+    columns: Sequence[PaperColumn],
+    *,
+    people: Container[str],
+    draws: Draws,
+) -> str:
+    """Mark the best cell of each column where it is told apart from all others; what to say of it."""
+    pairs: dict[tuple[str, ...], PairedRuns | None] = {}
+    for i, (column, of) in enumerate(zip(columns, alone, strict=True)):
+        names = tuple(row for row in of if row not in people)
+        if len(names) < 2:
+            continue
+        if names not in pairs:
+            pairs[names] = pair_where_possible([of[row] for row in names])
+        if (paired := pairs[names]) and (best := best_of(paired, column, draws=draws)) is not None:
+            cells[names[best]][i] = msgspec.structs.replace(cells[names[best]][i], mark="best")
+    if not pairs:
+        return ""
+    if not any(pairs.values()):
+        return "The rows are not about the same questions, so that no value is marked as best."
+    noun = _noun([run for of in alone for run in of.values()])
+    return f"Bold: best, and told apart from every other row (test by {noun}, Holm over all pairs)."
 
 
 def declared(benchmark: str) -> Mapping[str, tuple[PaperColumn, ...]]:
@@ -165,7 +208,14 @@ def declared(benchmark: str) -> Mapping[str, tuple[PaperColumn, ...]]:
     return found
 
 
-def columns_of(runs: Sequence[Run]) -> Mapping[str, tuple[PaperColumn, ...]]:
+def columns_of(runs: Sequence[Run]) -> Iterator[tuple[str, list[PaperColumn]]]:
+    """The tables of the benchmark of these runs by title, with the columns that one has a question of."""
+    for title, columns in _columns(runs).items():
+        if kept := [column for column in columns if any(column_rows(run, column) for run in runs)]:
+            yield title, kept
+
+
+def _columns(runs: Sequence[Run]) -> Mapping[str, tuple[PaperColumn, ...]]:
     """The columns that the benchmark names, by the title of their table; else those of small tags."""
     if found := declared(runs[0].plan.benchmark):
         return found

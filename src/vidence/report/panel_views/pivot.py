@@ -9,20 +9,16 @@ import msgspec
 import numpy as np
 from msgspec import Meta
 
-from vidence.contracts import PaperColumn
 from vidence.errors import UsageError
 from vidence.records import Clusters, Estimate
 from vidence.report.over_models import over_models, where_of
-from vidence.report.pairing import pair_where_possible
 from vidence.report.panel_grid import Grid, GridCell, PanelView, by_benchmark
 from vidence.report.panel_views.findings import FindingSettings, findings_of
 from vidence.report.panel_views.sorted import counted, title_of
-from vidence.report.papers import best_of, column_cell, column_rows, columns_of, declared
+from vidence.report.papers import columns_of, declared, paper_table
 from vidence.report.printed_comparison import LETTERS, is_one_of
 from vidence.report.printed_rows import PrintedRow, as_label, printed_rows
-from vidence.report.provenance import how_asked
 from vidence.report.results import Row as TrialRow
-from vidence.report.results import Run
 from vidence.report.scores import (
     Aggregate,
     Draws,
@@ -165,62 +161,14 @@ def _as_paper(
 ) -> tuple[Statement, ...]:
     made = list[Table]()
     for some in joined(cells):
-        for title, columns in columns_of([cell.run for cell in some]).items():
-            kept = [c for c in columns if any(column_rows(cell.run, c) for cell in some)]
-            if kept:
-                made.append(_joined(f"pivot-{len(made) + 1}", title, cells=some, columns=kept, draws=draws))
+        models = by_benchmark(some, lambda cell: cell.label)
+        rows = {label: [cell.run for cell in own] for label, own in models.items()}
+        people = {cell.label for cell in some if cell.about.people}
+        for title, columns in columns_of([cell.run for cell in some]):
+            name, whole = f"pivot-{len(made) + 1}", f"{title_of(some)}: {title}"
+            made.append(paper_table(name, whole, rows=rows, columns=columns, draws=draws, people=people))
     best = _best_budgets(scored, draws=draws)
     return (*made, *([] if best is None else [best]))
-
-
-def _joined(
-    name: str, title: str, *, cells: Sequence[GridCell], columns: Sequence[PaperColumn], draws: Draws
-) -> Table:
-    """One row for each model and condition, whose cells may come from several runs of it."""
-    models, values, several = by_benchmark(cells, lambda cell: cell.label), dict[str, list[Cell]](), 0
-    sources: list[dict[str, Run]] = [{} for _ in columns]
-    for label, some in models.items():
-        values[label] = []
-        for i, column in enumerate(columns):
-            runs = [cell.run for cell in some if column_rows(cell.run, column)]
-            several += len(runs) > 1
-            if len(runs) == 1:
-                sources[i][label] = runs[0]
-            values[label].append(column_cell(runs[0], column, draws=draws) if len(runs) == 1 else Cell())
-    people = {cell.label for cell in cells if cell.about.people}
-    for i, column in enumerate(columns):
-        own = {label: run for label, run in sources[i].items() if label not in people}
-        if (best := _best(own, column, draws=draws)) is not None:
-            values[best][i] = msgspec.structs.replace(values[best][i], mark="best")
-    ambiguous = f"{several} cells are empty since several runs of the row hold them." if several else ""
-    note = (
-        f"Per cent with {100 * draws.level:g} % intervals. A row joins the runs of a model and condition. "
-        f"Bold: told apart from every other row on the same questions (Holm over all pairs). {ambiguous}"
-    )
-    return Table(
-        name=name,
-        title=f"{title_of(cells)}: {title}",
-        note=note.strip(),
-        label=Column(key="name", title="model"),
-        columns=tuple(
-            Column(key=f"column:{i}", title=c.title, group=c.group, kind="share")
-            for i, c in enumerate(columns)
-        ),
-        rows=tuple(
-            Row(key=f"row:{i}", label=label, values=tuple(values[label])) for i, label in enumerate(models)
-        ),
-        footnotes=tuple(
-            f"{label}: {'; '.join(dict.fromkeys(how_asked(cell.run) for cell in some))}."
-            for label, some in models.items()
-        ),
-    )
-
-
-def _best(sources: Mapping[str, Run], column: PaperColumn, *, draws: Draws) -> str | None:
-    """Which row is best in a column, told apart from all others on the same questions."""
-    paired = pair_where_possible(list(sources.values())) if len(sources) > 1 else None
-    best = None if paired is None else best_of(paired, column, draws=draws)
-    return None if best is None else list(sources)[best]
 
 
 def _best_budgets(cells: Sequence[GridCell], *, draws: Draws) -> Table | None:

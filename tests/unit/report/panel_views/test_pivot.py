@@ -118,7 +118,7 @@ def test_two_runs_of_a_model_fill_one_row_and_what_none_has_is_missing(cell, gri
     joined = [{shown(t, "row:0", key).text for key in t.keys} for t in tables]
     assert any({"100.0", "0.0"} <= texts for texts in joined)
     (table,) = (t for t, texts in zip(tables, joined, strict=True) if {"100.0", "0.0"} <= texts)
-    assert [row.label for row in table.rows] == ["m", "n"]
+    assert [row.label for row in table.rows] == ["m", "n", "videos"]
     # the mean over both parts is of no single run
     assert "several runs of the row hold them" in table.note
     empty = [key for key in table.keys if shown(table, "row:1", key).text == DASH]
