@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal
 
 import msgspec
 import numpy as np
@@ -21,10 +21,12 @@ FOLDER: Final = "check"
 FILE: Final = "check.json"
 LABELS_FOLDER, RATINGS_FILE = "labels", "ratings.csv"
 """Where a study keeps what people said of replies."""
-CORRECT = "correct"
-"""What people say of a reply to a question without choices, in words; see `asked_of` for all of it."""
-MARKS: Mapping[str, float] = {"right": 1.0, "wrong": 0.0}
-Asked: TypeAlias = Literal["states", "correct", "score"]
+STATES, CORRECT, POINTS = "states", "correct", "score"
+"""What people say of a reply, see `answers_to`."""
+_OF_TEXTS: Mapping[str, Mapping[str, tuple[float, float]]] = {
+    CORRECT: {"right": (1.0, np.nan), "wrong": (0.0, np.nan)},
+    POINTS: {str(n): (float(n >= RIGHT_FROM), n / SCALE) for n in range(SCALE + 1)},
+}
 
 
 class CheckDraw(Record):
@@ -125,17 +127,15 @@ def digest_of(trials: Sequence[Trial]) -> str:
     return found.hexdigest()
 
 
-def asked_of(item: Item, trial: Trial) -> tuple[Asked, Mapping[str, tuple[float, float]]]:
-    """What people are asked of a reply, and for each answer whether it is right and its share of all points.
+def answers_to(item: Item) -> Mapping[str, Mapping[str, tuple[float, float]]]:
+    """What people can say of a reply, by field: for each answer whether it is right, and its share of points.
 
-    Of a question with choices they say which letter it states, where a judge gives points how many it
-    deserves, and otherwise whether it is right.
+    Of a question with choices they say which letter it states, of others whether it is right, or, where a
+    judge gives points, how many it deserves.
     """
-    if item.answer_kind == "choice":
-        return "states", {letter: (float(letter == item.answer),) * 2 for letter in (*item.letters, "none")}
-    if trial.score.points is not None:
-        return "score", {str(n): (float(n >= RIGHT_FROM), n / SCALE) for n in range(SCALE + 1)}
-    return "correct", {word: (mark, mark) for word, mark in MARKS.items()}
+    if item.answer_kind != "choice":
+        return _OF_TEXTS
+    return {STATES: {letter: (float(letter == item.answer),) * 2 for letter in (*item.letters, "none")}}
 
 
 def checked(folder: Path, asked: Sequence[tuple[Item, Trial]]) -> Checked | None:
@@ -160,7 +160,7 @@ def checked(folder: Path, asked: Sequence[tuple[Item, Trial]]) -> Checked | None
     ratings, said = path.parent / LABELS_FOLDER / RATINGS_FILE, dict[str, list[tuple[float, float]]]()
     if ratings.exists():
         drawn = {*draw.drawn}
-        for item_id, mark in _read(ratings, {i.item_id: (i, t) for i, t in asked if i.item_id in drawn}):
+        for item_id, mark in _read(ratings, {i.item_id: i for i, _ in asked if i.item_id in drawn}):
             said.setdefault(item_id, []).append(mark)
     read, points = (
         {item_id: sum(mark[i] for mark in some) / len(some) for item_id, some in said.items()} for i in (0, 1)
@@ -168,7 +168,7 @@ def checked(folder: Path, asked: Sequence[tuple[Item, Trial]]) -> Checked | None
     return Checked(draw=draw, read=read, points=points)
 
 
-def _read(path: Path, asked: Mapping[str, tuple[Item, Trial]]) -> Iterator[tuple[str, tuple[float, float]]]:
+def _read(path: Path, items: Mapping[str, Item]) -> Iterator[tuple[str, tuple[float, float]]]:
     """For each line of a table of ratings the item, whether the reply to it is right, and its points."""
     needed = ("item_id", "field", "value")
     for line, cells in csv_rows(read(path, what="what people said of replies"), needed=needed):
@@ -176,11 +176,10 @@ def _read(path: Path, asked: Mapping[str, tuple[Item, Trial]]) -> Iterator[tuple
         if isinstance(cells, FieldError):
             raise DataError(f"{place}: {cells}")
         item_id, field, value = (cells[name] for name in needed)
-        if item_id not in asked:
+        if item_id not in items:
             raise DataError(f"{place}: the reply to {item_id!r} was not drawn; take the line out")
-        name, known = asked_of(*asked[item_id])
-        if field != name or value not in known:
-            raise DataError(
-                f"{place}: {field} {value!r} of {item_id!r}; expected {name} with one of {', '.join(known)}"
-            )
-        yield item_id, known[value]
+        known = answers_to(items[item_id])
+        if value not in known.get(field, ()):
+            expected = " or ".join(f"{name} with one of {', '.join(known[name])}" for name in known)
+            raise DataError(f"{place}: {field} {value!r} of {item_id!r}; expected {expected}")
+        yield item_id, known[field][value]

@@ -14,7 +14,7 @@ from vidence.errors import UsageError
 from vidence.explain.errors.packet import rows_as_jsonl
 from vidence.media.whole import write_file
 from vidence.records import Answered
-from vidence.report.checked import FILE, FOLDER, CheckDraw, asked_of, digest_of
+from vidence.report.checked import CORRECT, FILE, FOLDER, POINTS, STATES, CheckDraw, digest_of
 from vidence.report.export import make_folder
 from vidence.report.results import Row, Run
 from vidence.statistics.prediction_powered import allocated
@@ -57,10 +57,10 @@ def draw_sample(run: Run, *, n: int, n_people: int, seed: int, environment: Envi
     write_file(folder / STUDY_FILE, _STUDY.format(items=_QUESTIONS, n=n_people, seed=seed))
     file = read_study(folder)
     found = draw(file, environment=environment)
-    asked = {i: asked_of(of[i].item, of[i].trial)[0] for i in drawn}
-    by_phase = {  # each phase asks one thing
-        phase.name: tuple(s for s in found.drawn.by_phase[phase.name] if asked[s.item_id] in phase.fields)
-        for phase in file.study.phases
+    field_of = {phase.name: phase.fields[0] for phase in file.study.phases}  # each asks one thing
+    by_phase = {
+        phase: tuple(one for one in shown if _asked(of[one.item_id]) == field_of[phase])
+        for phase, shown in found.drawn.by_phase.items()
     }
     write_drawn(file, replace(found, drawn=msgspec.structs.replace(found.drawn, by_phase=by_phase)))
     sheets = write_sheets(SheetStudy.read(file), n=n_people)
@@ -93,6 +93,12 @@ def _has_words(row: Row) -> bool:
 def _stratum(row: Row) -> str:
     judges = dict.fromkeys(verdict.judge_model or "a judge" for verdict in row.score.verdicts)
     return f"{row.status}, by {', '.join(judges)}" if judges else row.status
+
+
+def _asked(row: Row) -> str:
+    if row.item.answer_kind == "choice":
+        return STATES
+    return CORRECT if row.score.points is None else POINTS
 
 
 def _spread(row: Row) -> float:

@@ -14,7 +14,7 @@ from vidence.explain.errors.shares import report as errors_report
 from vidence.explain.errors.taxonomies import Taxonomy
 from vidence.media.whole import write_file
 from vidence.records import Clusters, Estimate, Item
-from vidence.report.checked import CORRECT, LABELS_FOLDER, RATINGS_FILE
+from vidence.report.checked import CORRECT, LABELS_FOLDER, POINTS, RATINGS_FILE
 from vidence.report.export import make_folder
 from vidence.report.judge_labels import SEPARATOR
 from vidence.report.scores import Draws
@@ -31,8 +31,6 @@ from vidence.text import first_lines
 
 HUMAN_FILE, HUMAN_RATIONALE_FILE = "human.csv", "human-rationale.csv"
 WINDOWS_FILE = "windows.csv"
-SCORE = "score"
-"""A field of the preset ``judge``, as `CORRECT`."""
 _HUMAN_COLUMNS = ("item_id", "model", "repeat", "rater", "correct", "score", "beats", "ties")
 
 
@@ -159,7 +157,7 @@ def human_rows(
         values, than = marks.get(key, {}), others.get(key, {})
         correct = {"right": "1", "wrong": "0"}.get(values.get(CORRECT, ""))
         compared = (SEPARATOR.join(than.get(column, ())) for column in ("beats", "ties"))
-        rows.append((item_id, run, 0, rater, correct, values.get(SCORE), *compared))
+        rows.append((item_id, run, 0, rater, correct, values.get(POINTS), *compared))
     return rows
 
 
