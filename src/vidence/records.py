@@ -1,5 +1,6 @@
 """The values that travel between the stages. Frozen; unknown fields are refused."""
 
+import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, Self, TypeAlias, assert_never, dataclass_transform
@@ -545,3 +546,11 @@ class Estimate(Record, omit_defaults=True):
     clustered_by: ClusterNoun = "video"
     n_people: int = 0
     corrected: "Estimate | None" = None
+
+    @classmethod
+    def alone(cls, value: float, *, method: str, reason: str, n: int = 1, level: float = 0.95) -> Self:
+        """A figure without an interval, and why it has none."""
+        nan = math.nan
+        return cls(
+            value=value, low=nan, high=nan, level=level, n=n, n_clusters=n, method=method, reason=reason
+        )

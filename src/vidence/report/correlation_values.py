@@ -303,10 +303,7 @@ def _label(one: Point, *, has_kinds: bool) -> str:
 
 
 def _alone(value: float) -> Estimate:
-    nan = math.nan
-    return Estimate(
-        value=value, low=nan, high=nan, level=0.95, n=1, n_clusters=1, method="one point", reason="one point"
-    )
+    return Estimate.alone(value, method="one point", reason="one point")
 
 
 def statements(one: OverModels, *, name: str) -> tuple[Statement, ...]:

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 import numpy as np
@@ -30,6 +31,7 @@ from vidence.statistics.intervals import mean_interval
 from vidence.tables.table import several
 
 JSON_FORMAT = "vidence-judges/1"
+T = TypeVar("T")
 _PROVIDERS = {"openai": "openai", "anthropic": "anthropic", "gemini": "google"}
 
 
@@ -264,7 +266,7 @@ def examine(given: Material, *, families: Mapping[str, str], rng: np.random.Gene
     )
 
 
-def _there(some: "Iterator[figures.T | None]") -> "tuple[figures.T, ...]":
+def _there(some: Iterator[T | None]) -> tuple[T, ...]:
     return tuple(one for one in some if one is not None)
 
 

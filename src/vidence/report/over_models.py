@@ -100,25 +100,17 @@ class ByValue:
 
 def over_models(values: Sequence[float], *, level: float) -> Estimate | None:
     """The mean of one value for each model, with Student's interval; None without values."""
-    n = len(values)
+    n, method = len(values), "mean over models"
     if not n:
         return None
     mean = float(np.mean(values))
-    low = high = math.nan
-    reason = f"too few models ({n})" if n < LEAST_MODELS else ""
-    if not reason:
-        half = quantile(n - 1, level) * float(np.std(values, ddof=1)) / math.sqrt(n)
-        low, high = max(0.0, mean - half), min(1.0, mean + half)
-    return Estimate(
-        value=mean,
-        low=low,
-        high=high,
-        level=level,
-        n=n,
-        n_clusters=n,
-        method="mean over models, Student's t" if not reason else f"mean over models; no interval: {reason}",
-        reason=reason,
-    )
+    if n < LEAST_MODELS:
+        reason = f"too few models ({n})"
+        method = f"{method}; no interval: {reason}"
+        return Estimate.alone(mean, n=n, method=method, reason=reason, level=level)
+    half = quantile(n - 1, level) * float(np.std(values, ddof=1)) / math.sqrt(n)
+    low, high, method = max(0.0, mean - half), min(1.0, mean + half), f"{method}, Student's t"
+    return Estimate(value=mean, low=low, high=high, level=level, n=n, n_clusters=n, method=method)
 
 
 # --------------------------------------------------------------------------- sorted
@@ -155,14 +147,6 @@ def _between(value: float, low: float, high: float, *, n: int, draws: Draws) -> 
     return Estimate(value=value, low=low, high=high, level=draws.level, n=n, n_clusters=n, method=method)
 
 
-def _alone(value: float, *, n: int, draws: Draws) -> Estimate:
-    nan = float("nan")
-    reason = "in the table"
-    return Estimate(
-        value=value, low=nan, high=nan, level=draws.level, n=n, n_clusters=n, method="mean", reason=reason
-    )
-
-
 def _figure(benchmark: str, names: Sequence[str], found: SortedMeans, *, by: str, draws: Draws) -> Chart:
     n = len(names)
     places = range(1, n + 1)
@@ -175,7 +159,7 @@ def _figure(benchmark: str, names: Sequence[str], found: SortedMeans, *, by: str
         )
     )
     means = tuple(
-        Point(x=float(p), y=_alone(mean, n=n, draws=draws))
+        Point(x=float(p), y=Estimate.alone(mean, n=n, method="mean", reason="in the table"))
         for p, mean in zip(places, found.means.tolist(), strict=True)
     )
     return Chart(

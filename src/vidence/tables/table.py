@@ -121,6 +121,12 @@ class Table(Record, omit_defaults=True):
         column = Column(key="label", title=self.label) if isinstance(self.label, str) else self.label
         return msgspec.structs.replace(column, kind="text")
 
+    def with_columns(self, columns: Sequence[Column], values: Iterable[Sequence[Value | Cell]]) -> "Table":
+        """The table with further columns, whose values are given row by row."""
+        pairs = zip(self.rows, values, strict=True)
+        rows = tuple(msgspec.structs.replace(row, values=(*row.values, *more)) for row, more in pairs)
+        return msgspec.structs.replace(self, columns=(*self.columns, *columns), rows=rows)
+
     def row(self, key: str) -> Row:
         """The row with this key.
 

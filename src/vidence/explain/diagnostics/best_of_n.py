@@ -17,7 +17,7 @@ from vidence.ask.strategies.self_consistency import answer_groups
 from vidence.catalog import SELF
 from vidence.contracts import Diagnostic, Examined, Flow, Subject
 from vidence.errors import UsageError
-from vidence.explain.diagnostics.conditions import PLAN, Examination, ReplyScore, reply_score
+from vidence.explain.diagnostics.conditions import PLAN, Examination, ReplyScore, mark_all
 from vidence.explain.diagnostics.tables import (
     Difference,
     Figures,
@@ -25,7 +25,7 @@ from vidence.explain.diagnostics.tables import (
     Values,
     side_by_side,
 )
-from vidence.records import Estimate, Item, Outcome, Record
+from vidence.records import Estimate, Item, Record
 from vidence.statistics.repeats import best_of, pass_at, vote_at
 from vidence.tables.charts import Chart, Statement, curves
 from vidence.tables.table import Measure, Table, number, several, share, tabulate
@@ -153,13 +153,9 @@ class BestOfN(Examination[Settings]):
             who = RewardModel(model=model, view=PLAN, frames=settings.frames)
             points[reward] = tuple(one.read for one in (yield from who.score(subject, replies)))
             picked[reward] = {str(m): best_by_points(points[reward][:n]) for m, n in settings.sizes.items()}
-        marks, outcomes = list[ReplyScore](), list[Outcome]()
-        for reply in replies:
-            score = yield from subject.mark(reply)
-            marks.append(reply_score(reply, score))
-            outcomes.append(score.outcome)
+        marks, outcomes = yield from mark_all(subject, replies)
         return BestOfNFinding(
-            marks=tuple(marks),
+            marks=marks,
             same_as=answer_groups(outcomes, is_text=not subject.item.choices),
             lengths=tuple(len(reply.text) for reply in replies),
             n_distinct=len({reply.text for reply in replies}),

@@ -15,6 +15,7 @@ from vidence.records import (
     Aside,
     Failed,
     Item,
+    Outcome,
     OutcomeName,
     Record,
     Reply,
@@ -96,6 +97,18 @@ def ask_together(subject: Subject, conditions: Sequence[Condition]) -> Flow[list
         score = yield from subject.mark(reply, order=one.order)
         scores.append(reply_score(reply, score, order=one.order))
     return scores
+
+
+def mark_all(
+    subject: Subject, replies: Sequence[Reply]
+) -> Flow[tuple[tuple[ReplyScore, ...], list[Outcome]]]:
+    """The score of each reply to a question, and what was read of it."""
+    marks, outcomes = list[ReplyScore](), list[Outcome]()
+    for reply in replies:
+        score = yield from subject.mark(reply)
+        marks.append(reply_score(reply, score))
+        outcomes.append(score.outcome)
+    return tuple(marks), outcomes
 
 
 def reply_score(reply: Reply, score: Score, *, order: tuple[int, ...] = ()) -> ReplyScore:

@@ -82,11 +82,7 @@ def evidence_positions(item: Item, times_s: Sequence[float]) -> list[int]:
     in_time = sorted(range(len(times_s)), key=times_s.__getitem__)
     if any(evidence.frames for evidence in item.evidence):
         return in_time
-    spans = [
-        (-math.inf if e.start_s is None else e.start_s, math.inf if e.end_s is None else e.end_s)
-        for e in item.evidence
-        if e.start_s is not None or e.end_s is not None
-    ]
+    spans = _spans(item)
     stills = stills_of(item, len(times_s))
     moving = [i for i in in_time if i not in stills]
     free = [i for i in moving if not any(start <= times_s[i] < end for start, end in spans)]
@@ -120,14 +116,19 @@ def placebo_positions(
             wanted[times_s[i]] -= 1
             evidence.append(i)
     others = [i for i in range(len(times_s)) if i not in evidence and i not in stills]
-    spans = [
+    spans = _spans(item)
+    apart = [i for i in others if not any(start <= times_s[i] < end for start, end in spans)]
+    n = min(len(evidence), len(apart))
+    return evidence, [apart[(2 * j + 1) * len(apart) // (2 * n)] for j in range(n)]
+
+
+def _spans(item: Item) -> list[tuple[float, float]]:
+    """The spans of the evidence, open where it has no start or no end."""
+    return [
         (-math.inf if e.start_s is None else e.start_s, math.inf if e.end_s is None else e.end_s)
         for e in item.evidence
         if e.start_s is not None or e.end_s is not None
     ]
-    apart = [i for i in others if not any(start <= times_s[i] < end for start, end in spans)]
-    n = min(len(evidence), len(apart))
-    return evidence, [apart[(2 * j + 1) * len(apart) // (2 * n)] for j in range(n)]
 
 
 def stills_of(item: Item, n_frames: int) -> set[int]:
@@ -253,18 +254,15 @@ def _right_less_wrong(groups: Mapping[str, Some], figures: Figures) -> list[Row]
     floors = with_floor(right), with_floor(wrong)
     if min(map(len, floors)) < LEAST_ANSWERS:
         return []
-    beyond = [[(one, top - floor) for one, top, floor in some] for some in floors]
-    effects = [[(one, one.effect) for one in some] for some in (right, wrong)]
-    found = [
-        difference_of_groups(
-            [value for _, value in first],
-            [value for _, value in second],
-            clusters=([one.item.source_id for one, _ in first], [one.item.source_id for one, _ in second]),
-            rng=figures.rng,
-            settings=Resampling(level=figures.level),
+    beyond = [[(top - floor, one.item.source_id) for one, top, floor in some] for some in floors]
+    effects = [[(one.effect, one.item.source_id) for one in some] for some in (right, wrong)]
+    found = []
+    for pair in (beyond, effects):
+        (first, ours), (second, theirs) = (zip(*some, strict=True) for some in pair)
+        settings = Resampling(level=figures.level)
+        found.append(
+            difference_of_groups(first, second, clusters=(ours, theirs), rng=figures.rng, settings=settings)
         )
-        for first, second in (beyond, effects)
-    ]
     values = (None, None, *found, None, None, None)
     return [Row(key="difference", label="right less wrong", values=values)]
 

@@ -10,7 +10,7 @@ from msgspec import Meta
 from vidence.ask.strategies.once import MOST, ask_candidates
 from vidence.ask.strategies.self_consistency import answer_groups
 from vidence.contracts import Diagnostic, Examined, Flow, Subject
-from vidence.explain.diagnostics.conditions import PLAN, Examination, ReplyScore, reply_score
+from vidence.explain.diagnostics.conditions import PLAN, Examination, ReplyScore, mark_all
 from vidence.explain.diagnostics.tables import (
     Figures,
     SideBySide,
@@ -18,7 +18,7 @@ from vidence.explain.diagnostics.tables import (
     guess,
     side_by_side,
 )
-from vidence.records import Estimate, Item, Outcome, Record
+from vidence.records import Estimate, Item, Record
 from vidence.statistics.repeats import pass_all, pass_at, vote_at
 from vidence.tables.charts import Chart, Statement, curves
 from vidence.tables.table import Measure, Table, lines, number, share, tabulate
@@ -80,14 +80,10 @@ class Repeats(Examination[Settings]):
     def examine(self, subject: Subject) -> Flow[RepeatsFinding]:
         """Ask for all replies at once, and mark them."""
         replies = yield from ask_candidates(subject.prompt(PLAN), self.settings.n)
-        marks, outcomes = list[ReplyScore](), list[Outcome]()
-        for reply in replies:
-            score = yield from subject.mark(reply)
-            marks.append(reply_score(reply, score))
-            outcomes.append(score.outcome)
+        marks, outcomes = yield from mark_all(subject, replies)
         groups = answer_groups(outcomes, is_text=not subject.item.choices)
         n_distinct = len({reply.text for reply in replies})
-        return RepeatsFinding(marks=tuple(marks), same_as=groups, n_distinct=n_distinct)
+        return RepeatsFinding(marks=marks, same_as=groups, n_distinct=n_distinct)
 
     def summarise(
         self, examined: Sequence[Examined], *, rng: np.random.Generator, level: float

@@ -13,7 +13,7 @@ from vidence.ask.strategies.once import ask_candidates
 from vidence.ask.strategies.self_refine import RefineRound, is_unchanged, review, rewrite_prompt
 from vidence.contracts import Ask, Diagnostic, Examined, Flow, Subject
 from vidence.errors import UsageError
-from vidence.explain.diagnostics.conditions import PLAN, Examination, ReplyScore, reply_score
+from vidence.explain.diagnostics.conditions import PLAN, Examination, ReplyScore, mark_all
 from vidence.explain.diagnostics.tables import (
     Figures,
     SideBySide,
@@ -126,11 +126,7 @@ class SelfRefine(Examination[Settings]):
                 chains[control] = yield from self._chain(subject, replies[0], way=control, reviews=[])
         marks: dict[str, tuple[ReplyScore, ...]] = {}
         for way, chain in chains.items():
-            some = list[ReplyScore]()
-            for reply in chain:
-                score = yield from subject.mark(reply)
-                some.append(reply_score(reply, score))
-            marks[way] = tuple(some)
+            marks[way], _ = yield from mark_all(subject, chain)
         return SelfRefineFinding(
             marks=marks,
             reviews=tuple(reviews),

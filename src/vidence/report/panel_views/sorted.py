@@ -1,6 +1,5 @@
 """Values of a tag from the easiest to the hardest over all models, beside luck that is sorted."""
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Annotated
 
@@ -110,16 +109,9 @@ def with_parts(
     for part in dict.fromkeys(tag[settings.parts] for tag in tags if settings.parts in tag):
         found = ByValue.of(models, by=settings.by, where={**where, settings.parts: (part,)})
         means = {} if found is None else dict(zip(found.values, found.scores.T.tolist(), strict=True))
-        values = [over_models(means.get(row.label, []), level=level) for row in table.rows]
         heading = Column(key=f"part:{part}", title=part, group="mean over models of", kind="share")
-        table = msgspec.structs.replace(
-            table,
-            columns=(*table.columns, heading),
-            rows=tuple(
-                msgspec.structs.replace(row, values=(*row.values, value))
-                for row, value in zip(table.rows, values, strict=True)
-            ),
-        )
+        values = [[over_models(means.get(row.label, []), level=level)] for row in table.rows]
+        table = table.with_columns([heading], values)
     return table
 
 
@@ -149,18 +141,11 @@ def beside(
         n = dict(zip(own.values, np.bincount(own.marks[0].things).tolist(), strict=True))
         for value, score in scores.items():
             every.setdefault(value, []).append(score)
-        table = msgspec.structs.replace(
-            table,
-            columns=(
-                *table.columns,
-                Column(key=f"people:{name}", title="share", group=f"{name} (people)", kind="share"),
-                Column(key=f"people-marks:{name}", title="marks", group=f"{name} (people)", kind="count"),
-            ),
-            rows=tuple(
-                msgspec.structs.replace(row, values=(*row.values, scores.get(row.label), n.get(row.label)))
-                for row in table.rows
-            ),
+        headings = (
+            Column(key=f"people:{name}", title="share", group=f"{name} (people)", kind="share"),
+            Column(key=f"people-marks:{name}", title="marks", group=f"{name} (people)", kind="count"),
         )
+        table = table.with_columns(headings, [(scores.get(r.label), n.get(r.label)) for r in table.rows])
     points = [
         Point(x=float(place), y=_of_people(every[row.label]))
         for place, row in enumerate(table.rows, start=1)
@@ -174,15 +159,6 @@ def beside(
 
 def _of_people(values: Sequence[float]) -> Estimate:
     """The mean over people, without an interval."""
-    n, nan = len(values), math.nan
+    n = len(values)
     reason = f"{n} people" if n > 1 else "one person"
-    return Estimate(
-        value=sum(values) / n,
-        low=nan,
-        high=nan,
-        level=0.95,
-        n=n,
-        n_clusters=n,
-        method="mean over people",
-        reason=reason,
-    )
+    return Estimate.alone(sum(values) / n, n=n, method="mean over people", reason=reason)
