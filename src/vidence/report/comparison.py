@@ -12,10 +12,9 @@ from vidence.report.pairing import PairedRuns, paired_answers
 from vidence.report.provenance import Origin, how_asked, is_asked, origin_of, trial_origin
 from vidence.report.results import SEED, Run
 from vidence.report.scores import is_moderate, natural_order
-from vidence.report.unread import Unanswered, Unread, unanswered, unread
+from vidence.report.unread import Unanswered, Unread, difference, unanswered, unread
 from vidence.statistics.crossed import crossed_mean
 from vidence.statistics.paired import Comparison, Decision, Ranking, check_margin, holm, rank, verdict
-from vidence.statistics.paired import compare as compare_values
 from vidence.statistics.power import Design, intraclass_correlation, paired_detectable
 from vidence.statistics.resampling import Resampling
 from vidence.statistics.sequential import Watch
@@ -312,13 +311,7 @@ def _difference(part: PairedRuns, tag: str = "", *, level: float) -> Comparison:
 
     Of several people it is the mean over their answers, with people and sources crossed.
     """
-    found = compare_values(
-        part.values[:, 1],
-        part.values[:, 0],
-        clusters=part.clusters,
-        groups=part.groups(tag) if tag else None,
-        level=level,
-    )
+    found = difference(part, tag, level=level)
     found = msgspec.structs.replace(found, difference=part.as_read(found.difference, 1, 0, tag=tag))
     if all(len(run.people) < 2 for run in part.runs):
         return found
@@ -327,8 +320,8 @@ def _difference(part: PairedRuns, tag: str = "", *, level: float) -> Comparison:
     if not pairs:
         return found
     first, second = np.array(list(pairs.values())).T
-    difference, p_value = answers_difference(pairs, items, tag=tag, noun=part.noun, level=level)
-    found = msgspec.structs.replace(found, difference=difference, p_value=p_value)
+    of_people, p_value = answers_difference(pairs, items, tag=tag, noun=part.noun, level=level)
+    found = msgspec.structs.replace(found, difference=of_people, p_value=p_value)
     if tag:
         return found
     return msgspec.structs.replace(found, mean_first=float(second.mean()), mean_second=float(first.mean()))

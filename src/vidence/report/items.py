@@ -193,9 +193,7 @@ def items_table(found: Calibration) -> Table:
             number("discrimination", lambda one: one.discrimination, note="log-odds by unit of ability"),
             p_value("p", lambda one: one.p_value, note="of right answers not falling with ability"),
         ),
-        notes=(
-            f"The first {_MOST_LISTED} of {several(n, 'doubtful key')}, and of the {n_all - n:,} others.",
-        ),
+        notes=(f"At most {_MOST_LISTED} of both: {n:,} keys are doubtful, and {n_all - n:,} are not.",),
     )
 
 

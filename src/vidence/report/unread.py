@@ -110,28 +110,28 @@ def unread(paired: PairedRuns, *, tag: str = "", level: float = 0.95) -> Unread:
     counted = unanswered(paired)
     as_compared = ParserComparison(
         parser=AS_COMPARED,
-        comparison=_difference(paired, tag, level=level),
+        comparison=difference(paired, tag, level=level),
         n_unread=(counted[0].n_unread, counted[1].n_unread),
     )
     readings = [as_compared]
     for name, runs in _read_by_parsers(paired.runs).items():
         again = _with_values(paired, runs, _score)
         first, second = unanswered(again)
-        comparison = _difference(again, tag, level=level)
+        comparison = difference(again, tag, level=level)
         readings.append(
             ParserComparison(parser=name, comparison=comparison, n_unread=(first.n_unread, second.n_unread))
         )
     return Unread(
         runs=(counted[0], counted[1]),
-        both_answered=_difference(both, tag, level=level) if both.items else None,
-        worst=_difference(_with_values(paired, paired.runs, _filled(1.0), _filled(0.0)), tag, level=level),
-        best=_difference(_with_values(paired, paired.runs, _filled(0.0), _filled(1.0)), tag, level=level),
+        both_answered=difference(both, tag, level=level) if both.items else None,
+        worst=difference(_with_values(paired, paired.runs, _filled(1.0), _filled(0.0)), tag, level=level),
+        best=difference(_with_values(paired, paired.runs, _filled(0.0), _filled(1.0)), tag, level=level),
         readings=tuple(readings),
     )
 
 
-def _difference(paired: PairedRuns, tag: str, *, level: float) -> Comparison:
-    """The second run less the first."""
+def difference(paired: PairedRuns, tag: str, *, level: float) -> Comparison:
+    """The second run less the first, by the mean over questions, or over the values of a tag."""
     groups = paired.groups(tag) if tag else None
     first, second = paired.values.T
     return compare(second, first, clusters=paired.clusters, groups=groups, level=level)
