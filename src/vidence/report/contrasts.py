@@ -25,7 +25,7 @@ from vidence.report.side_by_side import run_names
 from vidence.statistics.contrasts import Contrast, contrast, trend_weights
 from vidence.statistics.intervals import Values
 from vidence.statistics.paired import holm, verdict
-from vidence.tables.export import csv_text, object_as_json
+from vidence.tables.export import csv_text
 from vidence.tables.table import (
     Cell,
     Column,
@@ -475,14 +475,3 @@ def _csv_row(found: Contrasts, one: Contrasted) -> dict[str, str | int | float |
         "worst": unread.worst.estimate.value if unread else None,
         "best": unread.best.estimate.value if unread else None,
     }
-
-
-def write_contrast_json(found: Contrasts, path: Path) -> None:
-    """Write sentences, tables and all figures as one JSON object; a number that does not exist is null.
-
-    Raises:
-        StoreError: the file cannot be written.
-    """
-    shown = section(found)
-    whole = object_as_json(JSON_FORMAT, sentences=shown.paragraphs, contrasts=found, tables=shown.tables)
-    write_file(path, whole)

@@ -8,12 +8,12 @@ import pytest
 from vidence.errors import UsageError
 from vidence.records import Answered, Unreadable
 from vidence.report.contrasts import (
+    JSON_FORMAT,
     contrast_runs,
     section,
     sentences,
     tables,
     write_contrast_csv,
-    write_contrast_json,
 )
 from vidence.tables.figures import draw_figure
 from vidence.tables.latex import latex
@@ -145,7 +145,7 @@ def test_where_videos_share_a_source_every_word_says_so(runs, tmp_path):
     assert "40 questions on 10 sources" in said[0]
     assert "too few sources (5) in a" in said[0]
     assert shown(tables(found)[0], "scripted:test:a>b", "clear").text == "too few sources"
-    write_contrast_json(found, tmp_path / "all.json")
+    section(found).write_json(tmp_path / "all.json", JSON_FORMAT, contrasts=found)
     words = json.loads((tmp_path / "all.json").read_text())
     written = json.dumps([words["sentences"], words["tables"]]) + latex(tables(found))
     assert "video" not in written.replace(note, "")
@@ -193,7 +193,7 @@ def test_every_form_has_the_same_figures(leveled, tmp_path):
         ("3", "1", -0.7),
         ("trend", "", -0.35),
     ]
-    write_contrast_json(found, tmp_path / "c.json")
+    section(found).write_json(tmp_path / "c.json", JSON_FORMAT, contrasts=found)
     whole = json.loads((tmp_path / "c.json").read_text())
     assert whole["contrasts"]["contrasts"][0]["contrast"]["estimate"]["value"] == pytest.approx(-0.7)
     assert [table["name"] for table in whole["tables"]] == ["contrasts", "levels"]

@@ -87,6 +87,7 @@ _FACTOR = re.compile(
     r"(?P<before>square\s+|cubic\s+)?(?P<name>[^\W\d_]+|°[CF]?|%)"
     r"(?:\s*\^\s*(?P<power>[-+]?[1-9])|(?P<digit>-?[1-4])(?!\d)|\s+(?P<behind>squared|cubed))?"
 )
+_JOINT = re.compile(r"\s*(/|\bper\b|\*|\s|\Z)\s*")
 _MACRO = re.compile(r"\\([A-Za-z]+)")
 _POWERS = {"square": 2, "squared": 2, "cubic": 3, "cubed": 3}
 
@@ -174,7 +175,7 @@ def _unit_of(text: str) -> tuple[str, Fraction] | None:
     if text in {"%", "percent"}:
         return "percent", Fraction(1)
     powers: dict[str, int] = {}
-    size, sign, n_under, end = Fraction(1), 1, 0, 0
+    size, sign, end = Fraction(1), 1, 0
     while end < len(text):
         found = _FACTOR.match(text, end)
         if found is None or (unit := _symbol(found["name"])) is None:
@@ -183,16 +184,11 @@ def _unit_of(text: str) -> tuple[str, Fraction] | None:
             int(found["power"] or found["digit"] or 0)
             or _POWERS.get((found["before"] or found["behind"] or "").strip(), 1)
         )
-        n_under += sign < 0
         what, _, own = unit[0].partition("^")
         powers[what] = powers.get(what, 0) + power * int(own or 1)
         size *= unit[1] ** power
-        joint = re.compile(r"\s*(/|\bper\b|\*|\s|\Z)\s*").match(text, found.end())
-        if (
-            joint is None
-            or (sign < 0 and joint[1] not in {"/", "per", ""})
-            or (joint[1] and joint.end() == len(text))
-        ):
+        joint = _JOINT.match(text, found.end())
+        if joint is None or (joint[1] and joint.end() == len(text)) or (sign < 0 and joint[1] in {"*", " "}):
             return None
         sign, end = (-1 if joint[1] in {"/", "per"} else 1), joint.end()
     named = ((what, power) for what, power in sorted(powers.items()) if power)
@@ -217,8 +213,7 @@ def _number(found: re.Match[str]) -> tuple[Fraction, Kind]:
 _LIKE_ASCII = {
     **dict.fromkeys((0x2018, 0x2019, 0x02BC), "'"),
     **dict.fromkeys((0x201C, 0x201D), '"'),
-    **dict.fromkeys((0x2010, 0x2011, 0x2012, 0x2013, 0x2014, 0x2212), "-"),
-    **dict.fromkeys((0x00A0, 0x2009, 0x202F), " "),
+    **dict.fromkeys((0x2010, 0x2011, 0x2012, 0x2013, 0x2014), "-"),
 }
 # "Answer: X", "Therefore, the final answer is: Answer: X": a line of its own, or behind a sentence.
 _MARKED = re.compile(

@@ -27,7 +27,7 @@ class Contrast(Record):
 @command()
 def contrast(given: Contrast) -> None:
     """Inside run FOLDERS: questions with one value of a tag less those with another, or the trend."""
-    from vidence.report.contrasts import contrast_runs, section, write_contrast_csv, write_contrast_json
+    from vidence.report.contrasts import JSON_FORMAT, contrast_runs, section, write_contrast_csv
     from vidence.report.results import load_run
     from vidence.report.terminal import draw_section
     from vidence.tables.terminal import Sheet
@@ -43,7 +43,7 @@ def contrast(given: Contrast) -> None:
     given.files.write(
         shown.tables,
         csv=lambda file: write_contrast_csv(contrasts, file),
-        json=lambda file: write_contrast_json(contrasts, file),
+        json=lambda file: shown.write_json(file, JSON_FORMAT, contrasts=contrasts),
         html=lambda file: write_runs(runs, shown, file, level=given.level),
         interval="pm",
     )
