@@ -39,6 +39,8 @@ _ABBREVIATION = re.compile(
     re.IGNORECASE,
 )
 _EDGE = re.compile(r"[^\S\n]*\n\s*|[.!?]+[\"')\]]*(?=\s|\Z|[^\x00-\x7f])\s*")
+_NO_BLANKS = re.compile("[\u3040-\ud7af]")
+_FEW = 4
 _CLAUSE = re.compile(r"[,;:](?=\s)|--|\s-\s")
 _MARK = re.compile(rf"(?P<open>[{OPEN}{FINAL_OPEN}])(?P<said>[^{OPEN}{FINAL_OPEN}{CLOSE}]*)(?:{CLOSE}|\Z)")
 _SLOT = re.compile(r"(?:[:=>→⇒]|\n)[^\w\n]*(?=\w)")
@@ -78,7 +80,7 @@ def grammar(codes: tuple[str, ...]) -> Mapping[str, re.Pattern[str]]:
     def w(*names: str) -> str:
         return f"(?:{'|'.join(any_of(name, codes) for name in names)})"
 
-    noun = any_of("answer")
+    noun, others = any_of("answer"), tuple(code for code in codes if code != "en") or ("de",)
     quotes = r"[\s\"'(\[{<$]*"
     fill = rf"(?:{w('fill', 'option', 'so')}[^\w{MASK}]*){{0,8}}"
     ends = rf"\s*(?:[^\w\s]|\Z|\n|{w('tail', 'because', 'so', 'follow')}|[\u0600-\u06ff\u3040-\ud7af])"
@@ -100,10 +102,14 @@ def grammar(codes: tuple[str, ...]) -> Mapping[str, re.Pattern[str]]:
         "follow": ends,
         "behind": rf"[^\w{MASK}]*(?:{w('tail')}[^\w{MASK}]*)?(?:{w('because')}.*)?",
         "denied": rf"\s*{w('denied')}",
-        "join": rf"[\s\"'(\[)\]]*(?:[,/&+.\s]|->|→|⇒|{w('or_')})+[\s\"'(\[]*(?:{w('option')}\s*)?[\"'(\[]*",
+        "join": rf"[\s\"'(\[)\]]*(?:[,/&+.\s]|->|→|⇒|{any_of('or_')})+[\s\"'(\[]*(?:{w('option')}\s*)?[\"'(\[]*",
         "said_of": rf"{w('saying')}\s*\Z",
         "ends": rf"{w('place')}?\W*\Z|,?\s+{w('because')}",
         "turn": rf"{w('turn', 'but')}|;|:(?=\s)",
+        "talk": rf"{any_of('option', others)}|{any_of('answer', others)}"
+        r"|\b(?:option|choice|candidate|answer|alternative|guess)s?\b",
+        "sign": r"(?:\W|the\s)*letter\b",
+        "little": rf"{w('fill')}(?<!\ba)(?<!\ban)\s*\Z",
         "cut": rf"\W*{w('or_', 'turn')}\W*\Z",
         "remark": rf"[^\S\n]*[.:)-][^\S\n]+{w('opening')}\s+\w+\s+\w+",
         **{
@@ -240,13 +246,56 @@ class Reader:
 
     def statements(self) -> list[Statement]:
         """All statements, in order; also of marks and headings that state no choice."""
-        found = [s for place in self._places() if (s := self._statement(place))]
+        found = [s for place in self.places if (s := self._statement(place))]
         return sorted([*found, *self._of_marks(found), *self._of_slots()], key=lambda s: s.start)
 
     @cached_property
     def asked(self) -> set[tuple[int, ...]]:
         """The choices that the question names."""
         return {m.choices for m in find_mentions(self.item.choices, self.item.question) if "text" in m.form}
+
+    @cached_property
+    def places(self) -> list[Place]:
+        """All mentions that no question makes, each in its sentence."""
+        return list(self._places())
+
+    @cached_property
+    def left(self) -> tuple[Place, ...]:
+        """Where the last sentence that names letters names the only choice that it does not take away."""
+        named = [p for p in self.places if "letter" in p.mention.form and self.begins("follow", p.after)]
+        free = [p for p in named if p.at not in self.listed]
+        if not free or not self._speaks_of_choices(named):
+            return ()
+        last = [p for p in free if p.at == free[-1].at]
+        if any(p.clause == " to " for p in last):  # from A to C
+            return ()
+        kept = [p for p in last if not (self.is_joined(p) or self._is_taken(p))]
+        if len({p.mention.choice for p in kept} | {p.mention.choice for p in last if self._is_guess(p)}) != 1:
+            return ()
+        begins = {p.mention.choice for p in free if not (p.index or _WORD.search(p.before))}
+        is_told = len(last) == 1 and not _WORD.search(last[0].before) and len(begins) > 1
+        short = {p.mention.choice for p in free if len(p.before.split()) < _FEW and not _WORD.search(p.after)}
+        is_one_of_few = len(short) > 1 and not any(
+            self.has(w, p.before) for p in kept for w in ("so", "wait", "but")
+        )
+        return () if is_told or is_one_of_few else tuple(kept)
+
+    def _speaks_of_choices(self, named: Sequence[Place]) -> bool:
+        """One letter alone may be anything (gate A): several are named, or an option, or hardly a word more."""
+        before = named[0].before
+        return (
+            any(p.mention.is_firm and not self.has("sign", self.text[p.mention.start :][:20]) for p in named)
+            or self.has("talk", self.masked)
+            or (len({p.mention.choice for p in named}) > 1 and not _NO_BLANKS.search(self.masked))
+            or (named[0].at == 0 and len(before.split()) < _FEW and self.has("little", before))
+        )
+
+    def _is_guess(self, place: Place) -> bool:
+        return self.has("perhaps", place.clause) and not self.begins("denied", place.after)
+
+    def _is_taken(self, place: Place) -> bool:
+        is_behind = self.has if _NO_BLANKS.search(place.after) else self.begins  # where verbs end sentences
+        return is_behind("denied", place.after) or self._is_unsaid(place, "")
 
     def _of_marks(self, found: Sequence[Statement]) -> Iterator[Statement]:
         """What whole marks say in the words of a choice or in probabilities, and marks that say no choice."""
@@ -471,6 +520,10 @@ def _is_said(reader: Reader, place: Place) -> bool:
     return not m.is_word or (is_all and reader.has("said_of", place.before))
 
 
+def _is_left(reader: Reader, place: Place) -> bool:
+    return place in reader.left
+
+
 # The first that holds says what a mention is.
 _RULES: tuple[tuple[Rank, str, Callable[[Reader, Place], bool]], ...] = (
     (Rank.FINAL, "answer-tag", _is_marked(FINAL_OPEN)),
@@ -485,6 +538,7 @@ _RULES: tuple[tuple[Rank, str, Callable[[Reader, Place], bool]], ...] = (
     (Rank.HINT, "match", _is_matched),
     (Rank.HINT, "named", _is_named),
     (Rank.SAID, "sentence", _is_said),
+    (Rank.SAID, "left", _is_left),
 )
 
 _PAIR = re.compile(
