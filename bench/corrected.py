@@ -6,7 +6,7 @@ Everything is simulated with the code that makes the numbers of reports and comp
 15 questions lie on a video, right answers go together as an intra-class correlation of 0, 0.2 or 0.6 says
 (beta-binomial), and a program marks replies with errors: a parser that leaves some unread or reads some
 otherwise, or a judge that is right in 80 to 98 %. A person reads 50 to 200. Prints Markdown, or writes it
-between the marks in a page. About twelve minutes on one core; with ``--quick`` two.
+between the marks in a page. About ten minutes on one core; with ``--quick`` two.
 """
 
 import itertools

@@ -21,6 +21,7 @@ what to do.
     │   └── ServerDownError        ... nor anybody else any more; the run stops
     ├── StoreError                 a run folder or the reply memory cannot be used
     ├── AccountError               a step of making questions lost or doubled something
+    ├── LostClusterError           the head of a cluster is gone
     └── BudgetSpentError           the spending limit of the run is reached
 """
 
@@ -136,6 +137,10 @@ class StoreError(VidenceError):
 
 class AccountError(VidenceError):
     """A step of making questions lost, doubled or invented something: what came in is not what came out."""
+
+
+class LostClusterError(VidenceError):
+    """The head of a cluster is gone; the same command goes on with what is left."""
 
 
 class BudgetSpentError(VidenceError):

@@ -203,7 +203,6 @@ def test_what_people_read_corrects_the_score_once_all_is_read(vidence, runs):
     lines = {line["name"]["text"]: line for line in table(ranked, "ranking")["lines"]}
     assert lines["one"]["accuracy:corrected"]["value"] == corrected["value"]
     assert "difference:corrected" in table(ranked, "pairs")["lines"][0]
-    assert "Contrasts are of raw scores" in words(vidence("contrast", "one", "--tag", "kind", "--trend"))
     judge, model = JUDGES["one"]  # another judge, which gives points: what people said before stays
     assert vidence("judge", "two", "--judge", judge, "--judge-model", model).code == 0
     again = columns(json.loads(json_of(vidence, "report", "two")))

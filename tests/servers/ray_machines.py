@@ -16,8 +16,19 @@ import pytest
 from servers import weights_standin
 from vidence import catalog
 
+TOKEN = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "0123456789abcdef" * 4}
+"""Of every cluster of the tests."""
 STORE_BYTES = 80 * 2**20  # the least that Ray takes
 PATIENCE_S = 30.0
+
+
+def want_token(patch: pytest.MonkeyPatch) -> None:
+    """Have the clusters that are started from now on want the token."""
+    from ray._private.authentication_test_utils import reset_auth_token_state
+
+    for name, value in TOKEN.items():
+        patch.setenv(name, value)
+    reset_auth_token_state()  # Ray read the environment when it was imported
 
 
 @contextmanager
@@ -34,6 +45,7 @@ def cluster(folder: Path) -> Iterator[Any]:
         patch.setenv("VIDENCE_CACHE", str(folder / "cache"))
         patch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
         patch.setenv("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
+        want_token(patch)
         size = {"num_cpus": 1, "object_store_memory": STORE_BYTES}
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))

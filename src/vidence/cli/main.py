@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from vidence.cli.finding import COMPLETE_VARIABLE, all_commands, by_section, find_command
-from vidence.errors import UnknownNameError, UsageError, VidenceError
+from vidence.errors import LostClusterError, UnknownNameError, UsageError, VidenceError
 from vidence.installation import __version__
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 INTERRUPTED = 130
+_NOT_ALL = 3  # as `console.flags.NOT_ALL`, which is imported late
 # What a stream says that takes no more; an error about a file has its name.
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
@@ -174,7 +175,7 @@ def _code_after(error: BaseException, output: TextIO) -> int | str | None:
             return 2
         case VidenceError():
             _complain(str(error))
-            return 2
+            return _NOT_ALL if isinstance(error, LostClusterError) else 2
         case click.ClickException():
             _with_new_name(error).show()
             return error.exit_code

@@ -166,7 +166,7 @@ def watched(  # noqa: PLR0913 - the words of one message
         raise
     except VidenceError:
         if display.has_any:
-            click.echo(f"{what} did not finish; {kept}", err=True)
+            click.echo(f"{what} did not finish; {kept}. Go on with: {again}", err=True)
         raise
 
 

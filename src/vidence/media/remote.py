@@ -51,6 +51,13 @@ _NO_CREDENTIALS: Final = (
 )
 # The variables by which drivers are led to other servers; they are read when a driver is made.
 _ENDPOINTS: Final = {"s3": "AWS_ENDPOINT_URL", "hf": "HF_ENDPOINT", "gs": "STORAGE_EMULATOR_HOST"}
+# The variables of keys, without which a driver reads what is open to all, or nothing.
+_KEYS: Final = {
+    "s3": ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE"),
+    "hf": ("HF_TOKEN",),
+    "gs": ("GOOGLE_APPLICATION_CREDENTIALS",),
+}
+_SPOKEN: set[str] = set()  # the protocols of which this process has made a driver
 _INSTALL: Final = {"gs": "gcsfs"}
 
 
@@ -190,10 +197,16 @@ def _driver(address: Address) -> "Any":  # noqa: ANN401 - fsspec has no types
         ) from error
 
 
+def keys_in_use() -> tuple[str, ...]:
+    """The names of the variables that hold the keys with which this process reads media at addresses."""
+    return tuple(name for scheme in sorted(_SPOKEN) for name in _KEYS.get(scheme, ()) if os.environ.get(name))
+
+
 @lru_cache(maxsize=8)  # fsspec would make one for each thread, and that of S3 takes half a second
 def _file_system(scheme: str, endpoint: str | None) -> "Any":  # noqa: ANN401 - fsspec has no types
     import fsspec
 
+    _SPOKEN.add(scheme)
     if scheme == "hf":
         return fsspec.filesystem("hf", endpoint=endpoint)
     return fsspec.filesystem(scheme, use_listings_cache=False)

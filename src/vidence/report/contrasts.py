@@ -417,9 +417,6 @@ def _contrasts(found: Contrasts) -> Table:
             else "",
             f"Clear after Holm's adjustment, by the number of different hypotheses ({found.n_hypotheses}); "
             "intervals are not adjusted.",
-            "Contrasts are of raw scores; those as people read stand below."
-            if any(one.score.corrected for run in found.runs for one in run.levels)
-            else "",
         ),
         figure="differences",
     )

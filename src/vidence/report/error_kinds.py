@@ -41,12 +41,7 @@ def candidate(row: Row) -> Candidate:
     """A reply as it can be drawn: not at all where it has no mark, as wrong where it is not wholly right."""
     trial, outcome = row.trial, row.score.outcome
     standing: Standing = "wrong"
-    if (
-        row.correct is None
-        or isinstance(outcome, Failed)
-        or row.score.has_judge_error
-        or row.score.is_undecided
-    ):
+    if row.correct is None or isinstance(outcome, Failed) or row.is_judge_error or row.is_undecided:
         standing = "none"
     elif row.correct >= 1:
         standing = "right"

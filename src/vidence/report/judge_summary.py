@@ -40,10 +40,10 @@ def judge_sentence(run: Run) -> str:
     drawn = dict.fromkeys((v.judge_model, v.temperature) for row in judged for v in row.score.verdicts)
     short = short_names(model for model, _ in drawn)
     models = ", ".join(f"{short[model]} at {_temperature(t)}" for model, t in drawn)
-    n_errors = sum(row.score.has_judge_error for row in judged)
+    n_errors = sum(row.is_judge_error for row in judged)
     n_rules = sum(not row.score.verdicts and row.correct is not None for row in run.rows)
     names = ", ".join(dict.fromkeys(row.score.scorer for row in judged))
-    n_tied = sum(row.score.is_undecided for row in judged)
+    n_tied = sum(row.is_undecided for row in judged)
     errors = f"{n_errors:,} judge {'error' if n_errors == 1 else 'errors'}, in no mean"
     n_contrary = n_contradictions(row.score for row in judged)
     contrary = (
@@ -51,7 +51,7 @@ def judge_sentence(run: Run) -> str:
         if n_contrary
         else ""
     )
-    n_open = sum(row.score.is_undecided and row.correct is None for row in judged)
+    n_open = sum(row.is_undecided and row.correct is None for row in judged)
     tied = f", {n_tied - n_open:,} undecided between the judges, counted as wrong" if n_tied > n_open else ""
     tied += f", {n_open:,} left open since the judges differ, in no mean" if n_open else ""
     counted = (
@@ -104,9 +104,9 @@ _KINDS = {
 
 
 def _kind(row: Row) -> str:
-    if row.score.has_judge_error:
+    if row.is_judge_error:
         return "error"
-    if row.score.is_undecided:
+    if row.is_undecided:
         return "undecided"
     if row.score.verdicts:
         return "judge"

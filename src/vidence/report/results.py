@@ -82,11 +82,21 @@ class Row:
         return outcome_name(self.score.outcome)
 
     @property
+    def is_judge_error(self) -> bool:
+        """Whether judges were asked and no verdict came of it."""
+        return self.score.has_judge_error
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether the judges of a panel are tied."""
+        return self.score.is_undecided
+
+    @property
     def status(self) -> Status:
         """The outcome, judge errors apart from other failures, and for answers the mark."""
-        if self.score.has_judge_error:
+        if self.is_judge_error:
             return "unjudged"
-        if self.score.is_undecided:
+        if self.is_undecided:
             return "undecided"
         if self.outcome != "answered":
             return self.outcome

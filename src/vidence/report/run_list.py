@@ -156,7 +156,7 @@ def _made(folder: Path) -> _KeptLine:
     with RunStore(folder) as store:
         _, last_trial = store.line()  # before the trials: what comes in meanwhile makes the line void
     run = load_run(folder, are_brief=True)
-    n_failed = sum(row.outcome == "failed" and not row.score.is_undecided for row in run.rows)
+    n_failed = sum(row.outcome == "failed" and not row.is_undecided for row in run.rows)
     score = headline_accuracy(run, draws=Draws(rng=np.random.default_rng(SEED)))
     ends = (score.low, score.high) if score is not None and has_interval(score) else (None, None)
     status: Standing = "failures" if n_failed else "complete"

@@ -327,7 +327,7 @@ def headline(run: Run, score: Table) -> tuple[str, ...]:
         sentences.append(judge_sentence(run))
     if "unmarked" in score.keys and score.value("headline", "unmarked"):
         more = several(shown(score, "headline", "unmarked").text, "more question")
-        n_open = sum(row.score.is_undecided and row.correct is None for row in run.rows)
+        n_open = sum(row.is_undecided and row.correct is None for row in run.rows)
         why = "Waiting for a judge, or left open by judges that differ," if n_open else "Waiting for a judge,"
         sentences.append(f"{why} and in no mean: {more}.")
     sentences.extend(_without_logps(run))
@@ -387,7 +387,7 @@ def _scored(run: Run, score: Table) -> list[str]:
         _accuracy(score),
         *_few_videos(score),
         *_baselines(score),
-        _outcomes(score, n_undecided=sum(row.score.is_undecided for row in run.rows)),
+        _outcomes(score, n_undecided=sum(row.is_undecided for row in run.rows)),
     ]
 
 

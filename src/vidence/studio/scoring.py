@@ -222,7 +222,7 @@ def _score(job: SubmissionRow, vault: Vault, marker: Marker) -> dict[str, float]
 
 def _known(row: Row) -> float | None:
     """The score of a trial; None where no judge replied, which a report counts as wrong."""
-    is_lost = row.score.has_judge_error and not any(verdict.said for verdict in row.score.verdicts)
+    is_lost = row.is_judge_error and not any(verdict.said for verdict in row.score.verdicts)
     return None if is_lost else row.correct
 
 

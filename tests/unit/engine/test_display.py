@@ -141,7 +141,12 @@ def test_work_that_is_watched_gives_what_it_made(capsys: pytest.CaptureFixture[s
     [
         (UsageError("no such thing"), False, 0, ""),
         (UsageError("no such thing"), True, 0, ""),  # nothing was answered that could be kept
-        (UsageError("no such thing"), True, 1, "the run did not finish; every reply is kept\n"),
+        (
+            UsageError("no such thing"),
+            True,
+            1,
+            "the run did not finish; every reply is kept. Go on with: vidence resume r\n",
+        ),
         (KeyboardInterrupt(), False, 0, "stopped\n"),
         (KeyboardInterrupt(), True, 0, "stopped; every reply is kept. Go on with: vidence resume r\n"),
     ],

@@ -185,24 +185,3 @@ def test_columns_that_are_empty_in_every_row_are_not_shown():
     empty = filled(msgspec.structs.replace(table, rows=(bare,)))
     assert (empty.rows, empty.note) == ((), "T: no row has a value.")
     assert filled(msgspec.structs.replace(table, rows=())).columns == columns
-
-
-def test_corrected_estimates_stand_behind_the_raw_ones_and_say_where_there_are_none():
-    few = msgspec.structs.replace(NONE, reason="3 read")
-    corrected = msgspec.structs.replace(ONE, value=0.45, low=0.3, high=0.6)
-    rows = [msgspec.structs.replace(ONE, corrected=one) for one in (corrected, few, None)]
-    table = Table(
-        name="t",
-        title="t",
-        label="l",
-        columns=COLUMNS,
-        rows=tuple(Row(key=str(i), label="X", values=(one, 1)) for i, one in enumerate(rows)),
-    )
-    keys = [column.key for column in shown_columns(table)]
-    assert keys == ["label", "a", "a:corrected", "b"]
-    cells = [row.cells[2] for row in shown_rows(table)]
-    assert [(cell.text, cell.detail) for cell in cells] == [
-        ("45.0", "30.0 to 60.0"),
-        (DASH, "3 read"),
-        (DASH, ""),
-    ]

@@ -42,7 +42,6 @@ class Given(Record):
         from vidence.report.items import paired_replies
         from vidence.report.results import load_run
 
-        screen(self.out, self.json_path)  # before anything takes time, two files on one output are refused
         runs = [load_run(folder, parser=self.parser, are_brief=True) for folder in self.folders]
         return paired_replies(runs, shared=self.shared)
 

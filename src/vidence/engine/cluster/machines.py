@@ -3,9 +3,9 @@
 import asyncio
 import os
 import pickle
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Any, Final, Self, TypeAlias, TypeVar
@@ -18,8 +18,9 @@ from vidence.engine.engine import said
 from vidence.engine.environment import environment
 from vidence.engine.executor import NO_BOUND_BYTES, Workers
 from vidence.engine.plan import git_revision
-from vidence.errors import MediaError, UsageError, VidenceError
+from vidence.errors import LostClusterError, MediaError, UsageError, VidenceError
 from vidence.installation import __version__
+from vidence.media.remote import keys_in_use
 from vidence.records import Record, Reply
 
 T = TypeVar("T")
@@ -29,13 +30,15 @@ BEGIN_S: Final = 300.0
 """How long a worker may take to be there: Python, vidence and its libraries are loaded from a shared disk."""
 COMING_S: Final = 900.0
 """The same where its machine may have to come first."""
-STALLED_S: Final = 60.0
-"""How much longer than its deadline a call may take before its worker counts as lost."""
+PULSE_S: Final = 3.0
+"""How long after an answer a worker, and the head, is asked again whether it is there."""
+SILENT_S: Final = 10.0
+"""So long without an answer, and it counts as lost."""
 _END_S: Final = 2.0
 Actor: TypeAlias = Any
 """Ray has no types for actors."""
-Connected: TypeAlias = Callable[[], AbstractContextManager[ModuleType]]
-"""Connects this process to the cluster; gives the library."""
+Connected: TypeAlias = Callable[[], AbstractContextManager[tuple[ModuleType, str]]]
+"""Connects this process to the cluster; gives the library, and where the head listens, as HOST:PORT."""
 
 
 class Version(Record):
@@ -53,15 +56,20 @@ def version() -> Version:
     return Version(vidence=__version__, git_revision=git_revision())
 
 
-def version_problem(theirs: Version, ours: Version, *, machine: str) -> UsageError | None:
-    """Why a machine cannot work with us: it has another vidence; None where it can."""
+def refused(theirs: Version, ours: Version, lacking: Sequence[str], *, machine: str) -> UsageError | None:
+    """Why a machine cannot work with us: it has another vidence, or lacks keys; None where it can."""
     known = theirs.git_revision and ours.git_revision
-    if theirs.vidence == ours.vidence and not (known and theirs.git_revision != ours.git_revision):
-        return None
-    return UsageError(
-        f"{machine} has vidence {theirs}, and the command begins with {ours}; install the same version on "
-        "every machine of the cluster"
-    )
+    if theirs.vidence != ours.vidence or (known and theirs.git_revision != ours.git_revision):
+        return UsageError(
+            f"{machine} has vidence {theirs}, and the command begins with {ours}; install the same version "
+            "on every machine of the cluster"
+        )
+    if lacking:
+        return UsageError(
+            f"{machine} has no {' and no '.join(lacking)}, with which media are read where the command "
+            "was begun; set the same on every machine before its `ray start`"
+        )
+    return None
 
 
 @dataclass(frozen=True)
@@ -85,17 +93,23 @@ class Machine:
         self._workers: Workers | None = None
         self._models: dict[str, Model] = {}
 
-    async def begin(self, *, folder: str, n_cpus: int, n_workers: int, n_threads: int) -> Version:
-        """Be ready; paths start from `folder` where this machine has it.
+    async def pulse(self) -> None:
+        """Be there: called in a thread of its own, whatever else the actor does."""
 
-        With `n_threads` each process keeps a network, which works with so many, and its memory has no bound.
+    async def begin(
+        self, *, folder: str, n_cpus: int, n_workers: int, n_threads: int, keys: Sequence[str]
+    ) -> tuple[Version, Sequence[str]]:
+        """Be ready; the version, and which of the keys are not set here.
+
+        Paths start from `folder` where this machine has it. With `n_threads` each process keeps a network,
+        which works with so many, and its memory has no bound.
         """
         if Path(folder).is_dir():
             os.chdir(folder)
         os.environ["OMP_NUM_THREADS"] = str(n_cpus)
         most_bytes = NO_BOUND_BYTES if n_threads else environment().worker_max_bytes
         self._workers = Workers(n_workers, most_bytes=most_bytes, n_threads=n_threads or 1)
-        return version()
+        return version(), [name for name in keys if not os.environ.get(name)]
 
     async def do(self, key: str, content: bytes, deadline_s: float) -> bytes | VidenceError:
         """Do work in a process of its own; what it made is pickled."""
@@ -185,8 +199,11 @@ class Place:
     actor: Actor = None
     """None: it is lost, or has not begun."""
     is_ready: bool = False
-    n_calls: int = 0
+    has_failed: anyio.Event = field(default_factory=anyio.Event)
+    """A call came to nothing: is the actor still there?"""
     n_lost: int = 0
+    waits: set[anyio.CancelScope] = field(default_factory=set)
+    """For the answers to the calls that it is at."""
 
 
 def places(size: Size, nodes: Iterable[Mapping[str, Any]]) -> list[Place]:
@@ -246,9 +263,9 @@ class Machines:
         self._connected = connected
         self._on_trouble = on_trouble
         self._stack = ExitStack()
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: list[asyncio.Task[None]] = []
         self._change = anyio.Event()
-        self._problem: VidenceError | None = None
+        self._problem: BaseException | None = None
         self.size = size
         self.places: list[Place] = []
 
@@ -262,7 +279,7 @@ class Machines:
             UsageError: there is no cluster, or no room on it.
         """
         with ExitStack() as stack:
-            self._ray = stack.enter_context(self._connected())
+            self._ray, self._head = stack.enter_context(self._connected())
             nodes = self._ray.nodes()
             self.size = size_of(self.size, nodes)
             self.places = places(self.size, nodes)
@@ -272,63 +289,75 @@ class Machines:
         """End the actors, whatever they are at."""
         for task in self._tasks:
             task.cancel()
-        with anyio.CancelScope(shield=True):
-            actors = [place.actor for place in self.places if place.actor is not None]
-            with anyio.move_on_after(_END_S):
-                async with anyio.create_task_group() as tasks:
-                    for actor in actors:
-                        tasks.start_soon(self._end, actor)
-            for actor in actors:
-                self._kill(actor)
+        if not isinstance(self._problem, LostClusterError):  # without a head Ray would wait for a minute
+            with anyio.CancelScope(shield=True):
+                actors = [place.actor for place in self.places if place.actor is not None]
+                with anyio.move_on_after(_END_S):
+                    async with anyio.create_task_group() as tasks:
+                        for actor in actors:
+                            tasks.start_soon(self._end, actor)
+                for actor in actors:
+                    self._kill(actor)
         self.places = []
         self._stack.close()
 
-    async def call(
-        self, method: str, *words: object, most_calls: int | None = None, most_s: float | None = None
-    ) -> Any:  # noqa: ANN401 - what the method returns
+    async def call(self, method: str, *words: object, most_calls: int | None = None) -> Any:  # noqa: ANN401 - what the method returns
         """What a method of an actor returns; None where `MOST_LOSSES` of them were lost with it.
 
         Args:
             method: of `Machine`.
             words: its arguments.
             most_calls: how many of these calls one actor takes at a time; None: one for each process.
-            most_s: after which time an actor counts as lost; None: never.
 
         Raises:
             VidenceError: no actor can be had.
         """
         for _ in range(MOST_LOSSES):
             place = await self._free(most_calls)
-            actor = place.actor
-            place.n_calls += 1
-            try:
-                with anyio.fail_after(most_s):
-                    return await answer(getattr(actor, method).remote(*words))
-            except self._ray.exceptions.RayTaskError:  # a fault of the program
-                raise
-            except (self._ray.exceptions.RayError, TimeoutError) as error:
-                self._lose(place, actor, error)
-            finally:
-                place.n_calls -= 1
-                self._tell()
+            with anyio.CancelScope() as wait:
+                place.waits.add(wait)
+                try:
+                    return await answer(getattr(place.actor, method).remote(*words))
+                except self._ray.exceptions.RayTaskError:  # a fault of the program
+                    raise
+                except self._ray.exceptions.RayError:
+                    place.is_ready = False
+                    place.has_failed.set()
+                finally:
+                    place.waits.discard(wait)
+                    self._tell()
         return None
 
     async def _free(self, most_calls: int | None) -> Place:
         """The place with least to do that takes one more call."""
-        for place in self.places:
-            if place.actor is None and place.n_lost < MOST_LOSSES:
-                self._begin(place)
+        if not self._tasks:
+            self._tasks = [
+                asyncio.create_task(one) for one in (self._watch_head(), *map(self._keep, self.places))
+            ]
+            for task in self._tasks:
+                task.add_done_callback(self._ended)
         while True:
             if self._problem is not None:
                 raise self._problem
             free = [
                 place
                 for place in self.places
-                if place.is_ready and place.n_calls < (most_calls or self.size.n_processes(place.n_cpus))
+                if place.is_ready and len(place.waits) < (most_calls or self.size.n_processes(place.n_cpus))
             ]
             if free:
-                return min(free, key=lambda place: place.n_calls)
+                return min(free, key=lambda place: len(place.waits))
             await self._change.wait()
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        """Give a fault of ours to those who wait."""
+        if not task.cancelled() and (fault := task.exception()):
+            self._end_all(fault)
+
+    def _end_all(self, problem: BaseException) -> None:
+        self._problem = problem
+        for place in self.places:
+            self._leave(place)
+        self._tell()
 
     def _tell(self) -> None:
         self._change.set()
@@ -336,13 +365,31 @@ class Machines:
 
     # ------------------------------------------------------------------ beginning and ending
 
-    def _begin(self, place: Place) -> None:
-        """Begin an actor in a place; `is_ready` once it has said its version."""
+    async def _keep(self, place: Place) -> None:
+        """Keep an actor in a place, until too many were lost there."""
+        while place.n_lost < MOST_LOSSES and await self._head_answers():
+            place.actor = actor = self._actor(place)
+            why = await self._lost(place, actor)
+            place.actor, place.is_ready = None, False
+            place.n_lost += 1
+            self._leave(place)
+            if await self._head_answers():  # without one Ray waits for a minute, and no worker is to blame
+                self._on_trouble(f"{place.host}: its worker is lost ({why}); others do its work")
+                self._kill(actor)
+            if all(other.n_lost >= MOST_LOSSES for other in self.places):
+                self._problem = VidenceError(
+                    f"no machine of the cluster works any more ({why}); what was done is kept: see `ray "
+                    "status`, and run the same command again"
+                )
+            self._tell()
+
+    def _actor(self, place: Place) -> Actor:
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
+        self._ray.method(concurrency_group="pulse")(Machine.pulse)  # marks it; its client takes no other way
         where = NodeAffinitySchedulingStrategy(place.node_id, soft=False) if place.node_id else "SPREAD"
-        actor = place.actor = (
-            self._ray.remote(Machine)
+        return (
+            self._ray.remote(concurrency_groups={"pulse": 1})(Machine)
             .options(
                 num_cpus=place.n_cpus if self.size.takes_cpus else 0,
                 num_gpus=self.size.n_gpus,
@@ -352,46 +399,53 @@ class Machines:
             )
             .remote()
         )
-        task = asyncio.create_task(self._ready(place, actor))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
 
-    async def _ready(self, place: Place, actor: Actor) -> None:
+    async def _lost(self, place: Place, actor: Actor) -> str:
+        """Have an actor begin and ask it, again and again, whether it is there; why it is lost."""
         size = self.size
         begun = actor.begin.remote(
             folder=str(Path.cwd()),
             n_cpus=place.n_cpus,
             n_workers=size.n_processes(place.n_cpus),
             n_threads=place.n_cpus if size.is_network else 0,
+            keys=keys_in_use(),
         )
         try:
             with anyio.fail_after(BEGIN_S if place.node_id else COMING_S):
-                theirs: Version = await answer(begun)
-        except (self._ray.exceptions.RayError, TimeoutError) as error:
-            self._lose(place, actor, error)
-            return
-        self._problem = self._problem or version_problem(theirs, version(), machine=place.host)
-        place.is_ready = True
-        self._tell()
+                theirs, lacking = await answer(begun)
+            self._problem = self._problem or refused(theirs, version(), lacking, machine=place.host)
+            while True:
+                place.is_ready, place.has_failed = True, anyio.Event()
+                self._tell()
+                with anyio.move_on_after(PULSE_S):
+                    await place.has_failed.wait()
+                with anyio.fail_after(SILENT_S):
+                    await answer(actor.pulse.remote())
+        except self._ray.exceptions.RayError as error:
+            return (str(error).strip().splitlines() or [type(error).__name__])[0]
+        except TimeoutError:
+            return "it says nothing" if place.is_ready else "it did not begin in time"
 
-    def _lose(self, place: Place, actor: Actor, error: Exception) -> None:
-        """An actor is lost: say so, and begin another one in its place, unless too many were lost there."""
-        if place.actor is not actor:
-            return
-        place.actor, place.is_ready = None, False
-        place.n_lost += 1
-        lines = str(error).strip().splitlines()
-        why = lines[0] if lines else type(error).__name__
-        self._on_trouble(f"{place.host}: its worker is lost ({why}); others do its work")
-        self._kill(actor)
-        if place.n_lost < MOST_LOSSES:
-            self._begin(place)
-        elif all(other.actor is None for other in self.places):
-            self._problem = VidenceError(
-                f"no machine of the cluster works any more ({why}); what was done is kept: see `ray status`, "
-                "and run the same command again"
-            )
-        self._tell()
+    async def _watch_head(self) -> None:
+        """End all work when the head is gone: Ray itself would end this process a minute later."""
+        last_s = anyio.current_time()
+        while anyio.current_time() < last_s + SILENT_S:
+            if await self._head_answers():
+                last_s = anyio.current_time()
+            await anyio.sleep(PULSE_S)
+        self._end_all(LostClusterError(f"the head of the Ray cluster at {self._head} is gone"))
+
+    async def _head_answers(self) -> bool:
+        host, _, port = self._head.rpartition(":")
+        with suppress(OSError), anyio.move_on_after(SILENT_S):
+            await (await anyio.connect_tcp(host, int(port))).aclose()
+            return True
+        return False
+
+    def _leave(self, place: Place) -> None:
+        """End the waits for what a place was at."""
+        for wait in tuple(place.waits):
+            wait.cancel()
 
     async def _end(self, actor: Actor) -> None:
         with suppress(self._ray.exceptions.RayError):
@@ -426,7 +480,7 @@ class MachineProcesses(AbstractAsyncContextManager["MachineProcesses"]):
     async def run(self, key: str, function: Callable[[], T], *, deadline_s: float) -> T:
         """What `function` returns; see `Workers.run`."""
         content = pickle.dumps(function, protocol=pickle.HIGHEST_PROTOCOL)
-        came = await self._machines.call("do", key, content, deadline_s, most_s=2 * deadline_s + STALLED_S)
+        came = await self._machines.call("do", key, content, deadline_s)
         if isinstance(came, VidenceError):
             raise came
         if came is None:

@@ -2,6 +2,7 @@
 
 import importlib
 import logging
+import os
 import socket
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
@@ -45,6 +46,9 @@ class Settings(Record):
     cpus: Annotated[
         int, Meta(ge=0, description="processors of each worker; 0: its part of the machine's")
     ] = 0
+    insecure_cluster: Annotated[
+        bool, Meta(description="work on a cluster that takes orders from all who reach its ports, too")
+    ] = False
 
 
 def create(settings: Settings) -> "RayExecutor":
@@ -64,19 +68,20 @@ class RayExecutor:
         self._ray = library()
 
     @contextmanager
-    def connected(self) -> Iterator[ModuleType]:
-        """A connection to the cluster; one that is there is used, and stays.
+    def connected(self) -> Iterator[tuple[ModuleType, str]]:
+        """A connection to the cluster, and where its head listens; one that is there is used, and stays.
 
         Raises:
             UsageError: there is no cluster, nothing takes connections where one was, or it takes no driver.
         """
         ray = self._ray
         if ray.is_initialized():
-            yield ray
+            yield ray, ray.get_runtime_context().gcs_address
             return
-        _connect(ray, f"ray:{self._settings.address}" if self._settings.address else "")
+        address = f"ray:{self._settings.address}" if self._settings.address else ""
+        place = _connect(ray, address, may_be_open=self._settings.insecure_cluster)
         try:
-            yield ray
+            yield ray, place.removeprefix("ray://")
         finally:
             ray.shutdown()
 
@@ -114,14 +119,18 @@ def library() -> ModuleType:
         raise UsageError(f"--on ray needs Ray, which is not installed: {adding('ray')}") from error
 
 
-def _connect(ray: ModuleType, address: str) -> None:
+def _connect(ray: ModuleType, address: str, *, may_be_open: bool) -> str:
+    """Join a cluster; where its head listens."""
     named = address or "ray"
     try:
         place = _answering(address or _own_cluster())
+        if not may_be_open:
+            _check_token(place, named)
         try:
             _join(ray, place)
         except ConnectionAbortedError:  # its head begins a process for each driver, which may take too long
             _join(ray, place)
+        return place
     except ConnectionAbortedError as error:
         why = str(error).strip().splitlines() or [type(error).__name__]
         raise UsageError(
@@ -131,9 +140,50 @@ def _connect(ray: ModuleType, address: str) -> None:
     except (OSError, RuntimeError, ValueError) as error:
         raise UsageError(
             f"there is no Ray cluster at {named}: {error}; start one with `ray start --head`, on further "
-            "machines `ray start --address=HOST:6379`, and name it with --on ray://HOST:10001 or, on one of "
-            "them, --on ray"
+            "machines `ray start --address=HOST:6379`, each with RAY_AUTH_MODE=token, and name it with --on "
+            "ray://HOST:10001 or, on one of them, --on ray"
         ) from error
+
+
+def _check_token(place: str, named: str) -> None:
+    """Refuse a cluster that does what callers without a token ask, and one that does not know ours.
+
+    Raises:
+        UsageError: one of the two.
+        ConnectionError: nothing answers there as Ray does.
+    """
+    if _serves(place):
+        raise UsageError(
+            f"the Ray cluster at {named} does as told by all who reach its ports: it wants no token. Start "
+            "it with RAY_AUTH_MODE=token (`ray get-auth-token --generate` makes one, `vidence cluster` writes "
+            f"all of it); where nobody else reaches them, say --on '{named}?insecure_cluster=true'"
+        )
+    token = importlib.import_module("ray._raylet").AuthenticationTokenLoader.instance()
+    own = token.get_raw_token(ignore_auth_mode=True) if token.has_token(ignore_auth_mode=True) else ""
+    if os.environ.get("RAY_AUTH_MODE", "token") != "token" or not own or not _serves(place, own):
+        raise UsageError(
+            f"the Ray cluster at {named} wants {'another' if own else 'a'} token: set RAY_AUTH_MODE=token, and "
+            "in RAY_AUTH_TOKEN_PATH the file with the token that it was started with"
+        )
+
+
+def _serves(place: str, token: str = "") -> bool:
+    """Whether a head does what a caller with a token asks, or with none: it is asked, whatever is set."""
+    grpc = importlib.import_module("grpc")
+    of_clients = place.startswith("ray://")
+    method = "/ray.rpc.RayletDriver/ClusterInfo" if of_clients else "/ray.rpc.NodeInfoGcsService/CheckAlive"
+    with grpc.insecure_channel(place.removeprefix("ray://")) as channel:
+        try:
+            channel.unary_unary(method)(
+                b"", timeout=_ANSWER_S, metadata=[("authorization", f"Bearer {token}")] if token else None
+            )
+        except grpc.RpcError as error:
+            if error.code() in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED):
+                raise ConnectionError(
+                    f"nothing answers at {place} as Ray does ({error.details()})"
+                ) from error
+            return error.code() is not grpc.StatusCode.UNAUTHENTICATED
+    return True
 
 
 def _join(ray: ModuleType, place: str) -> None:

@@ -11,8 +11,6 @@ from vidence.console.flags import flag
 from vidence.errors import UsageError
 from vidence.records import Record
 
-PORT = 6379
-"""Where the head of a cluster listens."""
 COMMANDS = ("run", "resume", "diagnose", "panel", "make", "track", "select", "judge", "judges")
 """What works on a cluster."""
 _TERM_S = 120  # before the end of a job, so that the run ends what is under way
@@ -83,15 +81,34 @@ set -euo pipefail
 export VIDENCE_ON=ray
 hosts=$(scontrol show hostnames "$SLURM_JOB_NODELIST")
 head=${{hosts%%$'\n'*}}
-export RAY_ADDRESS="$head:{PORT}"
 cpus={wanted.cpus}
 
-end() {{ ray stop --grace-period 10 >/dev/null 2>&1 || true; }}
-trap end EXIT
+# A token of this job, without which nothing reaches its cluster; ports and a folder that no other job has.
+umask 077
+export RAY_AUTH_MODE=token
+RAY_AUTH_TOKEN=$(python3 -c 'import secrets; print(secrets.token_hex(32))') && export RAY_AUTH_TOKEN
+read -r port clients < <(python3 - <<'END'
+import socket
+both = [socket.socket() for _ in range(2)]
+for one in both:
+    one.bind(("", 0))
+print(*(one.getsockname()[1] for one in both))
+END
+)
+export RAY_ADDRESS="$head:$port"
+folder=$(mktemp -d "${{TMPDIR:-/tmp}}/ray-$SLURM_JOB_ID-XXXX")
 
-ray start --head --node-ip-address="$head" --port={PORT} --num-cpus="$cpus" --include-dashboard=false
+ray start --head --block --node-ip-address="$head" --port="$port" --ray-client-server-port="$clients" \
+    --temp-dir="$folder" --num-cpus="$cpus" --include-dashboard=false >/dev/null &
+ray=$!
+end() {{ kill "$ray" 2>/dev/null && wait "$ray" || true; rm -rf "$folder"; }}
+trap end EXIT
+until ray health-check --address "$RAY_ADDRESS" >/dev/null 2>&1; do
+    kill -0 "$ray" 2>/dev/null || {{ echo "Ray did not start on $head; see above" >&2; exit 1; }}
+    sleep 1
+done
 if [ "$SLURM_JOB_NUM_NODES" -gt 1 ]; then
-    srun --nodes=$((SLURM_JOB_NUM_NODES - 1)) --ntasks=$((SLURM_JOB_NUM_NODES - 1)) --exclude="$head" \\
+    srun --nodes=$((SLURM_JOB_NUM_NODES - 1)) --ntasks=$((SLURM_JOB_NUM_NODES - 1)) --exclude="$head" \
         ray start --address="$RAY_ADDRESS" --num-cpus="$cpus" --block &
 fi
 
@@ -128,6 +145,7 @@ def kubernetes(
             "entrypoint": command_line(words),
             "shutdownAfterJobFinishes": True,
             "rayClusterSpec": {
+                "authOptions": {"mode": "token"},
                 "headGroupSpec": {
                     "rayStartParams": {"num-cpus": "0"},
                     "template": _pod(
@@ -149,8 +167,9 @@ def kubernetes(
             },
         },
     }
-    return "# Written by vidence cluster k8s; kubectl apply -f FILE, where KubeRay is installed.\n" + _yaml(
-        job
+    return (
+        "# Written by vidence cluster k8s; kubectl apply -f FILE, where KubeRay 1.5.1 or newer is.\n"
+        + _yaml(job)
     )
 
 

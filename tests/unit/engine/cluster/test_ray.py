@@ -2,12 +2,19 @@
 
 import socket
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from threading import Thread
+from types import SimpleNamespace
 
 import pytest
 
 from vidence.engine.environment import Environment
 from vidence.engine.executor import Parallelism, executor_of
 from vidence.errors import UsageError, VidenceError
+
+OPEN = "?insecure_cluster=true"
+METHODS = ("/ray.rpc.NodeInfoGcsService/CheckAlive", "/ray.rpc.RayletDriver/ClusterInfo")
 
 
 @pytest.fixture
@@ -58,6 +65,80 @@ def test_what_ray_says_of_a_cluster_that_it_cannot_join_is_said(ray, monkeypatch
 
         monkeypatch.setattr(ray, "init", refuse)
         said = f"no Ray cluster at {address}: nothing is there; start one with `ray start"
+        with pytest.raises(UsageError, match=said), executor_of(f"{address}{OPEN}").connected():
+            raise VidenceError("connected")
+
+
+@contextmanager
+def head(token):
+    """What answers as the head of a cluster does; with an empty token to all."""
+    grpc = pytest.importorskip("grpc", reason="Ray is installed without its client")
+
+    class Head(grpc.GenericRpcHandler):
+        def service(self, details):
+            assert details.method in METHODS
+            sent = dict(details.invocation_metadata).get("authorization", "")
+
+            def say(request, context):
+                if token and sent != f"Bearer {token}":
+                    context.abort(grpc.StatusCode.UNAUTHENTICATED, "who is there?")
+                return b""
+
+            return grpc.unary_unary_rpc_method_handler(say)
+
+    server = grpc.server(ThreadPoolExecutor(2), handlers=[Head()])
+    port = server.add_insecure_port("127.0.0.2:0")  # Ray takes 127.0.0.1 for the outer address
+    server.start()
+    try:
+        yield f"127.0.0.2:{port}"
+    finally:
+        server.stop(None)
+
+
+@pytest.mark.parametrize("scheme", ["", "ray://"])
+@pytest.mark.parametrize(
+    ("token", "own", "said"),
+    [
+        ("", "", "does as told by all who reach its ports: it wants no token"),
+        ("", "mine", "does as told by all who reach its ports: it wants no token"),
+        ("theirs", "", "wants a token: set RAY_AUTH_MODE=token"),
+        ("theirs", "mine", "wants another token: set RAY_AUTH_MODE=token"),
+        ("theirs", "theirs", ""),
+    ],
+)
+def test_a_cluster_is_joined_where_it_wants_a_token_and_knows_ours(
+    ray, monkeypatch, scheme, token, own, said
+):
+    joined = []
+    monkeypatch.setattr(ray, "init", lambda **given: joined.append(given["address"]))
+    loader = SimpleNamespace(has_token=lambda **_: bool(own), get_raw_token=lambda **_: own)
+    monkeypatch.setattr("ray._raylet.AuthenticationTokenLoader", SimpleNamespace(instance=lambda: loader))
+    monkeypatch.setenv("RAY_AUTH_MODE", "token")
+    with head(token) as place:
+        monkeypatch.setenv("RAY_ADDRESS", place)
+        named = f"ray://{place}" if scheme else "ray"
+        if said:
+            with pytest.raises(UsageError, match=said), executor_of(named).connected():
+                raise VidenceError("connected")
+            assert joined == []
+            named += OPEN
+        with executor_of(named).connected() as (_, at):
+            assert at == place
+    assert joined == [f"{scheme}{place}"]
+
+
+def test_what_does_not_speak_as_ray_does_is_no_cluster(ray):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(5)
+        address = f"ray://127.0.0.1:{server.getsockname()[1]}"
+
+        def hang_up():
+            with suppress(OSError):
+                while True:
+                    server.accept()[0].close()
+
+        Thread(target=hang_up, daemon=True).start()
+        said = f"no Ray cluster at {address}: nothing answers at {address} as Ray does"
         with pytest.raises(UsageError, match=said), executor_of(address).connected():
             raise VidenceError("connected")
 
@@ -76,10 +157,10 @@ def test_a_head_that_was_too_slow_for_a_driver_is_asked_once_more(ray, monkeypat
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = f"ray://127.0.0.1:{server.getsockname()[1]}"
         if n_refused == 1:
-            with executor_of(address).connected():
-                pass
+            with executor_of(f"{address}{OPEN}").connected() as (_, at):
+                assert f"ray://{at}" == address
             assert asked == [address, address, "end"]
             return
         said = f"the Ray cluster at {address} was asked twice and took no driver: RuntimeError: no server;"
-        with pytest.raises(UsageError, match=said), executor_of(address).connected():
+        with pytest.raises(UsageError, match=said), executor_of(f"{address}{OPEN}").connected():
             raise VidenceError("connected")

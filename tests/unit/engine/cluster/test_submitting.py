@@ -1,6 +1,7 @@
 """Files for schedulers: what they ask for, and that a shell and Kubernetes read them as they are meant."""
 
 import os
+import re
 import subprocess
 
 import pytest
@@ -18,9 +19,15 @@ WORDS = [
 ]
 TOOLS = {
     "scontrol": 'printf "n1\\nn2\\nn3\\n"',
-    "ray": 'echo "ray $*" >> "$SAID"',
+    "ray": (
+        'echo "ray $*" >> "$SAID"; [ "$2" = --head ] || exit 0\n'
+        "trap 'echo ray ended >> \"$SAID\"; exit' TERM; while true; do sleep 0.1; done"
+    ),
     "srun": 'echo "srun $*" >> "$SAID"',
-    "vidence": 'echo "vidence [$4] [$6] on $VIDENCE_ON at $RAY_ADDRESS" >> "$SAID"; exit "$CODE"',
+    "vidence": (
+        'echo "vidence [$4] [$6] on $VIDENCE_ON at $RAY_ADDRESS with $RAY_AUTH_MODE ${#RAY_AUTH_TOKEN}" >> "$SAID"; '
+        'exit "$CODE"'
+    ),
 }
 
 
@@ -53,18 +60,28 @@ def test_the_script_starts_the_cluster_runs_the_command_and_ends_with_its_code(t
     )
     said = tmp_path / "said"
     env = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "SAID": str(said), "CODE": str(code)}
-    env |= {"SLURM_JOB_NODELIST": "n[1-3]", "SLURM_JOB_NUM_NODES": str(nodes)}
+    env |= {"SLURM_JOB_NODELIST": "n[1-3]", "SLURM_JOB_NUM_NODES": str(nodes), "SLURM_JOB_ID": "7"}
+    env["TMPDIR"] = str(tmp_path)
     done = subprocess.run(
         ["bash", "-c", text], env=env, capture_output=True, text=True, check=False, timeout=30
     )
     assert (done.returncode, done.stderr) == (code, "")
     lines = said.read_text().splitlines()
-    assert lines[0].startswith("ray start --head --node-ip-address=n1 --port=6379 --num-cpus=16")
-    assert f"vidence [{WORDS[3]}] [{WORDS[5]}] on ray at n1:6379" in lines
+    begun = re.fullmatch(
+        r"ray start --head --block --node-ip-address=n1 --port=(\d+) --ray-client-server-port=(\d+)"
+        rf" --temp-dir={tmp_path}/ray-7-\w+ --num-cpus=16 --include-dashboard=false",
+        next(line for line in lines if line.startswith("ray start")),
+    )
+    assert begun
+    assert begun[1] != begun[2]
+    assert f"vidence [{WORDS[3]}] [{WORDS[5]}] on ray at n1:{begun[1]} with token 64" in lines
     others = [line for line in lines if line.startswith("srun")]
     assert len(others) == (nodes > 1)
-    assert all("--nodes=2 --ntasks=2 --exclude=n1 ray start --address=n1:6379" in line for line in others)
-    assert any(line.startswith("ray stop") for line in lines)
+    joins = f"--nodes=2 --ntasks=2 --exclude=n1 ray start --address=n1:{begun[1]}"
+    assert all(joins in line for line in others)
+    assert lines[-1] == "ray ended"  # and no other job's, as `ray stop` would
+    assert "ray stop" not in text
+    assert not list(tmp_path.glob("ray-7-*"))
     for asked in (f"--nodes={nodes}", "--gpus-per-node=8", "--partition=a100", "--time=12:00:00"):
         assert f"#SBATCH {asked}\n" in text
 
@@ -77,6 +94,7 @@ def test_the_job_of_kubernetes_says_what_was_asked_for():
     job = yaml.safe_load(text)
     assert (job["kind"], job["metadata"]["name"]) == ("RayJob", "big-run")
     assert job["spec"]["entrypoint"] == command_line(WORDS)
+    assert job["spec"]["rayClusterSpec"]["authOptions"] == {"mode": "token"}
     (group,) = job["spec"]["rayClusterSpec"]["workerGroupSpecs"]
     assert (group["replicas"], group["minReplicas"], group["maxReplicas"]) == (5, 5, 5)
     pod = group["template"]["spec"]
