@@ -219,6 +219,8 @@ def test_points_of_a_judge_are_corrected_by_those_of_people(vidence, runs):
     true = sum(int(GIVEN[truth("one", i)]) for i in range(N) if is_text(i)) / len(rows)
     assert found.value == 4.0
     assert found.corrected.low < true < found.corrected.high < 4
+    judged = table(json.loads(json_of(vidence, "report", "one")), "judges")["lines"][-1]
+    assert judged["points:corrected"]["value"] == found.corrected.value
 
 
 def test_two_people_count_alike_and_the_terminal_is_a_sheet_too(vidence, runs, monkeypatch):

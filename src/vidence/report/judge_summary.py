@@ -2,9 +2,13 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from vidence.ask.judging.verdicts import n_contradictions
 from vidence.engine.specs import short_names
-from vidence.report.results import WAITING, Row, Run
+from vidence.records import Estimate
+from vidence.report.results import SEED, WAITING, Row, Run
+from vidence.report.scores import Draws, points
 from vidence.tables.table import Cell, Column, Table, several
 from vidence.tables.table import Row as TableRow
 from vidence.text import visible
@@ -89,8 +93,8 @@ def _mean(values: Sequence[float]) -> float | None:
     return sum(values) / len(values) if values else None
 
 
-def _points(given: Sequence[float]) -> Cell:
-    return Cell(value=_mean(given), detail=f"on {len(given):,}" if given else "")
+def _points(given: Sequence[float], mean: Estimate | None = None) -> Cell:
+    return Cell(value=mean or _mean(given), detail=f"on {len(given):,}" if given else "")
 
 
 # How trials were scored, and what to say of that with the name of the scorer.
@@ -124,8 +128,9 @@ def _marks(run: Run) -> Table:
     for (kind, name), some in groups.items():
         values = [row.correct for row in some if row.correct is not None]
         given = [row.score.points for row in some if row.score.points is not None]
+        mean = points(some, draws=Draws(rng=np.random.default_rng(SEED)))
         contrary = (n_contradictions(row.score for row in some),) if has_contrary else ()
-        found = (len(some), len(some) / len(run.rows), _mean(values), _points(given), *contrary)
+        found = (len(some), len(some) / len(run.rows), _mean(values), _points(given, mean), *contrary)
         rows.append(TableRow(key=f"{kind}:{name}", label=_KINDS[kind].format(name), values=found))
     return Table(
         name="judges",
