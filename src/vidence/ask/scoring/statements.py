@@ -102,7 +102,8 @@ def grammar(codes: tuple[str, ...]) -> Mapping[str, re.Pattern[str]]:
         "follow": ends,
         "behind": rf"[^\w{MASK}]*(?:{w('tail')}[^\w{MASK}]*)?(?:{w('because')}.*)?",
         "denied": rf"\s*{w('denied')}",
-        "join": rf"[\s\"'(\[)\]]*(?:[,/&+.\s]|->|→|⇒|{any_of('or_')})+[\s\"'(\[]*(?:{w('option')}\s*)?[\"'(\[]*",
+        "join": rf"[\s\"'(\[)\]]*(?:[,/&+.\s]|->|→|⇒|{any_of('or_')})+[\s\"'(\[]*(?:{w('option')}\s*)?"
+        r"[\"'(\[]*",
         "said_of": rf"{w('saying')}\s*\Z",
         "ends": rf"{w('place')}?\W*\Z|,?\s+{w('because')}",
         "turn": rf"{w('turn', 'but')}|;|:(?=\s)",
@@ -281,7 +282,7 @@ class Reader:
         return () if is_told or is_one_of_few else tuple(kept)
 
     def _speaks_of_choices(self, named: Sequence[Place]) -> bool:
-        """One letter alone may be anything (gate A): several are named, or an option, or hardly a word more."""
+        """One letter alone may be anything (gate A): several are named, or an option, or hardly a word."""
         before = named[0].before
         return (
             any(p.mention.is_firm and not self.has("sign", self.text[p.mention.start :][:20]) for p in named)

@@ -155,15 +155,15 @@ def _check_token(place: str, named: str) -> None:
     if _serves(place):
         raise UsageError(
             f"the Ray cluster at {named} does as told by all who reach its ports: it wants no token. Start "
-            "it with RAY_AUTH_MODE=token (`ray get-auth-token --generate` makes one, `vidence cluster` writes "
-            f"all of it); where nobody else reaches them, say --on '{named}?insecure_cluster=true'"
+            "it with RAY_AUTH_MODE=token (`ray get-auth-token --generate` makes one, and `vidence cluster` "
+            f"writes all of it); where nobody else reaches them, say --on '{named}?insecure_cluster=true'"
         )
     token = importlib.import_module("ray._raylet").AuthenticationTokenLoader.instance()
     own = token.get_raw_token(ignore_auth_mode=True) if token.has_token(ignore_auth_mode=True) else ""
     if os.environ.get("RAY_AUTH_MODE", "token") != "token" or not own or not _serves(place, own):
         raise UsageError(
-            f"the Ray cluster at {named} wants {'another' if own else 'a'} token: set RAY_AUTH_MODE=token, and "
-            "in RAY_AUTH_TOKEN_PATH the file with the token that it was started with"
+            f"the Ray cluster at {named} wants {'another' if own else 'a'} token: set RAY_AUTH_MODE=token, "
+            "and in RAY_AUTH_TOKEN_PATH the file with the token that it was started with"
         )
 
 

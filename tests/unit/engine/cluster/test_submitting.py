@@ -25,8 +25,8 @@ TOOLS = {
     ),
     "srun": 'echo "srun $*" >> "$SAID"',
     "vidence": (
-        'echo "vidence [$4] [$6] on $VIDENCE_ON at $RAY_ADDRESS with $RAY_AUTH_MODE ${#RAY_AUTH_TOKEN}" >> "$SAID"; '
-        'exit "$CODE"'
+        'echo "vidence [$4] [$6] on $VIDENCE_ON at $RAY_ADDRESS with $RAY_AUTH_MODE ${#RAY_AUTH_TOKEN}" '
+        '>> "$SAID"; exit "$CODE"'
     ),
 }
 
