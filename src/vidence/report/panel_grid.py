@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 import msgspec
 
@@ -15,7 +15,7 @@ from vidence.engine.diagnose import open_diagnostic
 from vidence.engine.panel import UNKNOWN, ModelFacts, PanelRun
 from vidence.engine.store import Header, RunStore
 from vidence.errors import UsageError
-from vidence.records import Item
+from vidence.records import Item, Record
 from vidence.report.diagnosis import Diagnosed, load_diagnosed
 from vidence.report.pairing import own_item
 from vidence.report.results import OUTCOMES, Row, Run, load_run
@@ -23,6 +23,7 @@ from vidence.report.scores import ANSWERED, Draws
 from vidence.tables.charts import Statement
 
 ALL = "*"
+SettingsT = TypeVar("SettingsT", bound=Record)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,6 +168,13 @@ class PanelView(Protocol):
             UsageError: the runs do not have what it shows, or cannot be set beside each other.
         """
         ...
+
+
+class SettingsView(Generic[SettingsT]):
+    """A view that holds its options."""
+
+    def __init__(self, settings: SettingsT) -> None:
+        self.settings = settings
 
 
 def open_view(spec: str) -> PanelView:

@@ -38,8 +38,8 @@ def test_a_view_is_a_page_and_tables(runs, tmp_path):
     found.write_page(tmp_path / "p.html", title="Mine & all")
     page = (tmp_path / "p.html").read_text()
     assert "pivot · Mine &amp; all" in page
-    (note,) = found.tables[0].footnotes
-    assert note in page
+    assert "m: paper protocol, own wording" in found.tables[0].note
+    assert "m: paper protocol, own wording" in page
 
 
 def test_a_whole_paper_is_all_that_the_runs_give(runs, tmp_path):

@@ -7,7 +7,7 @@ from msgspec import Meta
 from vidence.errors import UsageError
 from vidence.records import Item, Record
 from vidence.report.pairing import own_answer, own_item
-from vidence.report.panel_grid import Grid, GridCell, PanelView
+from vidence.report.panel_grid import Grid, GridCell, PanelView, SettingsView
 from vidence.report.results import STATUSES, Row
 from vidence.report.scores import Draws
 from vidence.tables.charts import Statement
@@ -24,7 +24,7 @@ class Settings(Record):
     item: Annotated[str, Meta(description="the id of the question")]
 
 
-class Items:
+class Items(SettingsView[Settings]):
     """Frames, reply and mark of one question, a row for each trial of each model.
 
     Source: HumanPCR, figures 28 to 31.
@@ -32,9 +32,6 @@ class Items:
     """
 
     name = "items"
-
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
 
     def show(self, grid: Grid, draws: Draws) -> tuple[Statement, ...]:
         """The table of the question.

@@ -12,7 +12,7 @@ from vidence.catalog import parse_spec
 from vidence.errors import UsageError
 from vidence.explain.diagnostics import budgets as swept
 from vidence.records import Estimate, Record
-from vidence.report.panel_grid import Grid, GridCell, PanelView, by_benchmark
+from vidence.report.panel_grid import Grid, GridCell, PanelView, SettingsView, by_benchmark
 from vidence.report.panel_views.paired_cells import Lineup, Versus, differences
 from vidence.report.scores import Draws, headline_accuracy
 from vidence.statistics.paired import holm
@@ -61,7 +61,7 @@ class _Curve:
         return ", ".join(filter(None, (self.series, self.group)))
 
 
-class Lines:
+class Lines(SettingsView[Settings]):
     """Runs that differ in a budget, by default of frames; or models of one family that differ in size.
 
     Neighbours are compared in pairs, and the trend is the slope over the logarithm; both are adjusted over
@@ -72,9 +72,6 @@ class Lines:
     """
 
     name = "line"
-
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
 
     def show(self, grid: Grid, draws: Draws) -> tuple[Statement, ...]:
         """For each benchmark the curves; then neighbours and trends of all.

@@ -15,7 +15,7 @@ from vidence.explain.diagnostics.selector_gap import ORACLE, TEXT, GapFinding
 from vidence.explain.diagnostics.tables import Figures, side_by_side
 from vidence.records import Estimate, Record, source_noun
 from vidence.report.pairing import PairedRuns, pair
-from vidence.report.panel_grid import Grid, GridCell, PanelView, by_benchmark
+from vidence.report.panel_grid import Grid, GridCell, PanelView, SettingsView, by_benchmark
 from vidence.report.panel_views.paired_cells import Lineup, Versus, differences
 from vidence.report.scores import Draws, is_moderate, natural_order
 from vidence.statistics.ratios import ratio_of_means
@@ -63,6 +63,12 @@ class Settings(Record):
         bool, Meta(description="compare what two runs share where frames or parsers differ, and say so")
     ] = False
 
+    def __post_init__(self) -> None:
+        if self.tags and self.by == "selector":
+            raise UsageError(
+                "pairs: tags= goes with by=base, style or thinking; leave it out for by=selector"
+            )
+
 
 @dataclass(frozen=True, kw_only=True)
 class _Pair:
@@ -101,7 +107,7 @@ class _Pair:
         ).fieller
 
 
-class Pairs:
+class Pairs(SettingsView[Settings]):
     """Differences between runs on the same questions, with Holm's adjustment over all lines.
 
     Step by step less direct, thinking weights less instruct weights (parted from what the prompt does where
@@ -113,9 +119,6 @@ class Pairs:
     """
 
     name = "pairs"
-
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
 
     def show(self, grid: Grid, draws: Draws) -> tuple[Statement, ...]:
         """The differences and their figure; by style a table for each tag, by selector the scores first.

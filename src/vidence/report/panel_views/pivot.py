@@ -12,7 +12,7 @@ from msgspec import Meta
 from vidence.errors import UsageError
 from vidence.records import Clusters, Estimate
 from vidence.report.over_models import over_models, where_of
-from vidence.report.panel_grid import Grid, GridCell, PanelView, by_benchmark
+from vidence.report.panel_grid import Grid, GridCell, PanelView, SettingsView, by_benchmark
 from vidence.report.panel_views.findings import FindingSettings, findings_of
 from vidence.report.panel_views.sorted import counted, title_of
 from vidence.report.papers import columns_of, declared, paper_table
@@ -70,7 +70,7 @@ class Settings(FindingSettings):
         where_of(self.where, what="pivot: where=")
 
 
-class Pivot:
+class Pivot(SettingsView[Settings]):
     """A row for each model, tag or run, a column for each part of the questions.
 
     Runs of a model and condition share its rows. People stand below the models, and enter no mean over these.
@@ -81,9 +81,6 @@ class Pivot:
     """
 
     name = "pivot"
-
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
 
     def show(self, grid: Grid, draws: Draws) -> tuple[Statement, ...]:
         """A table for each benchmark, or for each diagnostic.

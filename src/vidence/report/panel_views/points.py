@@ -17,7 +17,7 @@ from vidence.report.correlation_values import (
     statements,
     with_people,
 )
-from vidence.report.panel_grid import Grid, PanelView, by_benchmark
+from vidence.report.panel_grid import Grid, PanelView, SettingsView, by_benchmark
 from vidence.report.panel_views.findings import check_alike, figure_of, found_of
 from vidence.report.panel_views.sorted import rows_of, title_of
 from vidence.report.scores import Draws
@@ -52,7 +52,7 @@ class Settings(Record):
             raise UsageError("points: cluster= is for points=values; the models are the clusters")
 
 
-class Points:
+class Points(SettingsView[Settings]):
     """A correlation with what its points have in common: models, or values over the same models.
 
     People are marks of their own in the figure of models, and in none of the numbers. Over values the
@@ -63,9 +63,6 @@ class Points:
     """
 
     name = "points"
-
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
 
     def show(self, grid: Grid, draws: Draws) -> tuple[Statement, ...]:
         """For each benchmark the figure and its tables.

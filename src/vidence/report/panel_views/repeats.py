@@ -6,7 +6,7 @@ from msgspec import Meta
 
 from vidence.errors import UsageError
 from vidence.records import Record
-from vidence.report.panel_grid import Grid, GridCell, PanelView, by_benchmark
+from vidence.report.panel_grid import Grid, GridCell, PanelView, SettingsView, by_benchmark
 from vidence.report.repeats import repeat_tables
 from vidence.report.scores import Draws
 from vidence.tables.charts import Statement
@@ -22,7 +22,7 @@ class Settings(Record):
     ] = ("level", "dimension")
 
 
-class Repeats:
+class Repeats(SettingsView[Settings]):
     """The mean of the repeats of each model with its t interval, and their variance, by aggregate and tag.
 
     Source: HumanPCR, appendix F.3 and table 11.
@@ -30,9 +30,6 @@ class Repeats:
     """
 
     name = "repeats"
-
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
 
     def show(self, grid: Grid, draws: Draws) -> tuple[Statement, ...]:
         """For each benchmark a table of means, one of variances and one of standard deviations.

@@ -10,7 +10,7 @@ from msgspec import Meta
 from vidence.errors import UsageError
 from vidence.records import Estimate, Record
 from vidence.report.over_models import ByValue, over_models, sorted_statements, where_of
-from vidence.report.panel_grid import Grid, GridCell, PanelView, by_benchmark
+from vidence.report.panel_grid import Grid, GridCell, PanelView, SettingsView, by_benchmark
 from vidence.report.results import Row as TrialRow
 from vidence.report.scores import ANSWERED, Draws, chosen
 from vidence.tables.charts import Chart, Point, Series, Statement
@@ -27,7 +27,7 @@ class Settings(Record):
     ] = ""
 
 
-class SortedValues:
+class SortedValues(SettingsView[Settings]):
     """The mean over models of each value of a tag, sorted.
 
     People stand beside the models at each place that they have a score of, and do not move it.
@@ -40,9 +40,6 @@ class SortedValues:
     """
 
     name = "sorted"
-
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
 
     def show(self, grid: Grid, draws: Draws) -> tuple[Statement, ...]:
         """For each benchmark the figure and the table.

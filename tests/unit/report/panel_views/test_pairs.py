@@ -85,6 +85,7 @@ def test_each_model_is_set_against_itself_on_each_benchmark(cell, grid, draws):
         ("pairs", r"pairs\?against=CONDITION"),
         ("pairs?by=style", "style = 'cot'"),
         ("pairs?by=thinking", "base = MODEL"),
+        ("pairs?by=selector&tags=task", "leave it out for by=selector"),
         ("pairs?by=selector", "differ in their selector"),
     ],
 )
