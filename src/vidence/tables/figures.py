@@ -6,7 +6,6 @@ also written.
 
 import math
 from collections.abc import Sequence
-from xml.sax.saxutils import quoteattr
 
 from vidence.tables import svg
 from vidence.tables.svg import Drawing, Tick
@@ -54,6 +53,10 @@ def draw_figure(table: Table) -> Drawing | None:
             return None
 
 
+def _whole(body: Sequence[str], title: str, *, height: float, legend: Sequence[tuple[str, str]]) -> Drawing:
+    return Drawing(svg=svg.whole(body, height=height, title=title), legend=tuple(legend))
+
+
 def _numbered(table: Table, column: str) -> list[Numbered]:
     """The rows that have a number in a column, with that number."""
     found = [(row, shown(table, row.key, column)) for row in table.rows if row.is_drawn]
@@ -96,9 +99,7 @@ def _bars(table: Table, rows: Sequence[Numbered]) -> Drawing:
                 body.append(svg.dot(shape, x=x(value), y=top + 26))
     legend = [_INTERVAL] if any(_ends(cell) for _, cell in rows) else []
     legend += [(svg.dot_swatch(shape), titles[key]) for shape, key in zip(shapes, marks, strict=True)]
-    return Drawing(
-        svg=svg.whole(body, height=bottom + svg.AXIS_PX, title=f"Bars: {table.title}"), legend=tuple(legend)
-    )
+    return _whole(body, f"Bars: {table.title}", height=bottom + svg.AXIS_PX, legend=legend)
 
 
 def _few(table: Table, row: Row) -> str:
@@ -129,10 +130,7 @@ def _differences(table: Table, rows: Sequence[Numbered]) -> Drawing:
     legend = [_INTERVAL] if any(_ends(cell) for _, cell in rows) else []
     legend += [(svg.dot_swatch(_CLEAR), "clear")] if any(clear) else []
     legend += [(svg.dot_swatch(_UNCLEAR), "not clear")] if not all(clear) else []
-    return Drawing(
-        svg=svg.whole(body, height=bottom + svg.AXIS_PX, title=f"Differences: {table.title}"),
-        legend=tuple(legend),
-    )
+    return _whole(body, f"Differences: {table.title}", height=bottom + svg.AXIS_PX, legend=legend)
 
 
 def _steps(values: Sequence[float]) -> tuple[float, int]:
@@ -158,13 +156,12 @@ def _counts(table: Table) -> Drawing:
             width = 100 * n / most
             body.append(svg.rect(x=at, width=width, y=top + 19, height=11, style=f"part part-{key}"))
             at += width
-    legend = tuple(
-        (svg.swatch(f'<rect y="2" width="16" height="12" class="part part-{key}"/>'), titles[key])
+    legend = [
+        (svg.box_swatch(f"part part-{key}"), titles[key])
         for i, key in enumerate(keys)
         if any(some[i] for some in counts)
-    )
-    height = len(counts) * _DIFFERENCE_PX
-    return Drawing(svg=svg.whole(body, height=height, title=f"Counts: {table.title}"), legend=legend)
+    ]
+    return _whole(body, f"Counts: {table.title}", height=len(counts) * _DIFFERENCE_PX, legend=legend)
 
 
 def _letters(table: Table) -> Drawing:
@@ -177,13 +174,8 @@ def _letters(table: Table) -> Drawing:
         body += _named(row, f"read {n_read:,}, right answer {n_gold:,}", y=top + 13)
         body.append(svg.rect(x=0, width=100 * n_read / most, y=top + 19, height=9, style="bar"))
         body.append(svg.rect(x=0, width=100 * n_gold / most, y=top + 29, height=7, style="gold"))
-    return Drawing(
-        svg=svg.whole(body, height=len(counts) * _LETTER_PX, title=f"Letters: {table.title}"),
-        legend=(
-            (svg.swatch('<rect y="3" width="16" height="10" class="bar"/>'), "letter read"),
-            (svg.swatch('<rect y="3" width="16" height="10" class="gold"/>'), "letter of the right answer"),
-        ),
-    )
+    legend = [(svg.box_swatch("bar"), "letter read"), (svg.box_swatch("gold"), "letter of the right answer")]
+    return _whole(body, f"Letters: {table.title}", height=len(counts) * _LETTER_PX, legend=legend)
 
 
 def _matrix(table: Table) -> Drawing:
@@ -206,8 +198,8 @@ def _matrix(table: Table) -> Drawing:
     for k in range(len(keys)):
         body.append(svg.text(str(k + 1), x=f"{(k + 0.5) * width:.3f}%", y=12, anchor="middle", style="axis"))
     height = _HEAD_PX + len(table.rows) * _DIFFERENCE_PX
-    legend = tuple((svg.number_swatch(k), column.title) for k, column in enumerate(table.columns, start=1))
-    return Drawing(svg=svg.whole(body, height=height, title=f"Matrix: {table.title}"), legend=legend)
+    legend = [(svg.number_swatch(k), column.title) for k, column in enumerate(table.columns, start=1)]
+    return _whole(body, f"Matrix: {table.title}", height=height, legend=legend)
 
 
 def _strip(table: Table) -> Drawing:
@@ -221,7 +213,6 @@ def _strip(table: Table) -> Drawing:
             style = f"part part-{row.key}"
             at, width = (100 * some / sum(counts) for some in (n_before, n))
             body.append(svg.rect(x=at, width=width, y=0, height=22, style=style))
-            box = f'<rect y="2" width="16" height="12" class={quoteattr(style)}/>'
-            legend.append((svg.swatch(box), f"{row.label} {n:,}"))
+            legend.append((svg.box_swatch(style), f"{row.label} {n:,}"))
             n_before += n
-    return Drawing(svg=svg.whole(body, height=22, title=f"Strip: {table.title}"), legend=tuple(legend))
+    return _whole(body, f"Strip: {table.title}", height=22, legend=legend)

@@ -146,11 +146,7 @@ def _draw_chart(chart: Chart) -> Drawing:
     ]
     if chart.is_bars:
         body += _columns(chart, place, y, whole=_group_width(len(xs)))
-        boxes = [
-            f'<rect y="2" width="16" height="12" class="fill-{i % _STYLES}"/>'
-            for i in range(len(chart.series))
-        ]
-        swatches = [svg.swatch(box) for box in boxes]
+        swatches = [svg.box_swatch(f"fill-{i % _STYLES}") for i in range(len(chart.series))]
     else:
         for i, series in enumerate(chart.series):
             body += _curve(series.points, _beside(place, i, n=len(chart.series)), y, index=i)

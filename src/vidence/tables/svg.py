@@ -97,6 +97,11 @@ def swatch(inside: str) -> str:
     return f'<svg class="swatch" width="16" height="16" aria-hidden="true">{inside}</svg>'
 
 
+def box_swatch(style: str) -> str:
+    """A filled box for a legend."""
+    return swatch(f'<rect y="2" width="16" height="12" class={quoteattr(style)}/>')
+
+
 def dot_swatch(path: str) -> str:
     """A mark drawn around (0, 0) for a legend."""
     return swatch(f'<g transform="translate(8 8)">{path}</g>')
