@@ -200,11 +200,13 @@ def _columns(
             body.append(
                 svg.rect(x=left, width=width, y=top, height=bottom - top, style=f"fill-{i % _STYLES}")
             )
-            if has_interval(point.y):
-                ends = y(point.y.low), y(point.y.high)
-                middle = left + width / 2
-                body.append(line(x1=middle, x2=middle, y1=ends[0], y2=ends[1], style="whisker"))
+            body += _upright(point.y, y, at=left + width / 2, style="whisker")
     return body
+
+
+def _upright(value: Estimate, y: Callable[[float], float], *, at: float, style: str) -> list[str]:
+    """The interval of a value from top to bottom; nothing where it has none."""
+    return [line(x1=at, x2=at, y1=y(value.low), y2=y(value.high), style=style)] if has_interval(value) else []
 
 
 def _curve(
@@ -216,9 +218,7 @@ def _curve(
         line(x1=x(a.x), x2=x(b.x), y1=y(a.y.value), y2=y(b.y.value), style=style) for a, b in pairwise(known)
     ]
     for point in known:
-        if has_interval(point.y):
-            ends = y(point.y.low), y(point.y.high)
-            body.append(line(x1=x(point.x), x2=x(point.x), y1=ends[0], y2=ends[1], style=style))
+        body += _upright(point.y, y, at=x(point.x), style=style)
         body.append(svg.dot(_mark(index), x=x(point.x), y=y(point.y.value)))
     return body
 
@@ -266,20 +266,16 @@ def _violin(values: Sequence[float], violins: Violins, *, top: float) -> str:
     array = np.asarray(values, np.float64)
     span = violins.high - violins.low
     grid = np.linspace(violins.low, violins.high, N_STEPS)
-    spread = min(float(array.std()), float(np.subtract(*np.quantile(array, (0.75, 0.25)))) / 1.34) or float(
-        array.std()
-    )
+    std = float(array.std())
+    spread = min(std, float(np.subtract(*np.quantile(array, (0.75, 0.25)))) / 1.34) or std
     width = max(0.9 * spread * len(array) ** -0.2, span / 60)
     density = np.exp(-0.5 * ((grid[:, None] - array[None, :]) / width) ** 2).sum(axis=1)
     density /= density.max() or 1.0
     half = (VIOLIN_PX - 30) / 2
-    middle = half
-    upper = [f"{100 * i / (N_STEPS - 1):.2f} {middle - half * d:.2f}" for i, d in enumerate(density)]
-    lower = [
-        f"{100 * i / (N_STEPS - 1):.2f} {middle + half * d:.2f}"
-        for i, d in reversed(list(enumerate(density)))
-    ]
-    path = f'<path d="M{" L".join([*upper, *lower])}Z" class="bar"/>'
+    across = 100 * np.arange(N_STEPS) / (N_STEPS - 1)
+    outline = [*zip(across, half - half * density, strict=True)]
+    outline += zip(across[::-1], half + half * density[::-1], strict=True)
+    path = f'<path d="M{" L".join(f"{at:.2f} {down:.2f}" for at, down in outline)}Z" class="bar"/>'
     box = f'x="0" y="{top:g}" width="100%" height="{2 * half:g}"'
     return f'<svg {box} viewBox="0 0 100 {2 * half:g}" preserveAspectRatio="none">{path}</svg>'
 
@@ -300,8 +296,7 @@ def _draw_scatter(scatter: Scatter) -> Drawing:
         at, height = x(dot.x.value), y(dot.y.value)
         if has_interval(dot.x):
             body.append(line(x1=x(dot.x.low), x2=x(dot.x.high), y1=height, y2=height, style="grid"))
-        if has_interval(dot.y):
-            body.append(line(x1=at, x2=at, y1=y(dot.y.low), y2=y(dot.y.high), style="grid"))
+        body += _upright(dot.y, y, at=at, style="grid")
         taken.append(_Box(left=at - 1, right=at + 1, y=height))
     are_numbered = len(known) > MOST_LABELS or any(len(dot.label) > MOST_LETTERS for dot in known)
     for i, dot in enumerate(known, start=1):
