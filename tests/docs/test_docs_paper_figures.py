@@ -25,10 +25,17 @@ def lines(page):
     return [[cell.strip() for cell in row.strip("|").split("|")] for row in rows if row.startswith("| ")][1:]
 
 
+def numbered(cell):
+    """The names in a cell such as ``T1, F5 to F7``."""
+    for part in cell.split(", "):
+        first, _, last = part.partition(" to ")
+        yield from (f"{first[0]}{i}" for i in range(int(first[1:]), int((last or first)[1:]) + 1))
+
+
 @pytest.mark.parametrize("paper", IN_THE_PAPER)
 def test_every_table_and_figure_stands_there_once(lines, paper):
     n_tables, n_figures = IN_THE_PAPER[paper]
-    said = [name for row in lines if row[0] == paper for name in row[1].split(", ")]
+    said = [name for row in lines if row[0] == paper for name in numbered(row[1])]
     wanted = [f"T{i}" for i in range(1, n_tables + 1)] + [f"F{i}" for i in range(1, n_figures + 1)]
     assert sorted(said) == sorted(wanted)
 
