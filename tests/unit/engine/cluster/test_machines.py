@@ -234,7 +234,7 @@ def test_a_machine_without_the_keys_that_media_are_read_with_is_refused(monkeypa
     monkeypatch.setattr(remote, "_SPOKEN", {"hf", "https"})
     assert remote.keys_in_use() == ("HF_TOKEN",)
     monkeypatch.setattr(machines, "keys_in_use", lambda: ("HF_TOKEN", "AWS_PROFILE"))
-    found, _, said = done(Cluster(1), {"a.mp4": partial(pow, 3, 2)})
+    found, _, _ = done(Cluster(1), {"a.mp4": partial(pow, 3, 2)})
     assert isinstance(found["a.mp4"], UsageError)
     assert "host0 has no AWS_PROFILE, with which media are read where the command was begun" in str(
         found["a.mp4"]
