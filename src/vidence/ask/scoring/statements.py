@@ -263,7 +263,7 @@ class Reader:
     @cached_property
     def left(self) -> tuple[Place, ...]:
         """Where the last sentence that names letters names the only choice that it does not take away."""
-        named = [p for p in self.places if "letter" in p.mention.form and self.begins("follow", p.after)]
+        named = [p for p in self.places if "letter" in p.mention.form and self._is_no_word(p)]
         free = [p for p in named if p.at not in self.listed]
         if not free or not self._speaks_of_choices(named):
             return ()
@@ -281,6 +281,12 @@ class Reader:
         )
         return () if is_told or is_one_of_few else tuple(kept)
 
+    def _is_no_word(self, place: Place) -> bool:
+        """A letter that is no word of a language (A man), or stands as words do not."""
+        m, letter = place.mention, self.text[place.mention.end - 1]
+        is_label = letter not in "AEIOUY" or _WORD.search(place.before) is not None
+        return m.is_firm or self.begins("follow", place.after) or (is_label and not self.is_english)
+
     def _speaks_of_choices(self, named: Sequence[Place]) -> bool:
         """One letter alone may be anything (gate A): several are named, or an option, or hardly a word."""
         before = named[0].before
@@ -288,8 +294,11 @@ class Reader:
             any(p.mention.is_firm and not self.has("sign", self.text[p.mention.start :][:20]) for p in named)
             or self.has("talk", self.masked)
             or (len({p.mention.choice for p in named}) > 1 and not _NO_BLANKS.search(self.masked))
-            or (named[0].at == 0 and len(before.split()) < _FEW and self.has("little", before))
+            or (named[0].at == 0 and len(before.split()) < _FEW and self._says_little(named[0]))
         )
+
+    def _says_little(self, place: Place) -> bool:
+        return self.has("little", place.before) or not (self.is_english or _WORD.search(place.after))
 
     def _is_guess(self, place: Place) -> bool:
         return self.has("perhaps", place.clause) and not self.begins("denied", place.after)
