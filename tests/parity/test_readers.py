@@ -135,3 +135,47 @@ def test_robust_reads_the_hard_replies(checks_dir):
         mine = letter("robust", items[str(row["question_key"])], row["tail"] if text is None else text)
         assert mine in ({row["intended"], "WRONG"} if text is None else {row["intended"]}), row
     assert listed
+
+
+def load(path):
+    with gzip.open(need(path), "rt", encoding="utf-8") as file:
+        return json.load(file)
+
+
+@pytest.mark.parametrize(("system", "right", "differing"), [("gemini", 1010, 1), ("video-llava", 720, 2)])
+def test_robust_agrees_with_the_verdicts_of_tempcompass(data_dir, system, right, differing):
+    """Their verdicts come from fixed patterns, and from a language model where those fail."""
+    folder = data_dir / "predictions" / "tempcompass"
+    rated = load(folder / f"auto_eval_results__{system}__multi-choice.json.gz")
+    pairs = []
+    for video, aspects in load(folder / f"predictions__{system}__multi-choice.json.gz").items():
+        for aspect, rows in aspects.items():
+            for row, verdict in zip(rows, rated[video][aspect], strict=True):
+                question, *lines = row["question"].splitlines()
+                choices = tuple(line.partition(". ")[2] for line in lines)
+                item = Item(item_id="q", question=question, choices=choices, answer=row["answer"][0])
+                mine = letter("robust", item, row["prediction"] or "") == item.answer
+                pairs.append((mine, bool(verdict["rating"])))
+    assert (len(pairs), sum(theirs for _, theirs in pairs)) == (1580, right)
+    assert sum(mine != theirs for mine, theirs in pairs) <= differing
+
+
+def test_robust_agrees_with_the_extracted_answers_of_vlm4d(data_dir):
+    """Files name the letter that a language model took out of each reply."""
+    n_read, n_unread, differing = 0, 0, []
+    for path in sorted((data_dir / "predictions" / "vlm4d").glob("*/*.json.gz")):
+        for row in load(path)[:: 1 if IS_THOROUGH else 20]:
+            choices = tuple(str(row["choices"][key]) for key in sorted(row["choices"]))
+            item = Item(item_id="q", question=row["question"], choices=choices, answer="A")
+            theirs = (row["extracted_answer"] or "").partition(":")[0]
+            if theirs not in item.letters:
+                continue
+            mine = letter("robust", item, row["response"] or "")
+            n_read += 1
+            n_unread += mine == "WRONG"
+            if mine not in {theirs, "WRONG"}:
+                differing.append((path.name, row["id"], mine, theirs))
+    need(data_dir / "predictions" / "vlm4d")
+    assert n_read > 1000
+    assert len(differing) <= max(1, n_read // 30000), differing
+    assert n_unread <= n_read / 500

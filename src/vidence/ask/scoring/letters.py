@@ -29,7 +29,7 @@ _LATEX_WORDS = re.compile(
 _LATEX_SIGNS = re.compile(r"\\[()\[\],;! ]|\$")
 # Markup of chat models: special tokens, end of sequence, simple HTML, and a lone closing answer tag.
 _SPECIAL = re.compile(
-    r"<\|[^|<>]*\|>|</?(?:s|b|i|u|p|strong|em|br|code|center|span|div)\s*/?>", re.IGNORECASE
+    r"<\|[^|<>]*\|>|</?(?:end_of_turn|s|b|i|u|p|strong|em|br|code|center|span|div)\s*/?>", re.IGNORECASE
 )
 _MARKDOWN = re.compile(r"[*`]+|(?<!\w)_+|_+(?!\w)|^[ \t]*(?:#+|>+)[ \t]*", re.MULTILINE)
 THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")

@@ -27,7 +27,9 @@ _LINE_END = re.compile(r"[ .,!\"'\ue002*]*(?:\n|\Z)")
 _ENDS = re.compile(r"[,;:)]\s|[ .,!\"'\ue002*]*(?:\n|\Z)")
 _IN_PROSE = re.compile(r"\s+(?!(?:and|or|is|was|because|as)\b)[a-z]")
 _NO_BLANKS = re.compile(r"[\uac00-\ud7af\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
-_BETWEEN_BOTH = re.compile(r"\"?\s?[,-]?\s?")
+_BETWEEN_BOTH = re.compile(
+    r"[\"']?\s?[,-]?\s?(?P<noun>(?:(?:which|that) is )?(?:option|choice|answer) )?[\"']?", re.IGNORECASE
+)
 _NUMBERING = re.compile(r"[ *(-]*\d+[.)][ \t]+\w")
 _SMALL_GAP = 4
 _REACH = 300
@@ -90,6 +92,7 @@ def _digits() -> Mapping[str, str]:
 @lru_cache(maxsize=4096)
 def _key(word: str) -> str:
     """What is the same of a word however it is inflected, and of a number in letters and digits."""
+    word = word.casefold()
     return _digits().get(word) or stem(word)
 
 
@@ -143,19 +146,17 @@ def equal_choices(text: str, choices: Sequence[str]) -> tuple[int, ...]:
 
 def _texts(asked: Wanted, text: str) -> Iterator[Mention]:
     """Where the words of a choice stand, but for *the*, the longest first; none overlaps another."""
-    tokens = [(m[0].casefold(), *m.span()) for m in TOKEN.finditer(text)]
-    tokens = [token for token in tokens if token[0] != "the"]
-    said = tuple(_key(token[0]) for token in tokens)
+    tokens = [(key, m.start(), m.end()) for m in TOKEN.finditer(text) if (key := _key(m[0])) != "the"]
+    said = tuple(key for key, _, _ in tokens)
     free = 0
-    for at, (word, start, _) in enumerate(tokens):
-        for own, choices in asked.by_word.get(said[at], ()) if start >= free else ():
+    for at, (key, start, _) in enumerate(tokens):
+        for own, choices in asked.by_word.get(key, ()) if start >= free else ():
             if said[at : at + len(own)] == own:
                 end = tokens[at + len(own) - 1][2]
+                end += text[end : end + 1] in ("%", "°")
                 is_near = end - start <= sum(map(len, own)) + 3 * _SMALL_GAP * len(own)
                 is_near = is_near and "\n" not in text[start:end]
-                if is_near and not (
-                    word.isdigit() and _NUMBERING.match(text, text.rfind("\n", 0, start) + 1)
-                ):
+                if is_near and not (key.isdigit() and _NUMBERING.match(text, text.rfind("\n", 0, start) + 1)):
                     yield Mention(start, end, choices, "choice-text", is_word=len(own) == 1)
                     free = end
                     break
@@ -183,7 +184,8 @@ def _lettered(asked: Wanted, place: re.Match[str], texts: Mapping[int, Mention])
         return None
     behind = texts.get(marks.end())
     is_marked = bool(marks[0].strip(" \t") or place["close"])
-    is_label = letter.isupper() or (is_marked and text[max(0, start - 1) : start] in ("", "\n"))
+    is_called = bool(_CALLED.search(text, max(0, start - 24), start))
+    is_label = letter.isupper() or (is_marked and is_called)
     if behind and is_label and (is_marked or _LINE_END.match(text, behind.end)):
         closing = _CLOSING.match(text, behind.end)
         end_of_both = closing.end() if closing else behind.end
@@ -194,7 +196,6 @@ def _lettered(asked: Wanted, place: re.Match[str], texts: Mapping[int, Mention])
     elif is_label and is_marked and (length := _misspelt(asked, own, text[marks.end() :][:_REACH])):
         return Mention(start, marks.end() + length, (own,), "letter-and-text")
     is_bracketed = text[start] in "([{" and bool(place["close"])
-    is_called = bool(_CALLED.search(text, max(0, start - 24), start))
     in_prose = not place["close"] and bool(_IN_PROSE.match(text, end, end + 9))
     if letter.islower():
         is_free = is_bracketed and not re.match(r"[^\S\n]*\w", text[end : end + 9])
@@ -226,8 +227,10 @@ def find_mentions(choices: tuple[str, ...], text: str) -> list[Mention]:
             kept[-2:] = [replace(last, end=mention.end)]  # said twice
         elif (
             (last.form, mention.form) == ("choice-text", "letter")
-            and mention.is_firm
-            and _BETWEEN_BOTH.fullmatch(between)
+            and (joint := _BETWEEN_BOTH.fullmatch(between))
+            and (
+                mention.is_firm or ((joint["noun"] or "-" in between) and _LINE_END.match(text, mention.end))
+            )
         ):
             is_own = set(mention.choices) <= set(last.choices)  # Black (C)
             form = "letter-and-text" if is_own else "letter-and-other-text"

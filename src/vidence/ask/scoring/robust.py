@@ -39,6 +39,7 @@ _QUESTION, _ANSWERED = (
     re.compile(r"^\W*Q:", re.MULTILINE),
     re.compile(r"^\W*A:(?=\s*[^\w\n]?[A-Z]\b[^\n]*\Z)", re.MULTILINE),
 )
+_LONGEST_CHOICE = 2000
 # Most replies of models that answer at once: one letter, which no grammar is needed for.
 _LETTER = re.compile(r"\s*[(\[*\"']*(?P<letter>[A-Z])[)\]*\"'.:]*\s*")
 
@@ -78,7 +79,8 @@ def _outcome(item: Item, choice: int, rule: str, *, doubt: str) -> Answered | Un
 
 def _read_whole(item: Item, said: str) -> Answered | Unreadable | None:
     """A reply that is nothing but the text of a choice, or letters with probabilities; else None."""
-    equal = () if OPEN in said or FINAL_OPEN in said else equal_choices(said, item.choices)
+    is_plain = len(said) <= _LONGEST_CHOICE and OPEN not in said and FINAL_OPEN not in said
+    equal = equal_choices(said, item.choices) if is_plain else ()
     if equal:
         choice = equal[0] if len(equal) == 1 else -1
         return _outcome(item, choice, "reply/choice-text", doubt="several choices have this text")

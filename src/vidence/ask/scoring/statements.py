@@ -7,7 +7,7 @@ choice, whose own words are masked.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property, lru_cache
@@ -23,10 +23,12 @@ from vidence.records import Item
 MASK, MASKED = "\ue000", "\ue00f"
 OPEN, FINAL_OPEN, CLOSE = "\ue001", "\ue003", "\ue002"
 _REACH = 200
+_HEADING = 120
 _MOST_MENTIONS = 300
 _LABEL_WORDS = 4
 _NEAR_SEGMENTS = 4
-_WORD = re.compile(r"\w")
+_SHORT = 12
+_WORD, _WORDS = re.compile(r"\w"), re.compile(r"\w+")
 _BULLET = f" .-*#({MASK}{MASKED}"
 _LETTER = re.compile(r"[A-Z](?=\W*(?:\n|\Z))")
 _OPENS = re.compile(r"\s*[,;-]+\s+\w")
@@ -39,11 +41,13 @@ _ABBREVIATION = re.compile(
     re.IGNORECASE,
 )
 _EDGE = re.compile(r"[^\S\n]*\n\s*|[.!?]+[\"')\]]*(?=\s|\Z|[^\x00-\x7f])\s*")
-_NO_BLANKS = re.compile("[\u3040-\ud7af]")
-_FEW = 4
-_CLAUSE = re.compile(r"[,;:](?=\s)|--|\s-\s")
+_CLAUSE = re.compile(r"[,;:](?=\s|[^\x00-\x7f])|--|\s-\s")
 _MARK = re.compile(rf"(?P<open>[{OPEN}{FINAL_OPEN}])(?P<said>[^{OPEN}{FINAL_OPEN}{CLOSE}]*)(?:{CLOSE}|\Z)")
 _SLOT = re.compile(r"(?:[:=>→⇒]|\n)[^\w\n]*(?=\w)")
+
+
+# Word lists that are looked for as they are.
+_LISTS = "wait so but or_ supposed perhaps example none small verb would if open announces"
 
 
 class Rank(IntEnum):
@@ -80,7 +84,7 @@ def grammar(codes: tuple[str, ...]) -> Mapping[str, re.Pattern[str]]:
     def w(*names: str) -> str:
         return f"(?:{'|'.join(any_of(name, codes) for name in names)})"
 
-    noun, others = any_of("answer"), tuple(code for code in codes if code != "en") or ("de",)
+    noun, foreign = any_of("answer"), tuple(code for code in codes if code != "en") or ("other",)
     quotes = r"[\s\"'(\[{<$]*"
     fill = rf"(?:{w('fill', 'option', 'so')}[^\w{MASK}]*){{0,8}}"
     ends = rf"\s*(?:[^\w\s]|\Z|\n|{w('tail', 'because', 'so', 'follow')}|[\u0600-\u06ff\u3040-\ud7af])"
@@ -97,39 +101,19 @@ def grammar(codes: tuple[str, ...]) -> Mapping[str, re.Pattern[str]]:
         "filled": rf"\W*(?:\d{{1,2}}[.)]\s)?\W*(?:{w('fill', 'option', 'so', 'wait', 'but', 'answer')}"
         rf"[^\w{MASK}]*){{0,12}}",
         "no": rf"{w('no')}(?:[^.;!?\n,]|,\s*(?:что|dass)\b)*\Z",
-        "right": rf"\s*[,\"']*\s*(?:{w('right')}(?={ends})|{w('chosen')})(?!\w{{0,3}}\s*{w('denied')})"
+        "right": rf"[\s,\"'|]*(?:{w('right')}(?={ends})|{w('chosen')})(?!\w{{0,3}}\s*{w('denied')})"
         r"(?![^.\n]{0,14}(?:ません|않|지\s*못))",
         "follow": ends,
-        "behind": rf"[^\w{MASK}]*(?:{w('tail')}[^\w{MASK}]*)?(?:{w('because')}.*)?",
+        "behind": rf"[^\w{MASK}]*|[^\w:{MASK}]*(?:{w('tail')}[^\w{MASK}]*)?(?:{w('because')}.*)?",
         "denied": rf"\s*{w('denied')}",
-        "join": rf"[\s\"'(\[)\]]*(?:[,/&+.\s]|->|→|⇒|{any_of('or_')})+[\s\"'(\[]*(?:{w('option')}\s*)?"
-        r"[\"'(\[]*",
+        "join": rf"[\s\"'(\[)\]]*(?:[,/&+.\s]|->|→|⇒|{w('or_')})+[\s\"'(\[]*(?:{w('option')}\s*)?[\"'(\[]*",
         "said_of": rf"{w('saying')}\s*\Z",
         "ends": rf"{w('place')}?\W*\Z|,?\s+{w('because')}",
-        "turn": rf"{w('turn', 'but')}|;|:(?=\s)",
-        "talk": rf"{any_of('option', others)}|{any_of('answer', others)}"
-        r"|\b(?:option|choice|candidate|answer|alternative|guess)s?\b",
-        "sign": r"(?:\W|the\s)*letter\b",
-        "little": rf"{w('fill')}(?<!\ba)(?<!\ban)\s*\Z",
-        "cut": rf"\W*{w('or_', 'turn')}\W*\Z",
+        "turn": rf"{w('turn')}|{any_of('but', foreign)}|;|:(?=\s)",
+        "joins": rf"{w('is_')}\s*{quotes}\Z" if codes == ("en",) else "",
+        "cut": rf"\W*{w('or_', 'turn', 'if')}\W*\Z",
         "remark": rf"[^\S\n]*[.:)-][^\S\n]+{w('opening')}\s+\w+\s+\w+",
-        **{
-            name: w(name)
-            for name in (
-                "wait",
-                "so",
-                "but",
-                "supposed",
-                "perhaps",
-                "example",
-                "none",
-                "small",
-                "verb",
-                "would",
-                "if",
-                "open",
-            )
-        },
+        **{name: w(name) for name in _LISTS.split()},
     }
     return {name: re.compile(pattern, re.IGNORECASE | re.DOTALL) for name, pattern in patterns.items()}
 
@@ -233,11 +217,15 @@ class Reader:
                 continue
             if last < 0 or m.choice in run or i - last > _NEAR_SEGMENTS:
                 run = set()
+                found |= {i} if i and self.has("announces", self._sentence(i - 1)) else set()
             else:
                 found |= {last, i}
             run.add(m.choice)
             last = i
         return frozenset(found)
+
+    def _sentence(self, at: int) -> str:
+        return self.masked[self.segments[at].start : self.segments[at].end]
 
     def _is_label(self, m: Mention) -> bool:
         mark = _LABEL.match(self.masked, m.end)
@@ -247,7 +235,7 @@ class Reader:
 
     def statements(self) -> list[Statement]:
         """All statements, in order; also of marks and headings that state no choice."""
-        found = [s for place in self.places if (s := self._statement(place))]
+        found = [s for place in self._places() if (s := self._statement(place))]
         return sorted([*found, *self._of_marks(found), *self._of_slots()], key=lambda s: s.start)
 
     @cached_property
@@ -255,64 +243,12 @@ class Reader:
         """The choices that the question names."""
         return {m.choices for m in find_mentions(self.item.choices, self.item.question) if "text" in m.form}
 
-    @cached_property
-    def places(self) -> list[Place]:
-        """All mentions that no question makes, each in its sentence."""
-        return list(self._places())
-
-    @cached_property
-    def left(self) -> tuple[Place, ...]:
-        """Where the last sentence that names letters names the only choice that it does not take away."""
-        named = [p for p in self.places if "letter" in p.mention.form and self._is_no_word(p)]
-        free = [p for p in named if p.at not in self.listed]
-        if not free or not self._speaks_of_choices(named):
-            return ()
-        last = [p for p in free if p.at == free[-1].at]
-        if any(p.clause == " to " for p in last):  # from A to C
-            return ()
-        kept = [p for p in last if not (self.is_joined(p) or self._is_taken(p))]
-        if len({p.mention.choice for p in kept} | {p.mention.choice for p in last if self._is_guess(p)}) != 1:
-            return ()
-        begins = {p.mention.choice for p in free if not (p.index or _WORD.search(p.before))}
-        is_told = len(last) == 1 and not _WORD.search(last[0].before) and len(begins) > 1
-        short = {p.mention.choice for p in free if len(p.before.split()) < _FEW and not _WORD.search(p.after)}
-        is_one_of_few = len(short) > 1 and not any(
-            self.has(w, p.before) for p in kept for w in ("so", "wait", "but")
-        )
-        return () if is_told or is_one_of_few else tuple(kept)
-
-    def _is_no_word(self, place: Place) -> bool:
-        """A letter that is no word of a language (A man), or stands as words do not."""
-        m, letter = place.mention, self.text[place.mention.end - 1]
-        is_label = letter not in "AEIOUY" or _WORD.search(place.before) is not None
-        return m.is_firm or self.begins("follow", place.after) or (is_label and not self.is_english)
-
-    def _speaks_of_choices(self, named: Sequence[Place]) -> bool:
-        """One letter alone may be anything (gate A): several are named, or an option, or hardly a word."""
-        before = named[0].before
-        return (
-            any(p.mention.is_firm and not self.has("sign", self.text[p.mention.start :][:20]) for p in named)
-            or self.has("talk", self.masked)
-            or (len({p.mention.choice for p in named}) > 1 and not _NO_BLANKS.search(self.masked))
-            or (named[0].at == 0 and len(before.split()) < _FEW and self._says_little(named[0]))
-        )
-
-    def _says_little(self, place: Place) -> bool:
-        return self.has("little", place.before) or not (self.is_english or _WORD.search(place.after))
-
-    def _is_guess(self, place: Place) -> bool:
-        return self.has("perhaps", place.clause) and not self.begins("denied", place.after)
-
-    def _is_taken(self, place: Place) -> bool:
-        is_behind = self.has if _NO_BLANKS.search(place.after) else self.begins  # where verbs end sentences
-        return is_behind("denied", place.after) or self._is_unsaid(place, "")
-
     def _of_marks(self, found: Sequence[Statement]) -> Iterator[Statement]:
         """What whole marks say in the words of a choice or in probabilities, and marks that say no choice."""
         for mark in _MARK.finditer(self.text):
             said = mark["said"].strip()
-            rank, rule = (Rank.MARKED, "box") if mark["open"] == OPEN else (Rank.FINAL, "answer-tag")
-            equal = equal_choices(said, self.item.choices)
+            rule = _SIGNS[mark["open"]]
+            rank, equal = _RANKS[rule], equal_choices(said, self.item.choices)
             if len(equal) == 1:
                 yield Statement(mark.end(), rank, rule, equal[0], "choice-text")
             elif said and not any(mark.start() < s.start < mark.end() for s in found):
@@ -321,11 +257,11 @@ class Reader:
 
     def _of_slots(self) -> Iterator[Statement]:
         """Headings with *none* or a letter beyond the choices behind them."""
-        for slot in _SLOT.finditer(self.masked):
+        for slot in [*_SLOT.finditer(self.masked)][-_MOST_MENTIONS:]:
             at = slot.end()
             if not (self.begins("none", self.masked[at : at + 20]) or _LETTER.match(self.masked, at)):
                 continue
-            if self.has("marker", self.masked[max(0, at - _REACH) : at]):
+            if self.has("marker", self.masked[max(0, at - _HEADING) : at]):
                 said = self.masked[max(0, at - 40) : at + 20]
                 doubt = f"what the reply gives as its answer is no choice: {said!r}"
                 yield Statement(at, Rank.MARKED, "marker", -1, doubt=doubt)
@@ -349,24 +285,25 @@ class Reader:
                 )
 
     def _statement(self, place: Place) -> Statement | None:
-        rank, rule = next(((rank, rule) for rank, rule, holds in _RULES if holds(self, place)), (None, ""))
-        if rank is None or self.has("example", place.before + " " + place.line):
+        rule = next(filter(None, (find(self, place) for find in _RULES)), "")
+        if not rule or self.has("example", place.before + " " + place.line):
             return None
+        rank = _RANKS[rule]
         if rank < Rank.FINAL:
             if self._is_unsaid(place, rule):
                 return None
-            rank = self._mark_around(place.mention.start) or rank
+            rank = _RANKS.get(self._mark_around(place.mention.start), rank)
         choice, form, doubt = self._read(place, rule)
         corrects = rule == "correction" or self.has("wait", place.before) or self.has("so", place.before)
         return Statement(
             place.mention.start, rank, rule, -1 if doubt else choice, form, doubt, corrects=corrects
         )
 
-    def _mark_around(self, at: int) -> Rank | None:
-        opening = max(self.text.rfind(OPEN, 0, at), self.text.rfind(FINAL_OPEN, 0, at))
-        if opening < 0 or self.text.find(CLOSE, opening, at) >= 0:
-            return None
-        return Rank.MARKED if self.text[opening] == OPEN else Rank.FINAL
+    def _mark_around(self, at: int) -> str:
+        """Inside which mark a place stands."""
+        opening = max(self.text.rfind(sign, 0, at) for sign in _SIGNS)
+        is_open = opening >= 0 and self.text.find(CLOSE, opening, at) < 0
+        return _SIGNS[self.text[opening]] if is_open else ""
 
     def _read(self, place: Place, rule: str) -> tuple[int, str, str]:
         """The choice that a place states, in which form, and what speaks against it."""
@@ -375,7 +312,7 @@ class Reader:
         if shares is not None:
             return shares[0], "probabilities", shares[1]
         doubt = ""
-        if self.is_joined(place) and rule != "verdict":
+        if self.is_joined(place):
             doubt = "several choices are named together"
         elif self.begins("cut", place.after):
             doubt = "the reply ends before its answer does"
@@ -412,7 +349,10 @@ class Reader:
 
     def _are_joined(self, left: Mention, right: Mention) -> bool:
         between = self.masked[left.end : right.start]
-        if left.choice == right.choice >= 0:
+        is_repeated = (
+            right.form == "letter" and "," in self.text[right.start : right.end]
+        )  # B in "A and B, B"
+        if left.choice == right.choice >= 0 or is_repeated:
             return False
         return len(between) <= 30 and (not between or bool(self.grammar["join"].fullmatch(between)))
 
@@ -423,92 +363,117 @@ class Reader:
             return False
         return ("text" in m.form and not m.is_word) or self.begins("follow", after)
 
+    def can_end(self, place: Place) -> bool:
+        """Whether nothing but an ending, an afterthought or a reason follows in the sentence."""
+        return self.can_follow(place) and self.grammar["behind"].fullmatch(place.after) is not None
+
+    def is_cut(self, place: Place) -> bool:
+        """Whether a reply ends in a letter that could go on: "Option B" behind prose, the next of a list."""
+        m, segment = place.mention, self.segments[place.at]
+        is_end = not segment.stop and segment is self.segments[-1] and m.form == "letter"
+        if (
+            is_end
+            and place.at - 1 in self.listed
+            and "\n\n" not in self.text[segment.start - 2 : segment.start]
+        ):
+            return m.choice == self.inside[place.at - 1][0].choice + 1
+        return is_end and self.text[m.start].isalpha() and self.text[: segment.start].rstrip(" ")[-1:] == "."
+
+    def is_filled(self, text: str) -> bool:
+        """Whether the words before a choice add nothing to it."""
+        return self.grammar["filled"].fullmatch(text) is not None
+
     def _is_unsaid(self, place: Place, rule: str) -> bool:
         """Whether what stands there is denied, supposed, or put to others."""
-        is_own = place.index and (rule == "verdict" or not self.is_joined(place))
-        before = place.clause if is_own else place.before
+        before = place.clause if place.index and not self.is_joined(place) else place.before
         clause = self.grammar["turn"].split(place.before)[-1]
         return (
             self.has("no", before)
             or self.has("supposed", clause)
-            or self.has("perhaps", clause.rpartition(",")[2])
+            or self.has("perhaps", _CLAUSE.split((place.clause if place.index else clause).rstrip(" ,"))[-1])
             or (self.has("would", place.before) and self.has("if", place.after))
+            or (rule == "verdict" and self.has("supposed", self.grammar["turn"].split(place.after)[0]))
         )
 
 
-def _is_marked(sign: str) -> Callable[[Reader, Place], bool]:
-    return lambda reader, place: place.far.rstrip(" \t\n\"'([{<$")[-1:] == sign and reader.can_follow(place)
+def _marked(reader: Reader, place: Place) -> str:
+    sign = place.far.rstrip(" \t\n\"'([{<$")[-1:]
+    return _SIGNS.get(sign, "") if reader.can_follow(place) else ""
 
 
-def _is_headed(reader: Reader, place: Place) -> bool:
+def _headed(reader: Reader, place: Place) -> str:
     is_label = place.at in reader.listed and not _WORD.search(place.before)
-    return not is_label and reader.can_follow(place) and reader.has("marker", place.far)
+    is_free = not is_label and reader.can_follow(place)
+    return "marker" if is_free and reader.has("marker", place.far[-_HEADING:]) else ""
 
 
-def _is_stated(reader: Reader, place: Place) -> bool:
-    is_free = place.at not in reader.listed
-    return is_free and reader.can_follow(place) and reader.has("stated", place.before)
+def _stated(reader: Reader, place: Place) -> str:
+    is_free = place.at not in reader.listed and reader.can_follow(place)
+    return "statement" if is_free and reader.has("stated", place.before) else ""
 
 
-def _is_right(reader: Reader, place: Place) -> bool:
+def _right(reader: Reader, place: Place) -> str:
     if not reader.begins("right", place.after):
-        return False
-    clause = _CLAUSE.split(place.clause)[-1]
-    return place.mention.is_firm or bool(reader.grammar["filled"].fullmatch(clause))
+        return ""
+    is_free = place.mention.is_firm or not reader.is_english
+    return "verdict" if is_free or reader.is_filled(_CLAUSE.split(place.clause)[-1]) else ""
 
 
-def _is_clause(reader: Reader, place: Place) -> str:
-    """How a clause that ends a sentence and is nothing but a choice stands to what is before; else empty."""
-    if place.at in reader.listed or len(place.before) >= _REACH or not reader.can_follow(place):
+def _clause(reader: Reader, place: Place) -> str:
+    """A clause that ends a sentence and is nothing but a choice; in other languages any short one."""
+    m, clause = place.mention, place.clause
+    if place.at in reader.listed or len(place.before) >= _REACH or not reader.can_end(place):
         return ""
-    if not reader.grammar["behind"].fullmatch(place.after):
+    if m.is_word and _WORD.search(place.before) and not reader.has("wait", place.before):
         return ""
-    if place.mention.is_word and _WORD.search(place.before) and not reader.has("wait", place.before):
-        return ""
-    if not place.index and reader.grammar["filled"].fullmatch(place.before):
-        return "alone"
-    parts = [part for part in _CLAUSE.split(place.clause) if _WORD.search(part)] or [""]
-    if not any(map(reader.grammar["filled"].fullmatch, (place.clause, parts[-1]))):
-        return ""
-    turns = reader.has("but", place.clause) or reader.has("wait", place.clause) or "?" in place.clause
-    turns = turns or reader.begins("denied", place.clause)
-    turns = turns or (place.clause == " to " and reader.has("wait", place.before))
+    if not place.index and reader.is_filled(place.before):
+        return "" if reader.is_cut(place) else "alone"
+    parts = [part for part in _CLAUSE.split(clause) if _WORD.search(part)] or [""]
+    turns = reader.has("but", clause) or reader.has("wait", clause) or "?" in clause
+    turns = (
+        turns or reader.begins("denied", clause) or (clause == " to " and reader.has("wait", place.before))
+    )
+    is_sure = not (reader.has("perhaps", place.before) or reader.has("or_", clause))
+    is_short = not reader.is_english and is_sure and len(_WORDS.findall(parts[-1])) <= _SHORT
+    if not (reader.is_filled(clause) or reader.is_filled(parts[-1])):
+        is_sole = len({o.choices for o in place.others}) == 1 and reader.has("joins", clause)
+        is_last = m.form != "choice-text" and place.at == len(reader.segments) - 1
+        return "correction" if is_short and turns and place.index else "last" if is_sole and is_last else ""
     if place.index and turns:
         return "correction"
-    is_last = place.mention.form != "choice-text" and len(parts[-1]) < len(place.clause) and parts[-1]
-    return "short" if is_last or turns or reader.has("so", parts[-1]) else ""
+    is_later = m.form != "choice-text" and 0 < len(parts[-1]) < len(clause)
+    return "short" if is_later or turns or reader.has("so", parts[-1]) else ""
 
 
-def _is(rule: str) -> Callable[[Reader, Place], bool]:
-    return lambda reader, place: _is_clause(reader, place) == rule
-
-
-def _opens(reader: Reader, place: Place) -> bool:
+def _opens(reader: Reader, place: Place) -> str:
     """A choice that opens the reply or its last sentence, with a remark behind."""
     m = place.mention
     if place.at in reader.listed or not place.is_edge or _WORD.search(place.before) or place.index:
-        return False
+        return ""
     if m.form == "letter":
-        return reader.begins("remark", place.line)
-    return "text" in m.form and len(place.others) == 1 and bool(_OPENS.match(place.after))
+        return "alone" if reader.begins("remark", place.line) else ""
+    return "alone" if "text" in m.form and len(place.others) == 1 and _OPENS.match(place.after) else ""
 
 
-def _is_matched(reader: Reader, place: Place) -> bool:
-    is_free = place.mention.is_firm and place.at not in reader.listed
-    return is_free and reader.can_follow(place) and reader.has("matches", place.before)
+def _matched(reader: Reader, place: Place) -> str:
+    is_free = place.at not in reader.listed and (
+        place.mention.is_firm or (place.is_edge and reader.can_end(place))
+    )
+    return "match" if is_free and reader.can_follow(place) and reader.has("matches", place.before) else ""
 
 
-def _is_named(reader: Reader, place: Place) -> bool:
+def _named(reader: Reader, place: Place) -> str:
     """The only choice of a sentence with letter and text, or in brackets at the end of the reply."""
     m = place.mention
     if place.at in reader.listed or len({o.choices for o in place.others}) > 1:
-        return False
+        return ""
     is_last = place.is_edge and m.is_firm and reader.text[m.start] in "(["
     is_last = is_last and m.form == "letter" and bool(_ENDS_HERE.fullmatch(place.after))
-    return (m.form == "letter-and-text" or is_last) and not reader.begins("denied", place.after)
+    is_free = not reader.begins("denied", place.after)
+    return "named" if (m.form == "letter-and-text" or is_last) and is_free else ""
 
 
-def _is_said(reader: Reader, place: Place) -> bool:
+def _said(reader: Reader, place: Place) -> str:
     """The only choice that the first or last sentence says in its own words, and not for the question."""
     m = place.mention
     if (
@@ -517,39 +482,36 @@ def _is_said(reader: Reader, place: Place) -> bool:
         or m.form != "choice-text"
         or len(place.before) >= _REACH
     ):
-        return False
+        return ""
     segment = reader.segments[place.at]
-    if len({o.choices for o in place.others}) > 1 or {m.choices} == reader.asked:
-        return False
+    if {(o.choices, o.form) for o in place.others} != {(m.choices, m.form)} or {m.choices} == reader.asked:
+        return ""
     if reader.has("open", reader.masked[segment.start : segment.end][: 2 * _REACH]):
-        return False
+        return ""
     if not reader.is_english:
-        return bool(reader.grammar["behind"].fullmatch(place.after))
+        return "sentence" if reader.can_end(place) else ""
     choice = reader.item.choices[m.choices[0]]
     is_all = reader.begins("ends", place.after) or choice[:1].isdigit() or choice.endswith("ing")
-    return not m.is_word or (is_all and reader.has("said_of", place.before))
+    return "sentence" if not m.is_word or (is_all and reader.has("said_of", place.before)) else ""
 
 
-def _is_left(reader: Reader, place: Place) -> bool:
-    return place in reader.left
-
-
-# The first that holds says what a mention is.
-_RULES: tuple[tuple[Rank, str, Callable[[Reader, Place], bool]], ...] = (
-    (Rank.FINAL, "answer-tag", _is_marked(FINAL_OPEN)),
-    (Rank.MARKED, "box", _is_marked(OPEN)),
-    (Rank.MARKED, "marker", _is_headed),
-    (Rank.STATED, "statement", _is_stated),
-    (Rank.STATED, "verdict", _is_right),
-    (Rank.STATED, "correction", _is("correction")),
-    (Rank.ALONE, "alone", _is("alone")),
-    (Rank.ALONE, "alone", _opens),
-    (Rank.HINT, "short", _is("short")),
-    (Rank.HINT, "match", _is_matched),
-    (Rank.HINT, "named", _is_named),
-    (Rank.SAID, "sentence", _is_said),
-    (Rank.SAID, "left", _is_left),
-)
+_SIGNS = {FINAL_OPEN: "answer-tag", OPEN: "box"}
+# The first that says something says what a mention is.
+_RULES = (_marked, _headed, _stated, _right, _clause, _opens, _matched, _named, _said)
+_RANKS = {
+    "answer-tag": Rank.FINAL,
+    "box": Rank.MARKED,
+    "marker": Rank.MARKED,
+    "statement": Rank.STATED,
+    "verdict": Rank.STATED,
+    "correction": Rank.STATED,
+    "alone": Rank.ALONE,
+    "short": Rank.HINT,
+    "match": Rank.HINT,
+    "named": Rank.HINT,
+    "last": Rank.SAID,
+    "sentence": Rank.SAID,
+}
 
 _PAIR = re.compile(
     r"(?:p(?:rob)?\s*(?=\())?[(\[]?(?P<letter>(?-i:[A-Z]))[)\]]?\s*[:=(\-]?\s*(?:confidence|probability"
