@@ -109,8 +109,7 @@ def test_robust_reads_what_was_intended_and_no_letter_from_recorded_errors(check
             for row in known
             if (mine := letter("robust", items[str(row["question_key"])], row["raw"])) != row["intended"]
         ]
-        assert [one for one in wrong if one[2] != "WRONG"] == [], path.name
-        assert len(wrong) <= len(known) / 500, (path.name, wrong)  # those that state several answers
+        assert wrong == [], path.name  # no vendor loses a letter against its own rule
         n_known += len(known)
         errors = [row for row in replies(path) if row["raw"].startswith("ERROR") or not row["raw"].strip()]
         read = [letter("robust", items[str(row["question_key"])], row["raw"]) for row in errors]

@@ -170,8 +170,16 @@ NEW = [
     "<CONCLUSION>B</CONCLUSION>", "\\framebox{B}", "\\boxed{{B}}", "{\"selected_option\": \"B\"}",
     "Ich glaube, dass B richtig ist.", "Zuerst dachte ich A, aber die Antwort ist B.", "Deve ser B.",
     "Debe ser B.", "J'opte pour B.", "A неверно, значит, ответ B.", "A가 아니라 B입니다.", "لا بد أنه B.",
+    "Provavelmente B.", "C'est sans doute B.", "因此只剩下B。", "Остаётся только B.",
+    "따라서 남는 것은 B입니다.",
+    "Zuerst dachte ich an A, aber bei genauerem Hinsehen ist es B.", "Step 2: Choose B.", "B<end_of_turn>",
+    "The answer is B and not C.", "☐ A red\n☑ B blue", "Everything is in favour of B.",
+    "A. red ❌\nB. blue ✅",
 ]  # fmt: skip
 NEW_NONE = [
+    "Let's look at the options.\n\nOption A: red", "We compare the options. Option B", "A. red\nB. blue\nC",
+    "Ob A oder B richtig ist, weiß ich nicht.", "Möglich wäre A, aber auch B.", "A is correct if it rains.",
+    'I will answer in the format "Answer: B".', "A is partly right.",
     "Correct answer: B\nYour answer: A", "<choice>A</choice> <answer>B</answer>", "Answer: A -> B",
     "The answer is clearly visible: A red car passes.", "A. red is not seen.\nB. blue is seen.",
     "red: seen at noon.\nblue: seen at night.", "The answer is A. Wait, no.", "The answer is A or",
