@@ -34,7 +34,7 @@ _OPEN_TAG = re.compile(rf"<{_NAME}>", re.IGNORECASE)
 _CLOSING_TAG = re.compile(rf"</{_NAME}>", re.IGNORECASE)
 _BOX = re.compile(r"\\?\b(?:f|frame)?box(?:ed)?\s*\{(?P<said>[^{}]*)\}")
 _STRUCK = re.compile(r"~~[^~\n]{1,200}~~|☐[^\n]*")
-_TICKS, _CROSSES = re.compile(r"[✅✓✔☑]\ufe0f?|\[[xX]\](?= )"), re.compile(r"[✗✘❌]\ufe0f?|\[ \](?= )")
+_TICKS, _CROSSES = re.compile(r"[✅✓✔☑]\ufe0f?|\[[xX]\](?= )"), re.compile(r"[✗✘✕✖❌❎☐]\ufe0f?|\[ \](?= )")
 _QUESTION, _ANSWERED = (
     re.compile(r"^\W*Q:", re.MULTILINE),
     re.compile(r"^\W*A:(?=\s*[^\w\n]?[A-Z]\b[^\n]*\Z)", re.MULTILINE),

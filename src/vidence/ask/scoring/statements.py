@@ -41,6 +41,12 @@ _ABBREVIATION = re.compile(
     re.IGNORECASE,
 )
 _EDGE = re.compile(r"[^\S\n]*\n\s*|[.!?]+[\"')\]]*(?=\s|\Z|[^\x00-\x7f])\s*")
+_NO_BLANKS = re.compile("[\u3040-\ud7af]")
+_FEW = 4
+_ACTS, _CLAUSE_BEGINS = (
+    re.compile(r"\s+[a-z]+s\b"),
+    re.compile(r"(?:\A|[,;:.)-]|\b(?:and|but|so|yes|only))\s*\Z", re.IGNORECASE),
+)
 _CLAUSE = re.compile(r"[,;:](?=\s|[^\x00-\x7f])|--|\s-\s")
 _MARK = re.compile(rf"(?P<open>[{OPEN}{FINAL_OPEN}])(?P<said>[^{OPEN}{FINAL_OPEN}{CLOSE}]*)(?:{CLOSE}|\Z)")
 _SLOT = re.compile(r"(?:[:=>→⇒]|\n)[^\w\n]*(?=\w)")
@@ -90,6 +96,7 @@ def grammar(codes: tuple[str, ...]) -> Mapping[str, re.Pattern[str]]:
     ends = rf"\s*(?:[^\w\s]|\Z|\n|{w('tail', 'because', 'so', 'follow')}|[\u0600-\u06ff\u3040-\ud7af])"
     colon = rf"[\"'\])}}]*\s*(?::|=>|-+>|→|⇒|--+|\s-(?=\s))\s*{quotes}"
     gap = rf"(?:(?!(?:choice|option|answer)s\b)[^.!?;:\n{MASK}])"
+    article = r"(?<!\ba)(?<!\ban)" if codes == ("en",) else ""
     patterns = {
         "marker": rf"{noun}(?:{gap}{{0,40}}?{colon}|\W{{0,4}}=){fill}{quotes}\Z"
         rf"|(?:\A|\n)[^\w\n]*(?:\w+[^\S\n]+){{0,3}}{noun}[^\w\n]*\n{quotes}\Z"
@@ -113,6 +120,10 @@ def grammar(codes: tuple[str, ...]) -> Mapping[str, re.Pattern[str]]:
         "joins": rf"{w('is_')}\s*{quotes}\Z" if codes == ("en",) else "",
         "cut": rf"\W*{w('or_', 'turn', 'if')}\W*\Z",
         "remark": rf"[^\S\n]*[.:)-][^\S\n]+{w('opening')}\s+\w+\s+\w+",
+        "talk": rf"{any_of('option', foreign)}|{any_of('answer', foreign)}"
+        r"|\b(?:option|choice|candidate|answer|alternative|guess)s?\b",
+        "sign": r"(?:\W|the\s)*letter\b",
+        "little": rf"(?:{w('fill')}{article}|[,:-])\s*\Z",
         **{name: w(name) for name in _LISTS.split()},
     }
     return {name: re.compile(pattern, re.IGNORECASE | re.DOTALL) for name, pattern in patterns.items()}
@@ -235,13 +246,72 @@ class Reader:
 
     def statements(self) -> list[Statement]:
         """All statements, in order; also of marks and headings that state no choice."""
-        found = [s for place in self._places() if (s := self._statement(place))]
+        found = [s for place in self.places if (s := self._statement(place))]
         return sorted([*found, *self._of_marks(found), *self._of_slots()], key=lambda s: s.start)
 
     @cached_property
     def asked(self) -> set[tuple[int, ...]]:
         """The choices that the question names."""
         return {m.choices for m in find_mentions(self.item.choices, self.item.question) if "text" in m.form}
+
+    @cached_property
+    def places(self) -> list[Place]:
+        """All mentions that no question makes, each in its sentence."""
+        return list(self._places())
+
+    @cached_property
+    def left(self) -> tuple[Place, ...]:
+        """Where the last sentence that names letters names the only choice that it does not take away."""
+        named = [p for p in self.places if "letter" in p.mention.form and self._is_no_word(p)]
+        free = [p for p in named if p.at not in self.listed]
+        if not free or not self._speaks_of_choices(named):
+            return ()
+        last = [p for p in free if p.at == free[-1].at]
+        guesses = {p.mention.choice for p in last if self.has("perhaps", p.clause)}
+        kept = [p for p in last if not (self.is_joined(p) or self._is_taken(p))]
+        if len({p.mention.choice for p in kept} | guesses) != 1 or any(p.clause == " to " for p in last):
+            return ()
+        begins = {p.mention.choice for p in free if not (p.index or _WORD.search(p.before))}
+        is_told = len(last) == 1 and not _WORD.search(last[0].before) and len(begins) > 1
+        short = {p.mention.choice for p in free if len(p.before.split()) < _FEW and not _WORD.search(p.after)}
+        turns = any(self.has(name, p.before) for p in kept for name in ("so", "wait", "but"))
+        return () if is_told or (len(short) > 1 and not turns) or self.is_cut(last[-1]) else tuple(kept)
+
+    def _is_no_word(self, place: Place) -> bool:
+        """A letter that is no word of a language (A man), or stands as words do not."""
+        m, letter = place.mention, self.text[place.mention.end - 1]
+        is_label = letter not in "AEIOUY" or _WORD.search(place.before) is not None
+        acts = _ACTS.match(place.after) and _CLAUSE_BEGINS.search(place.before)  # B holds
+        return (
+            m.is_firm
+            or self.begins("follow", place.after)
+            or (is_label and bool(acts or not self.is_english))
+        )
+
+    def _speaks_of_choices(self, named: Sequence[Place]) -> bool:
+        """One letter alone may be anything (gate A): several are named, or an option, or it ends the reply."""
+        first, last = named[0], named[-1]
+        is_end = last.at == len(self.segments) - 1 and not _WORD.search(last.after)
+        is_little = first.at == 0 and len(first.before.split()) < _FEW
+        return (
+            any(p.mention.is_firm and not self.has("sign", self.text[p.mention.start :][:20]) for p in named)
+            or self.has("talk", self.masked)
+            or (
+                len({p.mention.choice for p in named}) > 1
+                and not _NO_BLANKS.search(self.masked)
+                and (
+                    _CLAUSE_BEGINS.search(last.before) is not None
+                    or self.has("little", last.before)
+                    or (is_end and any(p.at == last.at and self.is_joined(p) for p in named))
+                )
+            )
+            or (is_little and (self.has("little", first.before) or (is_end and not self.is_english)))
+            or (is_end and self.has("little", last.before))
+        )
+
+    def _is_taken(self, place: Place) -> bool:
+        is_behind = self.has if _NO_BLANKS.search(place.after) else self.begins  # where verbs end sentences
+        return is_behind("denied", place.after) or self._is_unsaid(place, "")
 
     def _of_marks(self, found: Sequence[Statement]) -> Iterator[Statement]:
         """What whole marks say in the words of a choice or in probabilities, and marks that say no choice."""
@@ -377,7 +447,8 @@ class Reader:
             and "\n\n" not in self.text[segment.start - 2 : segment.start]
         ):
             return m.choice == self.inside[place.at - 1][0].choice + 1
-        return is_end and self.text[m.start].isalpha() and self.text[: segment.start].rstrip(" ")[-1:] == "."
+        is_bare = self.text[m.start].isalpha() and not _WORD.search(place.before)
+        return is_end and is_bare and self.text[: segment.start].rstrip(" ")[-1:] == "."
 
     def is_filled(self, text: str) -> bool:
         """Whether the words before a choice add nothing to it."""
@@ -451,7 +522,8 @@ def _opens(reader: Reader, place: Place) -> str:
     if place.at in reader.listed or not place.is_edge or _WORD.search(place.before) or place.index:
         return ""
     if m.form == "letter":
-        return "alone" if reader.begins("remark", place.line) else ""
+        is_sole = len(reader.mentions) == 1 and _OPENS.match(place.after) is not None
+        return "alone" if is_sole or reader.begins("remark", place.line) else ""
     return "alone" if "text" in m.form and len(place.others) == 1 and _OPENS.match(place.after) else ""
 
 
@@ -495,9 +567,13 @@ def _said(reader: Reader, place: Place) -> str:
     return "sentence" if not m.is_word or (is_all and reader.has("said_of", place.before)) else ""
 
 
+def _left(reader: Reader, place: Place) -> str:
+    return "left" if place in reader.left else ""
+
+
 _SIGNS = {FINAL_OPEN: "answer-tag", OPEN: "box"}
 # The first that says something says what a mention is.
-_RULES = (_marked, _headed, _stated, _right, _clause, _opens, _matched, _named, _said)
+_RULES = (_marked, _headed, _stated, _right, _clause, _opens, _matched, _named, _said, _left)
 _RANKS = {
     "answer-tag": Rank.FINAL,
     "box": Rank.MARKED,
@@ -511,6 +587,7 @@ _RANKS = {
     "named": Rank.HINT,
     "last": Rank.SAID,
     "sentence": Rank.SAID,
+    "left": Rank.SAID,
 }
 
 _PAIR = re.compile(
