@@ -1,12 +1,14 @@
 """How well parsers read made replies whose meaning is known.
 
-    python bench/parsing.py [--replies 6900] [--seed 0] [--parser robust ...] [--part dev|held-out|all]
+    python bench/parsing.py [--replies 6900] [--seed 0] [--parser robust ...] [--part dev|held-out|new|all]
         [--misses N] [--docs docs/guides/parsers.md]
 
 A *style* is one way in which models answer, in several phrasings that mean the same: a letter, or nothing.
 ``parsing_styles.toml`` holds the styles that the rules of ``robust`` may be worked out on,
 ``parsing_held_out.toml`` a third that is drawn by the name of the style (`is_held_out`) and that nobody reads
-who works on the rules; of these only counts are printed. ``parsing_questions.toml`` holds the questions.
+who works on the rules; of these only counts are printed. ``parsing_new.toml`` holds styles that were written
+without a look at the parser and its styles, and that are not shown either. ``parsing_questions.toml`` holds
+the questions.
 """
 
 import argparse
@@ -27,7 +29,8 @@ from vidence.records import Answered, Item, Reply
 
 HERE = Path(__file__).parent
 PARSERS = ("robust", "perceptioncomp-api", "perceptioncomp-gemini", "herbench-official")
-FILES = {"dev": "parsing_styles.toml", "held-out": "parsing_held_out.toml"}
+FILES = {"dev": "parsing_styles.toml", "held-out": "parsing_held_out.toml", "new": "parsing_new.toml"}
+DRAWN = ("dev", "held-out")
 DRAWN_WITH = "2026"
 NONE_MEANT = "none meant"
 FROM = "<!-- made by bench/parsing.py --docs: do not edit -->"
@@ -233,13 +236,13 @@ def by_kind(replies: Sequence[Made], name: str) -> str:
     parser, rows = create("parser", name), []
     for kind in dict.fromkeys([r.style.language for r in replies] + [r.style.group for r in replies]):
         row = [kind]
-        for part in FILES:
+        for part in DRAWN:
             own = [r for r in replies if r.style.part == part and kind in {r.style.language, r.style.group}]
             row += [str(len({r.style for r in own})), *_cells(tally(parser, own))]
         rows.append(row)
     heads = [
         f"{part}{what}"
-        for part in FILES
+        for part in DRAWN
         for what in (": styles", ", right %", ", abstains %", ", wrong %", ", where none")
     ]
     return _table([f"{name} on", *heads], rows)
@@ -267,7 +270,7 @@ def main() -> int:
     options.add_argument("--docs", type=Path, help="a page to write the tables into")
     given = options.parse_args()
     names = given.parser or PARSERS
-    if given.misses and given.part == "held-out":
+    if given.misses and given.part in ("held-out", "new"):
         options.error(
             "--misses shows no held-out replies: rules that are mended by looking at them would only learn "
             "these styles, and nothing would be left that says how new ones are read. Use --part dev."

@@ -145,6 +145,15 @@ def test_a_sample_is_drawn_of_all_outcomes_and_tells_its_readers_nothing(vidence
     assert vidence("check-sample", run, "--n", "70").code == 2
 
 
+def corrected_tables(vidence):
+    """The tables of a panel of both runs in which a corrected value stands."""
+    runs_of = (f'[[runs]]\nfolder = "{run}"\nmodel = "M"\ncondition = "{run}"\n' for run in ("one", "two"))
+    (vidence.folder / "p.toml").write_text("".join(runs_of))
+    views = ("--as", "pivot", "--as", "pairs?against=one")
+    panel = json.loads(json_of(vidence, "panel", "p.toml", "--no-ask", *views))
+    return {t["name"] for t in panel["tables"] if any(c["key"].endswith(":corrected") for c in t["columns"])}
+
+
 def test_what_people_read_corrects_the_score_once_all_is_read(vidence, runs):
     one, two = runs
     before = json.loads(json_of(vidence, "report", "one"))
@@ -191,13 +200,7 @@ def test_what_people_read_corrects_the_score_once_all_is_read(vidence, runs):
     said = words(vidence("compare", "one", "two", "--all"))
     assert "As people mark the replies, two is" in said
     assert "as people read" in said
-    runs_of = (f'[[runs]]\nfolder = "{run}"\nmodel = "M"\ncondition = "{run}"\n' for run in ("one", "two"))
-    (vidence.folder / "p.toml").write_text("".join(runs_of))
-    panel = json.loads(
-        json_of(vidence, "panel", "p.toml", "--no-ask", "--as", "pivot", "--as", "pairs?against=one")
-    )
-    some = {t["name"] for t in panel["tables"] if any(c["key"].endswith(":corrected") for c in t["columns"])}
-    assert some > {"panel"}, some
+    assert corrected_tables(vidence) > {"panel"}
     shutil.copytree(two, two.with_name("three"))
     ranked = json.loads(json_of(vidence, "compare", "one", "two", "three"))
     lines = {line["name"]["text"]: line for line in table(ranked, "ranking")["lines"]}

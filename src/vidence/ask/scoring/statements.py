@@ -42,7 +42,8 @@ _ABBREVIATION = re.compile(
 )
 _EDGE = re.compile(r"[^\S\n]*\n\s*|[.!?]+[\"')\]]*(?=\s|\Z|[^\x00-\x7f])\s*")
 _NO_BLANKS = re.compile("[\u3040-\ud7af]")
-_FEW = 4
+_RANGES = (" to ", " through ", "-")
+_FEW, _MOST_LATER = 4, 2
 _ACTS, _CLAUSE_BEGINS = (
     re.compile(r"\s+[a-z]+s\b"),
     re.compile(r"(?:\A|[,;:.)-]|\b(?:and|but|so|yes|only))\s*\Z", re.IGNORECASE),
@@ -113,7 +114,8 @@ def grammar(codes: tuple[str, ...]) -> Mapping[str, re.Pattern[str]]:
         "follow": ends,
         "behind": rf"[^\w{MASK}]*|[^\w:{MASK}]*(?:{w('tail')}[^\w{MASK}]*)?(?:{w('because')}.*)?",
         "denied": rf"\s*{w('denied')}",
-        "join": rf"[\s\"'(\[)\]]*(?:[,/&+.\s]|->|→|⇒|{w('or_')})+[\s\"'(\[]*(?:{w('option')}\s*)?[\"'(\[]*",
+        "join": rf"[\s\"'(\[)\]]*(?:[,/&+.\s]|->|→|⇒|{any_of('or_')})+[\s\"'(\[]*(?:{w('option')}\s*)?"
+        r"[\"'(\[]*",
         "said_of": rf"{w('saying')}\s*\Z",
         "ends": rf"{w('place')}?\W*\Z|,?\s+{w('because')}",
         "turn": rf"{w('turn')}|{any_of('but', foreign)}|;|:(?=\s)",
@@ -123,7 +125,7 @@ def grammar(codes: tuple[str, ...]) -> Mapping[str, re.Pattern[str]]:
         "talk": rf"{any_of('option', foreign)}|{any_of('answer', foreign)}"
         r"|\b(?:option|choice|candidate|answer|alternative|guess)s?\b",
         "sign": r"(?:\W|the\s)*letter\b",
-        "little": rf"(?:{w('fill')}{article}|[,:-])\s*\Z",
+        "little": rf"(?:{w('fill', 'so')}{article}(?<!,)|(?<![\u3040-\ud7af])[,:-])\s*\Z",
         **{name: w(name) for name in _LISTS.split()},
     }
     return {name: re.compile(pattern, re.IGNORECASE | re.DOTALL) for name, pattern in patterns.items()}
@@ -264,12 +266,16 @@ class Reader:
         """Where the last sentence that names letters names the only choice that it does not take away."""
         named = [p for p in self.places if "letter" in p.mention.form and self._is_no_word(p)]
         free = [p for p in named if p.at not in self.listed]
-        if not free or not self._speaks_of_choices(named):
+        if not free or not self._speaks_of_choices(named) or not self._concludes(free[-1].at):
             return ()
         last = [p for p in free if p.at == free[-1].at]
         guesses = {p.mention.choice for p in last if self.has("perhaps", p.clause)}
         kept = [p for p in last if not (self.is_joined(p) or self._is_taken(p))]
-        if len({p.mention.choice for p in kept} | guesses) != 1 or any(p.clause == " to " for p in last):
+        if not self.is_english:  # first C, but then D
+            kept = [p for p in kept if self.has("but", p.clause)] or kept
+        if len({p.mention.choice for p in kept} | guesses) != 1 or any(
+            p.clause in _RANGES for p in self.places if p.at == free[-1].at
+        ):
             return ()
         begins = {p.mention.choice for p in free if not (p.index or _WORD.search(p.before))}
         is_told = len(last) == 1 and not _WORD.search(last[0].before) and len(begins) > 1
@@ -277,36 +283,37 @@ class Reader:
         turns = any(self.has(name, p.before) for p in kept for name in ("so", "wait", "but"))
         return () if is_told or (len(short) > 1 and not turns) or self.is_cut(last[-1]) else tuple(kept)
 
+    def _concludes(self, at: int) -> bool:
+        """Whether at most two sentences follow, and none of them leaves open what is the case."""
+        later = range(at + 1, len(self.segments))
+        return len(later) <= _MOST_LATER and not any(
+            self.has(name, self._sentence(i)) for name in ("open", "none") for i in later
+        )
+
     def _is_no_word(self, place: Place) -> bool:
         """A letter that is no word of a language (A man), or stands as words do not."""
         m, letter = place.mention, self.text[place.mention.end - 1]
         is_label = letter not in "AEIOUY" or _WORD.search(place.before) is not None
         acts = _ACTS.match(place.after) and _CLAUSE_BEGINS.search(place.before)  # B holds
-        return (
-            m.is_firm
-            or self.begins("follow", place.after)
-            or (is_label and bool(acts or not self.is_english))
-        )
+        is_label = is_label and bool(acts or not self.is_english)
+        return is_label or m.is_firm or self.begins("follow", place.after)
 
     def _speaks_of_choices(self, named: Sequence[Place]) -> bool:
-        """One letter alone may be anything (gate A): several are named, or an option, or it ends the reply."""
+        """One letter alone may be anything (gate A): it needs others, words for options, or its place."""
         first, last = named[0], named[-1]
         is_end = last.at == len(self.segments) - 1 and not _WORD.search(last.after)
         is_little = first.at == 0 and len(first.before.split()) < _FEW
+        stands, begins = self.has("little", last.before), _CLAUSE_BEGINS.search(last.before) is not None
+        if len({p.mention.choice for p in named}) > 1:
+            stands = stands or (is_end and any(p.at == last.at and self.is_joined(p) for p in named))
+            stands = stands or (not self.is_english and self.has("but", last.clause))
+            if stands or (begins and not _NO_BLANKS.search(self.masked)):
+                return True
         return (
             any(p.mention.is_firm and not self.has("sign", self.text[p.mention.start :][:20]) for p in named)
-            or self.has("talk", self.masked)
-            or (
-                len({p.mention.choice for p in named}) > 1
-                and not _NO_BLANKS.search(self.masked)
-                and (
-                    _CLAUSE_BEGINS.search(last.before) is not None
-                    or self.has("little", last.before)
-                    or (is_end and any(p.at == last.at and self.is_joined(p) for p in named))
-                )
-            )
+            or (self.has("talk", self.masked) and (not self.is_english or begins or stands))
             or (is_little and (self.has("little", first.before) or (is_end and not self.is_english)))
-            or (is_end and self.has("little", last.before))
+            or (is_end and stands)
         )
 
     def _is_taken(self, place: Place) -> bool:

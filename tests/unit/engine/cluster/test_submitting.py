@@ -20,6 +20,7 @@ WORDS = [
 TOOLS = {
     "scontrol": 'printf "n1\\nn2\\nn3\\n"',
     "ray": (
+        '[ "$1" = health-check ] && { grep -q -e --head "$SAID"; exit; }\n'
         'echo "ray $*" >> "$SAID"; [ "$2" = --head ] || exit 0\n'
         "trap 'echo ray ended >> \"$SAID\"; exit' TERM; while true; do sleep 0.1; done"
     ),
