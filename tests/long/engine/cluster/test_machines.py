@@ -3,14 +3,16 @@
 import os
 import platform
 import threading
+import time
 from functools import partial
 
 import numpy as np
 import pytest
 
 from servers import detector_standin
-from servers.ray_machines import decoders, kill_one, mark, marks, wait_for, workers
+from servers.ray_machines import PATIENCE_S, decoders, kill_one, mark, marks, wait_for, workers
 from subjects.streets import plan_street, write_street
+from vidence.engine.cluster.machines import PULSE_S, SILENT_S
 from vidence.engine.executor import Parallelism
 from vidence.engine.side_by_side import side_by_side
 from vidence.errors import MediaError, UsageError
@@ -105,6 +107,21 @@ def test_a_machine_that_is_killed_costs_what_it_had_under_way(on_ray, tmp_path):
     assert "its worker is lost" in said[0]
     assert sorted(set(marks(tmp_path))) == names
     assert len(marks(tmp_path)) <= 12 + 1  # the one that was lost
+
+
+def test_a_machine_that_hangs_costs_fifteen_seconds_at_most(on_ray, tmp_path):
+    pieces = [(f"{n}.mp4", partial(mark, tmp_path, f"{n:02}", 0.3)) for n in range(12)]
+    stopped_s = []
+
+    def stop():
+        workers()[0].suspend()
+        stopped_s.append(time.monotonic())
+
+    found, said = begun(pieces, tmp_path, 4, stop)
+    assert [found[n] for n in range(12)] == [f"{n:02}" for n in range(12)]
+    assert len(said) == 1
+    assert "its worker is lost (it says nothing)" in said[0]
+    assert time.monotonic() - stopped_s[0] < SILENT_S + PULSE_S + PATIENCE_S  # others begin in its place
 
 
 def test_a_caller_who_stops_leaves_nothing_running(on_ray, tmp_path):

@@ -198,22 +198,6 @@ def test_a_driver_outside_of_the_cluster_is_its_client(bench, cluster):
     assert (len(bench.trials()), bench.server.n_requests) == (40, 40)
 
 
-def test_a_worker_that_hangs_costs_fifteen_seconds_at_most(bench, connection):
-    bench.write(160)
-    stopped = []
-
-    def stop():
-        stopped.append((ray_machines.workers()[0], time.monotonic()))
-        stopped[0][0].suspend()
-
-    with bench.when(40, stop):
-        summary = bench.run()
-    lost = next(event for event in bench.events if isinstance(event, MachineLost))
-    assert "its worker is lost (it says nothing)" in lost.message
-    assert (summary.n_tried, summary.n_failed, bench.server.n_requests) == (160, 0, 160)
-    assert time.monotonic() - stopped[0][1] < machines.SILENT_S + machines.PULSE_S + PATIENCE_S
-
-
 def test_another_version_on_a_machine_ends_the_run(bench, connection, monkeypatch):
     bench.write(4)
     monkeypatch.setattr(machines, "version", lambda: machines.Version(vidence="9.9", git_revision=""))
