@@ -4,16 +4,21 @@ The key is never shown: it is cut out of everything that a server says before th
 """
 
 import email.utils
+import json
+import logging
 import math
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal, Protocol, TypeAlias, TypeVar
 from urllib.parse import urlsplit
 
 import msgspec
 
 from vidence.errors import AccessError, ModelError, RejectedRequestError, TransientModelError
+
+_log = logging.getLogger(__name__)
 
 DecodedT = TypeVar("DecodedT")
 IndexedT = TypeVar("IndexedT", bound="Indexed")
@@ -88,7 +93,15 @@ def decode(answer: Answer, server: Server, *, kind: type[DecodedT], what: str, a
     hint = f"is {server.address} the address of {api}?"
     try:
         answer.body.decode()
-        return msgspec.json.decode(answer.body, type=kind)
+        try:
+            return msgspec.json.decode(answer.body, type=kind)
+        except msgspec.DecodeError as error:
+            kept = _kept(answer.body)
+            if kept is None:
+                raise
+            read = msgspec.json.decode(kept, type=kind)
+            _tell(f"{server.address} sent what JSON does not allow ({error}); the reply is kept without it")
+            return read
     except UnicodeDecodeError as error:
         raise TransientModelError(
             f"{server.address} sent a reply that is not UTF-8 "
@@ -107,7 +120,36 @@ def decode(answer: Answer, server: Server, *, kind: type[DecodedT], what: str, a
         ) from error
 
 
+def _kept(body: bytes) -> bytes | None:
+    """The body with U+FFFD for lone surrogates and null for numbers that no program holds, if it has such.
+
+    What was paid for is kept; a body that is no JSON even so is None.
+    """
+
+    def number(digits: str) -> float | None:
+        return float(digits) if math.isfinite(float(digits)) else None
+
+    def whole(digits: str) -> int | None:
+        return int(digits) if len(digits) <= _MOST_DIGITS else None
+
+    try:
+        value = json.loads(body, parse_constant=lambda _: None, parse_float=number, parse_int=whole)
+    except (ValueError, RecursionError):
+        return None
+    if isinstance(value, dict) and not isinstance(value.get("usage"), dict):
+        value.pop("usage", None)
+    said = json.dumps(value, ensure_ascii=False).encode("utf-16", "surrogatepass")
+    return said.decode("utf-16", "replace").encode()
+
+
+@lru_cache(maxsize=256)
+def _tell(words: str) -> None:
+    """Warn once of the same."""
+    _log.warning("%s", words)
+
+
 MOST_TOKENS = 10**9
+_MOST_DIGITS = 300
 
 
 def believed(counts: Sequence[object]) -> int | Literal["absurd"] | None:

@@ -202,6 +202,17 @@ def test_tokens_that_cannot_be_are_unknown_and_said_once(caplog: pytest.LogCaptu
     ]
 
 
+@pytest.mark.parametrize("count", [b"1e999", b"9" * 5000, b"NaN"])
+def test_a_count_of_tokens_that_no_program_holds_costs_no_reply(count: bytes) -> None:
+    body = chat("A", usage={"prompt_tokens": 4711, "completion_tokens": 3}).replace(b"4711", count)
+    with serving(answer(body), answer(chat("B", usage="free"))) as host:
+        one, two = asked(f"openai:m?base_url=http://{host}/v1", n=2)
+    assert isinstance(one, Reply)
+    assert (one.text, one.usage) == ("A", Usage(output_tokens=3))
+    assert isinstance(two, Reply)
+    assert two.text == "B"
+
+
 @pytest.mark.parametrize("counts", [[-1], [10**9 + 1], [True], [1.5], [3, -1], [float("nan")]])
 def test_what_is_no_count_of_tokens(counts: Sequence[object]) -> None:
     assert believed(counts) == "absurd"

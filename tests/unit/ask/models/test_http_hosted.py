@@ -106,6 +106,25 @@ def test_an_answer_that_is_no_reply_is_worth_another_try(hosted: Hosted, kind: s
 
 
 @pytest.mark.parametrize(
+    ("sent", "kept"),
+    [
+        (rb'"B\ud800"', "B\ufffd"),
+        (rb'"\udc00B"', "\ufffdB"),
+        (rb'"B", "odd": [NaN, -Infinity]', "B"),
+    ],
+)
+def test_a_reply_that_json_does_not_allow_is_kept(
+    hosted: Hosted, sent: bytes, kept: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with hosted.stub() as server:
+        server.canned += [Canned(status=200, body=hosted.reply.replace(b'"B"', sent))] * 2
+        model = hosted.create(f"base_url={server.base_url}")
+        assert [ask(model, asking())[0].text for _ in range(2)] == [kept, kept]
+        assert server.n_requests == 2
+    assert len([one for one in caplog.messages if "the reply is kept without it" in one]) == 1
+
+
+@pytest.mark.parametrize(
     ("options", "words"),
     [
         ("timeout_s=0", "timeout_s='0'.*above 0"),
