@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 import msgspec
 
 from vidence.ask.fetching.address import HubAddress, is_address
-from vidence.ask.fetching.archives import is_archive, is_inside, matched, unpack
+from vidence.ask.fetching.archives import FREE_BYTES, is_archive, is_inside, matched, unpack
 from vidence.ask.fetching.hub import DatasetListing, Hub, HubFile
 from vidence.ask.fetching.plain import read_web
 from vidence.catalog import create, names
@@ -268,13 +268,15 @@ def get_media(
     folder = hub.fetch(offered.listing, wanted.files, named=offered.named.revision, on_file=on_file)
     left = list(wanted.left)
     refused: list[str] = []
+    free_bytes = FREE_BYTES
     into = _unpacked(cache_root, address)
     left = [path for path in left if not (is_inside(path) and (into / path).is_file())]
     for archive in wanted.packed:
         if not left:
             break
-        out = unpack(folder / archive.path, archive.path, into, needed=list(filter(is_inside, left)))
-        refused += out.refused
+        needed = list(filter(is_inside, left))
+        out = unpack(folder / archive.path, archive.path, into, free_bytes=free_bytes, needed=needed)
+        refused, free_bytes = [*refused, *out.refused], out.free_bytes
         left = [path for path in left if path not in out.paths]
     roots = {one.path.removesuffix(path).rstrip("/") for path, one in wanted.plain.items()}
     is_apart = len(left) < len(wanted.left) or len(roots) > 1
@@ -306,10 +308,12 @@ def get_files(
         return folder, None, ()
     into = _unpacked(cache_root, offered.listing.address)
     refused: list[str] = []
+    free_bytes = FREE_BYTES
     for one in archives:
         done = into.with_name(f"{into.name}.unpacked") / f"{one.path}.txt"
         if not done.is_file():
-            out = unpack(folder / one.path, one.path, into)
+            out = unpack(folder / one.path, one.path, into, free_bytes=free_bytes)
+            free_bytes = out.free_bytes
             write_whole(done, "\n".join(out.refused).encode())
         refused += filter(None, done.read_text(encoding="utf-8").split("\n"))
     for one in offered.media:

@@ -18,17 +18,22 @@ if TYPE_CHECKING:
 
 ENDINGS = (".zip", ".tar", ".tar.gz", ".tgz", ".parquet")
 _BLOCK = 1 << 20
-_FREE_BYTES = 1 << 30
+FREE_BYTES = 1 << 30
+"""How much more than four times their size all archives of a command may hold together."""
 _RATIO = 4
 _ROWS = 16
 
 
 @dataclass(frozen=True, kw_only=True)
 class Unpacked:
-    """What came out of an archive: the wanted paths that are there now, and members that were refused."""
+    """What came out of an archive: the wanted paths that are there now, and members that were refused.
+
+    `free_bytes` is what is left of the bound for the archives that follow.
+    """
 
     paths: tuple[str, ...]
     refused: tuple[str, ...]
+    free_bytes: int
 
 
 def is_archive(name: str) -> bool:
@@ -67,16 +72,19 @@ def _n_common(one: str, other: str) -> int:
     return n
 
 
-def unpack(archive: Path, name: str, into: Path, *, needed: Sequence[str] | None = None) -> Unpacked:
+def unpack(
+    archive: Path, name: str, into: Path, *, free_bytes: int, needed: Sequence[str] | None = None
+) -> Unpacked:
     """Take the needed files out of an archive, or all.
 
     Members that are no plain files (links, devices), or whose names leave the folder, are refused. What comes
-    out is counted, and may be four times the archive and one gigabyte more: videos are compressed already.
+    out is counted, and may be four times the archive and `free_bytes` more: videos are compressed already.
 
     Args:
         archive: the file.
         name: its path in the data set; members are taken for files below it.
         into: the folder to write to, at the needed paths.
+        free_bytes: `FREE_BYTES`, less what earlier archives of the command took of it.
         needed: the paths that are wanted; others stay in the archive. None takes all members, to the places
             that they have in the folder of the archive.
 
@@ -88,7 +96,7 @@ def unpack(archive: Path, name: str, into: Path, *, needed: Sequence[str] | None
     with _opened(archive) as members:
         fine = [one for one in members if is_inside(one.name) and one.is_plain]
         refused = tuple(one.name for one in members if not (is_inside(one.name) and one.is_plain))
-        left = _RATIO * archive.stat().st_size + _FREE_BYTES
+        left = _RATIO * archive.stat().st_size + free_bytes
         if needed is None:
             places = {str(PurePosixPath(name).parent / one.name): one for one in fine}
             pairs = {place: place for place in places}
@@ -98,7 +106,7 @@ def unpack(archive: Path, name: str, into: Path, *, needed: Sequence[str] | None
         order = {id(member): k for k, member in enumerate(fine)}
         for path, place in sorted(pairs.items(), key=lambda pair: order[id(places[pair[1]])]):
             left -= _write(places[place].open(), into / path, most=left, archive=name)
-    return Unpacked(paths=tuple(pairs), refused=refused)
+    return Unpacked(paths=tuple(pairs), refused=refused, free_bytes=min(left, free_bytes))
 
 
 def is_inside(name: str) -> bool:
@@ -222,8 +230,8 @@ def _write(source: IO[bytes], target: Path, *, most: int, archive: str) -> int:
                 n_bytes += len(block)
                 if n_bytes > most:
                     raise DataError(
-                        f"{archive} holds more than {_RATIO} times its size and 1 GB, as no videos do; "
-                        "it is not unpacked further"
+                        f"{archive} holds more than {_RATIO} times its size and, with those before it, 1 GB, "
+                        "as no videos do; it is not unpacked further"
                     )
                 file.write(block)
         part.replace(target)

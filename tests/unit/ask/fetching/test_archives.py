@@ -7,8 +7,7 @@ import zipfile
 
 import pytest
 
-from vidence.ask.fetching import archives
-from vidence.ask.fetching.archives import is_archive, is_inside, matched, unpack
+from vidence.ask.fetching.archives import FREE_BYTES, is_archive, is_inside, matched, unpack
 from vidence.errors import DataError
 
 EVIL = ("../out.mp4", "/out.mp4", "a/../../out.mp4", "C:out.mp4", "..\\out.mp4", "a//out.mp4", "./../out.mp4")
@@ -46,7 +45,13 @@ def files(folder):
 def test_only_what_is_needed_comes_out_whatever_folders_the_archive_has(tmp_path, ending, inner) -> None:
     path = packed(tmp_path, ending, {f"{inner}1.mp4": b"one", f"{inner}2.mp4": b"two", "readme": b"r"})
     into = tmp_path / "into"
-    found = unpack(path, f"data/videos/{path.name}", into, needed=["videos/WildTrack/2.mp4", "x/9.mp4"])
+    found = unpack(
+        path,
+        f"data/videos/{path.name}",
+        into,
+        free_bytes=FREE_BYTES,
+        needed=["videos/WildTrack/2.mp4", "x/9.mp4"],
+    )
     assert found.paths == ("videos/WildTrack/2.mp4",)
     assert files(into) == {"videos/WildTrack/2.mp4": b"two"}
 
@@ -56,7 +61,7 @@ def test_names_that_leave_the_folder_and_links_are_refused(tmp_path, ending) -> 
     members = dict.fromkeys(EVIL, b"evil") | {"fine.mp4": b"fine"}
     path = packed(tmp_path, ending, members, links=[("out.mp4", "/etc/passwd")])
     into = tmp_path / "into"
-    found = unpack(path, path.name, into, needed=["out.mp4", "fine.mp4"])
+    found = unpack(path, path.name, into, free_bytes=FREE_BYTES, needed=["out.mp4", "fine.mp4"])
     assert files(into) == {"fine.mp4": b"fine"}
     assert len(found.refused) == len(EVIL) + 1
     assert not (tmp_path / "out.mp4").exists()
@@ -69,14 +74,13 @@ def test_a_link_that_stands_where_a_file_is_written_is_not_followed(tmp_path) ->
     victim.write_bytes(b"old")
     os.symlink(victim, into / "1.mp4")
     os.symlink(victim, into / ".1.mp4.part")
-    unpack(path, path.name, into, needed=["1.mp4"])
+    unpack(path, path.name, into, free_bytes=FREE_BYTES, needed=["1.mp4"])
     assert victim.read_bytes() == b"old"
     assert (into / "1.mp4").read_bytes() == b"new"
 
 
 @pytest.mark.parametrize("ending", [".zip", ".tar.gz"])
-def test_an_archive_that_inflates_is_stopped(tmp_path, ending, monkeypatch) -> None:
-    monkeypatch.setattr(archives, "_FREE_BYTES", 1_000)
+def test_an_archive_that_inflates_is_stopped(tmp_path, ending) -> None:
     if ending == ".zip":
         path = tmp_path / "b.zip"
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
@@ -84,8 +88,21 @@ def test_an_archive_that_inflates_is_stopped(tmp_path, ending, monkeypatch) -> N
     else:
         path = packed(tmp_path, ending, {"1.mp4": bytes(10_000_000)})
     with pytest.raises(DataError, match="holds more than 4 times its size"):
-        unpack(path, path.name, tmp_path / "into", needed=["1.mp4"])
+        unpack(path, path.name, tmp_path / "into", free_bytes=1_000, needed=["1.mp4"])
     assert files(tmp_path / "into") == {}
+
+
+def test_small_archives_share_one_bound(tmp_path) -> None:
+    free_bytes = 1_000_000
+    for n in range(2):
+        path = packed(tmp_path, ".tar.gz", {f"{n}.mp4": bytes(900_000)})
+        if n:
+            with pytest.raises(DataError, match="with those before it"):
+                unpack(path, path.name, tmp_path / "into", free_bytes=free_bytes)
+        else:
+            free_bytes = unpack(path, path.name, tmp_path / "into", free_bytes=free_bytes).free_bytes
+    assert files(tmp_path / "into") == {"0.mp4": bytes(900_000)}
+    assert 100_000 <= free_bytes < 110_000
 
 
 @pytest.mark.parametrize("ending", [".zip", ".tar", ".tgz", ".parquet"])
@@ -100,7 +117,7 @@ def test_a_damaged_archive_is_said(tmp_path, ending, share) -> None:
     data = path.read_bytes()
     path.write_bytes(data[: int(len(data) * share)] or b"none")
     with pytest.raises(DataError, match=r"cannot be unpacked|1\.mp4"):
-        unpack(path, path.name, tmp_path / "into", needed=["1.mp4"])
+        unpack(path, path.name, tmp_path / "into", free_bytes=FREE_BYTES, needed=["1.mp4"])
     assert files(tmp_path / "into") == {}
 
 
@@ -112,7 +129,13 @@ def test_videos_in_a_parquet_table_come_out_by_their_paths(tmp_path) -> None:
     rows.append({"bytes": b"e", "path": "../e.mp4"})
     path = tmp_path / "train.parquet"
     pq.write_table(pa.table({"id": list(range(41)), "video": rows}), path, row_group_size=7)
-    found = unpack(path, "data/train.parquet", tmp_path / "into", needed=["3.mp4", "39.mp4", "e.mp4"])
+    found = unpack(
+        path,
+        "data/train.parquet",
+        tmp_path / "into",
+        free_bytes=FREE_BYTES,
+        needed=["3.mp4", "39.mp4", "e.mp4"],
+    )
     assert files(tmp_path / "into") == {"3.mp4": b"3", "39.mp4": b"39"}
     assert found.refused == ("../e.mp4",)
 
@@ -127,6 +150,6 @@ def test_a_name_that_fits_two_places_equally_well_is_left_out() -> None:
 
 def test_all_of_an_archive_comes_out_where_it_lies(tmp_path) -> None:
     path = packed(tmp_path, ".zip", {"clips/1.mp4": b"1", "2.mp4": b"2", "../3.mp4": b"3"})
-    found = unpack(path, "video/part_1.zip", tmp_path / "into")
+    found = unpack(path, "video/part_1.zip", tmp_path / "into", free_bytes=FREE_BYTES)
     assert files(tmp_path / "into") == {"video/clips/1.mp4": b"1", "video/2.mp4": b"2"}
     assert found.refused == ("../3.mp4",)
