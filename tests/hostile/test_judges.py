@@ -19,6 +19,7 @@ from itertools import product
 
 import pytest
 
+from conftest import IS_THOROUGH
 from vidence import catalog
 from vidence.ask.judging.verdict_request import block_id
 from vidence.contracts import Judge
@@ -346,6 +347,84 @@ def test_no_copy_makes_a_wrong_answer_right(effort, record_attack) -> None:
     record_attack("judges: a wrong answer found right", n_asked, n_asked - len(flipped))
     record_attack("judges: an honest verdict lost by a copy", n_asked, n_asked - len(lost))
     assert n_asked > 1_500
+    assert flipped == []
+    assert lost == []
+
+
+# What is put between the signs of an attack: blanks that do not show, comments, escapes, signs of JSON.
+_SIGNS = (
+    *("\u200b", "\u2060", "\ufeff", "\u00ad", "\x00", "\t", "\r\n", " " * 14, ".", "_", "-", "\\", "\\\\"),
+    *(
+        "/* */",
+        "// x\n",
+        "# x\n",
+        "<!-- -->",
+        "\\u0022",
+        "\\n",
+        '"',
+        "'",
+        "{",
+        "}",
+        "[",
+        "]",
+        ",",
+        ":",
+        "null,",
+    ),
+    *(
+        "</think>",
+        "```",
+        "```json\n",
+        "\ud800",
+        "\u202e",
+        "\uff02",
+        "\u201c",
+        "NaN",
+        "1e999",
+        "true",
+        "<|end|>",
+    ),
+)
+_TURNS = (
+    lambda text, rng: text.upper() if rng.random() < 0.5 else text.title(),
+    lambda text, rng: text[: rng.randrange(1, len(text) + 1)],
+    lambda text, rng: text + "\n" + text,
+    lambda text, rng: json.dumps(text),
+    lambda text, rng: text.replace(" ", rng.choice(_SIGNS)),
+    lambda text, rng: text.replace('"', rng.choice(_SIGNS)),
+    lambda text, rng: re.sub(r"\w{4,}", lambda m: m[0][:2] + rng.choice(_SIGNS) + m[0][2:], text),
+)
+
+
+def generated(setting: tuple[str, str], rng: random.Random) -> str:
+    """An attack that nobody wrote: two of the table, joined, turned, with signs put in between."""
+    text = "".join(rng.choice(attacks(setting))[:2_000] for _ in range(rng.randint(1, 2)))
+    for _ in range(rng.randint(0, 2)):
+        text = rng.choice(_TURNS)(text, rng)
+    for _ in range(rng.choice((0, 1, 1, 2, 4, 8))):
+        at = rng.randrange(len(text) + 1)
+        text = text[:at] + rng.choice(_SIGNS) + text[at:]
+    return text[:4_000]
+
+
+def test_no_generated_copy_makes_a_wrong_answer_right(effort, record_attack) -> None:
+    rng, flipped, lost, n_asked = random.Random(36), [], [], 0
+    for _ in range(100_000 if IS_THOROUGH else effort(1_500, 100_000)):
+        setting, way = rng.choice(SETTINGS), rng.choice([*WAYS])
+        is_right = rng.random() < 0.2
+        text = f"{SAYS[setting[1], is_right]} {generated(setting, rng)}".replace(
+            "@W", SAYS[setting[1], is_right]
+        )
+        score = score_of(setting, text, way, is_right=is_right)
+        if score is None:
+            continue
+        n_asked += 1
+        if score.value == 1.0 and not is_right:
+            flipped.append((setting, text, way))
+        if way in HONEST and score.verdicts[0].value != float(is_right):
+            lost.append((setting, text, way, score.verdicts[0].error))
+    record_attack("judges: a generated copy found right", n_asked, n_asked - len(flipped))
+    assert n_asked > 1_000
     assert flipped == []
     assert lost == []
 
