@@ -77,6 +77,10 @@ _AFTER = f"{_ROW}WHERE t.seq > ? ORDER BY t.seq LIMIT ?"
 _LAST = f"{_ROW}WHERE t.item_id = ? AND t.repeat = ? ORDER BY t.seq DESC LIMIT 1"
 _LINE = "SELECT (SELECT value FROM meta WHERE key = 'line'), (SELECT COALESCE(MAX(seq), 0) FROM trials)"
 _HAS_FORMAT = "SELECT name FROM sqlite_master WHERE name = 'meta'"
+# What runs when a table of a stranger's file is used, such as a view without end. Ours is never read.
+_PROGRAMS = (
+    "SELECT type, name FROM sqlite_master WHERE type IN ('view', 'trigger') AND name != 'verdicts' LIMIT 1"
+)
 _ASKED_BUT_GONE = "SELECT item_id FROM trials WHERE item_id NOT IN (SELECT item_id FROM items) LIMIT 1"
 _MUST_AGREE = ("version", "options", "plan_digest", "content_hash", "model_identities", "prompts_digest")
 
@@ -351,6 +355,12 @@ def opened_file(path: Path, *, file_format: str, tables: str = "") -> Iterator[s
             if tables:
                 _keep_log(db)
                 db.execute("PRAGMA synchronous=NORMAL")
+            program = db.execute(_PROGRAMS).fetchone()
+            if program:
+                raise StoreError(
+                    f"{path} holds a {program[0]}, {program[1]!r}, which would run when it is used; vidence "
+                    "makes none: take the file as it was made"
+                )
             if tables and not db.execute(_HAS_FORMAT).fetchone():
                 with transaction(db):
                     for statement in filter(str.strip, tables.split(";")):

@@ -226,6 +226,28 @@ def test_a_log_beside_a_store_is_read_also_where_nobody_may_write(
             assert [one.item_id for one in parser.trials()] == ["q0"]
 
 
+@pytest.mark.parametrize("is_writer", [False, True])
+@pytest.mark.parametrize(
+    ("kind", "program"),
+    [
+        (
+            "view",
+            "ALTER TABLE trials RENAME TO real; CREATE VIEW trials AS WITH RECURSIVE n(seq) AS (SELECT 1 "
+            "UNION ALL SELECT seq + 1 FROM n) SELECT n.seq, item_id, repeat, selection, json FROM n, real",
+        ),
+        ("trigger", "CREATE TRIGGER more AFTER INSERT ON trials BEGIN DELETE FROM items; END"),
+    ],
+)
+def test_programs_in_a_file_are_refused(tmp_path: Path, kind: str, program: str, is_writer: bool):
+    with RunStore(tmp_path, is_writer=True) as store:
+        store.put_items(ITEMS)
+        store.add(trial("q0"))
+    with closing(sqlite3.connect(tmp_path / "run.sqlite")) as db:
+        db.executescript(program)
+    with pytest.raises(StoreError, match=f"holds a {kind}, '.*', which would run when it is used"):
+        RunStore(tmp_path, is_writer=is_writer)
+
+
 def test_a_store_that_was_only_begun_says_so(tmp_path: Path):
     (tmp_path / "run.sqlite").touch()
     with pytest.raises(StoreError, match="has format None"):
