@@ -136,6 +136,7 @@ class Looked:
     def _fits(self, page, name, width):
         """Make the window that wide, and note what runs over its edge."""
         page.set_viewport_size({"width": width, "height": 900})
+        page.wait_for_function("document.documentElement !== null")  # a page that loads itself again
         if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
             self.faults.append(f"{name}: wider than {width} px: {page.evaluate(BEYOND)}")
 

@@ -26,7 +26,6 @@ several(
     html=says(lambda _: (HTML,)),
     nothing=says(lambda _: (b"",)),
     event_stream=says(lambda call: (b"data: " + call.good() + b"\n\ndata: [DONE]\n\n",)),
-    not_a_number=says(lambda call: (with_field(call, b'"x": NaN'),)),
 )
 several(
     "not JSON",
@@ -84,6 +83,7 @@ several(
 several(
     "answer",
     is_body=True,
+    not_a_number=says(lambda call: (with_field(call, b'"x": NaN'),)),
     same_key_twice=says(lambda call: (call.good("Answer: D")[:-1] + b", " + call.good()[1:],)),
     tokens_below_zero=says(lambda call: (call.good(usage=-60_000_000),)),
     tokens_beyond_belief=says(lambda call: (call.good(usage=10**30),)),
