@@ -12,7 +12,7 @@ import html
 import json
 import random
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
@@ -329,13 +329,15 @@ def test_the_table_is_as_large_as_it_says() -> None:
     assert len(HONEST) >= 12
 
 
-def test_no_copy_makes_a_wrong_answer_right(effort, record_attack) -> None:
-    everything = cases()
-    drawn = random.Random(15).sample(everything, min(len(everything), effort(2_000, len(everything))))
-    first = [(setting, 0, way, False) for setting in SETTINGS for way in WAYS]
+Case = tuple[tuple[str, str], str, str, bool]
+"""The judge, an attack with the place of the answer in it, the way of copying, and the truth."""
+
+
+def judged(tried: Iterable[Case]) -> tuple[int, list[tuple[object, ...]], list[tuple[object, ...]]]:
+    """How many cases a judge was asked about, wrong answers found right, honest verdicts lost."""
     flipped, lost, n_asked = [], [], 0
-    for setting, n, way, is_right in dict.fromkeys([*first, *drawn]):
-        text = attacks(setting)[n].replace("@W", SAYS[setting[1], is_right])
+    for setting, attack, way, is_right in tried:
+        text = attack.replace("@W", SAYS[setting[1], is_right])
         score = score_of(setting, text, way, is_right=is_right)
         if score is None:
             continue
@@ -344,6 +346,15 @@ def test_no_copy_makes_a_wrong_answer_right(effort, record_attack) -> None:
             flipped.append((setting, text, way))
         if way in HONEST and score.verdicts[0].value != float(is_right):
             lost.append((setting, text, way, score.verdicts[0].error))
+    return n_asked, flipped, lost
+
+
+def test_no_copy_makes_a_wrong_answer_right(effort, record_attack) -> None:
+    everything = cases()
+    drawn = random.Random(15).sample(everything, min(len(everything), effort(2_000, len(everything))))
+    first = [(setting, 0, way, False) for setting in SETTINGS for way in WAYS]
+    tried = dict.fromkeys([*first, *drawn])
+    n_asked, flipped, lost = judged((one, attacks(one)[n], way, truth) for one, n, way, truth in tried)
     record_attack("judges: a wrong answer found right", n_asked, n_asked - len(flipped))
     record_attack("judges: an honest verdict lost by a copy", n_asked, n_asked - len(lost))
     assert n_asked > 1_500
@@ -408,21 +419,14 @@ def generated(setting: tuple[str, str], rng: random.Random) -> str:
 
 
 def test_no_generated_copy_makes_a_wrong_answer_right(effort, record_attack) -> None:
-    rng, flipped, lost, n_asked = random.Random(36), [], [], 0
-    for _ in range(100_000 if IS_THOROUGH else effort(1_500, 100_000)):
-        setting, way = rng.choice(SETTINGS), rng.choice([*WAYS])
-        is_right = rng.random() < 0.2
-        text = f"{SAYS[setting[1], is_right]} {generated(setting, rng)}".replace(
-            "@W", SAYS[setting[1], is_right]
-        )
-        score = score_of(setting, text, way, is_right=is_right)
-        if score is None:
-            continue
-        n_asked += 1
-        if score.value == 1.0 and not is_right:
-            flipped.append((setting, text, way))
-        if way in HONEST and score.verdicts[0].value != float(is_right):
-            lost.append((setting, text, way, score.verdicts[0].error))
+    rng, n = random.Random(36), 100_000 if IS_THOROUGH else effort(1_500, 100_000)
+
+    def tried() -> Iterator[Case]:
+        for _ in range(n):
+            setting, way = rng.choice(SETTINGS), rng.choice([*WAYS])
+            yield setting, f"@W {generated(setting, rng)}", way, rng.random() < 0.2
+
+    n_asked, flipped, lost = judged(tried())
     record_attack("judges: a generated copy found right", n_asked, n_asked - len(flipped))
     assert n_asked > 1_000
     assert flipped == []

@@ -356,9 +356,10 @@ def check_sentences(run: Run, score: Table) -> list[str]:
     n, folder = len(check.draw.drawn), run.folder
     if check.n_unread:
         return [
-            f"{check.n_unread:,} of {n:,} drawn replies are unread, so that no score is corrected: `vidence "
-            f"check-sample {folder} --read` puts them to you; or fill in a sheet, which `vidence study close "
-            f"{folder / FOLDER} --sheet FILE` takes, or `vidence study open` it on pages."
+            f"{check.n_unread:,} of {n:,} drawn replies are unread, so that no score is corrected. Read "
+            f"them here with `vidence check-sample {folder} --read`, on pages with `vidence study open "
+            f"{folder / FOLDER}`, or on a sheet, which `vidence study close {folder / FOLDER} --sheet FILE` "
+            "reads."
         ]
     marks = {row.item.item_id: row.correct for row in run.rows}
     n_other = sum(marks.get(item_id) != mark for item_id, mark in check.read.items())
