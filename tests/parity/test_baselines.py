@@ -6,7 +6,7 @@ import re
 import pytest
 
 from conftest import need
-from vidence.statistics.chance import constant_letter, numeric_median
+from vidence.statistics.chance import numeric_median
 
 pytestmark = pytest.mark.parity
 
@@ -18,13 +18,6 @@ def rows(checks_dir):
     if len(content) != 1114:
         pytest.skip(f"{path} holds {len(content)} of the 1,114 questions, and the figures are those of all")
     return content
-
-
-def test_always_answering_c_is_right_on_almost_a_third_of_perceptioncomp(rows):
-    shares = constant_letter(["ABCDE"[row["answer_id"]] for row in rows])
-    assert {letter: round(share * 1114) for letter, share in shares.items()} == {
-        "A": 126, "B": 214, "C": 351, "D": 254, "E": 169,
-    }  # fmt: skip
 
 
 def test_the_median_is_right_on_almost_half_of_the_numeric_items(rows):

@@ -20,7 +20,6 @@ from vidence.report.comparison import compare_two, rank_runs
 from vidence.report.comparison_sentences import ranked_sentences, sentences, verdict
 from vidence.report.pairing import pair
 from vidence.report.results import load_run
-from vidence.statistics.agreement import item_agreement
 from vidence.statistics.paired import compare
 from vidence.statistics.resampling import Resampling
 
@@ -178,9 +177,6 @@ def test_the_five_effects_of_reasoning_by_the_verdicts_in_the_files(data_dir):
         fitted = sm.OLS(gaps, np.ones(1371)).fit(cov_type="cluster", cov_kwds={"groups": groups}, use_t=True)
         assert float(fitted.bse[0]) == pytest.approx(error, rel=0.02)
         assert found.standardised == pytest.approx(gaps.mean() / gaps.std(ddof=1))
-        agreed = item_agreement(cot, direct, clusters=videos, rng=np.random.default_rng(1))
-        assert (agreed.n_only_first, agreed.n_only_second) == ((gaps > 0).sum(), (gaps < 0).sum())
-        assert agreed.same.value == pytest.approx(found.n_same / 1371)
 
 
 def test_tempcompass_models_by_aspect(data_dir):

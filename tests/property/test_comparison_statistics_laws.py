@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from conftest import IS_THOROUGH
-from vidence.statistics.agreement import item_agreement, krippendorff_alpha
+from vidence.statistics.agreement import krippendorff_alpha
 from vidence.statistics.correlation import spearman
 from vidence.statistics.paired import compact_letter_display, compare, holm
 from vidence.statistics.power import MANY_APART, Design, paired_needed, paired_power
@@ -95,16 +95,6 @@ def test_a_needed_run_has_the_power_and_one_video_less_has_not(difference, size,
     assume(fewer.n_effective * 0.4 >= MANY_APART)
     assert paired_power(difference, discordance=0.4, design=found, rng=rng) >= power
     assert paired_power(difference, discordance=0.4, design=fewer, rng=rng) < power
-
-
-@given(case=two_runs())
-def test_agreement_counts_add_up_and_kappa_is_at_most_one(case):
-    first, second, clusters = case
-    found = item_agreement(first, second, clusters=clusters, rng=np.random.default_rng(0), settings=FEW)
-    assert found.n_both_right + found.n_only_first == sum(first)
-    assert found.n_both_right + found.n_only_second == sum(second)
-    assert found.n_both_wrong + found.n_both_right == round(found.same.value * len(first))
-    assert math.isnan(found.kappa.value) or -1 <= found.kappa.value <= 1
 
 
 @given(

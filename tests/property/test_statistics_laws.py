@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vidence.statistics.answer_keys import position_bias
-from vidence.statistics.chance import constant_letter, guess_rate, numeric_median
+from vidence.statistics.chance import numeric_median
 from vidence.statistics.intervals import ClusteredMean, clustered_error, mean_interval, proportion
 
 
@@ -90,13 +90,6 @@ def test_wilson_holds_the_share_stays_in_range_and_mirrors(n: int, share: float,
     assert 0 <= estimate.low <= estimate.value <= estimate.high <= 1
     assert estimate.low < estimate.high
     assert (mirrored.low, mirrored.high) == pytest.approx((1 - estimate.high, 1 - estimate.low), abs=1e-12)
-
-
-@given(answers=st.lists(st.sampled_from("ABCDE"), min_size=1, max_size=50))
-def test_constant_letters_share_out_all_items_and_one_reaches_chance(answers: list[str]) -> None:
-    shares = constant_letter(answers, n_choices=[5] * len(answers))
-    assert sum(shares.values()) == pytest.approx(1)
-    assert max(shares.values()) >= guess_rate([5] * len(answers)) - 1e-12
 
 
 @given(numbers=st.lists(st.integers(-999, 999), min_size=1, max_size=9))

@@ -14,8 +14,7 @@ Means and shares
     * several runs of the same questions: `repeats.summarise`, `repeats.components` [#searle1992]_
 
 Comparisons
-    * paired difference: `paired.compare` [#miller2024]_, with the same error; `resampling.sign_flip`, the
-      sign-flip test of clusters [#davison1997]_
+    * paired difference: `paired.compare` [#miller2024]_, with the same error
     * right and wrong of two runs: `paired.mcnemar` [#fagerland2013]_
     * many runs: `paired.rank`, with `paired.holm` [#holm1979]_ and `paired.compact_letter_display`
       [#piepho2004]_
@@ -63,7 +62,6 @@ References:
        design", 1987.
     .. [#davidson1970] Davidson, "On extending the Bradley-Terry model to accommodate ties in paired
        comparison experiments", Journal of the American Statistical Association 65, 1970.
-    .. [#davison1997] Davison & Hinkley, "Bootstrap methods and their application", 1997.
     .. [#fagerland2013] Fagerland, Lydersen & Laake, "The McNemar test for binary matched-pairs data", 2013.
     .. [#fieller1954] Fieller, "Some problems in interval estimation", 1954.
     .. [#fisher1921] Fisher, "On the probable error of a coefficient of correlation", 1921.

@@ -9,28 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vidence.errors import UsageError
-from vidence.records import Estimate, Record
-from vidence.statistics.intervals import ClusteredMean
-from vidence.statistics.resampling import USUAL, Resampling, as_labels, as_values, bootstrap, bootstrap_items
+from vidence.records import Estimate
+from vidence.statistics.resampling import USUAL, Resampling, as_labels, bootstrap, bootstrap_items
 
 N_SPLITS: Final = 200
 LEAST_RATERS: Final = 4  # two in each half
 Measurement = Literal["nominal", "ordinal", "interval"]
-
-
-class ItemAgreement(Record):
-    """Two runs on the same items, by right and wrong.
-
-    The four counts add up to the number of items. `same` is the share of items on which both are right or
-    both wrong; `kappa` is Cohen's, which sets it against what their accuracies alone would give.
-    """
-
-    n_both_right: int
-    n_both_wrong: int
-    n_only_first: int
-    n_only_second: int
-    same: Estimate
-    kappa: Estimate
 
 
 def _cohen(tables: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -100,55 +84,6 @@ def cohen_kappa(
     reason = f"all labels of one side are {constant}"
     method = f"Cohen's kappa; no interval: {reason}"
     return msgspec.structs.replace(found, low=math.nan, high=math.nan, reason=reason, method=method)
-
-
-def _share(is_so: NDArray[np.bool_], clusters: Sequence[str], *, settings: Resampling) -> Estimate:
-    return ClusteredMean.of(is_so, clusters=clusters).interval(level=settings.level, name="share")
-
-
-def item_agreement(
-    first: ArrayLike,
-    second: ArrayLike,
-    *,
-    clusters: Sequence[str],
-    rng: np.random.Generator,
-    settings: Resampling = USUAL,
-) -> ItemAgreement:
-    """On how many items two runs are right and wrong together.
-
-    Args:
-        first: 1 for right and 0 for wrong, shape (n,).
-        second: the same for the other run on the same items, in the same order.
-        clusters: the name of the cluster (video) of each item.
-        rng: where the draws come from.
-        settings: level and number of draws.
-
-    Raises:
-        UsageError: no items, different numbers of them, or a value other than 0 and 1.
-
-    Source: Cohen (1960) for kappa.
-    Departs: the interval of kappa is a cluster bootstrap, that of a share as in `intervals.mean_interval`.
-
-    >>> videos = ["a", "a", "b", "b", "c", "c"]
-    >>> rng = np.random.default_rng(0)
-    >>> found = item_agreement([1, 1, 0, 0, 1, 1], [1, 0, 0, 0, 1, 1], clusters=videos, rng=rng)
-    >>> found.n_only_first, round(found.same.value, 2)
-    (1, 0.83)
-    """
-    ours, theirs = as_values(first), as_values(second)
-    if len(ours) != len(theirs):
-        raise UsageError(f"{len(ours)} items and {len(theirs)}; expected the same items in the same order")
-    if not np.isin([ours, theirs], (0, 1)).all():
-        raise UsageError("agreement on right and wrong needs values of 0 and 1; take one repeat of each item")
-    labels = [["right" if v else "wrong" for v in values] for values in (ours, theirs)]
-    return ItemAgreement(
-        n_both_right=int(((ours == 1) & (theirs == 1)).sum()),
-        n_both_wrong=int(((ours == 0) & (theirs == 0)).sum()),
-        n_only_first=int((ours > theirs).sum()),
-        n_only_second=int((ours < theirs).sum()),
-        same=_share(ours == theirs, clusters, settings=settings),
-        kappa=cohen_kappa(labels[0], labels[1], clusters=clusters, rng=rng, settings=settings),
-    )
 
 
 def _counts(codes: NDArray[np.int64], n_values: int) -> NDArray[np.float64]:

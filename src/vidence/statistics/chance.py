@@ -11,7 +11,6 @@ from vidence.errors import UsageError
 from vidence.records import Estimate
 from vidence.statistics.intervals import ClusteredMean, mean_interval
 from vidence.statistics.resampling import as_values
-from vidence.text import letter_index
 
 # A sign counts only where no word or number ends before it ("5-6" and "take-2" have no minus), and a
 # number only where no letter stands before it ("GA783FY" has none).
@@ -27,50 +26,6 @@ NUMBER = re.compile(
 _TO = re.compile(r"\s*[^\W\d]*\s*(?:[-\u2013\u2014~]|\bto\b|\buntil\b)\s*")
 _BETWEEN = re.compile(r"\bbetween\s*\Z", re.IGNORECASE)
 _AND = re.compile(r"\s*[^\W\d]*\s*\band\s+")
-
-
-def guess_rate(n_choices: Sequence[int]) -> float:
-    """The accuracy to expect of blind guessing: the mean of 1 / n_choices over the items.
-
-    Raises:
-        UsageError: no items, or an item without choices.
-
-    >>> guess_rate([4, 4, 2])
-    0.3333333333333333
-    """
-    if not len(n_choices) or min(n_choices) < 1:
-        raise UsageError("the guess rate needs items with at least one choice each; leave open questions out")
-    return float(np.mean(1 / np.asarray(n_choices, np.float64)))
-
-
-def constant_letter(answers: Sequence[str], *, n_choices: Sequence[int] | None = None) -> dict[str, float]:
-    """The accuracy of always answering A, of always answering B, and so on.
-
-    Args:
-        answers: the right letter of each item.
-        n_choices: how many choices each item has; without it the letters end at the last right one.
-            An item that does not have the letter counts as wrong.
-
-    Returns:
-        An accuracy for each letter, ``A`` first.
-
-    Raises:
-        UsageError: no items, an answer that is no letter of its item, or not one count for each answer.
-
-    >>> constant_letter(["A", "C", "C", "C"])
-    {'A': 0.25, 'B': 0.0, 'C': 0.75}
-    """
-    if not len(answers):
-        raise UsageError("no answers; expected the right letter of at least one item")
-    right = [letter_index(answer) for answer in answers]
-    counts = [i + 1 for i in right] if n_choices is None else list(n_choices)
-    if len(counts) != len(right):
-        raise UsageError(f"{len(counts)} counts of choices for {len(right)} answers; expected one for each")
-    for answer, i, count in zip(answers, right, counts, strict=True):
-        if i >= count:
-            raise UsageError(f"the answer {answer!r} is not among {count} choices")
-    shares = np.bincount(right, minlength=max(counts)) / len(right)
-    return {chr(ord("A") + i): float(share) for i, share in enumerate(shares)}
 
 
 def longest_choice(choices: Sequence[str]) -> int | None:

@@ -11,13 +11,9 @@ docstring what it computes, after whom, and with an example; `vidence.statistics
 0.3
 """
 
-from vidence.statistics.agreement import (
-    cohen_kappa,
-    item_agreement,
-    krippendorff_alpha,
-)
+from vidence.statistics.agreement import cohen_kappa, krippendorff_alpha
 from vidence.statistics.answer_keys import letter_balance, position_bias
-from vidence.statistics.chance import guess_rate, margin
+from vidence.statistics.chance import margin
 from vidence.statistics.correlation import pearson, spearman
 from vidence.statistics.crossed import crossed_interval as crossed_mean
 from vidence.statistics.intervals import clustered_error
@@ -33,15 +29,11 @@ from vidence.statistics.power import (
     paired_detectable,
     paired_needed,
     paired_power,
-    unpaired_detectable,
-    unpaired_needed,
-    unpaired_power,
 )
 from vidence.statistics.ratios import ratio_of_means as fieller_ratio
 from vidence.statistics.repeats import components as variance_components
 from vidence.statistics.repeats import summarise as over_runs
 from vidence.statistics.resampling import Resampling
-from vidence.statistics.resampling import sign_flip as sign_flip_test
 
 __all__ = [
     "Design",
@@ -53,10 +45,8 @@ __all__ = [
     "crossed_mean",
     "discordance",
     "fieller_ratio",
-    "guess_rate",
     "holm",
     "intraclass_correlation",
-    "item_agreement",
     "krippendorff_alpha",
     "letter_balance",
     "margin",
@@ -70,11 +60,7 @@ __all__ = [
     "position_bias",
     "rank",
     "resemblance",
-    "sign_flip_test",
     "spearman",
-    "unpaired_detectable",
-    "unpaired_needed",
-    "unpaired_power",
     "variance_components",
     "wilson",
 ]

@@ -15,7 +15,6 @@ from vidence.errors import UsageError
 from vidence.statistics.agreement import (
     ceiling,
     cohen_kappa,
-    item_agreement,
     krippendorff_alpha,
     reliability,
     stepped_up,
@@ -32,18 +31,6 @@ def generator(seed=0):
 
 def names(n):
     return [str(i) for i in range(n)]
-
-
-def test_two_runs_are_counted():
-    found = item_agreement(
-        [1, 1, 1, 0, 0], [1, 1, 0, 1, 0], clusters=["a", "a", "b", "b", "c"], rng=generator(), settings=FEW
-    )
-    assert (found.n_both_right, found.n_both_wrong) == (2, 1)
-    assert (found.n_only_first, found.n_only_second) == (1, 1)
-    assert found.same.value == pytest.approx(0.6)
-    # Chance: 0.6 * 0.6 + 0.4 * 0.4 = 0.52.
-    assert found.kappa.value == pytest.approx((0.6 - 0.52) / 0.48)
-    assert (found.same.n, found.same.n_clusters) == (5, 3)
 
 
 def test_a_side_that_always_says_the_same_has_a_kappa_of_0_and_no_interval():
@@ -73,11 +60,6 @@ def test_kappa_does_not_exist_where_both_always_say_the_same_one():
 
 
 def test_agreement_on_nothing_is_refused():
-    given = {"clusters": ["a", "b"], "rng": generator()}
-    with pytest.raises(UsageError, match="same items in the same order"):
-        item_agreement([1, 0], [1], **given)
-    with pytest.raises(UsageError, match="values of 0 and 1"):
-        item_agreement([1, 0.5], [1, 0], **given)
     with pytest.raises(UsageError, match="as many of both"):
         cohen_kappa([], [], clusters=[], rng=generator())
 

@@ -6,8 +6,6 @@ from vidence.errors import UsageError
 from vidence.statistics.chance import (
     SIZE_RULES,
     choice_sizes,
-    constant_letter,
-    guess_rate,
     longest_choice,
     margin,
     numeric_median,
@@ -16,30 +14,6 @@ from vidence.statistics.chance import (
 )
 from vidence.statistics.intervals import mean_interval
 from vidence.statistics.paired import compare
-
-
-def test_guessing_is_the_mean_of_one_over_the_choices():
-    assert guess_rate([5, 5, 5]) == pytest.approx(0.2)
-    assert guess_rate([2, 4]) == pytest.approx(0.375)
-    for n_choices in ([], [4, 0]):
-        with pytest.raises(UsageError, match="at least one choice"):
-            guess_rate(n_choices)
-
-
-def test_constant_letter_gives_the_share_of_each():
-    assert constant_letter(["B", "B", "A", "D"]) == {"A": 0.25, "B": 0.5, "C": 0.0, "D": 0.25}
-    assert constant_letter(["A", "B"], n_choices=[2, 4]) == {"A": 0.5, "B": 0.5, "C": 0.0, "D": 0.0}
-
-
-def test_constant_letter_refuses_what_makes_no_sense():
-    with pytest.raises(UsageError, match="no answers"):
-        constant_letter([])
-    with pytest.raises(UsageError, match="'b' is no choice letter"):
-        constant_letter(["b"])
-    with pytest.raises(UsageError, match="1 counts of choices for 2"):
-        constant_letter(["A", "B"], n_choices=[2])
-    with pytest.raises(UsageError, match="'C' is not among 2 choices"):
-        constant_letter(["A", "C"], n_choices=[2, 2])
 
 
 def test_the_longest_and_the_shortest_choice_are_none_where_several_are():

@@ -6,7 +6,6 @@ from functools import partial
 
 import numpy as np
 import pytest
-from scipy import stats
 from statsmodels.stats.power import TTestPower
 
 from conftest import IS_THOROUGH
@@ -19,9 +18,6 @@ from vidence.statistics.power import (
     Design,
     discordance,
     intraclass_correlation,
-    unpaired_detectable,
-    unpaired_needed,
-    unpaired_power,
 )
 
 
@@ -142,7 +138,6 @@ def test_a_difference_without_any_spread_is_found_where_it_could_be():
     assert paired_power(1.0, discordance=1.0, design=alone(5)) == 0.0
     assert paired_power(1.0, discordance=1.0, design=alone(6)) == 1.0
     assert paired_power(1.0, discordance=1.0, design=alone(60)) == 1.0
-    assert unpaired_power(1.0, 1.0, designs=(alone(5), alone(5))) == pytest.approx(0.05)
 
 
 def test_the_detectable_difference_has_the_power_and_is_the_textbook_one():
@@ -157,7 +152,6 @@ def test_the_detectable_difference_has_the_power_and_is_the_textbook_one():
 def test_a_run_that_is_too_small_finds_nothing():
     assert paired_detectable(discordance=0.2, design=alone(3)) == math.inf
     assert paired_detectable(discordance=0.3, design=alone(5)) == math.inf
-    assert unpaired_detectable(0.99, design=alone(20)) == math.inf
     # Two videos that differ alike are one throw of a coin in two; six are one in thirty-two.
     assert paired_needed(1.0, discordance=1.0).n_clusters == 6
 
@@ -173,26 +167,6 @@ def test_the_needed_run_is_the_smallest(size, icc):
     assert paired_power(0.03, discordance=0.25, design=smaller) < 0.8
 
 
-def test_unpaired_runs_need_the_textbook_number():
-    # Fleiss, without continuity and pooling: (1.96 + 0.842)^2 (p q + p q) / d^2.
-    wanted = (1.95996 + 0.84162) ** 2 * (0.5 * 0.5 + 0.55 * 0.45) / 0.05**2
-    found = unpaired_needed(0.5, 0.55)
-    assert found.n_items == pytest.approx(wanted, rel=0.005)
-    assert unpaired_power(0.5, 0.55, designs=(found, found)) >= 0.8
-    smaller = alone(found.n_items - 1)
-    assert unpaired_power(0.5, 0.55, designs=(smaller, smaller)) < 0.8
-    gain = unpaired_detectable(0.5, design=found)
-    assert gain == pytest.approx(0.05, abs=1e-4)
-
-
-def test_two_small_runs_have_as_many_degrees_of_freedom_as_videos_less_two():
-    designs = Design(n_items=12, n_clusters=4, icc=0.0), Design(n_items=30, n_clusters=5, icc=0.0)
-    distance = 0.4 / math.sqrt(0.4 * 0.6 / 12 + 0.8 * 0.2 / 30)
-    critical = stats.t.ppf(0.975, 7)
-    expected = stats.nct.sf(critical, 7, distance) + stats.nct.cdf(-critical, 7, distance)
-    assert unpaired_power(0.4, 0.8, designs=designs) == pytest.approx(expected)
-
-
 @pytest.mark.parametrize(
     ("call", "said"),
     [
@@ -203,9 +177,6 @@ def test_two_small_runs_have_as_many_degrees_of_freedom_as_videos_less_two():
         (lambda: paired_detectable(discordance=0.2, design=alone(9), power=1), "power 1"),
         (lambda: paired_needed(0, discordance=0.2), "a difference of 0"),
         (lambda: paired_needed(1e-9, discordance=0.2), "no number of videos"),
-        (lambda: unpaired_power(0.5, 50, designs=(alone(9), alone(9))), "not percentages"),
-        (lambda: unpaired_detectable(1.0, design=alone(9)), "below 1"),
-        (lambda: unpaired_needed(0.5, 0.5), "a difference of 0"),
     ],
 )
 def test_plans_that_make_no_sense_are_refused(call, said):
@@ -264,13 +235,3 @@ def test_a_design_takes_the_sizes_of_its_videos():
     assert paired_power(0.1, discordance=0.3, design=many) < paired_power(
         0.1, discordance=0.3, design=Design(n_items=300, n_clusters=100, icc=0.0)
     )
-
-
-def test_a_planned_unpaired_run_finds_what_it_promises():
-    rng = np.random.default_rng(22)
-    n, first, second = 400, 0.5, 0.6
-    planned = unpaired_power(first, second, designs=(alone(n), alone(n)))
-    counts = rng.binomial(n, [first, second], size=(4000, 2)) / n
-    errors = np.sqrt((counts * (1 - counts)).sum(axis=1) / n)
-    found = np.abs(counts[:, 1] - counts[:, 0]) / errors > stats.t.ppf(0.975, 2 * n - 2)
-    assert found.mean() == pytest.approx(planned, abs=0.03)

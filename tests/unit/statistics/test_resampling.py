@@ -1,6 +1,5 @@
 """Drawing clusters and turning signs, against enumeration by hand."""
 
-import itertools
 import math
 
 import numpy as np
@@ -8,7 +7,7 @@ import pytest
 
 from vidence.errors import UsageError
 from vidence.statistics import resampling
-from vidence.statistics.resampling import Resampling, cluster_draws, percentile_estimate, sign_flip
+from vidence.statistics.resampling import Resampling, cluster_draws, percentile_estimate
 
 
 def generator(seed=0):
@@ -63,54 +62,6 @@ def test_where_there_is_no_interval_the_method_says_why(value, draws, n_clusters
     assert math.isnan(found.low)
     assert math.isnan(found.high)
     assert found.method == f"thing; {said}"
-
-
-def share_of_all_swaps(sums):
-    seen = abs(sum(sums))
-    totals = [
-        abs(sum(s * v for s, v in zip(signs, sums, strict=True)))
-        for signs in itertools.product((1, -1), repeat=len(sums))
-    ]
-    return sum(t >= seen - 1e-9 for t in totals) / len(totals)
-
-
-@pytest.mark.parametrize(
-    "sums", [[3.0], [1.0, 1.0], [2.0, -1.0, 4.0], [0.1, 0.2, -0.3, 0.4, 0.0, 0.7], [1.0] * 10]
-)
-def test_few_clusters_are_swapped_in_every_way(sums):
-    p_values, method = sign_flip(np.array(sums)[:, None], rng=generator(), n_flips=9999)
-    assert p_values.tolist() == [share_of_all_swaps(sums)]
-    assert method == "cluster sign-flip, all swaps"
-    assert sign_flip(np.zeros((4, 1)), rng=generator(), n_flips=10)[0].tolist() == [1.0]
-
-
-def test_several_tests_share_the_swaps_and_blocks_change_nothing(monkeypatch):
-    sums = np.add(generator(1).normal(size=(30, 3)), [0.0, 0.3, 1.0])
-    together, _ = sign_flip(sums, rng=generator(2), n_flips=500)
-    assert [
-        sign_flip(sums[:, [i]], rng=generator(2), n_flips=500)[0][0] for i in range(3)
-    ] == together.tolist()
-    assert together[2] == 1 / 501
-    monkeypatch.setattr(resampling, "BLOCK_CELLS", 64)
-    small = sign_flip(sums[:10], rng=generator(2), n_flips=9999)[0]
-    assert small.tolist() == [share_of_all_swaps(column) for column in sums[:10].T.tolist()]
-
-
-@pytest.mark.parametrize(("n_flips", "said"), [(3, "all swaps"), (2, "2 random swaps")])
-def test_all_swaps_are_tried_where_there_are_no_more_than_the_flips_and_one(n_flips, said):
-    # Three clusters: four swaps, since the first sign stays.
-    sums = np.array([[1.0], [2.0], [-0.5]])
-    assert said in sign_flip(sums, rng=generator(), n_flips=n_flips)[1]
-
-
-def test_random_swaps_are_those_of_the_generator_one_by_one():
-    sums = generator(4).normal([0.2, 0.5], size=(12, 2))
-    found, method = sign_flip(np.vstack([sums, np.zeros((3, 2))]), rng=generator(9), n_flips=50)
-    signs = 1 - 2 * generator(9).integers(0, 2, size=(50, 12), dtype=np.int8).astype(float)
-    n_reached = (np.abs(signs @ sums) >= np.abs(sums.sum(axis=0)) - 1e-9).sum(axis=0)
-    assert method == "cluster sign-flip, 50 random swaps"
-    assert found == pytest.approx((1 + n_reached) / 51)
-    assert (n_reached > 0).any()
 
 
 FIRST, SECOND = [3.0, 5.0, 4.0], [1.0, 3.0, 2.0, 2.0]

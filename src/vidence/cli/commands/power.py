@@ -56,7 +56,6 @@ class Power(Record):
     ] = None
     power: Annotated[float, flag("Power that is wanted.", type=_SHARE)] = 0.8
     level: Annotated[float, flag("Level of the test.", type=_SHARE)] = 0.95
-    unpaired: Annotated[bool, flag("The two models are asked different questions.")] = False
     json_path: Annotated[Path | None, JSON] = None
 
 
@@ -95,7 +94,7 @@ def power(given: Power) -> None:
         is_icc_assumed=known is None,
         source="video" if given.videos or given.items is not None else earlier.source,
     )
-    (plan.unpaired if given.unpaired else plan.paired)()
+    plan.work_out()
     write_said(given.json_path, "power", sentences=plan.sentences, values=plan.values)
     show(console, plan.sentences, ())
 
@@ -181,8 +180,8 @@ class _Plan:
 
         return np.random.default_rng(0)
 
-    def paired(self) -> None:
-        """Both models are asked the same questions."""
+    def work_out(self) -> None:
+        """Add what the comparison finds, and what a difference that is hoped for takes."""
         from vidence.statistics.power import discordance, paired_detectable, paired_needed, paired_power
 
         given, design = self.given, self.design
@@ -192,7 +191,7 @@ class _Plan:
         self.sentences += [
             f"Two models around {100 * self.accuracy:.1f} % that agree with correlation {correlation:g} "
             f"differ on {100 * apart:.1f} % of the questions.",
-            self._detectable(least, "on the same questions"),
+            self._detectable(least),
         ]
         self.values |= {"correlation": correlation, "discordance": apart, "detectable_difference": least}
         if (difference := given.difference) is None:
@@ -204,30 +203,15 @@ class _Plan:
         )
         self._hope(difference, chance=chance, needed=needed)
 
-    def unpaired(self) -> None:
-        """The models are asked different questions."""
-        from vidence.statistics.power import unpaired_detectable, unpaired_needed, unpaired_power
-
-        design, power, level = self.design, self.given.power, self.given.level
-        least = unpaired_detectable(self.accuracy, design=design, power=power, level=level)
-        self.sentences.append(self._detectable(least, "on different questions, as many each"))
-        self.values["detectable_difference"] = least
-        if (difference := self.given.difference) is None:
-            return
-        both = (self.accuracy, self.accuracy + difference)
-        chance = unpaired_power(*both, designs=(design, design), level=level)
-        needed = unpaired_needed(*both, like=design, power=power, level=level)
-        self._hope(difference, chance=chance, needed=needed)
-
-    def _detectable(self, least: float, how: str) -> str:
+    def _detectable(self, least: float) -> str:
         if math.isinf(least):
             return (
-                f"No difference {how} is found with power {self.given.power:g}: {self.design.n_clusters:,} "
-                f"{self.source}s are too few; ask about more {self.source}s."
+                f"No difference on the same questions is found with power {self.given.power:g}: "
+                f"{self.design.n_clusters:,} {self.source}s are too few; ask about more {self.source}s."
             )
         return (
             f"Smallest difference found with power {self.given.power:g} at level {self.given.level:g}, "
-            f"{how}: {100 * least:.1f} points."
+            f"on the same questions: {100 * least:.1f} points."
         )
 
     def _hope(self, difference: float, *, chance: float, needed: "Design") -> None:
