@@ -2,9 +2,10 @@
 
 import http.client
 import re
+import resource
 import sqlite3
 import urllib.parse
-from contextlib import closing
+from contextlib import closing, contextmanager
 
 PASSWORD = "planted-password-4711"  # noqa: S105 - of tests
 WORDS = "planted-words-4712"
@@ -31,6 +32,31 @@ def token(page):
     return re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', page)[1]
 
 
+@contextmanager
+def no_file_grows(process):
+    """A disk that takes nothing: a process that may write no byte into any file."""
+    before = resource.prlimit(process, resource.RLIMIT_FSIZE)
+    resource.prlimit(process, resource.RLIMIT_FSIZE, (0, before[1]))
+    try:
+        yield
+    finally:
+        resource.prlimit(process, resource.RLIMIT_FSIZE, before)
+
+
+def signs_in_and_out(port):
+    """Where nothing can be written: refused, signed in, at work, signed out; the cookie of then."""
+    _, page, cookie = ask(port, "/sign-in")
+    form = {"csrfmiddlewaretoken": token(page), "username": "Ada", "password": "wrong password"}
+    assert ask(port, "/sign-in", form=form, cookie=cookie)[0] == 403
+    status, _, copy = ask(port, "/sign-in", form=form | {"password": PASSWORD}, cookie=cookie)
+    assert status == 302
+    status, page, _ = ask(port, "/health", cookie=copy)
+    assert (status, "it happened 2 times" in page) == (200, True)
+    form = {"csrfmiddlewaretoken": token(page)}
+    assert ask(port, "/sign-out", form=form, cookie=copy)[0] == 302
+    return copy
+
+
 def test_a_server_that_fails_prints_and_shows_no_secret(vidence):
     assert vidence.apart("studio", "project", "team", "films", "--protocol", "mmvu").code == 0
     add = ("studio", "user", "add", "team", "Ada", "--roles", "author,operator", "--project", "films")
@@ -46,6 +72,10 @@ def test_a_server_that_fails_prints_and_shows_no_secret(vidence):
         status, page, cookie = ask(port, "/projects/films/guidelines", cookie=cookie)
         assert status == 200
         form = {"csrfmiddlewaretoken": token(page), "act": "add", "source": WORDS}
+        with no_file_grows(served.pid):
+            copy = signs_in_and_out(port)
+            assert ask(port, "/projects/films/guidelines", form=form, cookie=cookie)[0] == 507
+        assert ask(port, "/", cookie=copy)[0] == 302
         with closing(sqlite3.connect(vidence.folder / "team" / "studio.sqlite3", timeout=20)) as opened:
             for table in ("studio_guidelinerow", "studio_userrow", "studio_itemrow"):
                 opened.execute(f"ALTER TABLE {table} RENAME TO {table}_gone")

@@ -12,11 +12,10 @@ from django.conf import settings as django_settings
 from vidence.errors import UsageError
 from vidence.studio.bodies import MOST_BYTES, Application, with_limit
 from vidence.studio.database import database
-from vidence.studio.settings import Studio, StudioSettings, Ticket, new_secret
+from vidence.studio.settings import SESSION_S, Studio, StudioSettings, Ticket, new_secret
 
 _HERE = "vidence.studio"
 _MEMORY = {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "OPTIONS": {"MAX_ENTRIES": 20_000}}
-_SESSION_S = 12 * 3600
 LEAST_PASSWORD = 10
 
 
@@ -108,7 +107,7 @@ def settings_of_django(studio: Studio) -> dict[str, object]:
         ],
         "TEMPLATES": [_templates()],
         "DATABASES": {"default": database(settings)},
-        "CACHES": {"default": _MEMORY},
+        "CACHES": {"default": _MEMORY, "ended": {**_MEMORY, "LOCATION": "ended"}},
         "PASSWORD_HASHERS": [
             "django.contrib.auth.hashers.Argon2PasswordHasher",
             "django.contrib.auth.hashers.ScryptPasswordHasher",
@@ -131,12 +130,11 @@ def settings_of_django(studio: Studio) -> dict[str, object]:
 
 def _sessions(studio: Studio, *, is_safe: bool) -> dict[str, object]:
     """Django's settings for sessions and the tokens of forms; safe cookies travel over TLS alone."""
-    is_team = studio.settings.mode == "team"
     return {
-        # One person's sessions end with the process; those of a team outlive it, and can be ended one by one.
-        "SESSION_ENGINE": f"django.contrib.sessions.backends.{'db' if is_team else 'cache'}",
+        # In signed cookies: no stranger adds a row, and a disk that is full keeps nobody out.
+        "SESSION_ENGINE": "django.contrib.sessions.backends.signed_cookies",
         "SESSION_COOKIE_NAME": studio.cookie,
-        "SESSION_COOKIE_AGE": _SESSION_S,
+        "SESSION_COOKIE_AGE": SESSION_S,
         "SESSION_COOKIE_SAMESITE": "Lax",
         "SESSION_COOKIE_SECURE": is_safe,
         "SESSION_EXPIRE_AT_BROWSER_CLOSE": True,

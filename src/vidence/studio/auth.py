@@ -4,7 +4,9 @@ from collections.abc import Callable, Mapping
 from typing import Final
 from urllib.parse import urlencode
 
+from django.contrib.auth import logout
 from django.contrib.auth.middleware import AuthenticationMiddleware
+from django.core.cache import caches
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
 from django.shortcuts import redirect
@@ -14,7 +16,7 @@ from django.utils.deprecation import MiddlewareMixin
 from vidence.studio.access import ANYONE, EVERY_ROLE, ROLES, SAFE, SOLO, Person, Role, RoutedView
 from vidence.studio.accounts import person_of_user
 from vidence.studio.pages.faults import closed
-from vidence.studio.settings import current
+from vidence.studio.settings import SESSION_S, current
 
 LET_IN: Final = "person"
 """What the session of a browser holds that was let in by the printed address."""
@@ -30,6 +32,8 @@ class AuthMiddleware(AuthenticationMiddleware):
 
     def process_request(self, request: HttpRequest) -> None:
         """Set ``request.user`` and ``request.person``."""
+        if caches["ended"].get(_signature_of(request)):
+            request.session.flush()
         super().process_request(request)
         request.person = None if request.path.startswith("/static/") else _person_of(request)
 
@@ -67,6 +71,16 @@ class PolicyMiddleware(MiddlewareMixin):
         if not person.roles_in(project) & view.roles:
             raise PermissionDenied("another role")
         return None
+
+
+def end_session(request: HttpRequest) -> None:
+    """Sign a browser out; copies of its cookie open nothing any more as long as the server runs."""
+    caches["ended"].set(_signature_of(request), True, SESSION_S)
+    logout(request)
+
+
+def _signature_of(request: HttpRequest) -> str:
+    return str(request.session.session_key).rpartition(":")[2]
 
 
 def _person_of(request: HttpRequest) -> Person | None:

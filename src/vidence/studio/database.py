@@ -11,11 +11,11 @@ _WAIT_S = 20
 
 
 class Router:
-    """Keeps Django's tables of permissions out of the database: roles by project take their place."""
+    """Keeps Django's tables of permissions and sessions out: roles by project and cookies stand for them."""
 
     def allow_migrate(self, _database: str, app_label: str, **_more: object) -> bool | None:
         """False for an application without tables here."""
-        return False if app_label in ("auth", "contenttypes") else None
+        return False if app_label in ("auth", "contenttypes", "sessions") else None
 
 
 def database(settings: StudioSettings) -> dict[str, object]:

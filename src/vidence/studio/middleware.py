@@ -2,6 +2,7 @@
 
 import errno
 import hashlib
+import ipaddress
 from collections.abc import Mapping
 from typing import Final
 
@@ -90,10 +91,18 @@ def left_s(window_s: int) -> int:
 
 
 def address_of(request: HttpRequest) -> str:
-    """The address that a request comes from; behind a proxy the one that the proxy saw."""
+    """The address that a request comes from; behind a proxy the one that the proxy saw.
+
+    Of IPv6 the first half, since whoever has one such address has all that begin with it.
+    """
+    said = str(request.META.get("REMOTE_ADDR", ""))
     if current().settings.is_behind_proxy:
-        return str(request.headers.get("X-Forwarded-For", "")).rpartition(",")[2].strip()
-    return str(request.META.get("REMOTE_ADDR", ""))
+        said = str(request.headers.get("X-Forwarded-For", "")).rpartition(",")[2].strip()
+    try:
+        found = ipaddress.IPv6Address(said)
+    except ValueError:
+        return said
+    return str(found.ipv4_mapped or ipaddress.IPv6Address(int(found) >> 64 << 64))
 
 
 class FloodMiddleware(MiddlewareMixin):
@@ -128,16 +137,22 @@ def reason(error: BaseException) -> str:
     return ""
 
 
+def note_trouble(error: BaseException) -> str:
+    """Remember that nothing could be written, for the page of the server's state; the `reason`."""
+    words, studio = reason(error), current()
+    if words:
+        studio.troubles.note(words, at=studio.settings.clock())
+    return words
+
+
 class DiskFaultMiddleware(MiddlewareMixin):
     """Says "not saved" where a page could not write, and why; the page of the server's state says it too."""
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         """The answer to an error of the disk; any other is not for here."""
-        words = reason(exception)
+        words = note_trouble(exception)
         if not words:
             return None
-        studio = current()
-        studio.troubles.note(words, at=studio.settings.clock())
         if "application/json" in request.headers.get("Accept", ""):
             return as_json({"words": words}, STATUS)
         return fault(

@@ -8,13 +8,15 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
-from typing import Literal, cast
+from typing import Final, Literal, cast
 
 from vidence.records import Record
 from vidence.studio.rules.spans import Pulse
 
 Mode = Literal["view", "solo", "team"]
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+SESSION_S: Final = 12 * 3600
+"""How long a browser stays signed in at most."""
 
 
 def now() -> datetime:

@@ -36,6 +36,7 @@ from vidence.study.study import Event, Participant, PlannedTrial, Response, read
 _MOST_REQUEST: Final = 64
 _MOST_IDENT: Final = 200
 _MOST_LATE: Final = 1_000_000
+_MOST_ALIKE: Final = 200
 _WORD: Final = 32
 _VALUES: Final = msgspec.json.Decoder(dict[str, str])
 CLOSED: Final = "This study is closed. What was sent before is kept; nothing more is taken."
@@ -439,9 +440,10 @@ def locked(row: ParticipantRow) -> Seat:
 
 
 def note(row: ParticipantRow, kind: str, *, place: int | None = None, words: str = "") -> None:
-    """Add to the log of a participant."""
+    """Add to the log of a participant, so often of one kind on one trial at most."""
     at = current().settings.clock()
-    StudyEventRow.objects.create(participant=row, at=at, kind=kind, place=place, note=words)
+    if StudyEventRow.objects.filter(participant=row, kind=kind, place=place).count() < _MOST_ALIKE:
+        StudyEventRow.objects.create(participant=row, at=at, kind=kind, place=place, note=words)
 
 
 # --------------------------------------------------------------------------- what participants do

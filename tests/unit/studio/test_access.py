@@ -10,6 +10,7 @@ from servers.studio import PASSWORD, studio
 from subjects.hidden_board import SENTINEL, hidden_split, open_board, send, write_judge
 from vidence.errors import UsageError
 from vidence.studio.access import ANYONE, ROLES, SAFE, refuse_open_routes, route, rules
+from vidence.studio.settings import current
 from vidence.studio.urls import urlpatterns
 from vidence.studio.workflow import Act, act
 
@@ -374,6 +375,28 @@ def test_no_get_changes_a_row(team, places):
             for ask in (client.get, client.head, client.options)[: 3 if IS_THOROUGH else 1]:
                 ask(where)
     assert (count_rows("default"), contents()) == before
+
+
+def test_strangers_add_no_row_to_any_table(team, places):
+    """300 requests of all that they may ask for, each with another cookie, and of what is not there."""
+    from django.db import connection
+
+    from vidence.studio.upkeep import count_rows
+
+    team.user("Ada", "author")
+    public = [name for name, (_, one) in named().items() if one.callback.roles >= ANYONE]
+    assert len(public) >= 20
+    wheres = ["/", "/nothing", *(addresses(places["films"])[name] for name in public)]
+    before = count_rows("default"), contents()
+    with connection.cursor() as cursor:
+        tables = connection.introspection.table_names(cursor)
+    for n in range(300):
+        client = team.client()
+        client.cookies[current().cookie] = "a" * 32
+        client.get(wheres[n % len(wheres)])
+        assert set(client.cookies) <= {current().cookie, f"{current().cookie}_form"}
+    assert (count_rows("default"), contents()) == before
+    assert "django_session" not in tables
 
 
 def contents():

@@ -53,6 +53,9 @@ def test_a_video_that_is_seen_once_is_served_for_one_view(opened, people, solo):
     ann.client.post(address, {"action": "viewed"})
     assert ann.client.head(told["address"]).status_code == 410
     assert notes(study, "viewed") == [""]
+    for _ in range(250):
+        ann.client.get(told["address"])
+    assert len(notes(study, "refused-view")) == 200 + 4, "asking again and again fills no disk"
 
 
 def test_media_that_are_lost_are_named_by_no_message(opened, people):

@@ -1,21 +1,26 @@
 """Signing in and out, by a name and a password or by the printed address; one's own password."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
 from django import forms
-from django.contrib.auth import logout, update_session_auth_hash
+from django.conf import settings
+from django.contrib.auth import update_session_auth_hash
 from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm
 from django.contrib.auth.views import LoginView
 from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
+from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
+from django.utils.crypto import get_random_string
 from django.views.decorators.debug import sensitive_post_parameters
 
 from vidence.studio.access import ANYONE, BOTH, SIGNED_IN, SOLO, route
 from vidence.studio.accounts import key_of
 from vidence.studio.audit import note
-from vidence.studio.auth import LET_IN
-from vidence.studio.middleware import address_of, count, left_s
+from vidence.studio.auth import LET_IN, end_session
+from vidence.studio.middleware import address_of, count, left_s, note_trouble
 from vidence.studio.pages.faults import closed, fault
 from vidence.studio.settings import current
 from vidence.studio.times import end_work
@@ -25,6 +30,9 @@ MOST_TRIES: Final = 10
 MOST_OF_ADDRESS: Final = 100
 """Wrong passwords from one address, for any names."""
 WINDOW_S: Final = 15 * 60
+_MOST_NOTED: Final = 100
+"""Refusals that are written down in one window, from all addresses."""
+_KNOWN_S: Final = 180 * 24 * 3600
 _WRONG: Final = "The name or the password is wrong, or there were too many tries. Wait, and try again."
 _LOCKED: Final = "locked"
 
@@ -32,7 +40,8 @@ _LOCKED: Final = "locked"
 class SignInForm(AuthenticationForm):
     """Django's form of a name and a password, whose wrong tries are counted by name and address.
 
-    Other addresses go on, so a name cannot be kept out by its wrong passwords.
+    Other addresses go on, and so does a browser that has signed in under the name before: it is counted by
+    itself. So a name cannot be kept out by its wrong passwords.
     """
 
     error_messages = {"invalid_login": _WRONG, "inactive": _WRONG}  # noqa: RUF012 - as Django has it
@@ -47,19 +56,18 @@ class SignInForm(AuthenticationForm):
         Raises:
             ValidationError: it is wrong, or there were too many tries.
         """
-        address = address_of(self.request)
-        bounds = {
-            f"sign-in {address} {self.cleaned_data.get('username')}": MOST_TRIES,
-            f"sign-in {address}": MOST_OF_ADDRESS,
-        }
-        if any(count(what, window_s=WINDOW_S, by=0) >= most for what, most in bounds.items()):
+        name, address = self.cleaned_data.get("username", ""), address_of(self.request)
+        browser = self.request.get_signed_cookie(_cookie(), "", salt=name, max_age=_KNOWN_S)
+        bounds = {f"sign-in {address} {name}": MOST_TRIES, f"sign-in {address}": MOST_OF_ADDRESS}
+        bounds = {f"sign-in of {browser}": MOST_TRIES} if browser else bounds
+        # Counted before it is tried, so that no more are tried at the same time; what raises stays counted.
+        is_over = any([count(what, window_s=WINDOW_S) > most for what, most in bounds.items()])
+        done = {} if is_over else super().clean()
+        for what in bounds:
+            count(what, window_s=WINDOW_S, by=-1)
+        if is_over:
             raise ValidationError(_WRONG, code=_LOCKED)
-        try:
-            return super().clean()
-        except ValidationError:
-            for what in bounds:
-                count(what, window_s=WINDOW_S)
-            raise
+        return done
 
 
 class SignIn(LoginView):
@@ -78,9 +86,21 @@ class SignIn(LoginView):
         )
 
     def form_valid(self, form: SignInForm) -> HttpResponse:
-        """Begin a session."""
-        note("signed-in", by=form.get_user().pseudonym)
-        return super().form_valid(form)
+        """Begin a session, in a browser that is known from now on."""
+        user, answer = form.get_user(), super().form_valid(form)
+        with _on_any_disk():
+            note("signed-in", by=user.pseudonym)
+        answer.set_signed_cookie(
+            _cookie(),
+            get_random_string(22),
+            salt=user.key,
+            max_age=_KNOWN_S,
+            path=self.request.path,
+            secure=settings.SESSION_COOKIE_SECURE,
+            httponly=True,
+            samesite="Lax",
+        )
+        return answer
 
     def form_invalid(self, form: SignInForm) -> HttpResponse:
         """The form again."""
@@ -90,8 +110,25 @@ class SignIn(LoginView):
             answer.headers["Retry-After"] = str(left_s(WINDOW_S))
         else:
             answer.status_code = 403
-            note("sign-in-refused")
+            if count("noted refusals", window_s=WINDOW_S) <= _MOST_NOTED:
+                with _on_any_disk():
+                    note("sign-in-refused")
         return answer
+
+
+def _cookie() -> str:
+    """The cookie by which a browser is known that has signed in before."""
+    return f"{current().cookie}_known"
+
+
+@contextmanager
+def _on_any_disk() -> Iterator[None]:
+    """Write what the door need not wait for; of a full disk the page of the server's state tells."""
+    try:
+        yield
+    except DatabaseError as error:
+        if not note_trouble(error):
+            raise
 
 
 def enter(request: HttpRequest) -> HttpResponse:
@@ -109,11 +146,12 @@ def enter(request: HttpRequest) -> HttpResponse:
 
 def sign_out(request: HttpRequest) -> HttpResponse:
     """End the session at once."""
-    is_team = current().settings.mode == "team"
+    is_team, person = current().settings.mode == "team", request.person
+    end_session(request)
     if is_team:
-        end_work(request.person.user)
-        note("signed-out", by=request.person.name)
-    logout(request)
+        with _on_any_disk():
+            end_work(person.user)
+            note("signed-out", by=person.name)
     return redirect("sign-in") if is_team else closed(request)
 
 

@@ -47,13 +47,10 @@ def test_another_word_opens_nothing(view, word):
 
 
 def test_a_team_signs_in_by_a_form_alone_and_comes_to_places_on_this_host(team):
-    from django.contrib.sessions.models import Session
-
     for _ in range(3):
         client = team.client()
         assert client.get("/sign-in").status_code == 200
         assert [name for name in client.cookies if not name.endswith("_form")] == []
-    assert not Session.objects.exists()
     assert team.client().get("/enter", {"ticket": ""}).status_code == 403
     assert team.client().get("/enter", {"ticket": TICKET}).status_code == 403
     for name in ("\ud800".encode("utf-8", "surrogatepass"), "x" * 5000):
@@ -176,6 +173,78 @@ def test_many_names_from_one_address_are_refused(team):
     answers = [tried(client, f"name {n}", "wrong password").status_code for n in range(MOST_OF_ADDRESS + 2)]
     assert answers == [403] * 100 + [429] * 2
     assert tried(team.client(REMOTE_ADDR="10.0.0.9"), "name", "wrong password").status_code == 403
+
+
+def test_an_address_of_ipv6_is_as_large_as_what_one_machine_is_given(team):
+    for n in range(MOST_TRIES):
+        one = team.client(REMOTE_ADDR=f"2001:db8:0:1:{n:x}::1")
+        assert tried(one, "Ada", "wrong password").status_code == 403
+    assert tried(team.client(REMOTE_ADDR="2001:db8:0:1:ffff::"), "Ada", "x").status_code == 429
+    for other in ("2001:db8:0:2::1", "::ffff:10.0.0.1", "::ffff:10.0.0.2"):
+        answers = [
+            tried(team.client(REMOTE_ADDR=other), "Ada", "x").status_code for _ in range(MOST_TRIES + 1)
+        ]
+        assert answers == [403] * MOST_TRIES + [429], other
+
+
+def test_nobody_is_kept_out_by_others_of_the_same_address(team):
+    """Behind one address a known browser goes on, and is itself bounded; its cookie is for its name alone."""
+    for name in ("Ada", "Bob"):
+        team.user(name, "author")
+    browser = team.signed_in("Ada")
+    browser.post("/sign-out")
+    stranger = team.client()
+    for name in ("Ada", *(f"name {n}" for n in range(9))):
+        for _ in range(MOST_TRIES):
+            assert tried(stranger, name, "wrong password").status_code == 403
+    assert tried(stranger, "Ada", PASSWORD).status_code == 429
+    assert tried(browser, "Bob", PASSWORD).status_code == 429
+    assert tried(browser, "Ada", "wrong password").status_code == 403
+    assert tried(browser, "Ada", PASSWORD).status_code == 302
+    browser.post("/sign-out")
+    (known,) = [one for name, one in browser.cookies.items() if name.endswith("_known")]
+    assert (known["path"], known["httponly"], known["samesite"]) == ("/sign-in", True, "Lax")
+    stranger.cookies[known.key] = f"{known.value[:-1]}{'a' if known.value[-1] != 'a' else 'b'}"
+    assert tried(stranger, "Ada", PASSWORD).status_code == 429
+    answers = [tried(browser, "Ada", "wrong password").status_code for _ in range(MOST_TRIES + 1)]
+    assert answers == [403] * MOST_TRIES + [429]
+
+
+def test_no_more_passwords_are_tried_at_the_same_time_than_one_after_the_other(team, monkeypatch):
+    from concurrent.futures import ThreadPoolExecutor
+    from time import sleep
+
+    from django.contrib.auth.forms import AuthenticationForm
+    from django.core.exceptions import ValidationError
+    from django.test import RequestFactory
+
+    from vidence.studio.pages.sign_in import SignInForm
+
+    hashed = []
+
+    def slow(_form):
+        hashed.append(1)
+        sleep(0.05)
+        raise ValidationError("wrong")
+
+    monkeypatch.setattr(AuthenticationForm, "clean", slow)
+    request = RequestFactory().post("/sign-in")
+    with ThreadPoolExecutor(32) as many:
+        forms = [SignInForm(request, {"username": "Ada", "password": "x"}) for _ in range(64)]
+        assert not any(many.map(lambda form: form.is_valid(), forms))
+    assert len(hashed) == MOST_TRIES
+
+
+def test_refusals_fill_no_disk(team):
+    from vidence.studio.records.work import AuditEventRow
+
+    for n in range(150):
+        one = team.client(REMOTE_ADDR=f"10.0.0.{n}")
+        assert tried(one, "x" * 5000 if n % 2 else "Ada", "wrong password").status_code == 403
+    assert AuditEventRow.objects.filter(kind="sign-in-refused").count() == 100
+    team.clock.move(WINDOW_S)
+    tried(team.client(), "Ada", "wrong password")
+    assert AuditEventRow.objects.count() == 101
 
 
 def test_a_right_password_is_not_counted_against_the_address(team):
