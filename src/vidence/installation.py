@@ -1,16 +1,22 @@
-"""What this installation is: its version, how something is added to it, where its documentation lies."""
+"""What this installation is: its version, its data files, how something is added, where its pages lie."""
 
 import importlib.metadata
 import re
 import shlex
 import shutil
 import sys
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
+from typing import TypeVar
+
+import msgspec
 
 __version__ = "0.1.0"
 _NAME = "vidence"
+T = TypeVar("T")
 _EXTRA = re.compile(r"""(?P<requirement>[^;]+);.*\bextra == ['"](?P<extra>[^'"]+)['"]""")
 
 
@@ -67,6 +73,11 @@ def install_trackers() -> str:
         f"{adding('build', 'trackers')} && {pip()} install --no-deps 'trackers>=2.6,<2.7' (--no-deps, "
         "because that package asks for an OpenCV with windows, which replaces the one without)"
     )
+
+
+def packaged(room: str, name: str, kind: type[T]) -> T:
+    """A TOML file that lies beside the modules of a room, such as ``vidence.engine``."""
+    return msgspec.convert(tomllib.loads((files(room) / name).read_text("utf-8")), kind)
 
 
 def pages() -> Path | None:

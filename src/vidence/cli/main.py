@@ -84,12 +84,9 @@ def replacement(table: str, name: str) -> str | None:
     >>> replacement("commands", "run") is None
     True
     """
-    import tomllib
-    from importlib import resources
+    from vidence.installation import packaged
 
-    text = (resources.files("vidence.cli") / "removed.toml").read_text("utf-8")
-    sentence: str | None = tomllib.loads(text)[table].get(name)
-    return sentence
+    return packaged("vidence.cli", "removed.toml", dict[str, dict[str, str]])[table].get(name)
 
 
 def _refuse_removed(table: str, name: str, shown: str) -> None:

@@ -2,10 +2,8 @@
 
 import functools
 import itertools
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -24,6 +22,7 @@ from vidence.engine.specs import label as label_of
 from vidence.engine.specs import model_spec, short_name
 from vidence.engine.trust import Need, check, needs_of_plan
 from vidence.errors import UnknownNameError, UsageError
+from vidence.installation import packaged
 from vidence.media.address import is_address
 from vidence.records import Record
 
@@ -209,8 +208,7 @@ class PaperRow(Record):
 @functools.cache
 def paper_rows() -> Mapping[str, PaperRow]:
     """How papers asked the models of their tables, by ``BENCHMARK/ROW``."""
-    text = (resources.files("vidence.engine") / "panel_rows.toml").read_text("utf-8")
-    found = msgspec.convert(tomllib.loads(text), dict[str, dict[str, PaperRow]])
+    found = packaged("vidence.engine", "panel_rows.toml", dict[str, dict[str, PaperRow]])
     return {f"{benchmark}/{name}": row for benchmark, some in found.items() for name, row in some.items()}
 
 

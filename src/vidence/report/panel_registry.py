@@ -1,16 +1,15 @@
 """Views of a panel by name: a view and its options, or the table or figure of a paper that it gives."""
 
 import functools
-import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 
 import msgspec
 
 from vidence.catalog import names, parse_spec
 from vidence.errors import UnknownNameError, UsageError
+from vidence.installation import packaged
 from vidence.records import Record
 from vidence.report.panel_grid import ALL, Grid, open_view
 from vidence.report.scores import Draws
@@ -31,8 +30,7 @@ class PaperView(Record):
 @functools.cache
 def paper_views() -> Mapping[str, PaperView]:
     """The tables and figures of papers that come out of a panel, by their names."""
-    text = (resources.files("vidence.report.panel_views") / "papers.toml").read_text("utf-8")
-    return msgspec.convert(tomllib.loads(text), dict[str, PaperView])
+    return packaged("vidence.report.panel_views", "papers.toml", dict[str, PaperView])
 
 
 def whole_papers() -> Mapping[str, tuple[str, ...]]:

@@ -9,11 +9,9 @@ import ast
 import hashlib
 import re
 import string
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -23,6 +21,7 @@ import tomli_w
 from vidence.ask.prompting.origin import ORIGIN_FILE, UNCHECKED, ImportedSet, ImportedText
 from vidence.ask.prompting.templates import KNOWN, VARIABLES, Template
 from vidence.errors import UnknownNameError, UsageError
+from vidence.installation import packaged
 from vidence.records import Record
 
 Wording: TypeAlias = Literal["own", "authors", "unchecked"]
@@ -92,8 +91,7 @@ class Imported:
 @cache
 def released() -> Mapping[str, ReleasedSet]:
     """The sets whose place in the authors' repositories is known, by name."""
-    text = (resources.files("vidence.ask.prompting") / "released.toml").read_text("utf-8")
-    return {one.name: one for one in msgspec.convert(tomllib.loads(text), _Released).sets}
+    return {one.name: one for one in packaged("vidence.ask.prompting", "released.toml", _Released).sets}
 
 
 def wording_of(label: str) -> Wording:

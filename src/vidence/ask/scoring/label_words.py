@@ -1,17 +1,16 @@
 """How labels are said in words (forms that name an action, features of it), and where a text says them.
 
-For the labels that ActPLD prints. The synonyms of its appendix A.3 and the features that it lists for
-seven labels are facts of the paper; all others are ours. A form is matched with its words in order
-and inflected ("sweeps the floor" names ``sweep_floor``); the words of a feature stand in one sentence in
-any order.
+The words are in ``label_words.toml``. A form is matched with its words in order and inflected ("sweeps the
+floor" names ``sweep_floor``); the words of a feature stand in one sentence in any order.
 """
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from types import MappingProxyType
+from typing import Literal
 
+from vidence.installation import packaged
 from vidence.records import Record
 
 _TOKEN = re.compile(r"[^\W_]+(?:'[^\W\d_]+)?")
@@ -19,41 +18,6 @@ _VOWEL = re.compile(r"[aeiouy]")
 # "sitting" has one t too many for "sit", "mimicking" a k too many for "mimic".
 _DOUBLED = re.compile(r"([bcdfghjklmnpqrstvwxz])\1\Z|(?<=c)k\Z")
 _ENDING = re.compile(r"(?:ie|y|e)\Z")
-_IRREGULAR = {
-    "ran": "run",
-    "sat": "sit",
-    "stood": "stand",
-    "drank": "drink",
-    "drunk": "drink",
-    "bent": "bend",
-    "held": "hold",
-    "hung": "hang",
-    "swung": "swing",
-    "swept": "sweep",
-    "threw": "throw",
-    "thrown": "throw",
-    "shook": "shake",
-    "shaken": "shake",
-    "took": "take",
-    "taken": "take",
-    "went": "go",
-    "gone": "go",
-    "goes": "go",
-    "came": "come",
-    "met": "meet",
-    "gave": "give",
-    "given": "give",
-    "got": "get",
-    "rose": "rise",
-    "risen": "rise",
-    "fought": "fight",
-    "caught": "catch",
-    "chose": "choose",
-    "chosen": "choose",
-    "said": "say",
-    "spun": "spin",
-    "leapt": "leap",
-}
 # Words that may stand between the words of a form.
 _FILLERS = frozenset((
     "a", "an", "the", "his", "her", "their", "its", "one's", "this", "that", "these", "those", "some",
@@ -78,109 +42,25 @@ class LabelWords(Record, omit_defaults=True):
     features: tuple[str, ...] = ()
 
 
-# One label a line; synonyms behind the colon, features behind the bar, each between semicolons.
-_TABLE = """
-360_spin: spin around 360; full spin; 360 degree turn | rotate; spin; full rotation; turn in place; 360
-alternating_jumping_jacks: take turns doing jumping jacks; alternate jumping jacks |
-alternating_squats: take turns squatting; alternate squats |
-basketball_signals: basketball signal; referee signal; referee gesture | referee hand
-bend: bend over; bend down | torso forward down; reach ground
-blind_mans_bluff: blind man's bluff; blind man bluff | blindfolded; eyes covered; eyes closed grope
-boxing: box; punching and dodging | jab; punches in air; fighting stance fists
-charleston_dance: charleston | dance kick forward back
-chicken_dance: dance like a chicken | flap arms; wing arms; flap elbows; wing elbows
-choosewhichone: choose which one; choose one; pick one; which one to choose | point between two objects
-climb: climb up; climb stairs | step up stairs; ascend steps
-climb_ladder: climb a ladder; climb up a ladder | hand over hand rungs; ladder
-comecloser: come closer; come here; come over; beckon; come near | wave toward self
-comforting: comfort; console | pat back other; arm around shoulders
-conversation: converse; talk; chat; have a conversation | gesture speaking
-covering_another: cover another; cover the other; shield the other; protect the other | shelter body
-direct_traffic: direct traffic; traffic police; traffic officer | signal cars
-drink: sip; take a drink | hand raised mouth; cup mouth
-drink_soda: drink soda; drink from a can; drink from a bottle; sip soda | can mouth; bottle mouth
-embrace: hug | arms around each other
-football: play football; play catch with a football; throw a football | throw catch ball
-forward_jump: jump forward; leap forward | jump ahead
-friends_meet: friends meet; meet up; meet a friend; friends meeting; greet a friend | approach greet
-go_out_of_the_way: get out of the way; go out of the way; move out of the way; move aside | wave aside
-hang: hang from a bar | arms overhead bar
-high_five: highfive; give a high five; slap hands | palms meet overhead
-hold_hands: hold hands; hand in hand | hands joined
-hug: embrace | arms around each other
-imitate: copy; mimic; mirror the movements; imitation | same movement after
-imitateme: imitate me; imitate; copy me; mimic | same movement after
-jog: run | running pace
-jump: leap; hop | both feet leave ground
-jump_up_to_grab: jump and grab; jump up and grab | jump up; reach up; grab overhead; extend arms upward
-jumping_jacks: jumping jack; star jump | jump legs apart arms overhead
-lateralsteps: lateral steps; step sideways; side steps; sidestep | step left right
-laugh: chuckle; laughter; giggle | chuckle; laughing
-lean_forward: lean forwards; bend forward | bend forward; torso incline
-link_arms: link arms; arm in arm | arms hooked
-lookattheceiling: look at the ceiling; look up at the ceiling; point at the ceiling | point up look up
-lookattheground: look at the ground; look at the floor; point at the ground | point down look down
-mop_floor: mop the floor; mop | mop; push pull handle; cleaning floor
-movethisdown: move this down; move it down; put this down | lower object
-navigate_busy_sidewalk: navigate a busy sidewalk; walk on a busy sidewalk; busy sidewalk | avoid people crowd
-no: say no; refuse; refusal; shake head; reject; decline | wag finger
-nursery_rhyme: nursery song; children's song | nursery rhyme; sing song; rhythmic hand; rhythmic clap
-passes_soda: pass a soda; pass soda; pass the can; hand over a can | hand drink other
-pick_up: pick up; pick this up; pick it up | bend grasp object ground
-pickthisup: pick this up; pick it up; pick up | bend grasp object ground
-pull_by_the_elbow: pull by the elbow; drag by the elbow; tug the elbow | pull arm
-pulling_someone: pull someone; drag someone; drag away; pull the other; drag the other | pull arm
-punch: hit; strike | fist forward
-quarrel: argue; argument; dispute | heated gestures
-run: jog; sprint; running | fast stride
-running: run; jog; sprint | fast stride
-rush_up: rush up; arm wrestling; rush over | hurry toward
-scramble: scramble for a chair; fight for a seat; fight for the last seat | last seat
-sit_down: sit; sits; seat oneself; take a seat | lower onto chair
-sit_on_high_stool: sit on a high stool; sit on a stool | high stool; elevated stool; perch stool
-sit_on_step_stool: sit on a step stool; sit on a stepstool | step stool; perch stool
-sit_on_stepstool: sit on a step stool; sit on a stool | step stool; perch stool
-sitdown: sit; sit down; take a seat | lower onto chair
-sits: sit; sit down; take a seat | lower onto chair
-skip_together: skip together; skip side by side | skip arms linked
-sneeze: sneezing | head jerks forward
-soldiers_march: march; soldiers marching; march like a soldier | knees high regular steps
-squat_down: squat; crouch | knees bend hips lower
-stand_up: stand up; get up; rise from a chair; rise to the feet | rise seat
-standup: stand up; get up; rise from a chair | rise seat
-stares_down_angry: stare down angrily; stare angrily; glare | tense facing posture
-stop: tell to stop; halt | palm forward halt
-stretch: stretching exercise | extend limbs overhead
-stumble_into_eachother: stumble into each other; bump into each other; collide | collision
-stumbles: stumble; trip; lose balance | stagger
-sweep_floor: sweep the floor; sweep | broom
-swing: swing on a bar; swing back and forth | pendulum bar
-synchronized_walk: synchronized walk; walk in sync; walk in step; synchronised walk | step same time
-tai_chi: taichi; t'ai chi | slow flowing arms
-turnover: turn over; turn around | face other way
-violence: attack; threaten; assault; violent | hit other
-walk: walking; stroll | legs alternate forward
-walkaway: walk away; go away; leave | wave off
-walking: walk; stroll | legs alternate forward
-walkwander: wander; wander around; stroll around; walk around | no direction
-wash_windows: wash windows; clean a window; wipe a window; wipe windows | wipe glass; circular wiping
-zombie_march: zombie walk; walk like a zombie; zombie | arms stretched ahead stiff
-"""
+class _Words(Record):
+    """``label_words.toml``: stems that no rule finds, and by label its `forms` and `features`."""
+
+    irregular: dict[str, str]
+    labels: dict[str, dict[Literal["forms", "features"], tuple[str, ...]]]
 
 
-def _listed(text: str) -> tuple[str, ...]:
-    return tuple(filter(None, (part.strip() for part in text.split(";"))))
+@cache
+def _words() -> _Words:
+    return packaged("vidence.ask.scoring", "label_words.toml", _Words)
 
 
 @cache
 def known_words() -> Mapping[str, LabelWords]:
     """The words that are known for a label, by label."""
-    known = {}
-    for line in _TABLE.strip().splitlines():
-        label, _, words = line.partition(":")
-        forms, _, features = words.partition("|")
-        known[label] = LabelWords(text=label, forms=_listed(forms), features=_listed(features))
-    return MappingProxyType(known)
+    return {
+        label: LabelWords(text=label, forms=words.get("forms", ()), features=words.get("features", ()))
+        for label, words in _words().labels.items()
+    }
 
 
 def with_known(label: LabelWords) -> LabelWords:
@@ -209,7 +89,8 @@ def stem(word: str) -> str:
     >>> [stem(w) for w in ("sitting", "sat", "dances", "dancing", "swing")]
     ['sit', 'sit', 'danc', 'danc', 'swing']
     """
-    word = _IRREGULAR.get(word.removesuffix("'s"), word.removesuffix("'s"))
+    word = word.removesuffix("'s")
+    word = _words().irregular.get(word, word)
     for suffix, shortest in (("ing", 5), ("ed", 5)):
         base = word.removesuffix(suffix)
         if base != word and len(word) >= shortest and _VOWEL.search(base):

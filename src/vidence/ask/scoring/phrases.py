@@ -1,13 +1,10 @@
 """How languages state an answer: the words of ``languages.toml`` as patterns; no rule knows a language."""
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib.resources import files
 
-import msgspec
-
+from vidence.installation import packaged
 from vidence.records import Record
 
 # What a sign of the file stands for; " " is another in scripts without blanks.
@@ -58,8 +55,7 @@ class Language(Record):
 @cache
 def languages() -> Mapping[str, Language]:
     """The languages by their codes."""
-    text = (files("vidence.ask.scoring") / "languages.toml").read_text("utf-8")
-    return msgspec.convert(tomllib.loads(text), dict[str, Language])
+    return packaged("vidence.ask.scoring", "languages.toml", dict[str, Language])
 
 
 def any_of(name: str, codes: tuple[str, ...] = ()) -> str:
