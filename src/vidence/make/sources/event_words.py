@@ -1,95 +1,47 @@
 """What words of event logs say to a viewer: near synonyms, doings that are implied, names for anything."""
 
 import re
-from collections.abc import Sequence
-from functools import lru_cache
-from typing import Final
+from collections import defaultdict
+from collections.abc import Mapping
+from functools import cache, lru_cache
+from typing import Literal
 
+from vidence.installation import packaged
 from vidence.make.pipeline.lexicon import listed
+from vidence.records import Record
 
 _WORD = re.compile(r"[a-z']+")
-# Prepositions that a verb of a log carries and that lead nowhere without a second thing.
-_LEADING_ON: Final = listed(
-    """
-    into onto from with to of at around under over between through against inside by for about after
-    """
-)
-_TO_ANOTHER = (_LEADING_ON | {"in", "on"}) - {"of"}
-_LITTLE: Final = listed("a an the of in on and or with from to into some other another more new")
-
-# Verbs that a viewer cannot tell apart by watching, or of which one goes with the other (open and close).
-_NEAR = (
-    "take get grab pick fetch collect retrieve remove lift pull unload extract raise gather draw",
-    "put place lay leave set insert return drop position rest store reposition replace release hang fit",
-    "move shift slide drag push carry bring transfer hold keep support have",
-    "look see check watch inspect examine read search find locate wait walk smell",
-    "use touch feel handle",
-    "wash rinse clean wipe scrub lather soap sponge scour mop brush dry towel soak submerge immerse",
-    "cut chop slice dice mince halve trim carve divide split separate break crack snap tear rip",
-    "mix stir whisk blend beat combine toss scramble",
-    "turn rotate twist flip roll spin tilt swirl shake jiggle",
-    "open close shut unscrew screw uncover cover uncap cap unwrap wrap unseal seal unlock lock lid",
-    "start stop switch activate ignite light press",
-    "throw discard dispose bin recycle scrap",
-    "pour empty drain tip fill add sprinkle season salt drizzle spread apply scoop spoon ladle serve",
-    "peel skin scrape grate",
-    "crush mash smash grind press squeeze squash flatten knead fold form shape",
-    "adjust regulate increase decrease lower set calibrate",
-    "cook fry boil heat bake toast steam",
-    "eat taste bite lick swallow drink sip",
-)
 # Groups whose doings go with any handling of a thing, narrated or not: taking, putting, moving, looking.
 _IMPLIED = (0, 1, 2, 3, 4)
 _LOOKING = 3
 
 
-def _groups_of(groups: Sequence[str]) -> dict[str, frozenset[int]]:
+class _Tables(Record):
+    """``event_words.toml``: groups of words that a viewer may take for one another, and plurals."""
+
+    near: tuple[str, ...]
+    alike: tuple[str, ...]
+    plurals: dict[str, str]
+
+
+@cache
+def _tables() -> _Tables:
+    return packaged("vidence.make.sources", "event_words.toml", _Tables)
+
+
+@cache
+def _groups(of: Literal["near", "alike"]) -> Mapping[str, frozenset[int]]:
     """For each word the numbers of the groups that it stands in."""
-    words = {word for group in groups for word in group.split()}
-    return {word: frozenset(i for i, group in enumerate(groups) if word in group.split()) for word in words}
+    found: dict[str, frozenset[int]] = defaultdict(frozenset)
+    for number, group in enumerate(_tables().near if of == "near" else _tables().alike):
+        for word in group.split():
+            found[word] |= {number}
+    return dict(found)
 
 
-_GROUPS: Final = _groups_of(_NEAR)
-
-# Nouns that name anything, or what is handled in nearly every kitchen scene without being narrated.
-_VAGUE: Final = listed(
-    """
-    thing item object stuff content rest side top bottom part piece end edge bit half food ingredient mixture
-    liquid place area space remains residue
-    """
-)
-_ANYTHING: Final = _VAGUE | listed(
-    """
-    hand finger arm container package packet packaging utensil tool cutlery crockery dish kitchen room counter
-    countertop worktop surface table floor sink water tap hob cooker vegetable fruit meat herb spice rubbish
-    waste trash garbage
-    """
-)
-# Things that a viewer may take for one another.
-_ALIKE = (
-    "mug cup glass beaker",
-    "pan pot saucepan wok casserole skillet",
-    "plate saucer tray bowl",
-    "cloth towel rag napkin tissue paper kitchenroll",
-    "spatula turner slice spoon ladle",
-    "box carton package packet bag sachet",
-    "jar bottle can tin tub tupperware container lunchbox",
-    "colander sieve strainer",
-    "cupboard cabinet drawer shelf door",
-    "fridge freezer refrigerator",
-    "oven stove hob cooker grill",
-    "lid cover cap top",
-    "sponge scourer scrubber brush",
-    "rubbish bin trash waste garbage",
-    "oil sauce vinegar dressing",
-    "onion shallot leek garlic",
-    "flour sugar salt powder",
-)
-_ALIKE_OF: Final = _groups_of(_ALIKE)
 # Where "on" and "in" belong to the verb: "turn on tap", but not "put on plate".
 _WITH_ON = frozenset({"turn", "switch"})
 _WITH_IN = frozenset({"plug"})
-_PLURALS = {"knives": "knife", "halves": "half", "leaves": "leaf", "loaves": "loaf", "shelves": "shelf"}
 
 
 def words(text: str) -> tuple[str, ...]:
@@ -98,7 +50,7 @@ def words(text: str) -> tuple[str, ...]:
     >>> words("Take the handle of the cupboard")
     ('take', 'handle', 'cupboard')
     """
-    return tuple(word for word in _WORD.findall(text.lower()) if word not in _LITTLE)
+    return tuple(word for word in _WORD.findall(text.lower()) if word not in listed("little"))
 
 
 @lru_cache(maxsize=4096)
@@ -110,10 +62,10 @@ def groups_of(verb: str) -> frozenset[int]:
     """
     head, *rest = verb.split() or [""]
     if head in {"turn", "switch"} and rest and rest[0] in {"on", "off"}:
-        return _GROUPS["start"]
+        return _groups("near")["start"]
     if head in {"take", "get", "pull"} and rest and rest[0] == "off":
-        return _GROUPS["take"] | _GROUPS["open"]
-    return _GROUPS.get(head, frozenset())
+        return _groups("near")["take"] | _groups("near")["open"]
+    return _groups("near").get(head, frozenset())
 
 
 @lru_cache(maxsize=4096)
@@ -153,7 +105,7 @@ def is_vague(noun: str) -> bool:
     >>> is_vague("other part"), is_vague("hand")
     (True, False)
     """
-    return all(singular(word) in _VAGUE for word in words(noun))
+    return all(singular(word) in listed("vague") for word in words(noun))
 
 
 @lru_cache(maxsize=16384)
@@ -163,7 +115,7 @@ def is_anything(noun: str) -> bool:
     >>> is_anything("food"), is_anything("top of worktop"), is_anything("milk container")
     (True, True, False)
     """
-    return all(singular(word) in _ANYTHING for word in words(noun))
+    return all(singular(word) in listed("vague") | listed("at-hand") for word in words(noun))
 
 
 @lru_cache(maxsize=16384)
@@ -173,7 +125,7 @@ def likenesses(noun: str) -> frozenset[int]:
     >>> bool(likenesses("coffee mug") & likenesses("glass")), bool(likenesses("mug") & likenesses("pan"))
     (True, False)
     """
-    return frozenset(group for word in words(noun) for group in _ALIKE_OF.get(singular(word), ()))
+    return frozenset(group for word in words(noun) for group in _groups("alike").get(singular(word), ()))
 
 
 @lru_cache(maxsize=65536)
@@ -183,8 +135,8 @@ def singular(word: str) -> str:
     >>> [singular(w) for w in ("onions", "knives", "dishes", "berries", "glass", "tomatoes")]
     ['onion', 'knife', 'dish', 'berry', 'glass', 'tomato']
     """
-    if word in _PLURALS:
-        return _PLURALS[word]
+    if word in _tables().plurals:
+        return _tables().plurals[word]
     if word.endswith("ies") and len(word) > 4:
         return word[:-3] + "y"
     if word.endswith(("ches", "shes", "sses", "xes", "oes")):
@@ -214,7 +166,7 @@ def verb_said(verb: str) -> tuple[str, ...]:
     """
     said = verb.split()
     while len(said) > 1 and (
-        said[-1] in _LEADING_ON
+        said[-1] in listed("leading-on")
         or (said[-1] == "on" and said[0] not in _WITH_ON)
         or (said[-1] == "in" and said[0] not in _WITH_IN)
     ):
@@ -238,11 +190,12 @@ def is_direct(verb: str, noun: str, narration: str) -> bool:
         return False
     named = frozenset(singular(word) for word in words(noun))
     behind: list[str] = []
+    to_another = (listed("leading-on") | {"in", "on"}) - {"of"}
     for word in said[at + 1 :]:
-        if word in _TO_ANOTHER and word not in verb_said(verb):
+        if word in to_another and word not in verb_said(verb):
             break
         behind.append(singular(word))
-    content = [word for word in behind if word not in _LITTLE and word not in rest]
+    content = [word for word in behind if word not in listed("little") and word not in rest]
     return bool(named) and named <= frozenset(content[: len(named) + 1])
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Final
 
 from vidence.make.pipeline.lexicon import content_words, listed, words_in
@@ -19,15 +19,6 @@ IMAGINED: Final = "imagined"
 POINTS_ELSEWHERE: Final = "points-elsewhere"
 MOST_WORDS: Final = 60
 
-# Words that any question about a picture may use.
-_COMMON: Final = listed(
-    """
-    person people someone somebody anyone anybody one image images picture pictures photo photograph frame
-    video clip scene moment shown show shows see seen visible appear appears happen happens happening camera
-    many much number kind type sort thing things following best describe describes described different
-    first second main look looks looking whole throughout take place doing done
-    """
-)
 _TEXTS: Final = re.compile(
     r"\b(?:captions?|descriptions?|annotations?|labels?|labell?ed|annotated|narrations?|narrated|"
     r"according to the text|the text (?:says|above|below)|as described|is described as|metadata)\b",
@@ -74,7 +65,10 @@ def content(text: str) -> frozenset[str]:
     return frozenset(stem(word) for part in content_words(text) for word in part.split("-"))
 
 
-_FREE: Final = frozenset(map(stem, _COMMON))
+@cache
+def _free() -> frozenset[str]:
+    """The stems of words that any question about a picture may use."""
+    return frozenset(map(stem, listed("common")))
 
 
 def says(text: str, phrase: str) -> bool:
@@ -159,14 +153,14 @@ def _texts(question: str, owned: Iterable[str] = ()) -> Objection | None:
 def _label(question: str, asked: QuestionSource) -> Objection | None:
     for phrase in (asked.label, *asked.synonyms, _NUMBERS.get(asked.label, "")):
         # A synonym of little or common words, such as "do" or "one", says nothing.
-        is_telling = phrase == asked.label or (content(phrase) - _FREE)
+        is_telling = phrase == asked.label or (content(phrase) - _free())
         if phrase and is_telling and says(question, phrase):
             return Objection(reason=LABEL_IN_QUESTION, detail=f"it holds {phrase!r}, which is the answer")
     return None
 
 
 def _caption(question: str, asked: QuestionSource) -> Objection | None:
-    shared = (content(question) & content(asked.caption)) - _FREE - _owned(asked.owned)
+    shared = (content(question) & content(asked.caption)) - _free() - _owned(asked.owned)
     if not shared:
         return None
     listed_ = ", ".join(sorted(shared))
@@ -175,7 +169,7 @@ def _caption(question: str, asked: QuestionSource) -> Objection | None:
 
 def imagined_words(question: str, asked: QuestionSource) -> tuple[str, ...]:
     """Stems of a question that stand in neither caption, label nor aspect: for a person to look at."""
-    known = content(asked.caption) | content(asked.label) | _owned(asked.owned) | _FREE
+    known = content(asked.caption) | content(asked.label) | _owned(asked.owned) | _free()
     return tuple(sorted(content(question) - known))
 
 

@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 from vidence.contracts import Flow
 from vidence.make.herbench.cards.scenes import read_sentence
-from vidence.make.pipeline.lexicon import FUNCTION_WORDS, GLUE_WORDS, words_in
+from vidence.make.pipeline.lexicon import listed, words_in
 from vidence.make.pipeline.material import Change, Dropped, SceneCard
 from vidence.make.pipeline.wording import FALSE, SYSTEM, CardWording
 from vidence.make.pipeline.writer import Objection, WritingTask, in_words, tidy, write_all
@@ -32,8 +32,8 @@ def check_changes(
 
     There are two to five changes. Each `before` stands in the faithful text and no longer in the false one,
     each `after` in the false one; a change changes words that mean something. With these changes, in any
-    order, and with words of `GLUE_WORDS` and plural endings that come or go, the one text becomes the other.
-    It is none of the texts in `taken`.
+    order, and with words of the list ``glue`` and plural endings that come or go, the one text becomes the
+    other. It is none of the texts in `taken`.
 
     Args:
         faithful: the true sentence.
@@ -87,7 +87,7 @@ def changes_between(faithful: str, false: str) -> tuple[Change, ...]:
 def _wrong(change: Change, old: tuple[str, ...], new: tuple[str, ...]) -> str:
     """What is wrong with one change, or nothing."""
     before, after = folded(change.before), folded(change.after)
-    if not set(after) - FUNCTION_WORDS - set(before):
+    if not set(after) - listed("function") - set(before):
         return f"the change to {change.after!r} puts in no word that means something"
     if change.kind == "addition" and before:
         return f"the addition {change.after!r} has a 'before', {change.before!r}; it must be empty"
@@ -119,9 +119,9 @@ def _explains(
             return used == everything
         if i < len(old) and j < len(new) and _same(old[i], new[j]) and goes(i + 1, j + 1, used):
             return True
-        if i < len(old) and old[i] in GLUE_WORDS and goes(i + 1, j, used):
+        if i < len(old) and old[i] in listed("glue") and goes(i + 1, j, used):
             return True
-        if j < len(new) and new[j] in GLUE_WORDS and goes(i, j + 1, used):
+        if j < len(new) and new[j] in listed("glue") and goes(i, j + 1, used):
             return True
         return any(
             not used >> n & 1
@@ -142,7 +142,7 @@ def _same(one: str, other: str) -> bool:
 
 def _others(old: tuple[str, ...], new: tuple[str, ...], changes: Sequence[Change]) -> str:
     """Words of either text that the changes do not account for."""
-    told = {word for c in changes for word in (*folded(c.before), *folded(c.after))} | GLUE_WORDS
+    told = {word for c in changes for word in (*folded(c.before), *folded(c.after))} | listed("glue")
     gone = [word for word in dict.fromkeys(old) if word not in new and word not in told]
     come = [word for word in dict.fromkeys(new) if word not in old and word not in told]
     named = ", ".join((gone + come)[:_MOST_NAMED])

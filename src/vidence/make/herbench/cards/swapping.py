@@ -17,7 +17,7 @@ from vidence.make.herbench.cards.falsifying import (
     false_id,
     folded,
 )
-from vidence.make.herbench.cards.plausible import KINDS, Slot, SlotCounts, slots_of
+from vidence.make.herbench.cards.plausible import Slot, SlotCounts, kinds, slots_of
 from vidence.make.pipeline.material import Change, Dropped, SceneCard
 
 WRITER: Final = "rules-2"
@@ -129,7 +129,7 @@ def _slot_swap(slot: Slot, words: tuple[str, ...], known: SlotCounts) -> _Swap |
     if words.count(slot.word) != 1 or (kind == "modifier" and known.is_compound(slot.word, head)):
         return None
     weights: dict[str, int] = {}
-    for line in KINDS[kind]:
+    for line in kinds()[kind]:
         if slot.word not in line:
             continue
         for other in line:
