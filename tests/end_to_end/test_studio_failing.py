@@ -58,7 +58,12 @@ def signs_in_and_out(port):
 
 
 def test_a_server_that_fails_prints_and_shows_no_secret(vidence):
-    assert vidence.apart("studio", "project", "team", "films", "--protocol", "mmvu").code == 0
+    (vidence.folder / "team").mkdir()
+    (vidence.folder / "team").chmod(0o755)
+    done = vidence.apart("studio", "project", "team", "films", "--protocol", "mmvu")
+    assert (done.code, "others could read it" in done.err) == (0, True)
+    for path in (vidence.folder / "team").glob("*.sqlite3"):
+        path.chmod(0o644)
     add = ("studio", "user", "add", "team", "Ada", "--roles", "author,operator", "--project", "films")
     assert vidence.apart(*add, "--password-stdin", said=f"{PASSWORD}\n").code == 0
     served = vidence.start("studio", "serve", "team", "--port", "0")
@@ -72,6 +77,10 @@ def test_a_server_that_fails_prints_and_shows_no_secret(vidence):
         status, page, cookie = ask(port, "/projects/films/guidelines", cookie=cookie)
         assert status == 200
         form = {"csrfmiddlewaretoken": token(page), "act": "add", "source": WORDS}
+        assert vidence.apart("studio", "backup", "team").code == 0
+        kept = [vidence.folder / "team", *(vidence.folder / "team").rglob("*")]
+        assert {"studio.sqlite3-wal", "studio.sqlite3-shm", "secret"} <= {path.name for path in kept}
+        assert [path for path in kept if path.stat().st_mode & 0o077] == []
         with no_file_grows(served.pid):
             copy = signs_in_and_out(port)
             assert ask(port, "/projects/films/guidelines", form=form, cookie=cookie)[0] == 507

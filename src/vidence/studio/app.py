@@ -11,7 +11,7 @@ from django.conf import settings as django_settings
 
 from vidence.errors import UsageError
 from vidence.studio.bodies import MOST_BYTES, Application, with_limit
-from vidence.studio.database import database
+from vidence.studio.database import database, keep_private
 from vidence.studio.settings import SESSION_S, Studio, StudioSettings, Ticket, new_secret
 
 _HERE = "vidence.studio"
@@ -45,9 +45,11 @@ def configure(settings: StudioSettings, *, secret: bytes | None = None, ticket: 
 
     Raises:
         UsageError: this process has another studio already, or an address has no rule who may see it.
+        StoreError: others may read the folder of the studio, and it belongs to another user.
     """
     if django_settings.configured:
         raise UsageError("this process has a studio already; start another process for another one")
+    keep_private(settings)
     key = secret or new_secret()
     studio = Studio(settings=settings, secret=key, ticket=Ticket(ticket))
     django_settings.configure(**settings_of_django(studio))

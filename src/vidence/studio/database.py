@@ -1,12 +1,20 @@
 """Which database a studio has, and how it is spoken to."""
 
+import logging
+import os
+from typing import Final
 from urllib.parse import unquote, urlsplit
 
-from vidence.errors import UsageError
+from vidence.errors import StoreError, UsageError
 from vidence.installation import adding
+from vidence.media.whole import PRIVATE, make_private, make_private_file
 from vidence.studio.settings import StudioSettings
 
-SQLITE_FILE = "studio.sqlite3"
+SQLITE_FILE: Final = "studio.sqlite3"
+LOCK_FILE: Final = "starting.sqlite3"
+"""Held by the process that brings the database up to date."""
+OTHERS: Final = 0o077
+"""The rights of all but the owner."""
 _WAIT_S = 20
 
 
@@ -40,6 +48,30 @@ def database(settings: StudioSettings) -> dict[str, object]:
             "PRAGMA secure_delete=ON;",
         },
     }
+
+
+def keep_private(settings: StudioSettings) -> None:
+    """Give the folder of a studio and its databases to this user alone, whatever was there and the umask is.
+
+    SQLite gives what it writes beside a file the rights of that file.
+
+    Raises:
+        StoreError: the folder belongs to another user.
+    """
+    data = settings.data
+    make_private(data)
+    try:
+        if os.name == "posix" and data.stat().st_mode & OTHERS:
+            data.chmod(0o700)
+            logging.getLogger(__name__).warning("%s: others could read it, and cannot any more", data)
+        for name in (SQLITE_FILE, LOCK_FILE) if not settings.database else ():
+            make_private_file(data / name)
+        for path in data.glob("*.sqlite3*"):
+            path.chmod(PRIVATE)
+    except PermissionError as error:
+        raise StoreError(
+            f"{data}: others may read it, and it belongs to another user; expected a folder of your own"
+        ) from error
 
 
 def _postgres(address: str) -> dict[str, object]:

@@ -30,6 +30,7 @@ from vidence.media.whole import PRIVATE, make_private, write_whole
 from vidence.records import Item, Record
 from vidence.report.results import Row, load_run
 from vidence.report.scores import ScoredQuestions
+from vidence.studio.database import OTHERS
 from vidence.studio.leaderboard import best_of, bound, has_ended, items_of, read
 from vidence.studio.records.submissions import LeaderboardRow, SubmissionRow
 from vidence.studio.rules.ladder import beats, whole_points
@@ -42,7 +43,6 @@ _RENEWED_S: Final = 30.0
 _SCORED: Final = "scored"
 _REPLIES: Final = "replies.sqlite"
 _VALUES: Final = "values.json"
-_OTHERS: Final = 0o077
 _MOST_VALUES: Final = 20
 
 
@@ -91,7 +91,7 @@ def open_vault(folder: Path, board: LeaderboardRow, *, data: Path, is_judged: bo
             f"{folder} has no {path.name}; expected the folder that vidence release --hide wrote "
             "outside of the release"
         )
-    if folder.stat().st_mode & _OTHERS:
+    if folder.stat().st_mode & OTHERS:
         raise UsageError(f"others may read {folder}; expected its owner only: chmod -R go-rwx {folder}")
     items = {item.item_id: item for item in rows_of(path, Item)}
     salts = {one.item_id: one.salt for one in rows_of(folder / ANSWERS_FILE, HiddenAnswer)}

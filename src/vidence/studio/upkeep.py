@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from vidence.errors import StoreError, UsageError
 from vidence.media.whole import PRIVATE, whole_file, write_whole
 from vidence.records import Record
-from vidence.studio.database import SQLITE_FILE
+from vidence.studio.database import LOCK_FILE, OTHERS, SQLITE_FILE
 from vidence.studio.settings import current, new_secret
 
 if TYPE_CHECKING:
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 
 KEYS: Final = "keys"
 BACKUPS: Final = "backups"
-_OTHERS: Final = 0o077
-LOCK_FILE: Final = "starting.sqlite3"
-"""Held by the process that brings the database up to date."""
 _COPY: Final = "copy"
 _LOCK: Final = "lock"
 _PREFIX: Final = "studio_"
@@ -73,7 +70,7 @@ def secret_of(data: Path) -> bytes:
             with os.fdopen(handle, "wb") as file:
                 file.write(new_secret())
         for one in (path.parent, path):
-            if os.name == "posix" and one.stat().st_mode & _OTHERS:
+            if os.name == "posix" and one.stat().st_mode & OTHERS:
                 raise StoreError(f"others may read {one}; expected its owner only: chmod go-rwx {one}")
         found = path.read_bytes()
     except OSError as error:

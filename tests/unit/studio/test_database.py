@@ -1,6 +1,7 @@
 """Which database is taken, and that SQL is spoken in two files."""
 
 import ast
+import os
 import re
 import sys
 from pathlib import Path
@@ -8,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import vidence.studio
-from vidence.errors import UsageError
-from vidence.studio.database import database
+from vidence.errors import StoreError, UsageError
+from vidence.studio.database import database, keep_private
 from vidence.studio.settings import StudioSettings
 
 # Words that let SQL be written by hand, and the files that may: triggers, pragmas, the copy.
@@ -77,3 +78,31 @@ def test_nothing_that_was_sent_is_put_into_sql():
                 }
                 assert within <= WITHIN, (name, within)
     assert n_asked >= 5
+
+
+def test_a_folder_that_others_could_read_is_closed_and_one_of_another_user_refused(tmp_path, monkeypatch):
+    data = tmp_path / "team"
+    data.mkdir()
+    data.chmod(0o777)
+    for name in ("studio.sqlite3-wal", "starting.sqlite3"):
+        (data / name).touch(0o666)
+    before = os.umask(0)
+    try:
+        keep_private(StudioSettings(mode="team", data=data))
+        keep_private(StudioSettings(mode="team", data=tmp_path / "new" / "team", database="postgres://a@b/c"))
+    finally:
+        os.umask(before)
+    assert {path.name: path.stat().st_mode & 0o777 for path in data.iterdir()} == dict.fromkeys(
+        ("studio.sqlite3", "studio.sqlite3-wal", "starting.sqlite3"), 0o600
+    )
+    new = tmp_path / "new" / "team"
+    assert {one.stat().st_mode & 0o777 for one in (data, new, new.parent)} == {0o700}
+    assert list(new.iterdir()) == []
+    data.chmod(0o755)
+
+    def refuse(*_):
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(Path, "chmod", refuse)
+    with pytest.raises(StoreError, match="belongs to another user; expected a folder of your own"):
+        keep_private(StudioSettings(mode="team", data=data))

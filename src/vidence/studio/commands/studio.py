@@ -218,7 +218,6 @@ def _demonstrate(folder: Path, given: Demo) -> None:
         made_with = Environment(cache_root=cache, n_workers=environment().n_workers)
         demonstration.make_material(folder, environment=made_with, now=now())
     data = folder / demonstration.STUDIO
-    data.mkdir(exist_ok=True, mode=0o700)
     settings = StudioSettings(
         mode="solo",
         data=data,
@@ -253,7 +252,6 @@ def open_alone(given: Alone) -> None:
 
     folder, bind = given.folder, Bind(host=given.host, port=given.port)
     refuse_unsafe(bind, has_accounts=False)
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     settings = StudioSettings(
         mode="solo",
         data=folder.resolve(),

@@ -88,6 +88,7 @@ class SignIn(LoginView):
     def form_valid(self, form: SignInForm) -> HttpResponse:
         """Begin a session, in a browser that is known from now on."""
         user, answer = form.get_user(), super().form_valid(form)
+        self.request.session["begun"] = get_random_string(22)  # no two sessions of an account are the same
         with _on_any_disk():
             note("signed-in", by=user.pseudonym)
         answer.set_signed_cookie(
