@@ -16,8 +16,10 @@ import pytest
 from PIL import Image
 
 from subjects.damaged import damaged, look_at, misspelt, walk_through
+from subjects.hostile_templates import NEVER_ENDING, generated
 from subjects.mocap_files import AMC, ASF, BVH, cmu_bvh
 from vidence.ask.benchmarks import table
+from vidence.ask.prompting.templates import VARIABLES, Template, choices_of
 from vidence.engine.executor import Workers
 from vidence.errors import DecodeTimeoutError, VidenceError
 from vidence.media.files import missing
@@ -220,6 +222,28 @@ def test_damaged_questions(tmp_path, effort, record_attack):
             await one(f"{seed} {path.name}", partial(questions, path))
 
     check("damaged files of questions", tried(go), record_attack)
+
+
+def fill(text: str) -> int:
+    """How much a template says of a question."""
+    item = Item(item_id="q", question="What?\n\u202e{{ " * 500, choices=("a", "b", "c"), answer="A")
+    made = Template.parse(text, place="a.txt", variables=VARIABLES)
+    values = {"question": item.question, "letters": item.letters, "choices": choices_of(item)}
+    numbers = {"n_frames": 8, "duration_s": 2.5, "columns": 1, "rows": 1}
+    return len(made.fill({**values, **numbers, "modality": "video", "frames": "\0"}))
+
+
+def test_templates_that_never_end(effort, record_attack):
+    """Each is filled or refused within the worker's memory and deadline."""
+
+    async def go(one: Try) -> None:
+        for n, text in enumerate(NEVER_ENDING):
+            await one(f"{n} {text[:60]}", partial(fill, text))
+        for seed in range(effort(300, 10_000)):
+            text = generated(random.Random(seed))
+            await one(f"{seed} {text}", partial(fill, text))
+
+    check("templates that never end", tried(go), record_attack)
 
 
 def test_formats_that_are_not_opened(whole, tmp_path, monkeypatch, record_attack):

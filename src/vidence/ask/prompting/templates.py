@@ -15,15 +15,11 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from vidence.ask.prompting.origin import ORIGIN_FILE, read_origin
 from vidence.errors import UnknownNameError, UsageError
 from vidence.records import Item
-
-if TYPE_CHECKING:
-    import jinja2
-    from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 QUESTION_NAMES = ("choice-cot", "choice-direct", "open-cot", "open-direct")
 
@@ -95,32 +91,6 @@ def sets() -> tuple[str, ...]:
     return tuple(sorted(name for name in folders if name != _ASIDES_FOLDER))
 
 
-@functools.cache
-def _environment() -> "ImmutableSandboxedEnvironment":
-    """What parses templates and fills them."""
-    from jinja2 import StrictUndefined
-    from jinja2.sandbox import ImmutableSandboxedEnvironment
-
-    return ImmutableSandboxedEnvironment(
-        undefined=StrictUndefined, autoescape=False, trim_blocks=True, lstrip_blocks=True
-    )
-
-
-@functools.lru_cache(maxsize=512)
-def _parsed(text: str) -> tuple["jinja2.nodes.Template", frozenset[str]]:
-    """A template, and the variables that stand in it."""
-    from jinja2.meta import find_undeclared_variables
-
-    tree = _environment().parse(text)
-    return tree, frozenset(find_undeclared_variables(tree))
-
-
-@functools.lru_cache(maxsize=128)
-def _compiled(text: str) -> "jinja2.Template":
-    """Only what is filled: a run fills one or two of twenty."""
-    return _environment().from_string(_parsed(text)[0])
-
-
 @dataclass(frozen=True, kw_only=True)
 class Template:
     """One template: where it is, for messages; the set it counts to; its name, its text and what it uses."""
@@ -138,8 +108,8 @@ class Template:
     ) -> Self:
         """A template made ready to be filled.
 
-        The template cannot reach Python's internals, change what it is given, or leave out a variable
-        silently. What is filled in is not read as a template again.
+        The template cannot reach Python's internals, change what it is given, leave out a variable
+        silently, or go on without end (`language`). What is filled in is not read as a template again.
 
         Args:
             text: the template.
@@ -149,20 +119,22 @@ class Template:
             name: its name.
 
         Raises:
-            UsageError: its syntax is wrong or it uses another variable.
+            UsageError: its syntax is wrong, or it uses another variable or what no template can.
         """
-        from jinja2 import TemplateSyntaxError, nodes
+        from jinja2 import TemplateSyntaxError
+
+        from vidence.ask.prompting.language import parsed
 
         try:
-            tree, uses = _parsed(text)
+            uses = parsed(text)[1]
         except TemplateSyntaxError as error:
             raise UsageError(f"{place}, line {error.lineno}: {error.message}") from error
         for unknown in sorted(uses - variables.keys()):
-            line = next(node.lineno for node in tree.find_all(nodes.Name) if node.name == unknown)
+            there = ", ".join(variables)
             raise UsageError(
-                f"{place}, line {line}: there is no variable {unknown!r}; there are {', '.join(variables)}"
+                f"{place}, line {uses[unknown]}: there is no variable {unknown!r}; there are {there}"
             )
-        return cls(place=place, origin=origin, name=name, text=text, uses=uses)
+        return cls(place=place, origin=origin, name=name, text=text, uses=frozenset(uses))
 
     @functools.cached_property
     def label(self) -> str:
@@ -177,12 +149,13 @@ class Template:
         """
         from jinja2 import TemplateError
 
+        from vidence.ask.prompting.language import filled
+
         try:
-            return _compiled(self.text).render(values).strip("\n")
-        except (TemplateError, TypeError, ValueError, ArithmeticError) as error:  # 1 + "a", int("a"), 1 / 0
-            raise UsageError(
-                f"{self.place} cannot be filled: {error}; values given: {dict(values)}"
-            ) from error
+            return filled(self.text, values).strip("\n")
+        except (TemplateError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
+            given = f"{dict(values)!s:.2000}"
+            raise UsageError(f"{self.place} cannot be filled: {error}; values given: {given}") from error
 
 
 def names_in(folder: Traversable) -> list[str]:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import vidence.ask.prompting
+from vidence.ask.prompting.language import MOST_CHARACTERS
 from vidence.ask.prompting.templates import ASIDES, Templates, sets
 from vidence.errors import UnknownNameError, UsageError
 from vidence.records import Item
@@ -94,21 +95,72 @@ def test_frames_are_spoken_of_only_when_there_are_any(tmp_path: Path) -> None:
             r"choice-cot\.txt, line 3: there is no variable 'qestion'; there are question",
         ),
         ("{{ question|nofilter }}", r"choice-cot\.txt, line 1: "),
-        ("{% include 'x' %}", "choice-cot.txt cannot be filled"),
+        ("{% include 'x' %}", "choice-cot.txt, line 1: a template has no Include; it has variables, if, for"),
         ("{{ choices[7].text }}", "choice-cot.txt cannot be filled"),
         ("{{ choices[0].words }}", "choice-cot.txt cannot be filled.*words"),
         ("{{ n_frames / 0 }}", "choice-cot.txt cannot be filled"),
         ("{{ question + 1 }}", "choice-cot.txt cannot be filled"),
-        ("{{ range(1000000000)|join }}", "choice-cot.txt cannot be filled"),
+        ("a\n{{ range(1000000000)|join }}", "choice-cot.txt, line 2: a template has no Call"),
+        ("{{ 9**(9**9) }}", "choice-cot.txt, line 1: a template has no Pow"),
+        ("{% set x = question ~ question %}{{ x }}", "line 1: set takes a variable, a part of one or a fil"),
+        ("{% for a in question %}{% endfor %}", "cannot be filled: a loop runs over a list of at most 200"),
+        ("{% for a in letters %}{% for b in letters %}{% endfor %}{% endfor %}", "or has a loop in a loop"),
+        ("{{ question|center(9) }}", "line 1: there is no filter 'center'; there are abs, capitalize"),
+        ("{{ letters|join(question) }}", "the filter 'join' takes texts of at most 100 characters and numb"),
+        ("{{ '%999d'|format(1) }}", r'cannot be filled: format has a text such as "%\.1f" before it'),
+        ("{% if n_frames is many %}{% endif %}", "line 1: there is no test 'many'"),
+        ("{{ [question, question] }}", "line 1: a list in it holds only texts and numbers"),
+        ("{{ question * 9 }}", r"cannot be filled: \* stands between numbers only"),
+        ("{{ letters|indent }}", "choice-cot.txt cannot be filled: .*splitlines"),
+        (
+            "{% if n_frames %}\n{% for a in (0 and words) %}{% endfor %}{% endif %}",
+            "line 2: there is no variable",
+        ),
+        pytest.param("{{ " + "(" * 5_000, r"line 1: it cannot be read \(maximum recursion depth", id="deep"),
+        pytest.param("{{ letters" + "|join" * 50 + " }}", "line 1: it is nested too deeply", id="long"),
+        pytest.param(
+            "x" * (MOST_CHARACTERS + 1), "line 1: it has more than 1,000,000 characters", id="large"
+        ),
+        pytest.param(
+            "{% for a in letters %}" + "x" * 600_000 + "{% endfor %}",
+            "cannot be filled: it says more than 1,000,000 characters",
+            id="much",
+        ),
+        pytest.param(
+            "{{ question" + f"|replace('', '{'x' * 99}')" * 3 + " }}",
+            "cannot be filled: a text in it has more than 1,000,000 characters",
+            id="grown",
+        ),
         ("{{ question.__class__.__mro__ }}", "choice-cot.txt cannot be filled.*unsafe"),
         ("{% do letters.append('Z') %}", r"choice-cot\.txt, line 1: "),
-        ("{{ letters.append('Z') }}", "choice-cot.txt cannot be filled"),
+        ("{{ letters.append('Z') }}", "choice-cot.txt, line 1: a template has no Call"),
     ],
 )
 def test_wrong_templates_are_named(tmp_path: Path, text: str, message: str) -> None:
     folder = own(tmp_path, choice_cot=text)
     with pytest.raises(UsageError, match=message):
         Templates.load("plain", override=folder).fill("choice-cot", ITEM, n_frames=1, duration_s=1.0)
+
+
+def test_what_a_template_can_use(tmp_path: Path) -> None:
+    """What prompts of other projects are written with."""
+    folder = own(
+        tmp_path,
+        choice_cot="""{% set n = choices|length %}{# not said #}
+{%- for choice in choices if choice.text is not none %}
+{{ loop.index }}/{{ n }} {{ choice["letter"]|lower }}) {{ choice.text|trim|capitalize }}
+{% else %}none{% endfor %}
+{{ choices|map(attribute="text")|map("upper")|join(" or ") }} {{ letters[:-1]|join(", ") }} {{ letters|last }}
+{% if modality in ["image", "video"] and n_frames > 1 and n_frames is odd %}
+{{ "%.1f"|format(duration_s / 2) }}
+{% elif question %}no{% endif %}
+{{ question|replace("?", "!") ~ " " + letters|first }}{{ ";" if rows }} {{ "=" ~ rows * columns % 2 }}
+{{ question[:4]|tojson }} {{ duration_s|round }} {{ question|default("?", true) }}{% raw %}{{{% endraw %}""",
+    )
+    said = Templates.load("plain", override=folder).fill("choice-cot", ITEM, n_frames=3, duration_s=3.0)
+    assert said.split("\n") == [
+        "1/2 a) Cat", "2/2 b) Dog", "CAT or DOG A B", "1.5", "What is it! A; =1", '"What" 3.0 What is it?{{'
+    ]  # fmt: skip
 
 
 def test_a_folder_must_be_there_and_hold_texts(tmp_path: Path) -> None:
