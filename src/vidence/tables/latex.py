@@ -3,77 +3,19 @@ r"""Tables for a paper: LaTeX with booktabs, in plain ASCII, ready for ``\input`
 import re
 import unicodedata
 from collections.abc import Sequence
+from functools import cache
 from itertools import groupby
 from typing import Literal, TypeAlias
 
-from vidence.tables.table import DASH, CellText, Column, ShownRow, Table, shown_columns, shown_rows
+from vidence.installation import packaged
+from vidence.records import Record
+from vidence.tables.table import CellText, Column, ShownRow, Table, shown_columns, shown_rows
 from vidence.text import visible
 
 Intervals: TypeAlias = Literal["pm", "brackets", "none"]
 # With more columns than this a table spans both columns of a page; one with intervals counts for two.
 MOST_NARROW = 7
 OURS = ("run:", "ours:")  # keys of lines about runs: what is said beside their name becomes a comment
-_SIGNS = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "%": r"\%",
-    "_": r"\_",
-    "^": r"\textasciicircum{}",
-    "~": r"\textasciitilde{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
-    "`": r"\textasciigrave{}",
-    # Behind the end of a line these would belong to it.
-    "[": "{[}",
-    "]": "{]}",
-    "*": "{*}",
-    "\n": " ",
-    "\t": " ",
-    "\N{NO-BREAK SPACE}": "~",
-    DASH: r"\textendash{}",
-    "\N{EM DASH}": r"\textemdash{}",
-    "\N{MINUS SIGN}": "$-$",
-    "\N{HORIZONTAL ELLIPSIS}": r"\ldots{}",
-    "\N{MULTIPLICATION SIGN}": r"$\times$",
-    "\N{PLUS-MINUS SIGN}": r"$\pm$",
-    "\N{MIDDLE DOT}": r"$\cdot$",
-    "\N{DEGREE SIGN}": r"$^{\circ}$",
-    "\N{DAGGER}": r"$\dagger$",
-    "\N{DOUBLE DAGGER}": r"$\ddagger$",
-    "\N{GREATER-THAN OR EQUAL TO}": r"$\geq$",
-    "\N{LESS-THAN OR EQUAL TO}": r"$\leq$",
-    "\N{LEFT SINGLE QUOTATION MARK}": r"\textquoteleft{}",
-    "\N{RIGHT SINGLE QUOTATION MARK}": r"\textquoteright{}",
-    "\N{LEFT DOUBLE QUOTATION MARK}": r"\textquotedblleft{}",
-    "\N{RIGHT DOUBLE QUOTATION MARK}": r"\textquotedblright{}",
-    "ß": r"\ss{}",
-    "æ": r"\ae{}",
-    "Æ": r"\AE{}",
-    "ø": r"\o{}",
-    "Ø": r"\O{}",
-    "ł": r"\l{}",
-    "Ł": r"\L{}",
-}
-_ACCENTS = {
-    "\u0300": r"\`",
-    "\u0301": r"\'",
-    "\u0302": r"\^",
-    "\u0303": r"\~",
-    "\u0304": r"\=",
-    "\u0306": r"\u",
-    "\u0307": r"\.",
-    "\u0308": r"\"",
-    "\u030a": r"\r",
-    "\u030b": r"\H",
-    "\u030c": r"\v",
-    "\u0327": r"\c",
-}
 # What would become a dash or a quotation mark when it stands twice.
 _LIGATURE = re.compile(r"-(?=-)|'(?=')|,(?=,)|[?!](?=\\textquoteleft)")
 _ENDS = re.compile(r"(-?[\d.]+) to (-?[\d.]+)")
@@ -86,6 +28,18 @@ _MEANING = {
     "none": "",
 }
 _NOTE_SIGNS = re.compile(r"[†*]\d+(?: [†*]\d+)*")
+
+
+class _Characters(Record):
+    """``latex.toml``."""
+
+    signs: dict[str, str]
+    accents: dict[str, str]
+
+
+@cache
+def _characters() -> _Characters:
+    return packaged("vidence.tables", "latex.toml", _Characters)
 
 
 def escaped(text: str) -> str:
@@ -101,13 +55,14 @@ def escaped(text: str) -> str:
 
 
 def _character(character: str) -> str:
-    if character in _SIGNS:
-        return _SIGNS[character]
+    known = _characters()
+    if character in known.signs:
+        return known.signs[character]
     if " " <= character <= "~":
         return character
     apart = unicodedata.normalize("NFD", character)
-    if len(apart) == 2 and apart[0].isascii() and apart[0].isalpha() and apart[1] in _ACCENTS:
-        return f"{_ACCENTS[apart[1]]}{{{apart[0]}}}"
+    if len(apart) == 2 and apart[0].isascii() and apart[0].isalpha() and apart[1] in known.accents:
+        return f"{known.accents[apart[1]]}{{{apart[0]}}}"
     return f"U+{ord(character):04X}"
 
 

@@ -6,48 +6,17 @@ what may carry meaning: signs, brackets, the case of short words and formulas (*
 
 import re
 import unicodedata
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from typing import Literal
+
+from vidence.installation import packaged
+from vidence.records import Record
 
 Kind = Literal["plain", "fraction", "percent", "power"]
 
-# Symbols by what they measure, as multiples of its first unit. Case matters: mW is no MW.
-_SYMBOLS: dict[str, dict[str, str]] = {
-    "length": {"m": "1", "nm": "1e-9", "μm": "1e-6", "mm": "1e-3", "cm": "1e-2", "dm": "1e-1", "km": "1e3"},
-    "length^3": {"L": "1e-3", "l": "1e-3", "mL": "1e-6", "ml": "1e-6"},
-    "mass": {"g": "1", "μg": "1e-6", "mg": "1e-3", "kg": "1e3"},
-    "time": {"s": "1", "ns": "1e-9", "μs": "1e-6", "ms": "1e-3", "min": "60", "h": "3600"},
-    "frequency": {"Hz": "1", "kHz": "1e3", "MHz": "1e6", "GHz": "1e9"},
-    "energy": {"J": "1", "kJ": "1e3", "MJ": "1e6"},
-    "power": {"W": "1", "mW": "1e-3", "kW": "1e3", "MW": "1e6"},
-    "voltage": {"V": "1", "mV": "1e-3", "kV": "1e3"},
-    "current": {"A": "1", "mA": "1e-3"},
-    "resistance": {"Ω": "1", "kΩ": "1e3"},
-    "amount": {"mol": "1", "mmol": "1e-3"},
-    "temperature": {"K": "1"},
-    "force": {"N": "1", "mN": "1e-3", "kN": "1e3"},
-    "pressure": {"Pa": "1", "hPa": "1e2", "kPa": "1e3", "MPa": "1e6"},
-    "energy of a particle": {"eV": "1", "meV": "1e-3", "keV": "1e3", "MeV": "1e6", "GeV": "1e9"},
-    "angle": {"°": "1"},
-    "Celsius": {"°C": "1"},
-    "Fahrenheit": {"°F": "1"},
-}
-_UNITS = {
-    symbol: (what, Fraction(size)) for what, units in _SYMBOLS.items() for symbol, size in units.items()
-}
-# Names of the symbols, in any case; a plural s is taken off before.
-_NAMES_OF = {
-    "mm": "millimeter millimetre", "cm": "centimeter centimetre", "m": "meter metre",
-    "km": "kilometer kilometre", "nm": "nanometer nanometre", "μm": "micrometer micrometre",
-    "mg": "milligram", "g": "gram", "kg": "kilogram",
-    "ms": "millisecond", "s": "second sec", "min": "minute min", "h": "hour hr", "Hz": "hertz",
-    "kHz": "kilohertz",
-    "L": "liter litre", "mL": "milliliter millilitre", "J": "joule", "kJ": "kilojoule", "W": "watt",
-    "kW": "kilowatt", "V": "volt", "A": "ampere amp", "Ω": "ohm", "mol": "mole", "K": "kelvin",
-    "N": "newton", "Pa": "pascal", "kPa": "kilopascal", "°": "degree deg", "%": "percent",
-}  # fmt: skip
-_NAMES = {name: symbol for symbol, names in _NAMES_OF.items() for name in names.split()}
 _RAISED = str.maketrans("⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "+-0123456789")
 _LOWERED = str.maketrans("₊₋₀₁₂₃₄₅₆₇₈₉", "+-0123456789")
 _ARGUMENT = r"\s*\{([^{}]*)\}"
@@ -118,6 +87,35 @@ def normal_form(text: str) -> str:
         for pattern, spelling in _NESTED:
             text = pattern.sub(spelling, text)
     return text.strip()
+
+
+class _Tables(Record):
+    """``units.toml``: symbols by what they measure, and the names of symbols."""
+
+    symbols: dict[str, dict[str, str]]
+    names: dict[str, str]
+
+
+@cache
+def _tables() -> _Tables:
+    return packaged("vidence.ask.judging", "units.toml", _Tables)
+
+
+@cache
+def _units() -> Mapping[str, tuple[str, Fraction]]:
+    """What each symbol measures, and what multiple of its first unit it is."""
+    found = _tables().symbols.items()
+    return {symbol: (what, Fraction(size)) for what, units in found for symbol, size in units.items()}
+
+
+@cache
+def _symbols() -> Mapping[str, str]:
+    return {name: symbol for symbol, names in _tables().names.items() for name in names.split()}
+
+
+def _symbol_named(name: str) -> str | None:
+    """The symbol of the name of a unit, in the singular or plural."""
+    return _symbols().get(name) or _symbols().get(name.removesuffix("s"))
 
 
 @dataclass(frozen=True)
@@ -197,7 +195,7 @@ def _unit_of(text: str) -> tuple[str, Fraction] | None:
 
 def _symbol(name: str) -> tuple[str, Fraction] | None:
     folded = name.casefold()
-    return _UNITS.get(_NAMES.get(folded) or _NAMES.get(folded.removesuffix("s")) or name)
+    return _units().get(_symbol_named(folded) or name)
 
 
 def _number(found: re.Match[str]) -> tuple[Fraction, Kind]:
@@ -256,7 +254,7 @@ def _without_wrapping(text: str) -> str:
 
 def _word(word: str, before: str) -> str:
     folded = word.casefold()
-    if before[:1].isdigit() and (symbol := _NAMES.get(folded) or _NAMES.get(folded.removesuffix("s"))):
+    if before[:1].isdigit() and (symbol := _symbol_named(folded)):
         return symbol
     if folded in _NUMBERS:
         return _NUMBERS[folded]

@@ -2,10 +2,12 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
+from vidence.installation import packaged
 from vidence.make.herbench.config import HerbenchConfig
 from vidence.make.herbench.sources import Source
 from vidence.make.pipeline.material import Dropped, Material, Task
@@ -24,55 +26,6 @@ TASK_WRITER: Final = f"{ASKED} in [models]"
 COUNTED: Final = "people's counts"
 """Who answers for how many people there are: a detector misses some."""
 _MOST_NAMED: Final = 6
-
-# The setting that decides about a reason for which something was dropped.
-DECIDED_BY: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "after-the-video": "[[logs]] media: the log tells of another cut of the video",
-        "answer-too-common": "[tasks.NAME] same_answer",
-        "bad-row": "[[logs]] options",
-        "below-least-k": "[tasks.NAME] least_k",
-        "begins-inside": "[tasks.NAME.options] reach and unclear_s",
-        "box-outside": "[cards.crops] margin",
-        "changes-person": "[tracking.same_person] most_apart and clear_by",
-        "count-not-clear": "[tasks.rlpc.options], and [tracking] detector",
-        "covered-by-others": "[cards.crops] most_covered",
-        "edge-not-clear": "[tasks.NAME.options] reach and unclear_s",
-        "ends-inside": "[tasks.NAME.options] reach and unclear_s",
-        "fits-another-shot": "[scenes] model, who describes shots",
-        "leak": "[tasks.NAME.options] leak",
-        "leaks-appearance": "[cards.rules] strict",
-        "may-be-another": "[tasks.NAME.options] same_look",
-        "near-repeat": "[gates.checks] near and same_evidence",
-        "no-a-card": "[cards] model or file, or [[sources]] cards",
-        "no-b-card": "[cards] model or file, or [[sources]] cards",
-        "no-descriptions-of-others": "[[sources]]: cards of another video",
-        "no-false-scene-cards": "[scenes] false and false_model",
-        "no-usable-box": "[tracking] detector",
-        "not-identified": "[cards] identify, or the column fits of cards",
-        "not-picked": "[tracking.pick] n_tracks",
-        "not-told-apart": "[tasks.NAME.options] alike",
-        "over-per-video": "[tasks.NAME] per_video",
-        "over-total": "[tasks.NAME] total",
-        "detected-tracks-alone": "[people], [[sources]] tracks, or [tasks.rlpc.options] count,",
-        "shot-too-short": "[tasks.NAME.options] shortest_s",
-        "solved-blind": "[gates.text_only] at_least",
-        "solved-one-frame": "[gates.one_frame] suffice",
-        "spans-not-needed": "[gates.needs_all] model",
-        "structure-not-wanted": "[tasks.NAME] structures",
-        "too-few-counted": "[tracking] detector: more people must be followed",
-        "too-few-events": "[[logs]] path: a log with more events of a video",
-        "too-few-occurrences": "[[logs]] path: a log with more events of a video",
-        "too-few-people": "[tracking.pick] n_tracks, and who gets a card",
-        "too-few-scene-cards": "[shots] detector, and who describes shots",
-        "too-little-evidence": "[tasks.NAME] structures: other forms need more moments",
-        "too-short": "[tracking.refine.filter] least_s",
-        "too-short-for-cards": "[cards.crops] gap_s and end_share",
-        "too-small": "[tracking.refine] for_height_px, and [tracking.refine.filter] least_area_px",
-        "track-with-gaps": "[tasks.NAME.options] coverage",
-        "unreadable-video": "[[sources]] path",
-    }
-)
 
 # Of which stages the accounts say why a part of the material is not there.
 _STAGES: Final[Mapping[str, Tables]] = MappingProxyType(
@@ -218,13 +171,19 @@ def named(words: Sequence[str], *, most: int = _MOST_NAMED) -> str:
     return listed([*words[:most], f"{len(words) - most:,} more"] if len(words) > most else words)
 
 
+@cache
+def deciding() -> Mapping[str, str]:
+    """The setting that decides about a reason for which something was dropped, by reason."""
+    return packaged("vidence.make.herbench", "decided_by.toml", dict[str, str])
+
+
 def decides(reason: str, task: str) -> str:
     """The setting that decides about a reason, for a task by its short name; empty where none does.
 
     >>> decides("over-total", "AC")
     '[tasks.ac] total'
     """
-    return DECIDED_BY.get(reason, "").replace("NAME", task.lower())
+    return deciding().get(reason, "").replace("NAME", task.lower())
 
 
 def why_none(task: Task, materials: Sequence[Material], dropped: Sequence[Dropped]) -> str:
@@ -244,7 +203,7 @@ def why_none(task: Task, materials: Sequence[Material], dropped: Sequence[Droppe
         lack = _lack(absent[0])
         about = f"{task.code}: {lack.replace('-', ' ', 1)}"
         why = Counter(one.reason for one in dropped if one.stage in _STAGES.get(absent[0], ()))
-        reasons = why or Counter(reason for reason in own if reason == lack and lack in DECIDED_BY)
+        reasons = why or Counter(reason for reason in own if reason == lack and lack in deciding())
     if not reasons:
         return f"{about}; nothing was found that it could ask about."
     reason, n = reasons.most_common(1)[0]

@@ -1,21 +1,24 @@
 """Biovision BVH: joint angles and skeleton, in the variants in which it is released."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal
 
+import msgspec
 import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
 from vidence.errors import DataError, UsageError
+from vidence.installation import packaged
 from vidence.pointlight.formats.asf_amc import AsfSkeleton, read_asf
 from vidence.pointlight.formats.format_options import RawPoints, SkeletonSettings, finish
 from vidence.pointlight.kinematics import Skeleton, forward, insert_bone, missing_bone, t_pose_frames, turns
 from vidence.pointlight.motion import Motion, drop_first, noted
 from vidence.pointlight.reading import UnpackedFile, open_file
-from vidence.pointlight.units import CMU_UNIT_M, cmu_subject
+from vidence.pointlight.units import cmu_subject
+from vidence.records import Record
 
 Floats = NDArray[np.float64]
 # A joint without channels takes a line of the file, and a place in every frame.
@@ -210,8 +213,7 @@ def _motion_heading(opened: UnpackedFile, lines: list[str], motion_at: int) -> t
     return n_frames, frame_time, motion_at + 1
 
 
-@dataclass(frozen=True, kw_only=True)
-class LostBone:
+class LostBone(Record):
     """A bone that a release has lost, so that `children` start where it starts and not where it ends.
 
     `bone` is its name in the skeletons of CMU. Without such a skeleton it is taken to be `share` times as
@@ -224,8 +226,7 @@ class LostBone:
     share: float
 
 
-@dataclass(frozen=True, kw_only=True)
-class Flavour:
+class Flavour(Record):
     """One release, recognised by names of joints.
 
     `metres_per_unit` is None where it is not known. `up` is the axis that points up. `lost` are bones that
@@ -235,89 +236,14 @@ class Flavour:
 
     name: str
     signs: frozenset[str]
-    metres_per_unit: float | None
+    metres_per_unit: float | None = None
     is_cmu: bool = False
     up: str = "y"
     lost: tuple[LostBone, ...] = ()
-    bones: Mapping[str, str] = field(default_factory=dict)
+    bones: dict[str, str] = msgspec.field(default_factory=dict)
 
 
-def _sides(names: str, bones: str) -> dict[str, str]:
-    """Names with ``*`` for Left or Right, with the bones of the same side."""
-    return {
-        name.replace("*", word).replace("+", letter.upper()): letter + bone
-        for word, letter in (("Left", "l"), ("Right", "r"))
-        for name, bone in zip(names.split(), bones.split(), strict=True)
-    }
-
-
-def _lost(*, neck: str, collar: str, palms: tuple[str, str], hand: str, spine: str) -> tuple[LostBone, ...]:
-    """The bones that both releases of CMU with its own proportions have lost.
-
-    On nine skeletons of CMU the thorax is 0.985 to 1.041 times as long as the bone below it, and the bone of
-    the wrist half as long as that of the forearm.
-    """
-    left, right = palms
-    return (
-        LostBone(bone="thorax", children=(neck, f"Left{collar}", f"Right{collar}"), like=spine, share=1.0),
-        LostBone(bone="lwrist", children=(left, "LThumb"), like=f"Left{hand}", share=0.5),
-        LostBone(bone="rwrist", children=(right, "RThumb"), like=f"Right{hand}", share=0.5),
-    )
-
-
-FLAVOURS = (
-    Flavour(
-        name="cmu-motionbuilder",
-        signs=frozenset({"LHipJoint", "LeftUpLeg", "LowerBack", "Neck1"}),
-        metres_per_unit=CMU_UNIT_M,
-        is_cmu=True,
-        lost=_lost(
-            neck="Neck",
-            collar="Shoulder",
-            palms=("LeftFingerBase", "RightFingerBase"),
-            hand="Hand",
-            spine="Spine1",
-        ),
-        bones={
-            "Spine": "lowerback",
-            "Spine1": "upperback",
-            "Neck": "thorax",
-            "LeftShoulder": "thorax",
-            "RightShoulder": "thorax",
-            "Neck1": "lowerneck",
-            "Head": "upperneck",
-            "Head end": "head",
-            **_sides("*UpLeg *Leg *Foot *ToeBase", "hipjoint femur tibia foot"),
-            **_sides("*Arm *ForeArm *Hand *FingerBase", "clavicle humerus radius wrist"),
-            **_sides("+Thumb", "wrist"),
-        },
-    ),
-    Flavour(
-        name="cmu-max",
-        signs=frozenset({"LHipJoint", "LeftHip", "LeftCollar", "Chest2"}),
-        metres_per_unit=CMU_UNIT_M,
-        is_cmu=True,
-        lost=_lost(neck="lowerneck", collar="Collar", palms=("lhand", "rhand"), hand="Wrist", spine="Chest2"),
-    ),
-    Flavour(
-        name="cmu-daz",
-        signs=frozenset({"rButtock", "lButtock", "abdomen"}),
-        metres_per_unit=0.01,
-        is_cmu=True,
-    ),
-    Flavour(
-        name="bandai",
-        signs=frozenset({"joint_Root", "UpperArm_L", "LowerLeg_R"}),
-        metres_per_unit=0.01,
-    ),
-    Flavour(
-        name="animated-drawings",
-        signs=frozenset({"Spine3", "RightHandEnd", "RightHandThumb1"}),
-        metres_per_unit=None,
-        up="z",
-    ),
-)
-OTHER = Flavour(name="", signs=frozenset(), metres_per_unit=None)
+OTHER = Flavour(name="", signs=frozenset())
 
 # A release whose bodies all have the bones of CMU's subject 1, with the path scaled to fit them. The factor
 # was measured on 02_01 against its AMC (1.0631 on all three axes).
@@ -326,10 +252,16 @@ FITTED_SUBJECT = 1
 FITTED_SCALE = 1.063
 
 
+@cache
+def flavours() -> tuple[Flavour, ...]:
+    """The releases of ``bvh.toml``."""
+    return packaged("vidence.pointlight.formats", "bvh.toml", dict[str, tuple[Flavour, ...]])["flavours"]
+
+
 def recognise(names: tuple[str, ...]) -> Flavour:
     """The release that names of joints tell; `OTHER` where they tell none."""
     there = set(names)
-    return next((f for f in FLAVOURS if f.signs <= there), OTHER)
+    return next((f for f in flavours() if f.signs <= there), OTHER)
 
 
 def is_fitted(skeleton: Skeleton, subject: int | None) -> bool:

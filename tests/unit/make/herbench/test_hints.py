@@ -19,11 +19,11 @@ from vidence.make.herbench.config import (
 )
 from vidence.make.herbench.hints import (
     COUNTED,
-    DECIDED_BY,
     SCENE_WRITER,
     SCENES,
     TASK_WRITER,
     decides,
+    deciding,
     lacked_by_all,
     lacks,
     lines_that_add,
@@ -134,9 +134,9 @@ def test_every_reason_is_one_that_something_gives_and_every_setting_exists():
         for path in folder.rglob("*.py")
         if path.name != "hints.py"
     )
-    assert [reason for reason in DECIDED_BY if f'"{reason}"' not in code] == []
+    assert [reason for reason in deciding() if f'"{reason}"' not in code] == []
     fields = set(re.findall(r"^ +(\w+): ", code, flags=re.MULTILINE))
-    for said in DECIDED_BY.values():
+    for said in deciding().values():
         words = re.findall(r"\b[a-z]+_[a-z_]+\b", re.sub(r"\[[^]]*\]", "", said))
         assert [word for word in words if word not in fields] == [], said
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from vidence.catalog import FilePath
 from vidence.contracts import Flow
 from vidence.errors import DataError, UsageError
+from vidence.installation import packaged
 from vidence.make.sources.scene import (
     SILVER_TRACKS,
     AttributeFact,
@@ -35,7 +36,7 @@ from vidence.make.sources.scene_writing import (
     Told,
     complete_lines,
 )
-from vidence.make.sources.vocabulary import Attribute, Category, EventKind, Relation, Vocabulary
+from vidence.make.sources.vocabulary import Vocabulary
 from vidence.records import Record
 from vidence.seeing.track_files import read_mot
 from vidence.seeing.tracks import PERSON
@@ -136,7 +137,7 @@ class _Tracks(AsksNobody):
             truth="given tracks" if is_true else SILVER_TRACKS,
         )
         return SceneSet(
-            vocabulary=_WORDS,
+            vocabulary=packaged("vidence.make.sources.scene_sources", "tracks.toml", Vocabulary),
             scenes=(SceneDraft(header=header, lines=(*lines, *complete)),),
             notes=() if is_true else tuple(_broken(lines, len(people))),
         )
@@ -222,54 +223,6 @@ class _Tracks(AsksNobody):
 def create(settings: Settings) -> SceneSource:
     """The scene of a file of tracks."""
     return _Tracks(settings)
-
-
-def _relation(inverse: str, has: str) -> Relation:
-    return Relation(of=(PERSON,), to=(PERSON,), inverse=inverse, frame="camera", has=has)
-
-
-def _said(moves: str) -> dict[str, str]:
-    """Sides as they are said inside a sentence."""
-    at = {side: f"at the {side}" for side in ("top", "bottom")} | {"inside": "inside the picture"}
-    return {side: f"seen {moves} {at.get(side, f'on the {side}')}" for side in _SIDES}
-
-
-_WORDS: Final = Vocabulary(
-    categories={PERSON: Category()},
-    attributes={
-        "enters": Attribute(
-            of=(PERSON,),
-            values=(*_SIDES, ALREADY),
-            skill="temporal",
-            answer="location",
-            noun="way into view",
-            has="who is {value}",
-            has_not="who is not {value}",
-            said=_said("coming into view") | {ALREADY: "in view from the first frame on"},
-            asks="Where does {who} come into view?",
-        ),
-        "leaves": Attribute(
-            of=(PERSON,),
-            values=(*_SIDES, STILL),
-            skill="temporal",
-            answer="location",
-            noun="way out of view",
-            has="who is {value}",
-            has_not="who is not {value}",
-            said=_said("going out of view") | {STILL: "in view until the last frame"},
-            asks="Where does {who} go out of view?",
-        ),
-    },
-    relations={
-        "left_of": _relation("right_of", "who is for a while to the left of"),
-        "right_of": _relation("left_of", "who is for a while to the right of"),
-        "nearest_to": _relation("", "who comes nearest of all to"),
-    },
-    events={
-        "enter": EventKind(roles={"who": PERSON}, phrase="somebody comes into view"),
-        "leave": EventKind(roles={"who": PERSON}, phrase="somebody goes out of view"),
-    },
-)
 
 
 def _people(path: Path) -> tuple[list[_Person], int]:
