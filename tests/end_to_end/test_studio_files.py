@@ -4,6 +4,8 @@ import json
 import sqlite3
 from contextlib import closing
 
+import pytest
+
 QUESTION = {"media": [{"path": "a.mp4"}], "question": "Which?", "choices": ["one", "two"], "answer": "two"}
 
 
@@ -22,13 +24,23 @@ def test_questions_come_in_go_out_and_in_again_and_a_copy_is_put_back(vidence):
     assert vidence.apart("studio", "backup", "one", "--to", "copy.sqlite3").code == 0
     done = vidence.apart("studio", "restore", "again", "copy.sqlite3")
     assert done.code == 0, done.err
-    assert "        3  transitionrow" in done.out
-    assert "checked" in done.out
+    assert ", checked, content " in done.out
     assert (vidence.folder / "again" / "studio.sqlite3").stat().st_mode & 0o777 == 0o600
+    content = done.out.split()[-1]
+    again = vidence.apart("studio", "verify", "again")
+    assert (again.code, again.out.splitlines()[-1]) == (0, f"nothing is wrong, content {content}")
     with closing(sqlite3.connect(vidence.folder / "copy.sqlite3")) as opened:
-        opened.execute("UPDATE studio_itemrow SET state = 'accepted'")
+        with pytest.raises(sqlite3.OperationalError, match="no such function: studio_seal_of"):
+            opened.execute("UPDATE studio_itemrow SET state = 'accepted'")
+        for (name,) in opened.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+            opened.execute(f"DROP TRIGGER {name}")
+        opened.execute("UPDATE studio_itemrow SET state = 'accepted' WHERE item_id = 'q0'")
         opened.commit()
     changed = vidence.apart("studio", "restore", "third", "copy.sqlite3")
-    assert changed.code != 0
-    assert "q0 says accepted, and its transitions lead to submitted" in changed.err
-    assert not any((vidence.folder / "third").iterdir())
+    assert changed.code == 1, changed.err
+    assert "itemrow, row 1: changed or added by hand" in changed.out
+    assert "NOT checked" in changed.out
+    assert ", checked" not in changed.out
+    assert [one.name for one in (vidence.folder / "third").iterdir()] == ["studio.sqlite3"]
+    later = vidence.apart("studio", "verify", "third")
+    assert (later.code, "itemrow, row 1: changed or added by hand" in later.out) == (1, True)

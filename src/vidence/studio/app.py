@@ -34,6 +34,14 @@ class StudioConfig(AppConfig):
         for found in pkgutil.iter_modules(records.__path__):
             importlib.import_module(f"{records.__name__}.{found.name}")
 
+    def ready(self) -> None:
+        """Let the connections of this process write."""
+        from django.db.backends.signals import connection_created
+
+        from vidence.studio.seals import introduce
+
+        connection_created.connect(introduce)
+
 
 def configure(settings: StudioSettings, *, secret: bytes | None = None, ticket: str = "") -> Application:
     """Set Django up for one studio, and give its application; once in a process.

@@ -1,26 +1,12 @@
-"""What is never changed: triggers refuse it, chains of hashes show it, and events of safety stand in one.
-
-Events of safety are sign-ins, changes of roles, exports.
-"""
+"""Chains of hashes, and events of safety, which stand in one: sign-ins, changes of roles, exports."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Final
 
 from django.db import transaction
-from django.db.backends.base.base import BaseDatabaseWrapper
 
 from vidence.make.review.protocol import canonical, digest
 from vidence.studio.records.work import AuditEventRow
 from vidence.studio.settings import current
-
-APPEND_ONLY: Final = (
-    "studio_transitionrow",
-    "studio_revisionrow",
-    "studio_draftlogrow",
-    "studio_auditeventrow",
-)
-"""Tables whose rows are never changed or deleted."""
-_REFUSAL: Final = "rows of this table are never changed or deleted"
 
 
 def note(kind: str, *, by: str = "", about: str = "", details: Mapping[str, object] | None = None) -> None:
@@ -61,36 +47,6 @@ def _content(row: AuditEventRow) -> dict[str, object]:
         "details": row.details,
         "at": row.at.isoformat(timespec="microseconds"),
     }
-
-
-def guard(connection: BaseDatabaseWrapper) -> None:
-    """Let the database itself refuse changes of `APPEND_ONLY`; nothing changes where it does.
-
-    It is said at every start: SQLite drops triggers with a table that a migration makes again.
-    """
-    with connection.cursor() as cursor:
-        if connection.vendor == "postgresql":
-            cursor.execute(
-                "CREATE OR REPLACE FUNCTION studio_refuse() RETURNS trigger LANGUAGE plpgsql AS "
-                f"$$ BEGIN RAISE EXCEPTION '{_REFUSAL}'; END $$"
-            )
-        for table in APPEND_ONLY:
-            for statement in _statements(table, connection.vendor):
-                cursor.execute(statement)
-
-
-def _statements(table: str, vendor: str) -> Iterator[str]:
-    if vendor == "postgresql":
-        yield (
-            f"CREATE OR REPLACE TRIGGER {table}_stays BEFORE UPDATE OR DELETE OR TRUNCATE ON {table} "
-            "FOR EACH STATEMENT EXECUTE FUNCTION studio_refuse()"
-        )
-        return
-    for act in ("UPDATE", "DELETE"):
-        yield (
-            f"CREATE TRIGGER IF NOT EXISTS {table}_no_{act.lower()} BEFORE {act} ON {table} "
-            f"BEGIN SELECT RAISE(ABORT, '{_REFUSAL}'); END"
-        )
 
 
 def link(before: str, content: Mapping[str, object]) -> str:

@@ -2,14 +2,17 @@
 
 import os
 import re
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+import msgspec
+
 from vidence.errors import StoreError, UsageError
-from vidence.media.whole import PRIVATE, whole_file, write_whole
+from vidence.media.whole import PRIVATE, remove_leftovers, whole_file
 from vidence.records import Record
 from vidence.studio.database import LOCK_FILE, OTHERS, SQLITE_FILE
 from vidence.studio.settings import current, new_secret
@@ -149,8 +152,8 @@ def overwrite_removed() -> None:
 def _migrate(connection: "BaseDatabaseWrapper") -> None:
     from django.db.migrations.executor import MigrationExecutor
 
-    from vidence.studio.audit import guard
     from vidence.studio.records.index import make_tables
+    from vidence.studio.seals import guard
 
     executor = MigrationExecutor(connection)
     known = set(executor.loader.disk_migrations)
@@ -185,14 +188,23 @@ def _migrate_whole(connection: "BaseDatabaseWrapper") -> None:
     Django does one migration after the other, and notes the one that makes an index after it has committed
     it: ended in between, the next start would make tables that are there. SQLite ignores a change of its
     checks inside a transaction, so they are put off before it; Django checks at the end of each migration.
+    Rows get a new seal, but those that were changed by hand.
     """
     from django.core.management import call_command
     from django.db import transaction
 
+    from vidence.studio import audit, seals
+
     is_off = connection.disable_constraint_checking()
     try:
         with transaction.atomic():
+            changed = [*seals.changed_rows(connection)] if (is_sealed := seals.has_seals(connection)) else []
+            seals.unguard(connection)
             call_command("migrate", interactive=False, verbosity=0)
+            seals.guard(connection)
+            n_rows = seals.seal_all(connection, but=changed)
+            if n_rows and not is_sealed:
+                audit.note("rows-sealed", details={"n_rows": n_rows})
     finally:
         if is_off:
             connection.enable_constraint_checking()
@@ -227,10 +239,17 @@ def refuse_unsafe_database(connection: "BaseDatabaseWrapper") -> None:
 
 
 class Copied(Record):
-    """A copy of the database, checked."""
+    """A copy of the database. `unsure` is why it is not checked, `content` the hash of all its rows."""
 
     path: Path
     n_rows: dict[str, int]
+    unsure: tuple[str, ...] = ()
+    content: str = ""
+
+    def __str__(self) -> str:
+        """What is known of it, in a line."""
+        said = "NOT checked" if self.unsure else f"checked, content {self.content}"
+        return f"{self.path}: {sum(self.n_rows.values()):,} rows in {len(self.n_rows)} tables, {said}"
 
 
 def backup(data: Path, *, to: Path | None, at: datetime) -> Copied:
@@ -257,90 +276,93 @@ def backup(data: Path, *, to: Path | None, at: datetime) -> Copied:
         with whole_file(path, mode=PRIVATE, is_durable=True) as part:
             with connection.cursor() as cursor:
                 cursor.execute("VACUUM INTO %s", [str(part)])
-            n_rows = _checked(part).n_rows
+            return _checked(part, name=path)
     except (DatabaseError, OSError) as error:
         raise StoreError(f"{path} cannot be written: {error}") from error
-    return Copied(path=path, n_rows=n_rows)
 
 
-def _checked(path: Path) -> Copied:
-    """Look whether a copy is a sound database of a studio.
+def _checked(path: Path, *, name: Path) -> Copied:
+    """Look whether a copy is a sound database of a studio, and whether its rows are as the studio wrote them.
+
+    Args:
+        path: the copy.
+        name: what the user calls it.
 
     Raises:
-        StoreError: it is not.
+        StoreError: it is not sound.
     """
     from django.db import DatabaseError
 
+    from vidence.studio import seals
+
+    content, unsure = "", [f"{name}: made before rows had seals, so that an edit by hand cannot be seen"]
     try:
         with _opened(path) as copy:
             if faults := [*_sound(copy)]:
-                raise StoreError(f"the copy {path} is not sound: {faults[0]}")
+                raise StoreError(f"the copy {name} is not sound: {faults[0]}")
             n_rows = count_tables(copy)
+            if seals.has_seals(copy):
+                unsure = [*map(str, seals.changed_rows(copy))]
+                content = seals.content_of(copy)
     except DatabaseError as error:
-        raise StoreError(f"{path} is no copy of a studio: {error}") from error
+        raise StoreError(f"{name} is no copy of a studio: {error}") from error
     if not n_rows:
-        raise StoreError(f"{path} is no copy of a studio: it has none of its tables")
-    return Copied(path=path, n_rows=n_rows)
+        raise StoreError(f"{name} is no copy of a studio: it has none of its tables")
+    return Copied(path=name, n_rows=n_rows, unsure=tuple(unsure), content=content)
 
 
 def without_studio(folder: Path) -> None:
-    """See that a folder holds no studio.
+    """See that a folder holds no studio; what a killed `restore` left in it is removed.
 
     Raises:
         UsageError: it does, or it holds something else.
     """
+    if folder.is_dir():
+        remove_leftovers(folder)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} is not empty; expected a new folder, where nothing can be lost")
 
 
-def restore(data: Path, copy: Path) -> Copied:
-    """Put a copy in the place of the configured studio's database, and check it.
+def restore(folder: Path, copy: Path) -> Copied:
+    """Make a studio of a copy, and check it from end to end.
 
-    The copy is read, counted, put in place, brought up to date and checked from end to end; where something
-    is wrong, nothing stays in `data`.
+    The configured studio lies in a folder of its own; its database moves into `folder` in the end. A row that
+    was changed by hand stays without its seal, so that each later `verify` names it, too.
 
     Args:
-        data: the folder of the studio, which has no database yet.
+        folder: the folder of the studio, which has no database yet.
         copy: what `backup` wrote.
 
     Raises:
-        StoreError: the copy is none, or is damaged, or rows are missing afterwards.
+        StoreError: the copy is none, or is damaged.
     """
     from django.db import connection
 
-    there = data / SQLITE_FILE
-    before = _checked(copy)
+    there = current().settings.data / SQLITE_FILE
     try:
-        write_whole(there, copy.read_bytes(), mode=PRIVATE, is_durable=True)
+        with whole_file(there, mode=PRIVATE, is_durable=True) as part:
+            shutil.copyfile(copy, part)
     except OSError as error:
         raise StoreError(f"{there} cannot be written: {error.strerror}") from error
     try:
+        done = _checked(there, name=copy)
         migrate()
-        after = count_tables(connection)
-        faults = [
-            f"{name} has {after.get(name, 0)} rows, and had {n}"
-            for name, n in before.n_rows.items()
-            if after.get(name) != n
-        ]
-        if faults := [*faults, *verify()]:
-            raise StoreError(f"{copy} cannot be restored: {faults[0]}")
-    except BaseException:
+        unsure = done.unsure or tuple(verify())
+    finally:
         connection.close()
-        for name in ("", "-wal", "-shm"):
-            there.with_name(there.name + name).unlink(missing_ok=True)
-        (data / LOCK_FILE).unlink(missing_ok=True)
-        raise
-    return Copied(path=there, n_rows=after)
+    there.replace(folder / SQLITE_FILE)
+    return msgspec.structs.replace(done, path=folder / SQLITE_FILE, unsure=unsure)
 
 
 def count_tables(connection: "BaseDatabaseWrapper") -> dict[str, int]:
-    """How many rows each table of a studio has, in a database of any version."""
+    """How many rows each sealed table of a studio has, in a database of any version."""
+    from vidence.studio.seals import sealed_tables
+
     found: dict[str, int] = {}
     with connection.cursor() as cursor:
-        for name in connection.introspection.table_names(cursor):
-            if name.startswith(_PREFIX):
-                cursor.execute(f"SELECT COUNT(*) FROM {connection.ops.quote_name(name)}")  # noqa: S608 - a name
-                found[name.removeprefix(_PREFIX)] = cursor.fetchone()[0]
+        for name in sealed_tables(connection):
+            cursor.execute(f"SELECT COUNT(*) FROM {connection.ops.quote_name(name)}")  # noqa: S608 - a name
+            found[name.removeprefix(_PREFIX)] = cursor.fetchone()[0]
     return found
 
 
@@ -362,7 +384,8 @@ def check_copy(path: Path, *, by: str) -> str:
 
     fault, n_rows = "", 0
     try:
-        n_rows = sum(_checked(path).n_rows.values())
+        found = _checked(path, name=path)
+        n_rows, fault = sum(found.n_rows.values()), "; ".join(found.unsure[:1])
     except StoreError as error:
         fault = str(error)
     details = {"fault": fault, "n_rows": n_rows}
@@ -385,19 +408,15 @@ def _opened(path: Path, *, alias: str = _COPY, **more: str) -> Iterator["BaseDat
         del connections.databases[alias]
 
 
-def count_rows(alias: str) -> dict[str, int]:
-    """How many rows each table of the studio has, in one of Django's databases."""
-    from django.apps import apps
-
-    models = apps.get_app_config("studio").get_models(include_auto_created=True)
-    return {one.__name__: one.objects.using(alias).count() for one in models}
-
-
 def verify() -> Iterator[str]:
-    """What is wrong with the database: damage, broken chains, states that transitions do not lead to."""
+    """What is wrong with the database: damage, rows changed by hand, broken chains, wrong states."""
     from django.db import connection
 
-    yield from _sound(connection)
+    from vidence.studio.seals import changed_rows
+
+    if faults := [*_sound(connection), *map(str, changed_rows(connection))]:
+        yield from faults  # what is derived from such rows says nothing
+        return
     yield from _chains()
     yield from _items()
 
@@ -433,8 +452,6 @@ def _chains() -> Iterator[str]:
 
 
 def _items() -> Iterator[str]:
-    import msgspec
-
     from vidence.make.review.states import ItemState
     from vidence.studio.records.items import ItemRow
     from vidence.studio.workflow import columns_of, events_of, protocol_of, revisions_of, standing

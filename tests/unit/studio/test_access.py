@@ -364,17 +364,19 @@ def test_nobody_else_gets_in_where_one_person_is(tmp_path, mode):
 
 
 def test_no_get_changes_a_row(team, places):
-    from vidence.studio.upkeep import count_rows
+    from django.db import connection
+
+    from vidence.studio.upkeep import count_tables
 
     team.user("Uma", *ROLES, project="films")
     names = [role.title() for role in ROLES] if IS_THOROUGH else ["Uma"]
     clients = [team.client(), *map(team.signed_in, names)]
-    before = count_rows("default"), contents()
+    before = count_tables(connection), contents()
     for client in clients:
         for where in addresses(places["films"]).values():
             for ask in (client.get, client.head, client.options)[: 3 if IS_THOROUGH else 1]:
                 ask(where)
-    assert (count_rows("default"), contents()) == before
+    assert (count_tables(connection), contents()) == before
 
 
 def test_strangers_add_no_row_to_any_table(team, places):

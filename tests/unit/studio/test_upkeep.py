@@ -10,7 +10,7 @@ import pytest
 from vidence.errors import StoreError, UsageError
 from vidence.studio import upkeep
 from vidence.studio.upkeep import (
-    count_rows,
+    count_tables,
     migrate,
     refuse_unsafe_database,
     refuse_unsafe_folder,
@@ -23,15 +23,16 @@ from vidence.studio.upkeep import (
 
 def test_bringing_it_up_to_date_twice_changes_nothing(team):
     from django.core.management import call_command
+    from django.db import connection
 
     call_command("makemigrations", "studio", check_changes=True, dry_run=True, verbosity=0)
-    before = count_rows("default")
+    before = count_tables(connection)
     migrate()
-    assert count_rows("default") == before
+    assert count_tables(connection) == before
     assert list(verify()) == []
     team.user("Ada", "author")
-    found = count_rows("default")
-    assert (found["UserRow"], found["MembershipRow"], found["ItemRow"]) == (1, 1, 0)
+    found = count_tables(connection)
+    assert (found["userrow"], found["membershiprow"], found["itemrow"]) == (1, 1, 0)
 
 
 def test_a_database_of_a_later_version_is_refused(team):

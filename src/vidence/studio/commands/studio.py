@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from vidence.studio.bodies import Application
     from vidence.studio.serving import Bind
     from vidence.studio.settings import StudioSettings
+    from vidence.studio.upkeep import Copied
 
 SECTION = "Make"
 
@@ -428,26 +429,40 @@ class Backup(Kept):
 
 
 @command("backup", group=studio)
-def back_up(given: Backup) -> None:
+def back_up(given: Backup) -> int:
     """Copy the database of DIR while it is in use, and check the copy."""
     given.open_there()
     from vidence.studio.settings import now
     from vidence.studio.upkeep import backup
 
-    done = backup(given.folder, to=given.to, at=now())
-    click.echo(f"{done.path}: {sum(done.n_rows.values())} rows in {len(done.n_rows)} tables, checked")
+    return _copied(backup(given.folder, to=given.to, at=now()))
+
+
+def _copied(done: "Copied") -> int:
+    """Print what is known of a copy; the exit code."""
+    for fault in done.unsure:
+        click.echo(fault)
+    click.echo(done)
+    return 1 if done.unsure else 0
 
 
 @command("verify", group=studio)
 def verify_studio(given: Kept) -> int:
-    """Check the database of DIR: damage, chains of hashes, states; the exit code is 1 where it has faults."""
+    """Check the database of DIR: damage, rows changed by hand, chains, states; exit code 1 with faults."""
     given.open_there()
+    from django.db import connection
+
+    from vidence.studio.seals import NOT_COVERED, content_of
     from vidence.studio.upkeep import verify
 
     faults = list(verify())
     for fault in faults:
         click.echo(fault)
-    click.echo("nothing is wrong" if not faults else f"{len(faults)} faults")
+    for words in NOT_COVERED:
+        click.echo(f"not covered: {words}")
+    click.echo(
+        f"nothing is wrong, content {content_of(connection)}" if not faults else f"{len(faults)} faults"
+    )
     return 1 if faults else 0
 
 
@@ -458,23 +473,30 @@ class Restore(Folder):
 
 
 @command("restore", group=studio)
-def restore_studio(given: Restore) -> None:
-    """Make the studio DIR of a copy that `backup` made, and check it; DIR must hold no studio yet."""
+def restore_studio(given: Restore) -> int:
+    """Make the studio DIR of a copy that `backup` made, and check it; DIR must hold no studio yet.
+
+    A copy whose rows were changed by hand is restored, too: they are named, and the exit code is 1.
+    """
     need_studio()
+    import shutil
+
+    from vidence.media.whole import temporary_beside
     from vidence.studio.app import configure
     from vidence.studio.settings import StudioSettings
     from vidence.studio.upkeep import restore, without_studio
 
-    folder, copy = given.folder, given.copy
+    folder, copy = given.folder.resolve(), given.copy
     if not copy.is_file():
         raise UsageError(f"{copy} is not there; expected a copy that vidence studio backup made")
     without_studio(folder)
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    configure(StudioSettings(mode="team", data=folder.resolve()))
-    done = restore(folder, copy)
-    for name, n in sorted(done.n_rows.items()):
-        click.echo(f"{n:>9,}  {name}")
-    click.echo(f"{done.path}: {sum(done.n_rows.values()):,} rows in {len(done.n_rows)} tables, checked")
+    part = temporary_beside(folder / "restored")
+    part.mkdir(parents=True, mode=0o700)
+    try:
+        configure(StudioSettings(mode="team", data=part))
+        return _copied(restore(folder, copy))
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
 
 
 class Export(Kept):

@@ -15,7 +15,7 @@ from vidence.studio.records.items import ItemRow
 from vidence.studio.records.people import UserRow
 from vidence.studio.records.work import AssignmentRow, AuditEventRow, TimeCorrectionRow, TimeSpanRow
 from vidence.studio.settings import current
-from vidence.studio.upkeep import check_copy, count_rows, mode_of, newest_copy
+from vidence.studio.upkeep import check_copy, count_tables, mode_of, newest_copy
 
 _OLD: Final = timedelta(days=7)
 """A copy that is older than this is warned of."""
@@ -41,7 +41,7 @@ def health(request: HttpRequest) -> HttpResponse:
         "vendor": connection.vendor,
         "database_mode": mode_of(connection),
         "is_tls": settings.is_tls or settings.is_behind_proxy,
-        "n_rows": sum(count_rows("default").values()),
+        "n_rows": sum(count_tables(connection).values()),
         "migration": "none" if applied is None else applied.name,
         "copy": _copy(newest, now),
         "checked": AuditEventRow.objects.filter(kind__startswith="copy-").order_by("-number").first(),

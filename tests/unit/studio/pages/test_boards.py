@@ -68,13 +68,15 @@ def test_boards_show_tracks_and_refuse_what_says_nothing_and_looking_changes_not
     assert "has changed since" in stale.content.decode()
     assert boards.post("tracks", act="undo").status_code == 400
     assert boards.file("tracks.csv") == ""
-    from vidence.studio.upkeep import count_rows
+    from django.db import connection
+
+    from vidence.studio.upkeep import count_tables
 
     boards.post("tracks", act="ok", track="3", check=check_on(boards.page("tracks"), "3"))
 
     def there():
         files = {one: one.read_bytes() for one in boards.street.folder.rglob("*") if one.is_file()}
-        return files, count_rows("default")
+        return files, count_tables(connection)
 
     before = there()
     names = ("shots", "tracks", "cards", "line-up", "false-cards", "counts", "crop.jpg")
