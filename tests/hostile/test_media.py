@@ -9,6 +9,7 @@ import random
 from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import anyio
 import numpy as np
@@ -20,7 +21,9 @@ from subjects.hostile_templates import NEVER_ENDING, generated
 from subjects.mocap_files import AMC, ASF, BVH, cmu_bvh
 from vidence.ask.benchmarks import table
 from vidence.ask.prompting.templates import VARIABLES, Template, choices_of
+from vidence.contracts import Loaded
 from vidence.engine.executor import Workers
+from vidence.engine.prepare import choose_items, make_plan
 from vidence.errors import DecodeTimeoutError, VidenceError
 from vidence.media.files import missing
 from vidence.pointlight.formats.expmap import JOINTS, N_COLUMNS
@@ -344,3 +347,51 @@ def test_names_that_no_file_can_have(tmp_path, record_attack):
         for n, name in enumerate(names)
     ]
     assert len(missing(tmp_path, items)) == len(names)
+
+
+def test_one_medium_ends_no_run_that_may_leave_it_out(tmp_path, record_attack):
+    """With --allow-missing, whatever one question names is left out, and the others are asked."""
+    (tmp_path / "a.mp4").write_bytes(b"x")
+    os.mkfifo(tmp_path / "pipe.mp4")
+    (tmp_path / "loop").symlink_to("loop")
+    paths = [
+        *(
+            "file:///etc/passwd",
+            "ftp://h/a.mp4",
+            "other://x",
+            "http://[",
+            "http://h:99999/a.mp4",
+            "s3://",
+            "hf://a",
+        ),
+        *("http://me:pw@h/a.mp4", "https://h/a.mp4?sig=1", "http://h/../a.mp4", "s3://not-named/a.mp4"),
+        *(
+            "a\0b.mp4",
+            "a\0b/c.mp4",
+            "\ud800/a.mp4",
+            "a" * 300,
+            "a/" * 3000,
+            "/dev/zero",
+            "pipe.mp4",
+            "loop/a.mp4",
+        ),
+        *("a.mp4/b.mp4", ".", "..", "/", "\n", "\x1b[31m", "../outside.mp4"),
+    ]
+    urls = ["http://h/../../a.mp4", "http://[", "\0", "http://h/\ud800", "/etc/passwd", "a" * 5000]
+    media = [
+        *(Media(path=path) for path in paths),
+        *(Media(url=url) for url in urls),
+        Media(path="\0", kind="frames"),
+    ]
+    whole = Item(item_id="whole", question="?", answer="A", media=(Media(path="a.mp4"),))
+    model = SimpleNamespace(looks=True)
+    held = []
+    for medium in media:
+        bad = Item(item_id="bad", question="?", answer="A", media=(medium,))
+        for overrides in ({"allow_missing": True}, {"allow_missing": True, "media_inside": True}):
+            plan = make_plan("table", data=tmp_path, model="baseline:random", overrides=overrides)
+            loaded = Loaded(items=(bad, whole), media_root=tmp_path, content_hash="0" * 64)
+            kept, notes = choose_items(loaded, plan, model=model)
+            held.append(kept == [whole] and "left out" in "".join(notes).replace("leaves", "left"))
+    record_attack("a question whose media end a run", len(held), sum(held))
+    assert all(held), [medium for medium, is_held in zip(media, held[::2], strict=True) if not is_held]

@@ -4,6 +4,7 @@ import functools
 import hashlib
 import re
 import stat
+from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -51,7 +52,7 @@ from vidence.media import address as media_address
 from vidence.media.address import Address, MediaPath, place
 from vidence.media.encode import Encoding, Size
 from vidence.media.files import located, missing, outside
-from vidence.records import Item
+from vidence.records import Item, Media
 from vidence.text import letter_index
 
 _MOST_LISTED = 20
@@ -246,8 +247,8 @@ def _media_root(folder: Path, items: Sequence[Item]) -> Path:
     """The folder that was named, or the one above where the paths of the media begin with its name."""
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder} (--media); expected the one in which the videos lie")
-    firsts = {Path(medium.path).parts[0] for item in items for medium in item.media if medium.path}
-    is_inner = firsts == {folder.name} and not (folder / folder.name).is_dir()
+    firsts = {Path(medium.path).parts[:1] for item in items for medium in item.media if medium.path}
+    is_inner = firsts == {(folder.name,)} and not (folder / folder.name).is_dir()
     return folder.parent if is_inner else folder
 
 
@@ -481,16 +482,16 @@ def choose_items(
         raise UsageError("--recorded-only needs a model that has recorded replies, such as replay:FILE")
     recorded = model.recorded_ids() if plan.recorded_only and isinstance(model, RecordedModel) else None
     items, notes = narrowed(loaded.items, plan, recorded=recorded)
-    if model.looks and shows_media:
-        root = media_root_of(plan, loaded)
-        check_addresses(items, plan)
+    root = media_root_of(plan, loaded) if model.looks and shows_media else None
+    items, unusable = placed(items, plan, root)  # what is not read is stored all the same
+    notes += unusable
+    if root is not None:
         if found := outside(root, items):
-            notes.append(_outside_words(found, root, is_allowed=not plan.media_inside))
+            items, said = _inside(items, root, found, plan=plan)
+            notes.append(said)
         if absent := missing(root, items):
             items, left_out = _with_media(items, root, absent, plan=plan)
             notes.append(left_out)
-    else:
-        _unnamed_addresses(items, plan)  # what is not read is stored all the same
     if not items:
         raise UsageError("no question is left to ask; loosen --where, --limit or the sample")
     if isinstance(model, ConstantModel):
@@ -529,57 +530,78 @@ def _check_letter(letter: str, items: Sequence[Item], *, spec: str) -> None:
         )
 
 
-def _unnamed_addresses(items: Sequence[Item], plan: Plan) -> dict[str, int]:
-    """How many media of the questions lie at each bucket or server that the plan does not name.
+def placed(
+    items: Sequence[Item], plan: Plan, root: MediaPath | None
+) -> tuple[Sequence[Item], tuple[str, ...]]:
+    """The questions whose media lie where a plan lets them be read, and how many others are left out.
+
+    Args:
+        items: the questions.
+        plan: it names each bucket and server that may be read: a file is not the user's word.
+        root: where the media lie; without it nothing is read, and only addresses are looked at.
 
     Raises:
-        DataError: an address that cannot be used, such as one with a secret; the message has no secret.
+        DataError: a medium has no place, an address cannot be used, such as one with a secret, or is not
+            named, and the plan leaves out no questions; no server was asked, and the message has no secret.
     """
-    named = [place(text) for text in (plan.media or "", *plan.media_at) if media_address.is_address(text)]
-    known = {one.origin for one in named if isinstance(one, Address)}
-    unnamed: dict[str, int] = {}
-    paths = {medium.path for item in items for medium in item.media if medium.path}
-    for path in filter(media_address.is_address, paths):
+    given = [place(text) for text in (plan.media or "", *plan.media_at) if media_address.is_address(text)]
+    known = {one.origin for one in given if isinstance(one, Address)}
+    unusable, unnamed = dict[Media, str](), dict[Media, str]()
+    for medium in dict.fromkeys(medium for item in items for medium in item.media):
         try:
-            address = place(path)
-        except UsageError as error:
-            raise DataError(
-                f"a question names its media at an address that cannot be used: {error}"
-            ) from error
-        if isinstance(address, Address) and address.origin not in known:
-            unnamed[address.origin] = unnamed.get(address.origin, 0) + 1
-    return unnamed
+            path = place(medium.path or "") if root is None else located(root, medium)
+        except (DataError, UsageError) as error:
+            unusable[medium] = str(error)
+        else:
+            if root is not None and isinstance(path, Address) and path.origin not in known:
+                unnamed[medium] = path.origin
+    if not plan.allow_missing:
+        _refuse(list(unusable.values()), Counter(unnamed.values()))
+    unusable |= {
+        medium: f"{origin} is read only with --media-at {origin}" for medium, origin in unnamed.items()
+    }
+    if not unusable:
+        return items, ()
+    kept = [item for item in items if unusable.keys().isdisjoint(item.media)]
+    why = next(iter(unusable.values()))
+    n = f"{len(items) - len(kept)} of {len(items)} questions are left out"
+    return kept, (f"{n}: their media cannot be used (the first: {why})",)
 
 
-def check_addresses(items: Sequence[Item], plan: Plan) -> None:
-    """See that the plan names each bucket and server that its questions name: a file is not the user's word.
+def _refuse(unusable: Sequence[str], unnamed: Mapping[str, int]) -> None:
+    """Raise where media have no place, or how many lie at each bucket or server that is not named."""
+    if unusable:
+        raise DataError(
+            f"a question names media that cannot be used: {unusable[0]}; a run with --allow-missing goes on "
+            "without such questions"
+        )
+    if unnamed:
+        first = sorted(unnamed)[:_MOST_LISTED]
+        listed = "".join(f"\n  {origin}: {unnamed[origin]:,} media" for origin in first)
+        flags = " ".join(f"--media-at {origin}" for origin in first)
+        raise DataError(
+            f"questions name media at addresses, and a network is read only at your word:{listed}\n"
+            f"If that is meant, add {flags}"
+        )
+
+
+def _inside(
+    items: Sequence[Item], media_root: MediaPath, found: Sequence[MediaPath], *, plan: Plan
+) -> tuple[Sequence[Item], str]:
+    """The questions that may be asked though media lie outside the folder, and what to say of these.
 
     Raises:
-        DataError: it does not, or an address cannot be used; no server was asked.
-    """
-    unnamed = _unnamed_addresses(items, plan)
-    if not unnamed:
-        return
-    listed = "".join(f"\n  {origin}: {n:,} media" for origin, n in sorted(unnamed.items())[:_MOST_LISTED])
-    flags = " ".join(f"--media-at {origin}" for origin in sorted(unnamed)[:_MOST_LISTED])
-    raise DataError(
-        f"questions name media at addresses, and a network is read only at your word:{listed}\n"
-        f"If that is meant, add {flags}"
-    )
-
-
-def _outside_words(found: Sequence[MediaPath], media_root: MediaPath, *, is_allowed: bool) -> str:
-    """What to say of media that lie outside the folder of the questions.
-
-    Raises:
-        DataError: they may not.
+        DataError: none may, and the plan leaves out no questions.
     """
     n = f"{len(found):,} media lie" if len(found) > 1 else "1 medium lies"
     listed = ", ".join(map(str, found[:3])) + (", ..." if len(found) > 3 else "")
     said = f"{n} outside the folder of the questions, {media_root.resolve()}: {listed}"
-    if not is_allowed:
+    if not plan.media_inside:
+        return items, f"{said}; the model is shown what they hold, and --set media_inside=true refuses them"
+    if not plan.allow_missing:
         raise DataError(f"{said}; media_inside refuses them: move them into it, or leave the setting out")
-    return f"{said}; the model is shown what they hold, and --set media_inside=true refuses them"
+    kept = [item for item in items if not any(located(media_root, one) in found for one in item.media)]
+    return kept, f"{said}; media_inside leaves out the {len(items) - len(kept)} questions with them"
 
 
 def _with_media(
@@ -628,8 +650,8 @@ def _what_is_there(path: MediaPath) -> str:
         mode = path.stat().st_mode
     except (FileNotFoundError, NotADirectoryError):
         return ""
-    except OSError as error:
-        return f" ({error.strerror})"
+    except (OSError, ValueError) as error:  # a name that no file can have
+        return f" ({error.strerror if isinstance(error, OSError) else error})"
     return " (a folder, and a file is needed)" if stat.S_ISDIR(mode) else " (a file, and a folder is needed)"
 
 

@@ -386,11 +386,13 @@ def place_of_url(url: str) -> Path:
     try:
         parts = urlsplit(url)
     except ValueError as error:
-        raise DataError(f"{url!r} is no URL ({error})") from error
+        raise DataError(f"{redacted(url)!r} is no URL ({error})") from error
     query = f"?{parts.query}" if parts.query else ""
     place = Path(parts.netloc, f"{parts.path.lstrip('/')}{query}")
     if place.is_absolute() or ".." in place.parts or "\0" in url:
-        raise DataError(f"the url {url!r} leads out of the folder of the media; expected no '..' in it")
+        raise DataError(
+            f"the url {redacted(url)!r} leads out of the folder of the media; expected no '..' in it"
+        )
     return place
 
 
@@ -415,10 +417,10 @@ def outside(media_root: MediaPath, items: Iterable[Item]) -> tuple[MediaPath, ..
 
     def is_outside(path: Path) -> bool:
         if path.parent not in folders:  # most videos share a folder
-            folders[path.parent] = Path(os.path.realpath(path.parent))
+            folders[path.parent] = _real(path.parent)
         real = folders[path.parent] / path.name
         if path.name == ".." or os.path.islink(real):
-            real = Path(os.path.realpath(real))
+            real = _real(real)
         return not any(map(real.is_relative_to, within))
 
     def leaves(path: MediaPath, kind: str) -> bool:
@@ -427,6 +429,14 @@ def outside(media_root: MediaPath, items: Iterable[Item]) -> tuple[MediaPath, ..
         return kind == "frames" and any(map(is_outside, _entries(path)))
 
     return tuple(dict.fromkeys(path for path, kind in named if leaves(path, kind)))
+
+
+def _real(path: Path) -> Path:
+    """The path without links; as it stands where it is none that a file can have."""
+    try:
+        return Path(os.path.realpath(path))
+    except ValueError:
+        return path
 
 
 def insides(media_root: Path) -> tuple[Path, ...]:
@@ -448,7 +458,7 @@ def _contents_of_snapshot(root: Path) -> Iterator[Path]:
 def _entries(folder: Path) -> list[Path]:
     try:
         return list(folder.iterdir())
-    except OSError:  # it is absent or closed: whoever reads it says so
+    except (OSError, ValueError):  # it is absent, closed or no name: whoever reads it says so
         return []
 
 

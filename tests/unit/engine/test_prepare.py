@@ -397,6 +397,28 @@ def test_questions_with_secrets_in_addresses_are_never_stored():
     assert "hush" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("medium", "said"),
+    [
+        (
+            Media(path="file:///etc/passwd"),
+            "file:///etc/passwd is an address of file; media are read from files",
+        ),
+        (Media(url="http://h/../../a.mp4"), "the url 'http://h/../../a.mp4' leads out of the folder"),
+        (Media(path="s3://lab/a.mp4"), "s3://lab is read only with --media-at s3://lab"),
+    ],
+)
+def test_one_medium_that_cannot_be_used_is_left_out_like_a_missing_one(tmp_path, medium, said):
+    (tmp_path / "a.mp4").write_bytes(b"x")
+    whole, bad = items(2, media=(Media(path="a.mp4"),))
+    found = loaded((msgspec.structs.replace(bad, media=(medium,)), whole), tmp_path)
+    kept, (note,) = choose_items(found, plan(allow_missing=True), model=Looker())
+    assert kept == [whole]
+    assert note.startswith(f"1 of 2 questions are left out: their media cannot be used (the first: {said}")
+    with pytest.raises(DataError, match=r"cannot be used: .* a run with --allow-missing|only at your word"):
+        choose_items(found, plan(), model=Looker())
+
+
 def test_media_that_an_address_lacks_are_named_before_anything_is_asked(monkeypatch):
     with on_loopback(monkeypatch) as server:
         server.put("lab", "v/a.mp4", b"x")

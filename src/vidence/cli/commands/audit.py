@@ -65,14 +65,14 @@ def _folder_name(plan: Plan) -> str:
 
 def _check(read: LoadedSet, calibration: Path | None) -> "ItemAudit":
     """Every check of texts, on all questions that --where leaves; the doubtful keys of a calibration."""
-    from vidence.engine.prepare import check_addresses, media_root_of
+    from vidence.engine.prepare import media_root_of, placed
     from vidence.explain.audit.audit import audit_items
     from vidence.media.files import located, missing
     from vidence.report.items import doubts, read_calibration
 
     doubtful = {} if calibration is None else doubts(read_calibration(calibration), read.items)
     root = media_root_of(read.plan, read.loaded)
-    check_addresses(read.items, read.plan)
+    placed(read.items, read.plan, root)
     gone = set(missing(root, read.items))
     absent = frozenset(
         item.item_id for item in read.items if any(located(root, one) in gone for one in item.media)
