@@ -26,7 +26,7 @@ from vidence.engine.store import RUN_FILE, SUBMISSION_FILE, RunStore
 from vidence.engine.views import DecodeCount
 from vidence.errors import BudgetSpentError, MediaError, MissingKeyError, StoreError, UsageError
 from vidence.explain.diagnostics.conditions import own_letter
-from vidence.media.whole import PRIVATE, make_private, write_file, write_whole
+from vidence.media.whole import PRIVATE, own_folder, write_file, write_whole
 from vidence.records import Answered, Failed, Trial
 from vidence.statistics.paired import Decision
 
@@ -140,15 +140,16 @@ async def run(
         raise
 
 
+def own_run(folder: Path) -> None:
+    """Make a private run folder, whose marks are its trials and its plan; errors as for `own_folder`."""
+    own_folder(folder, RUN_FILE, PLAN_FILE, mode=0o700)
+
+
 @contextmanager
 def opened_run(folder: Path, prepared: PreparedRun) -> Iterator[RunStore]:
     """The store of a run folder, new or as it was left, with plan and questions written down."""
     plan, facts = prepared.plan, prepared.facts
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        make_private(folder)
-    except OSError as error:
-        raise StoreError(f"cannot make the run folder {folder}: {error}") from error
+    own_run(folder)
     with RunStore(folder, is_writer=True) as store:
         if (folder / PLAN_FILE).exists():
             earlier, began = read_plan(folder)
@@ -206,7 +207,7 @@ def _remove_unbegun(folder: Path) -> None:
     if is_empty:
         for name in (PLAN_FILE, RUN_FILE):
             (folder / name).unlink(missing_ok=True)
-        with suppress(OSError):  # it was there before, with something else in it
+        with suppress(OSError):
             folder.rmdir()
 
 

@@ -19,7 +19,7 @@ from vidence.ask.mapping.rows import Table, find_files, read_rows
 from vidence.ask.models.answers import finish_of
 from vidence.contracts import Loaded
 from vidence.engine.environment import Environment
-from vidence.engine.evaluate import opened_run, write_submission
+from vidence.engine.evaluate import opened_run, own_run, write_submission
 from vidence.engine.events import Listener, Started, TrialStored
 from vidence.engine.plan import PLAN_FILE, Facts, Plan, PlanOverrides, read_overrides
 from vidence.engine.prepare import PreparedRun, load_questions, make_plan
@@ -274,6 +274,7 @@ async def import_log(
     """
     if (folder / PLAN_FILE).exists():
         raise StoreError(f"{folder} holds a run already; choose another --out")
+    own_run(folder)
     replies_file = folder / f"{_name_of(log)}.jsonl"
     write_records(folder / ITEMS_FILE, log.items)
     write_records(replies_file, log.replies)

@@ -17,7 +17,7 @@ from vidence.catalog import create, names
 from vidence.contracts import AskingRules, Benchmark, Scorer
 from vidence.engine.engine import Context
 from vidence.engine.environment import Environment
-from vidence.engine.evaluate import Summary, opened_run
+from vidence.engine.evaluate import Summary, opened_run, own_run
 from vidence.engine.events import Listener, Started, TrialStored
 from vidence.engine.importing import ITEMS_FILE, write_records
 from vidence.engine.limits import Budget
@@ -300,6 +300,7 @@ async def score_submission(
         raise DataError(f"the submission answers none of the {len(check.items):,} questions; check its ids")
     if (folder / PLAN_FILE).exists():
         raise StoreError(f"{folder} holds a run already; choose another --out")
+    own_run(folder)
     written = (msgspec.structs.replace(item, answer=said_answer(item)) for item in check.items)
     write_records(folder / ITEMS_FILE, written)
     write_records(folder / SUBMISSION_FILE, check.rows)

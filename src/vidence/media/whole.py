@@ -7,12 +7,13 @@ import platform
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
-from vidence.errors import StoreError
+from vidence.errors import StoreError, UsageError
 
+NameT = TypeVar("NameT", str, Path)
 PRIVATE: Final = 0o600
 """For what models were shown and said: nobody else on the machine reads it."""
 SHARED: Final = 0o666
@@ -23,6 +24,9 @@ _NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0
 _TEMPORARY: Final = re.compile(
     r"\..*\.(?P<machine>[0-9a-f]{8})-(?P<process>\d{1,10})-[0-9a-f]{16}(\..*)?", re.DOTALL
 )
+_OF_SYSTEMS: Final = frozenset((".DS_Store", "Thumbs.db", "desktop.ini", "lost+found"))
+"""What file managers and disks put into folders unasked."""
+_MOST_NAMED: Final = 4
 _LONGEST_BYTES: Final = 100  # of the name and of the suffix each, so that both and the number make a name
 
 
@@ -141,6 +145,62 @@ def make_private(folder: Path) -> None:
         one.mkdir(mode=_PRIVATE_FOLDER, exist_ok=True)
 
 
+def own_folder(folder: Path, *marks: str, mode: int = 0o777, among: Collection[str] = ()) -> None:
+    """Make the folder that a maker writes into; one that is there must be empty or have one of its marks.
+
+    The first mark is made before anything else, so that the same maker goes on where it was killed.
+
+    Args:
+        folder: the folder; those above it are made, too.
+        marks: files that this maker alone writes; none where it never writes into a folder twice.
+        mode: the rights of the folder; the mark gets those for reading and writing.
+        among: the names that are written, where the folder is the user's and may hold others.
+
+    Raises:
+        UsageError: it holds what the maker did not write, or is a file.
+        StoreError: it cannot be made.
+    """
+    if is_marked(folder, *marks, among=among):
+        return
+    try:
+        folder.mkdir(mode, parents=True, exist_ok=True)
+        for mark in marks[:1]:
+            (folder / mark).touch(mode & 0o666)
+    except OSError as error:
+        raise StoreError(
+            f"cannot make the folder {folder}: {error.strerror or error}; choose another place"
+        ) from error
+
+
+def is_marked(folder: Path, *marks: str, among: Collection[str] = ()) -> bool:
+    """Whether a folder has one of these marks; it may also be new or empty. Arguments as for `own_folder`.
+
+    Raises:
+        UsageError: it holds other things, or is a file.
+        StoreError: it cannot be looked into.
+    """
+    try:
+        names = sorted(os.listdir(folder))
+    except FileNotFoundError:
+        return False
+    except NotADirectoryError as error:
+        raise UsageError(f"{folder}, or one above it, is a file; expected a folder or a new name") from error
+    except OSError as error:
+        raise StoreError(f"cannot look into {folder}: {error.strerror}; choose another folder") from error
+    if not set(names).isdisjoint(marks):
+        return True
+    foreign = [name for name in names if (name in among if among else name not in _OF_SYSTEMS)]
+    if not foreign:
+        return False
+    listed = ", ".join(foreign[:_MOST_NAMED]) + (", ..." if len(foreign) > _MOST_NAMED else "")
+    own = ", empty or its own" if marks else " or empty"
+    way = f", or make an empty file {folder / marks[0]} if those may be replaced" if marks else ""
+    raise UsageError(
+        f"{folder} is not empty: it holds {listed}, which this command did not write; expected a folder that "
+        f"is new{own}. Name another folder{way}"
+    )
+
+
 def make_private_file(path: Path) -> None:
     """Make an empty file for this user alone where there is none; no link is followed for it.
 
@@ -182,3 +242,19 @@ def write_file(path: Path, content: str | bytes) -> None:
         raise StoreError(
             f"cannot write {path}: {error.strerror or error}; make room or choose another file"
         ) from error
+
+
+def write_into(folder: Path, contents: Mapping[NameT, str | bytes]) -> tuple[Path, ...]:
+    """Write files by their names in a folder as `write_file` does, and make absent folders; the paths.
+
+    Raises:
+        StoreError: a file cannot be written.
+    """
+    paths = {folder / name: content for name, content in contents.items()}
+    for path, content in paths.items():
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(f"cannot make the folder {path.parent}: {error.strerror or error}") from error
+        write_file(path, content)
+    return tuple(paths)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.media.lights import Light, LightFrame, Lights, light_player
-from vidence.media.whole import write_whole
+from vidence.media.whole import write_into
 from vidence.pointlight.stimulus import Stimulus
 from vidence.records import Record
 
@@ -117,13 +117,12 @@ def write_player(player: Player, stimulus: Stimulus, folder: Path) -> None:
     jsPsych 7 and 8, ``trial.js`` with one trial, and ``dots.js`` (a page that is opened as a file can read no
     JSON); the library is the user's. Each dot is drawn in its own colour, its contrast included.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, kept in _FILES[player].items():
-        text = resources.files("vidence.pointlight").joinpath("players", kept).read_bytes()
-        write_whole(folder / name, text)
+    players = resources.files("vidence.pointlight").joinpath("players")
+    contents = {name: players.joinpath(kept).read_bytes() for name, kept in _FILES[player].items()}
     numbers = msgspec.json.encode(dots_of(stimulus))
     if player == "psychopy":
-        write_whole(folder / "dots.json", numbers)
+        contents["dots.json"] = numbers
     else:
-        write_whole(folder / "point-light.js", light_player())
-        write_whole(folder / "dots.js", b"window.videnceDots = " + numbers + b";\n")
+        contents["point-light.js"] = light_player()
+        contents["dots.js"] = b"window.videnceDots = " + numbers + b";\n"
+    write_into(folder, contents)

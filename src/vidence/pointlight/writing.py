@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from vidence.errors import DataError, UsageError
+from vidence.media.whole import own_folder
 from vidence.pointlight.drawing import frames
 from vidence.pointlight.figures import Staging
 from vidence.pointlight.motion import Motion, MotionSource
@@ -149,14 +150,8 @@ def remake(kept: Sidecar, figures: Sequence[Motion]) -> Stimulus:
 
 @contextmanager
 def numbered_pictures(folder: Path) -> Iterator[Sink]:
-    """Write ``0001.png`` and so on; a folder that has other files is refused.
-
-    Raises:
-        UsageError: the folder is there and not empty.
-    """
-    if folder.exists() and any(folder.iterdir()):
-        raise UsageError(f"{folder} is not empty; name another folder, or empty it")
-    folder.mkdir(parents=True, exist_ok=True)
+    """Write ``0001.png`` and so on into a new or empty folder; errors as for `own_folder`."""
+    own_folder(folder)
     numbers = iter(range(1, 10**9))
 
     def add(picture: Picture) -> None:

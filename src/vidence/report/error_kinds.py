@@ -22,9 +22,8 @@ from vidence.explain.errors.packet import (
 from vidence.explain.errors.shares import LabelledPacket
 from vidence.explain.errors.taxonomies import Taxonomy
 from vidence.media.encode import open_image
-from vidence.media.whole import write_file
+from vidence.media.whole import write_into
 from vidence.records import Failed, ImagePart, Refused, Trial, Unreadable, VideoPart
-from vidence.report.export import make_folder
 from vidence.report.questions import MOST_TIMES, ContactSheet, ContactSheets
 from vidence.report.results import Row, Run
 from vidence.report.sections import Section
@@ -118,17 +117,9 @@ def write_packet(folder: Path, packet: Packet, *, pictures: Mapping[str, Contact
     """
     if (folder / KEY_FILE).exists():
         raise UsageError(f"{folder} holds drawn replies already; choose another folder")
-    make_folder(folder)
-    for name, picture in pictures.items():
-        make_folder(folder / PICTURES)
-        write_file(folder / name, picture.jpeg)
-    contents: dict[str, str | bytes] = {
-        PACKET_FILE: rows_as_jsonl(packet.rows),
-        KEY_FILE: rows_as_jsonl([packet.key]),
-    }
-    for name, content in contents.items():
-        write_file(folder / name, content)
-    return tuple(folder / name for name in contents)
+    write_into(folder, {name: picture.jpeg for name, picture in pictures.items()})
+    contents = {PACKET_FILE: rows_as_jsonl(packet.rows), KEY_FILE: rows_as_jsonl([packet.key])}
+    return write_into(folder, contents)
 
 
 # --------------------------------------------------------------------------- labels of models
@@ -168,9 +159,7 @@ def write_labels(folder: Path, labels: Sequence[Label], *, labeller: str, by: By
         StoreError: the file cannot be written.
     """
     path, content = keep_labels(folder, labels, labeller=labeller, by=by)
-    make_folder(path.parent)
-    write_file(path, content)
-    return path
+    return write_into(path.parent, {path.name: content})[0]
 
 
 # --------------------------------------------------------------------------- the report

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from vidence.errors import StoreError
-from vidence.media.whole import write_file
+from vidence.media.whole import own_folder, write_file
 from vidence.report.results import Run
 from vidence.report.trials import trial_records, trials_as_csv, trials_as_jsonl, trials_as_parquet
 from vidence.tables.export import table_as_csv, table_as_json
@@ -15,6 +14,7 @@ from vidence.tables.table import Table
 
 JSON_FORMAT = "vidence-report/1"
 SEVERAL_FORMAT = "vidence-reports/1"
+TABLES_MARK = ".vidence-tables"
 
 
 def write_csv(runs: Sequence[Run], path: Path) -> None:
@@ -75,12 +75,13 @@ def _whole(run: Run, tables: Sequence[Table]) -> dict[str, object]:
 
 
 def write_tables(tables: Sequence[Table], folder: Path) -> tuple[Path, ...]:
-    """Write one CSV file for each table into a folder, which is made where it is not there.
+    """Write one CSV file for each table into a folder, which is new, empty or has `TABLES_MARK`.
 
     Raises:
+        UsageError: the folder holds other files.
         StoreError: the folder cannot be made, or a file cannot be written.
     """
-    make_folder(folder)
+    own_folder(folder, TABLES_MARK)
     written: list[Path] = []
     for table in tables:
         name = re.sub(r"[^A-Za-z0-9.-]+", "-", table.name).strip("-.") or "table"
@@ -92,15 +93,3 @@ def write_tables(tables: Sequence[Table], folder: Path) -> tuple[Path, ...]:
         write_file(path, table_as_csv(table))
         written.append(path)
     return tuple(written)
-
-
-def make_folder(folder: Path) -> None:
-    """Make a folder where it is not there.
-
-    Raises:
-        StoreError: it cannot be made.
-    """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreError(f"cannot make the folder {folder}: {error.strerror or error}") from error

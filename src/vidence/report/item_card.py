@@ -14,8 +14,7 @@ from vidence.explain.audit.audit import ItemAudit
 from vidence.explain.audit.blind import BlindScore
 from vidence.explain.audit.key import FEW, Key, StructureFinding, beats_guessing, read_key
 from vidence.explain.audit.reasons import Suspect, count_severity
-from vidence.media.whole import write_file
-from vidence.report.export import make_folder
+from vidence.media.whole import own_folder, write_into
 from vidence.statistics.answer_keys import LetterBalance
 from vidence.statistics.paired import holm
 from vidence.tables.charts import Statement
@@ -222,12 +221,13 @@ def _fault_lines(card: Card) -> Iterator[Row]:
 
 
 def write_audit(card: Card, folder: Path, *, with_page: bool) -> tuple[Path, ...]:
-    """Write every file of an audit into a folder, which is made where it is not there.
+    """Write every file of an audit into a folder, which is new, empty or of an audit before.
 
     Raises:
+        UsageError: the folder holds other files.
         StoreError: the folder cannot be made, or a file cannot be written.
     """
-    make_folder(folder)
+    own_folder(folder, ".vidence-audit")
     contents: dict[str, str | bytes] = {
         JSON: audit_json(card),
         SUSPECTS_JSONL: b"".join(msgspec.json.encode(one) + b"\n" for one in card.suspects),
@@ -235,9 +235,7 @@ def write_audit(card: Card, folder: Path, *, with_page: bool) -> tuple[Path, ...
     }
     if with_page:
         contents[PAGE] = audit_page(card)
-    for name, content in contents.items():
-        write_file(folder / name, content)
-    return tuple(folder / name for name in contents)
+    return write_into(folder, contents)
 
 
 def audit_json(card: Card) -> bytes:

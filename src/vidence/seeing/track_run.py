@@ -173,7 +173,6 @@ def write_run(folder: Path, tracked: TrackedVideo, record: TrackRecord) -> None:
         DataError: the folder cannot be written.
     """
     try:
-        folder.mkdir(parents=True, exist_ok=True)
         write_tracks(folder / "tracks.txt", tracked.tracks)
         if tracked.detections is not None:
             write_detections(folder / "detections.txt", tracked.detections)

@@ -11,14 +11,14 @@ import msgspec
 from msgspec.structs import replace
 
 from vidence.ask.phantom.plan import PlantedPiece, WorldSpec
-from vidence.ask.phantom.world import ITEMS_FILE, WORLD_FILE, World, read_world, render
+from vidence.ask.phantom.world import ITEMS_FILE, World, read_world, render
 from vidence.engine.environment import Environment
 from vidence.engine.evaluate import run
 from vidence.engine.events import Event
 from vidence.engine.prepare import make_plan
-from vidence.errors import StoreError, UsageError
 from vidence.make.review.protocol import NO, YES, Check, Stage
 from vidence.make.review.revisions import Kind, Role
+from vidence.media.whole import is_marked, own_folder
 from vidence.records import Item
 from vidence.studio.rules.wording import EvidenceKind, Knowledge, Mark, Wording
 from vidence.studio.settings import current
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from vidence.studio.records.items import ItemRow
 
 WORLD, RUNS, STUDIO = "world", "runs", "studio"
+_MARK: Final = ".vidence-studio-demo"
 PROJECT: Final = "demonstration"
 PROTOCOL: Final = "humanpcr-r"
 _REASONING: Final = "assessment"
@@ -73,11 +74,7 @@ def is_made(folder: Path) -> bool:
     Raises:
         UsageError: it holds something else.
     """
-    if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
-        return False
-    if not (folder / WORLD / WORLD_FILE).is_file():
-        raise UsageError(f"{folder} holds something else; expected a new folder, or a demonstration")
-    return (folder / STUDIO).is_dir()
+    return is_marked(folder, _MARK) and (folder / STUDIO).is_dir()
 
 
 def make_material(folder: Path, *, environment: Environment, now: datetime) -> None:
@@ -92,10 +89,7 @@ def make_material(folder: Path, *, environment: Environment, now: datetime) -> N
         StoreError: the folder cannot be written.
         MediaError: a video cannot be encoded.
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    except OSError as error:
-        raise StoreError(f"{folder} cannot be made: {error.strerror}") from error
+    own_folder(folder, _MARK, mode=0o700)
     render(folder / WORLD, _SPEC, seed=_SEED)
     anyio.run(_ask, folder, environment, now)
 

@@ -12,10 +12,9 @@ from vidence.ask.benchmarks.question_files import said_answer
 from vidence.engine.environment import Environment
 from vidence.errors import UsageError
 from vidence.explain.errors.packet import rows_as_jsonl
-from vidence.media.whole import write_file
+from vidence.media.whole import own_folder, write_file, write_into
 from vidence.records import Answered
 from vidence.report.checked import CORRECT, FILE, FOLDER, POINTS, STATES, CheckDraw, digest_of
-from vidence.report.export import make_folder
 from vidence.report.results import Row, Run
 from vidence.statistics.prediction_powered import allocated
 from vidence.study.drawing import draw, ranked, write_drawn
@@ -23,7 +22,7 @@ from vidence.study.folder import PARTICIPANTS_FILE, StudyAnswers, read_answers, 
 from vidence.study.labels import counted, write_labels
 from vidence.study.replies import ShownTrial
 from vidence.study.sheets import SheetStudy, name_of, with_sheets, write_sheets
-from vidence.study.study import STUDY_FILE, Field, Participant, Response, read_study
+from vidence.study.study import STUDY_FILE, STUDY_MARK, Field, Participant, Response, read_study
 
 _QUESTIONS: Final = "questions.jsonl"
 _STUDY: Final = 'preset = "check"\nruns = [".."]\nitems = "{items}"\nn_people = {n}\n[draw]\nseed = {seed}\n'
@@ -51,10 +50,10 @@ def draw_sample(run: Run, *, n: int, n_people: int, seed: int, environment: Envi
     strata = {item_id: _stratum(row) for item_id, row in of.items()}
     drawn = _drawn(of, strata, n=n, seed=seed)
     folder = run.folder / FOLDER
-    make_folder(folder)
+    own_folder(folder, STUDY_MARK)
     items = (msgspec.structs.replace(of[i].item, answer=said_answer(of[i].item), media=()) for i in drawn)
-    write_file(folder / _QUESTIONS, rows_as_jsonl(tuple(items)))
-    write_file(folder / STUDY_FILE, _STUDY.format(items=_QUESTIONS, n=n_people, seed=seed))
+    said = _STUDY.format(items=_QUESTIONS, n=n_people, seed=seed)
+    write_into(folder, {_QUESTIONS: rows_as_jsonl(tuple(items)), STUDY_FILE: said})
     file = read_study(folder)
     found = draw(file, environment=environment)
     field_of = {phase.name: phase.fields[0] for phase in file.study.phases}  # each asks one thing

@@ -25,12 +25,14 @@ from vidence.engine.prepare import (
 )
 from vidence.engine.samples import DRAWN_FILE, no_such_tag, read_draw, strata
 from vidence.errors import DataError, MissingMediaError, UsageError
-from vidence.explain.errors.packet import rows_as_jsonl
+from vidence.explain.errors.packet import KEY_FILE, PACKET_FILE, rows_as_jsonl
 from vidence.media.address import Address, is_address
 from vidence.media.files import located
-from vidence.media.whole import write_file
+from vidence.media.whole import own_folder, write_file
 from vidence.records import Item, Record
-from vidence.study.dots import light_sources, shows_dots, write_dots
+from vidence.report.checked import LABELS_FOLDER
+from vidence.study.dots import DOTS_FOLDER, light_sources, shows_dots, write_dots
+from vidence.study.folder import ANSWER_FILES
 from vidence.study.forms import options_of
 from vidence.study.problems import catch_field, misfits, problems
 from vidence.study.replies import (
@@ -41,11 +43,16 @@ from vidence.study.replies import (
     shows_replies,
     write_replies,
 )
-from vidence.study.study import Draw, Study, StudyFile
+from vidence.study.study import STUDY_MARK, Draw, Study, StudyFile
 from vidence.study.videos import write_videos
 from vidence.tables.table import several
 
 ITEMS_FILE: Final = "drawn.jsonl"
+FRAMES_FILE: Final = "frames.json"
+_WRITTEN: Final = frozenset(
+    (DRAWN_FILE, ITEMS_FILE, FRAMES_FILE, PACKET_FILE, KEY_FILE, DOTS_FOLDER, LABELS_FOLDER, *ANSWER_FILES)
+)
+"""What a study writes beside its study.toml, where the user's own files lie, too."""
 _LOOKS: Final = "scripted:"
 """A model that looks at media, so that those which are missing are found."""
 _CATCH: Final = ("amber", "indigo", "scarlet", "emerald")
@@ -350,10 +357,11 @@ def write_items(file: StudyFile, study: DrawnStudy) -> Path:
     """Write `ITEMS_FILE`, and replies, videos, point lights that trials show, beside study.toml; each whole.
 
     Raises:
-        UsageError: another draw is there, to which answers may belong.
+        UsageError: another draw is there, to which answers may belong; or files that are not ours.
         StoreError: a file cannot be written.
     """
     path = file.folder / DRAWN_FILE
+    own_folder(file.folder, STUDY_MARK, among=_WRITTEN)
     if path.exists() and read_drawn(file.folder) != study.drawn:
         raise UsageError(
             f"{path} is another draw of this study, and answers may belong to it; copy study.toml into a new "

@@ -1,6 +1,6 @@
 """What people answered in a study, as files: participants, responses, events."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -8,13 +8,13 @@ from typing import Final
 from vidence.engine.importing import write_records
 from vidence.errors import DataError
 from vidence.explain.errors.packet import read_jsonl
-from vidence.records import Record
 from vidence.study.study import Event, Participant, Response
 from vidence.text import first_lines
 
 PARTICIPANTS_FILE: Final = "participants.jsonl"
 RESPONSES_FILE: Final = "responses.jsonl"
 EVENTS_FILE: Final = "events.jsonl"
+ANSWER_FILES: Final = (EVENTS_FILE, RESPONSES_FILE, PARTICIPANTS_FILE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,14 +49,10 @@ def write_answers(folder: Path, answers: StudyAnswers) -> tuple[Path, ...]:
     Raises:
         StoreError: a file cannot be written.
     """
-    files: Mapping[str, Iterable[Record]] = {
-        EVENTS_FILE: answers.events,
-        RESPONSES_FILE: answers.responses,
-        PARTICIPANTS_FILE: answers.participants,
-    }
-    for name, records in files.items():
-        write_records(folder / name, records)
-    return tuple(folder / name for name in files)
+    paths = tuple(folder / name for name in ANSWER_FILES)
+    for path, records in zip(paths, (answers.events, answers.responses, answers.participants), strict=True):
+        write_records(path, records)
+    return paths
 
 
 def read_answers(folder: Path) -> StudyAnswers:

@@ -18,14 +18,13 @@ from vidence.engine.store import RunStore
 from vidence.engine.views import DecodeCount
 from vidence.errors import DataError, UsageError
 from vidence.explain.errors.packet import rows_as_jsonl
-from vidence.media.whole import write_file
+from vidence.media.whole import write_file, write_into
 from vidence.records import ImagePart, Prompt, Record
-from vidence.study.drawing import ITEMS_FILE, DrawnStudy, study_plan, write_items
+from vidence.study.drawing import FRAMES_FILE, ITEMS_FILE, DrawnStudy, study_plan, write_items
 from vidence.study.problems import frames_run
 from vidence.study.study import StudyFile
 from vidence.text import some
 
-FRAMES_FILE: Final = "frames.json"
 _FOLDER: Final = "frames"
 _LOOKS: Final = "scripted:"
 _MOST_IDS = 5
@@ -91,8 +90,7 @@ async def write_frames(
             await session.work(todo, pictures.take, n_consumers=4, count=DecodeCount())
         for item_id, own_pictures in pictures.found.items():
             for picture, content in own_pictures:
-                (file.folder / _FOLDER).mkdir(exist_ok=True)
-                write_file(file.folder / picture.file, content)
+                write_into(file.folder, {picture.file: content})
             found.setdefault(item_id, {})[condition] = tuple(one for one, _ in own_pictures)
     frames = StudyFrames(items=dict(sorted(found.items())))
     if found:

@@ -12,7 +12,7 @@ from vidence.ask.mapping.rows import read_rows
 from vidence.errors import DataError, UsageError
 from vidence.explain.diagnostics.conditions import own_letter
 from vidence.media.lights import light_player
-from vidence.media.whole import write_whole
+from vidence.media.whole import own_folder, write_into
 from vidence.study.assignment import DrawnFolder, answer_field
 from vidence.study.dots import DOTS_FOLDER, dots_file
 from vidence.study.folder import StudyAnswers
@@ -56,19 +56,16 @@ def export_jspsych(folder: DrawnFolder, out: Path) -> tuple[Path, ...]:
         raise UsageError(
             f"{folder.file.path} cannot be a folder for jsPsych:" + "".join(f"\n  {one}" for one in found)
         )
-    written = []
-    for name, kept in _FILES.items():
-        content = resources.files("vidence.study").joinpath("players", kept).read_bytes()
-        written.append((out / name, content))
-    written.append((out / "point-light.js", light_player()))
+    own_folder(out, ".vidence-jspsych")
+    players = resources.files("vidence.study").joinpath("players")
+    contents = {name: players.joinpath(kept).read_bytes() for name, kept in _FILES.items()}
+    contents["point-light.js"] = light_player()
     slots = [folder.trials(slot) for slot in range(folder.study.n_people)]
     for item_id in dict.fromkeys(t.item_id for trials in slots for t in trials if t.condition == "dots"):
         source = dots_file(folder.file.folder, item_id, folder.items)
-        written.append((out / DOTS_FOLDER / source.name, source.read_bytes()))
-    written.append((out / "trials.json", msgspec.json.encode(_timeline(folder, slots))))
-    for path, content in written:
-        write_whole(path, content)
-    return tuple(path for path, _ in written)
+        contents[f"{DOTS_FOLDER}/{source.name}"] = source.read_bytes()
+    contents["trials.json"] = msgspec.json.encode(_timeline(folder, slots))
+    return write_into(out, contents)
 
 
 def _unfit(study: Study) -> Iterator[str]:

@@ -12,10 +12,9 @@ from vidence.explain.errors.labels import Label, keep_labels, label_of, read_lab
 from vidence.explain.errors.packet import read_packet
 from vidence.explain.errors.shares import report as errors_report
 from vidence.explain.errors.taxonomies import Taxonomy
-from vidence.media.whole import write_file
+from vidence.media.whole import write_into
 from vidence.records import Clusters, Estimate, Item
 from vidence.report.checked import CORRECT, LABELS_FOLDER, POINTS, RATINGS_FILE
-from vidence.report.export import make_folder
 from vidence.report.judge_labels import SEPARATOR
 from vidence.report.scores import Draws
 from vidence.statistics.agreement import Measurement, krippendorff_alpha
@@ -84,8 +83,7 @@ def write_labels(
         heading = ("item_id", "run", "phase", "field", "participant", "repeat", "value")
         contents[folder / RATINGS_FILE] = csv_text([heading, *rows], is_data=True)
     for path, content in contents.items():
-        make_folder(path.parent)
-        write_file(path, content)
+        write_into(path.parent, {path.name: content})
     return tuple(contents)
 
 

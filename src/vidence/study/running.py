@@ -10,12 +10,13 @@ from typing import Final
 import msgspec
 
 from vidence.engine.environment import Environment
-from vidence.engine.evaluate import run
+from vidence.engine.evaluate import own_run, run
 from vidence.engine.events import Listener
 from vidence.engine.importing import write_records
 from vidence.engine.people import EXCLUDED_FOLDER, PEOPLE_FOLDER
 from vidence.engine.plan import Plan, PlanOverrides, flag_of, read_plan
 from vidence.engine.prepare import changed_plan
+from vidence.engine.store import RUN_FILE
 from vidence.errors import StoreError, UsageError
 from vidence.explain.errors.packet import rows_as_jsonl
 from vidence.records import Record
@@ -132,7 +133,7 @@ def _remove(folder: Path) -> None:
         StoreError: it cannot be removed.
     """
     try:
-        if (folder / ANSWERS_FILE).is_file():
+        if (folder / RUN_FILE).is_file():
             shutil.rmtree(folder)
     except OSError as error:
         raise StoreError(
@@ -178,6 +179,7 @@ def _person_plan(
     content = rows_as_jsonl(rows)
     if path.is_file() and path.read_bytes() != content:
         _remove(folder)
+    own_run(folder)
     write_records(path, rows)
     plan = study_plan(file, model=f"person:{name}?answers={path.resolve()}", cache_root=cache_root)
     return msgspec.structs.replace(

@@ -11,8 +11,7 @@ from typing import Final
 from vidence.ask.files import FieldError, csv_rows, read
 from vidence.errors import DataError, UsageError
 from vidence.explain.diagnostics.conditions import own_letter
-from vidence.media.whole import write_file
-from vidence.report.export import make_folder
+from vidence.media.whole import write_into
 from vidence.study.assignment import DrawnFolder
 from vidence.study.folder import StudyAnswers
 from vidence.study.forms import faults_of, options_of
@@ -128,10 +127,7 @@ def write_sheets(study: SheetStudy, *, n: int) -> tuple[Path, ...]:
         path for path, text in contents.items() if path.exists() and path.read_text("utf-8") != text
     ]:
         raise UsageError(f"{there[0]} is there, and may be filled in; move it away, or ask for fewer sheets")
-    make_folder(folder)
-    for path, text in contents.items():
-        write_file(path, text)
-    return tuple(contents)
+    return write_into(folder, {path.name: text for path, text in contents.items()})
 
 
 def how_to_fill(study: SheetStudy) -> str:

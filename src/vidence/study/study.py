@@ -16,6 +16,7 @@ from vidence.errors import UnknownNameError, UsageError
 from vidence.records import Record
 
 STUDY_FILE: Final = "study.toml"
+STUDY_MARK: Final = ".vidence-study"
 FRAMES_OF: Final = "frames-of"
 Seconds: TypeAlias = Annotated[float, Meta(gt=0)]
 Amount: TypeAlias = Annotated[float, Meta(ge=0)]

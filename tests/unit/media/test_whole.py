@@ -1,14 +1,26 @@
 """Files are seen whole or not at all, by those who may see them, and no link is followed."""
 
 import os
+import re
 import stat
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from vidence.errors import StoreError, UsageError
 from vidence.media import whole
-from vidence.media.whole import PRIVATE, is_running, make_private, make_private_file, whole_file, write_whole
+from vidence.media.whole import (
+    PRIVATE,
+    is_running,
+    make_private,
+    make_private_file,
+    own_folder,
+    whole_file,
+    write_into,
+    write_whole,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -161,3 +173,83 @@ def test_a_process_is_there_until_it_has_ended(monkeypatch):
 
     monkeypatch.setattr(os, "kill", refused)  # it is another user's
     assert is_running(4)
+
+
+MINE = ".vidence-set"
+
+
+@pytest.mark.parametrize(
+    "there", [None, (), (".DS_Store", "lost+found"), (MINE,), (MINE, "half.jsonl", "theirs")]
+)
+def test_a_new_an_empty_and_an_own_folder_are_written_into(tmp_path, there):
+    folder = tmp_path / "above" / "set"
+    if there is not None:
+        folder.mkdir(parents=True)
+        for name in there:
+            (folder / name).touch()
+    for _ in range(2):
+        own_folder(folder, MINE)
+    assert {one.name for one in folder.iterdir()} == {MINE, *(there or ())}
+
+
+@pytest.mark.parametrize("is_link", [False, True])
+@pytest.mark.parametrize("name", ["thesis.txt", ".git", ".vidence-other", "half.jsonl"])
+def test_a_folder_of_others_is_named_with_what_is_in_it(tmp_path, name, is_link):
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / name).write_text("theirs")
+    folder = tmp_path / "there"
+    if is_link:
+        folder = tmp_path / "link"
+        folder.symlink_to("there")
+    holds = rf"it holds {re.escape(name)}, .*expected a folder that is new"
+    with pytest.raises(UsageError, match=holds + r" or empty\."):
+        own_folder(folder)
+    with pytest.raises(UsageError, match=holds + r", empty or its own\..*an empty file .*/\.vidence-set if"):
+        own_folder(folder, MINE)
+    assert [(one.name, one.read_text()) for one in folder.iterdir()] == [(name, "theirs")]
+
+
+def test_the_first_of_several_marks_is_made_and_each_is_known(tmp_path):
+    own_folder(tmp_path / "run", "run.sqlite", "plan.toml", mode=0o700)
+    assert (rights(tmp_path / "run"), rights(tmp_path / "run" / "run.sqlite")) == (0o700, 0o600)
+    (tmp_path / "run" / "run.sqlite").rename(tmp_path / "run" / "plan.toml")
+    own_folder(tmp_path / "run", "run.sqlite", "plan.toml")
+    assert [one.name for one in (tmp_path / "run").iterdir()] == ["plan.toml"]
+
+
+def test_beside_files_of_the_user_only_names_that_are_written_count(tmp_path):
+    (tmp_path / "study.toml").touch()
+    own_folder(tmp_path, MINE, among=("drawn.jsonl",))
+    (tmp_path / MINE).unlink()
+    (tmp_path / "drawn.jsonl").touch()
+    with pytest.raises(UsageError, match=r"it holds drawn\.jsonl, which"):
+        own_folder(tmp_path, MINE, among=("drawn.jsonl",))
+
+
+def test_where_no_folder_can_be_the_message_says_so(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    for place in (tmp_path / "file", tmp_path / "file" / "set"):
+        with pytest.raises(UsageError, match="is a file; expected a folder or a new name"):
+            own_folder(place, MINE)
+    (tmp_path / "nowhere").symlink_to("absent")
+    with pytest.raises(StoreError, match=r"cannot make the folder .*: File exists; choose another place"):
+        own_folder(tmp_path / "nowhere", MINE)
+    with pytest.raises(StoreError, match=r"cannot make the folder .*/file: File exists"):
+        write_into(tmp_path, {"file/a.txt": "a"})
+
+    def refused(_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(whole.os, "listdir", refused)
+    with pytest.raises(StoreError, match=r"cannot look into .*: Permission denied; choose another folder"):
+        own_folder(tmp_path, MINE)
+
+
+def test_makers_that_start_at_once_share_a_new_folder(tmp_path):
+    def start(number):
+        own_folder(tmp_path / "set", MINE)
+        write_into(tmp_path / "set", {f"{number}.txt": "x"})
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(start, range(40))) == [None] * 40
+    assert len(list((tmp_path / "set").iterdir())) == 41

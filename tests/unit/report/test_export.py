@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from vidence.errors import StoreError
+from vidence.errors import StoreError, UsageError
 from vidence.records import Answered
 from vidence.report.export import write_csv, write_json, write_tables
 from vidence.report.scores import score_tables
@@ -94,5 +94,5 @@ def test_each_table_has_a_file_of_its_own(tmp_path):
     assert {p.parent for p in paths} == {tmp_path / "new" / "folder"}
     assert paths[0].read_text() == table_as_csv(tables[0])
     (tmp_path / "file").write_text("")
-    with pytest.raises(StoreError, match="cannot make the folder"):
+    with pytest.raises(UsageError, match="is a file"):
         write_tables([empty("t")], tmp_path / "file")

@@ -66,7 +66,7 @@ def test_every_question_fits_the_form_of_its_protocol(solo, material):
 def test_what_was_made_is_known_again(material, tmp_path):
     assert not is_made(tmp_path / "absent")
     (tmp_path / "thesis.txt").touch()
-    with pytest.raises(UsageError, match="holds something else"):
+    with pytest.raises(UsageError, match="is not empty"):
         is_made(tmp_path)
     assert not is_made(material)
     assert {one.name for one in (material / RUNS).iterdir()} == {"sees-everything", "never-looks"}

@@ -157,6 +157,7 @@ def test_a_run_that_was_sent_whole_videos_has_no_frames(folder):
 
 @pytest.mark.parametrize("n_written", [0, 1, 4, 7])
 def test_a_draw_that_was_killed_is_no_draw_and_is_made_again(folder, monkeypatch, n_written):
+    from vidence.media import whole
     from vidence.study import drawing, frames
 
     model_run(folder, n_frames=3)
@@ -168,13 +169,13 @@ def test_a_draw_that_was_killed_is_no_draw_and_is_made_again(folder, monkeypatch
         left[0] -= 1
         own(path, content)
 
-    for module in (drawing, frames):
+    for module in (drawing, frames, whole):
         monkeypatch.setattr(module, "write_file", killed)
     with pytest.raises(KeyboardInterrupt):
         written(folder)
     with pytest.raises(DataError, match="nothing is drawn yet"):
         read_drawn(folder)
-    for module in (drawing, frames):
+    for module in (drawing, frames, whole):
         monkeypatch.setattr(module, "write_file", own)
     frames_now = written(folder)
     assert read_frames(folder) == frames_now

@@ -129,6 +129,14 @@ def test_a_slot_is_for_one_person_and_a_saved_file_counts_once(study, tmp_path):
         read_jspsych(study, [tmp_path / "none.csv"])
 
 
+def test_a_folder_of_others_is_not_written_into(study, tmp_path):
+    (folder := tmp_path / "mine").mkdir()
+    (folder / "index.html").write_text("mine")
+    with pytest.raises(UsageError, match=r"is not empty: it holds index\.html"):
+        export_jspsych(study, folder)
+    assert [(path.name, path.read_text()) for path in folder.iterdir()] == [("index.html", "mine")]
+
+
 def test_what_the_folder_cannot_do_is_refused_as_a_whole(tmp_path):
     text = (
         STUDY

@@ -6,7 +6,6 @@ world.json            seed, spec, versions, and every card with its span
 """
 
 import hashlib
-import shutil
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from pathlib import Path
@@ -20,9 +19,9 @@ from av.video.stream import VideoStream
 from vidence.ask.phantom.code import read
 from vidence.ask.phantom.plan import PlantedPiece, VideoPlan, WorldSpec, plan_world
 from vidence.ask.phantom.scene import Scene
-from vidence.errors import DataError, MediaError, StoreError
+from vidence.errors import DataError, MediaError
 from vidence.media.video import FrameProblem, open_video
-from vidence.media.whole import whole_file, write_whole
+from vidence.media.whole import own_folder, remove_leftovers, whole_file, write_whole
 from vidence.records import Record
 
 __all__ = ["PlantedPiece", "PlantedVideo", "World", "WorldSpec", "read_world", "render"]
@@ -128,16 +127,13 @@ def render(out: Path, spec: WorldSpec, *, seed: int, n_workers: int = 2) -> Worl
 
     Raises:
         UsageError: the spec cannot be made.
-        DataError: the folder holds something that is not a phantom world.
+        UsageError: the folder holds something that is not a phantom world.
         MediaError: a video cannot be encoded.
         StoreError: the folder cannot be made.
     """
     plan = plan_world(spec, seed=seed)
+    own_folder(out, ".vidence-world")
     _clear(out)
-    try:
-        (out / "videos").mkdir(parents=True)
-    except OSError as error:
-        raise StoreError(f"cannot make the folder {out}: {error.strerror or error}") from error
 
     def make(i: int) -> PlantedVideo:
         path = out / plan.videos[i].path
@@ -164,26 +160,11 @@ def render(out: Path, spec: WorldSpec, *, seed: int, n_workers: int = 2) -> Worl
 
 
 def _clear(out: Path) -> None:
-    """Remove an older world from the folder.
-
-    Raises:
-        DataError: the folder holds something that is no part of one, or is no folder.
-    """
-    if not out.exists():
-        return
-    if not out.is_dir():
-        raise DataError(f"{out} is not a folder; give one that is empty or not there")
-    unknown = sorted(p.name for p in out.iterdir() if p.name not in {"videos", ITEMS_FILE, WORLD_FILE})
-    videos = sorted(p.name for p in (out / "videos").iterdir()) if (out / "videos").is_dir() else []
-    # A killed rendering leaves the file that it was at, under a name with a dot (`whole_file`).
-    unknown += [name for name in videos if not (name.startswith(("v", ".v")) and name.endswith(".mp4"))]
-    if unknown:
-        raise DataError(
-            f"{out} is not empty and holds no phantom world (it has {unknown[:5]}); give another folder"
-        )
-    (out / ITEMS_FILE).unlink(missing_ok=True)
-    (out / WORLD_FILE).unlink(missing_ok=True)
-    shutil.rmtree(out / "videos", ignore_errors=True)
+    """Remove an older world from its folder, and the file that a killed rendering was at."""
+    remove_leftovers(out)
+    for path in (out / ITEMS_FILE, out / WORLD_FILE, *(out / "videos").glob("v[0-9]*.mp4")):
+        path.unlink(missing_ok=True)
+    (out / "videos").mkdir(exist_ok=True)
 
 
 def read_world(folder: Path) -> World:
@@ -218,7 +199,7 @@ def decodes_exactly(folder: Path, *, n_frames: int = 24) -> tuple[int, int]:
 
     Raises:
         MediaError: the clip cannot be encoded or opened.
-        DataError: the folder holds something else.
+        UsageError: the folder holds something else.
     """
     world = render(folder, _CHECKED, seed=0)
     plan = plan_world(_CHECKED, seed=0)

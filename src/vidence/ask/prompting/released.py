@@ -22,6 +22,7 @@ from vidence.ask.prompting.origin import ORIGIN_FILE, UNCHECKED, ImportedSet, Im
 from vidence.ask.prompting.templates import KNOWN, VARIABLES, Template
 from vidence.errors import UnknownNameError, UsageError
 from vidence.installation import packaged
+from vidence.media.whole import own_folder, write_into
 from vidence.records import Record
 
 Wording: TypeAlias = Literal["own", "authors", "unchecked"]
@@ -168,22 +169,15 @@ def take(name: str, source: Path, *, template: str = "", is_unchecked: bool = Fa
 
 
 def write(imported: Imported, folder: Path) -> tuple[Path, ...]:
-    """Write templates and ``origin.toml`` into a folder that holds neither yet, for ``--prompts``.
+    """Write templates and ``origin.toml`` into a new or empty folder, for ``--prompts``.
 
     Raises:
-        UsageError: the folder holds something already, or cannot be written.
+        UsageError: the folder holds something already.
+        StoreError: it cannot be written.
     """
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(f"{folder} holds something already; name a new folder with --out")
-    paths = [folder / f"{name}.txt" for name in imported.templates]
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for path, text in zip(paths, imported.templates.values(), strict=True):
-            path.write_bytes(text.encode())
-        (folder / ORIGIN_FILE).write_text(tomli_w.dumps(msgspec.to_builtins(imported.about)), "utf-8")
-    except OSError as error:
-        raise UsageError(f"cannot write {folder}: {error.strerror or error}") from error
-    return (*paths, folder / ORIGIN_FILE)
+    own_folder(folder)
+    contents = {f"{name}.txt": text for name, text in imported.templates.items()}
+    return write_into(folder, contents | {ORIGIN_FILE: tomli_w.dumps(msgspec.to_builtins(imported.about))})
 
 
 def _named(one: ReleasedSet, template: str) -> ReleasedPrompt:

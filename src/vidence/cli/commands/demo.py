@@ -18,6 +18,7 @@ from vidence.engine.diagnose import diagnose, open_diagnostic
 from vidence.engine.environment import Environment, environment, now
 from vidence.engine.evaluate import run
 from vidence.engine.prepare import make_plan
+from vidence.media.whole import own_folder
 from vidence.records import Estimate, Record
 from vidence.report.comparison import compare_two
 from vidence.report.diagnosis import load_diagnosed
@@ -86,6 +87,7 @@ def demo(given: Demo) -> int:
     Exit code 1 when a figure is not the planted one.
     """
     out, screen = given.out, Screen(markup=False, highlight=False)
+    own_folder(out, ".vidence-demo")
     runs, figures = anyio.run(_measure, out, screen)
     n_missed = sum(not figure.is_recovered for figure in figures)
     verdict = f"{n_missed} of {len(figures)} measured figures are not the planted ones: something is wrong."

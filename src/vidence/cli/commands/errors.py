@@ -13,6 +13,7 @@ from vidence.engine.environment import cache_root, environment
 from vidence.engine.events import Away, Back, Event
 from vidence.engine.plan import PATIENCE
 from vidence.errors import UsageError
+from vidence.media.whole import own_folder
 from vidence.records import Record
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ def draw(given: DrawWanted) -> None:
 
     if (given.same is None) == (given.wrong is None):
         raise UsageError("say either --same N, the same questions for all runs, or --wrong N, of each run")
+    own_folder(given.out)
     runs = [load_run(folder, parser=given.parser) for folder in given.folders]
     name = given.taxonomy or taxonomy_of(run.plan.benchmark for run in runs)
     load_taxonomy(name)

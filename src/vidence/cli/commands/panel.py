@@ -25,6 +25,7 @@ from vidence.console.flags import (
 from vidence.console.screen import Screen, say
 from vidence.engine.environment import cache_root, environment
 from vidence.errors import UsageError
+from vidence.media.whole import own_folder
 from vidence.records import Record
 from vidence.study.showing import panel_section, study_of
 
@@ -104,6 +105,7 @@ def panel(given: PanelWanted) -> int:
         for run in others:
             say(console, (run.benchmark, "bold"), f" · {run.label} · {run.plan.model} · {run.folder}")
         return 0
+    own_folder(given.root, ".vidence-panel")
     more = [need for one in examined_on for need in one.needs()]
     check_panel(runs, source=file, environment=environment(), is_trusted=given.trust, more=more)
     steps = _Steps(given=given, console=console, n_runs=sum(run.has_trials for run in runs))
@@ -163,7 +165,7 @@ def _write(shown: "Panel", given: PanelWanted) -> tuple[str, ...]:
     """
     from vidence.engine.panel import slug
     from vidence.media.whole import write_file
-    from vidence.report.export import make_folder, write_tables
+    from vidence.report.export import write_tables
     from vidence.report.panel import write_panel_json
     from vidence.report.sections import Section
     from vidence.report.terminal import draw_section
@@ -183,7 +185,6 @@ def _write(shown: "Panel", given: PanelWanted) -> tuple[str, ...]:
         n = len(write_tables(tables or [shown.scores], given.tables_dir))
         click.echo(f"wrote {n} tables into {given.tables_dir}", err=True)
     if given.page:
-        make_folder(given.root)  # of a panel of given runs alone nothing made it
         if shown.cells:
             shown.write_page(page := given.root / "panel.html", cache_root=cache_root())
             click.echo(f"wrote {page}", err=True)

@@ -14,6 +14,7 @@ from vidence.console.screen import Screen
 from vidence.engine.environment import environment
 from vidence.engine.question_set import LoadedSet, QuestionSet, items_in
 from vidence.errors import UsageError
+from vidence.media.whole import own_folder, write_into
 from vidence.records import Record
 
 if TYPE_CHECKING:
@@ -139,6 +140,7 @@ def gate(given: Gate) -> int:
         tables: tuple[Table, ...] = ()
     else:
         rules = _rules(given)
+        own_folder(given.kept_in, ".vidence-gate")
         gated = _gated(read, rules, given)
         kept, dropped = filter_items(read.items, gated.verdicts, drop=drop)
         _write(given.kept_in, gated, dropped=dropped, n_kept=len(kept))
@@ -287,7 +289,7 @@ def _results(
 
 def _write(folder: Path, gated: "Gated", *, dropped: "Sequence[Dropped]", n_kept: int) -> None:
     """Write verdicts, the account, and what was dropped."""
-    from vidence.make.pipeline.ledger import ACCOUNT_FILE, DROPPED_FILE, write_file
+    from vidence.make.pipeline.ledger import ACCOUNT_FILE, DROPPED_FILE
     from vidence.make.pipeline.output import json_file, json_lines
 
     contents = {
@@ -295,7 +297,5 @@ def _write(folder: Path, gated: "Gated", *, dropped: "Sequence[Dropped]", n_kept
         ACCOUNT_FILE: json_file(gated.ledger.account(["kept"] * n_kept)),
         DROPPED_FILE: json_lines(dropped),
     }
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, content in contents.items():
-        write_file(folder / name, content)
-        click.echo(f"wrote {folder / name}", err=True)
+    for path in write_into(folder, contents):
+        click.echo(f"wrote {path}", err=True)

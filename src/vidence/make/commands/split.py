@@ -12,6 +12,7 @@ from vidence.console.files import screen, show, write_said
 from vidence.console.flags import FOLDER, JSON, argument, command, flag
 from vidence.engine.question_set import LoadedSet, QuestionSet, items_in
 from vidence.errors import UsageError
+from vidence.media.whole import own_folder
 from vidence.records import Record
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def _cut(given: SplitWanted, shares: Mapping[str, float]) -> "tuple[list[Table],
     stratify = [tag.strip() for tag in given.stratify.split(",") if tag.strip()]
     found = split_items(items, shares, hashes=hashes_of(items, root), stratify=stratify, seed=given.seed)
     if given.out is not None:
-        given.out.mkdir(parents=True, exist_ok=True)
+        own_folder(given.out, ".vidence-split")
         for name, mine in found.parts.items():
             tagged = [msgspec.structs.replace(one, tags=one.tags | {"split": name}) for one in mine]
             items_in(tagged, given.out / f"{name}.jsonl", media_root=root)

@@ -12,6 +12,7 @@ from vidence.console.flags import FILE, JOBS, PROGRESS, argument, command, flag,
 from vidence.console.progress import Meter, interruptible
 from vidence.console.screen import Screen, say, several
 from vidence.errors import UsageError
+from vidence.media.whole import own_folder
 from vidence.records import Record
 
 if TYPE_CHECKING:
@@ -137,6 +138,7 @@ def track(given: Track) -> None:
     medium, content_hash = _open(video)
     truth = _truth(given.gt)
     folder = given.shown.out or Path("tracks") / video.resolve().stem
+    own_folder(folder, ".vidence-track")
     if given.tracks is not None:
         tracked, record, lines = _show_given(medium, given.tracks, truth=truth)
         given.shown.write(medium, tracked, record, folder=folder)

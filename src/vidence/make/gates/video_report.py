@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from vidence.make.gates.video_gates import Bounds, Candidate, Verdict
 from vidence.make.gates.video_rules import MEASURES
-from vidence.make.pipeline.ledger import write_file
+from vidence.media.whole import write_into
 from vidence.tables.export import csv_text
 from vidence.tables.rendering import render
 from vidence.tables.table import Column, Row, RowSpec, Table, count, number, tabulate
@@ -99,9 +99,7 @@ def write_selection(found: Selected, folder: Path, *, settings: Mapping[str, obj
         KEPT_FILE: _csv(found, found.kept),
         PAGE_FILE: _page(found, settings=settings),
     }
-    for name, text in files.items():
-        write_file(folder / name, text.encode())
-    return tuple(folder / name for name in files)
+    return write_into(folder, files)
 
 
 def _csv(

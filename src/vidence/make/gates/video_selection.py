@@ -34,6 +34,7 @@ from vidence.make.pipeline.session import BuildContext, MakeOverrides, Session
 from vidence.make.pipeline.wording import CardWording
 from vidence.media.files import MediaFacts, known_video
 from vidence.media.scan import Scan
+from vidence.media.whole import own_folder
 from vidence.seeing.following import open_detector
 from vidence.seeing.watching import LastResort
 
@@ -69,6 +70,7 @@ def select_videos(job: SelectJob, *, out: Path, context: BuildContext) -> Select
         VidenceError: it cannot go on: a detector or a model cannot be used, nothing can be written. A video
             that cannot be read is dropped with the reason.
     """
+    own_folder(out, ".vidence-select")
     session = Session(root=job.rules_file.parent, out=out, context=context, overrides=MakeOverrides())
     work = _Work(job=job, session=session, pictures=PictureFolder(out / PICTURES))
     work.measure()

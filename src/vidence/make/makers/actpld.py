@@ -36,7 +36,7 @@ from vidence.make.pipeline.session import (
     working_folder,
 )
 from vidence.media.lights import lights_path
-from vidence.media.whole import write_whole
+from vidence.media.whole import write_into
 from vidence.study.windows import ClipWindow, read_windows
 from vidence.tables.table import several
 
@@ -203,9 +203,7 @@ class _Build(Session):
             "clips.csv": clips_table(self.clips, self.trials, self.choices, licence=self.config.licence),
             "doubts.csv": _doubts(list(asked.values())),
         }
-        for name, data in tables.items():
-            write_whole(self.out / name, data)
-        self.files += (self.out / name for name in tables)
+        self.files += write_into(self.out, tables)
         self.files += write_sheets(asked, self.trials, self.out)
 
     def write_panel(self) -> None:

@@ -52,6 +52,7 @@ from vidence.make.sources.composition import canonical
 from vidence.make.sources.proof import Proof
 from vidence.make.sources.scene import Scene
 from vidence.make.sources.scene_files import read_scenes
+from vidence.media.whole import write_into
 from vidence.records import Item, Provenance
 from vidence.tables.table import several
 
@@ -258,7 +259,7 @@ class _Build(Session):
         origin = Provenance(source=draft.video_id, licence=self.config.media_licence, maker=maker)
         return item_of_draft(draft, item_id=draft.draft_id, provenance=origin)
 
-    def _contents(self) -> dict[Path, bytes]:
+    def _contents(self) -> dict[str, bytes]:
         """The files of a set of questions: items, what belongs to their answers, proofs, programs."""
         drafts = self.drafts
         some = [self.asked[one.draft_id] for one in drafts]
@@ -274,17 +275,15 @@ class _Build(Session):
             for draft, one, program in zip(drafts, some, programs, strict=True)
         ]
         return {
-            Path(ITEMS_FILE): json_lines([self._item(one) for one in drafts]),
-            Path(PROOFS_FILE): json_lines([one.proof for one in some]),
-            Path(KEYS_FILE): json_lines(keys),
-            Path(COMPOSITIONS_FILE): b"".join(canonical(one) + b"\n" for one in programs),
+            ITEMS_FILE: json_lines([self._item(one) for one in drafts]),
+            PROOFS_FILE: json_lines([one.proof for one in some]),
+            KEYS_FILE: json_lines(keys),
+            COMPOSITIONS_FILE: b"".join(canonical(one) + b"\n" for one in programs),
         }
 
     def write_questions(self) -> None:
         """Write the files of the set."""
-        for name, content in self._contents().items():
-            write_file(self.out / name, content)
-            self.files.append(self.out / name)
+        self.files += write_into(self.out, self._contents())
         self.n_made = len(self.drafts)
         self.began("questions", len(self.drafts))
         self.close("questions", unit="drafts", taken=[one.draft_id for one in self.drafts])
@@ -322,9 +321,9 @@ class _Build(Session):
         """Release what is left."""
         names = [one.draft_id for one in self.drafts]
         rows = {
-            path.name: dict(zip(names, content.splitlines(), strict=True))
-            for path, content in self._contents().items()
-            if path.name != ITEMS_FILE
+            name: dict(zip(names, content.splitlines(), strict=True))
+            for name, content in self._contents().items()
+            if name != ITEMS_FILE
         }
         items = [self._item(one) for one in self.drafts]
         extras = ReleaseExtras(rows=rows)

@@ -8,9 +8,9 @@ from typing import TypeAlias
 
 import msgspec
 
-from vidence.errors import AccountError, DataError, StoreError
+from vidence.errors import AccountError, DataError
 from vidence.make.pipeline.material import Dropped
-from vidence.media.whole import write_whole
+from vidence.media.whole import write_into
 from vidence.records import Record
 
 ACCOUNT_FILE, DROPPED_FILE = "account.json", "dropped.jsonl"
@@ -113,10 +113,7 @@ def write_file(path: Path, content: bytes) -> None:
     Raises:
         StoreError: it cannot be written.
     """
-    try:
-        write_whole(path, content)
-    except OSError as error:
-        raise StoreError(f"cannot write {path}: {error.strerror or error}") from error
+    write_into(path.parent, {path.name: content})
 
 
 def _doubled(names: Iterable[str]) -> list[str]:

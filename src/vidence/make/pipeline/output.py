@@ -10,7 +10,7 @@ import msgspec
 
 from vidence.errors import StoreError, UsageError
 from vidence.make.pipeline.material import Draft, Task, VideoSource
-from vidence.media.whole import write_whole
+from vidence.media.whole import write_into
 from vidence.records import Evidence, Item, Media, Provenance
 
 ITEMS_FILE, DRAFTS_FILE = "items.jsonl", "drafts.jsonl"
@@ -203,16 +203,15 @@ def write_questions(
         Path(DRAFTS_FILE): json_lines([q.draft for q in questions]),
     }
     contents |= task_files(questions, herbench_row)
+    paths = write_into(folder, contents)
     try:
-        for name, content in contents.items():
-            write_whole(folder / name, content)
         for path in (folder / TASKS_FOLDER).glob("*.json"):
             if path.relative_to(folder) not in contents:
                 path.unlink()
         _link(folder / VIDEOS_LINK, videos)
     except OSError as error:
         raise StoreError(f"cannot write the questions into {folder}: {error.strerror or error}") from error
-    return tuple(folder / name for name in contents)
+    return paths
 
 
 def task_files(

@@ -35,7 +35,7 @@ from vidence.make.pipeline.ledger import (
 from vidence.make.pipeline.material import Dropped
 from vidence.make.pipeline.models import AskLimits, Listener, Models, NamedModel, ignore_event
 from vidence.make.pipeline.pictures import PICTURES, PictureFolder
-from vidence.media.whole import remove_leftovers, write_whole
+from vidence.media.whole import own_folder, remove_leftovers, write_whole
 from vidence.records import Failed, Record
 from vidence.tables.table import Table
 
@@ -520,7 +520,8 @@ def working_folder(
 
     Raises:
         UnknownNameError: `until` is no stage of the maker.
-        UsageError: sheets are wanted, and the maker has none, or a last stage, too.
+        UsageError: sheets are wanted, and the maker has none, or a last stage, too; or the folder holds what
+            this maker did not write.
     """
     if overrides.until and overrides.until not in maker.stages:
         raise UnknownNameError(f"stage of {maker.name}", overrides.until, maker.stages)
@@ -529,6 +530,9 @@ def working_folder(
     if overrides.sheets and overrides.until:
         raise UsageError("a session with --sheets ends with them; leave out --until")
     folder = out or config.parent / (read.out or f"made/{read.name}")
+    own_folder(folder, f".vidence-make-{maker.name}")
+    if overrides.sheets:
+        own_folder(Path(overrides.sheets), ".vidence-sheets")
     remove_leftovers(folder)
     return folder
 

@@ -19,7 +19,7 @@ import msgspec
 
 from vidence.errors import DataError, StoreError, UsageError
 from vidence.make.pipeline.output import json_lines
-from vidence.media.whole import PRIVATE, make_private, write_whole
+from vidence.media.whole import PRIVATE, is_marked, make_private, write_whole
 from vidence.records import Item, Record
 
 HIDDEN_SUFFIX: Final = ".hidden"
@@ -205,9 +205,10 @@ def secret_in(folder: Path, *, fresh: bytes) -> bytes:
 
     Raises:
         StoreError: it cannot be read or written.
-        UsageError: what is there is no secret.
+        UsageError: what is there is no secret, or the folder holds other files.
     """
     path = folder / SECRET_FILE
+    is_marked(folder, SECRET_FILE)
     try:
         if not path.exists():
             write_whole(path, fresh.hex().encode() + b"\n", mode=PRIVATE)

@@ -48,6 +48,7 @@ from vidence.make.release.words import citation, eval_yaml
 from vidence.make.release.writing import ABOUT, with_sums, write_release
 from vidence.make.review.files import Reviews
 from vidence.make.review.rates import ReviewRates
+from vidence.media.whole import write_into
 from vidence.records import Item, Record
 
 MANIFEST: Final = ABOUT / "release.json"
@@ -321,9 +322,7 @@ def _exports(
         refuse_misfits(exporter, (*exported.open_ones, *exported.hidden))
         made = exporter.files(exported)
         with tempfile.TemporaryDirectory() as folder:
-            for path, content in made.items():
-                (Path(folder) / path).parent.mkdir(parents=True, exist_ok=True)
-                (Path(folder) / path).write_bytes(content)
+            write_into(Path(folder), made)
             losses[exporter.name] = read_back(exporter, Path(folder), exported.open_ones)
         files |= made
     return files, losses

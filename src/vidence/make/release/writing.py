@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from vidence.errors import StoreError, UsageError, VidenceError
 from vidence.make.release.media import NOTHING, Attached, sha256_of
-from vidence.media.whole import temporary_beside
+from vidence.media.whole import is_marked, temporary_beside
 
 RELEASE = "release"
 SUMS_FILE = "SHA256SUMS"
@@ -44,10 +44,10 @@ def write_release(
         attached: further files, which are copied or linked.
 
     Raises:
-        UsageError: another release is there.
+        UsageError: another release is there, or something else.
         StoreError: it cannot be written; nothing is left behind.
     """
-    if folder.exists():
+    if is_marked(folder, SUMS_FILE):
         _same_or_refuse(files, folder, attached)
         if check is not None:
             check(folder)
@@ -83,7 +83,7 @@ def _there(folder: Path, ours: Collection[str]) -> set[str]:
 
 def _same_or_refuse(files: Mapping[Path, bytes], folder: Path, attached: Attached) -> None:
     ours = {name.as_posix() for name in (*files, *attached.files)}
-    differ = sorted(ours ^ _there(folder, ours)) if folder.is_dir() else [folder.name]
+    differ = sorted(ours ^ _there(folder, ours))
     if not differ:
         differ = sorted(n.as_posix() for n, content in files.items() if (folder / n).read_bytes() != content)
     if not differ:

@@ -23,6 +23,7 @@ from vidence.make.review.states import (
     stage_role,
 )
 from vidence.make.review.translations import in_language
+from vidence.media.whole import own_folder
 from vidence.text import first_lines
 
 _VERDICTS: Final[tuple[Kind, ...]] = ("accept", "return", "reject")
@@ -202,7 +203,7 @@ def begin(folder: Path, protocol: bytes) -> None:
     """Begin a review: a folder with its protocol; where the same one is there, nothing happens.
 
     Raises:
-        UsageError: a review by another protocol is there.
+        UsageError: a review by another protocol is there, or something else.
         StoreError: it cannot be written.
     """
     path = folder / PROTOCOL_FILE
@@ -210,6 +211,7 @@ def begin(folder: Path, protocol: bytes) -> None:
         if path.read_bytes() != protocol:
             raise UsageError(f"{folder} is reviewed by another protocol already; choose another folder")
         return
+    own_folder(folder, ".vidence-review")
     write_file(path, protocol)
 
 

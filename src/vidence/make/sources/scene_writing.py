@@ -12,7 +12,7 @@ from vidence.errors import UsageError
 from vidence.make.sources.scene import Complete, Entity, Fact, Header, Scene
 from vidence.make.sources.scene_files import make_scene
 from vidence.make.sources.vocabulary import Vocabulary, check_vocabulary
-from vidence.media.whole import write_whole
+from vidence.media.whole import write_into
 
 Told: TypeAlias = Entity | Fact | Complete
 
@@ -61,8 +61,14 @@ def write_scenes(told: SceneSet, path: Path) -> dict[str, Scene]:
 
     Raises:
         DataError: as for `scenes_of`; then nothing is written.
+        UsageError: a vocabulary of that name is there, and no scenes.
+        StoreError: a file cannot be written.
     """
     words = path.with_suffix(".toml")
+    if words.exists() and not path.exists():
+        raise UsageError(
+            f"{words} is there without scenes, and would be replaced; give another name than {path}"
+        )
     named = tuple(
         SceneDraft(header=msgspec.structs.replace(one.header, vocabulary=words.name), lines=one.lines)
         for one in told.scenes
@@ -70,9 +76,8 @@ def write_scenes(told: SceneSet, path: Path) -> dict[str, Scene]:
     told = SceneSet(vocabulary=told.vocabulary, scenes=named, problems=told.problems, notes=told.notes)
     found = scenes_of(told, source=str(path))
     lines = [one for draft in told.scenes for one in (draft.header, *draft.lines)]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(words, vocabulary_toml(told.vocabulary).encode())
-    write_whole(path, b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
+    content = b"".join(msgspec.json.encode(line) + b"\n" for line in lines)
+    write_into(path.parent, {words.name: vocabulary_toml(told.vocabulary), path.name: content})
     return found
 
 

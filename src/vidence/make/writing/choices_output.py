@@ -10,12 +10,12 @@ import msgspec
 
 from vidence.ask.benchmarks.humanpcr import DIMENSIONS
 from vidence.errors import StoreError, UsageError
-from vidence.make.pipeline.ledger import write_file
 from vidence.make.pipeline.material import Draft
 from vidence.make.pipeline.output import ITEMS_FILE, item_of_draft, json_lines
 from vidence.make.writing.choices_config import Plan
 from vidence.make.writing.choices_options import in_order
 from vidence.make.writing.gathering import MEDIA_FOLDER, Pair, generator
+from vidence.media.whole import write_into
 from vidence.records import Item, Provenance, Record
 
 CALLS_FILE: Final = "calls.jsonl"
@@ -134,12 +134,11 @@ def write_set(items: Sequence[Item], calls: Mapping[str, Call], out: Path) -> tu
         CALLS_FILE: json_lines([calls[item.item_id] for item in items]),
         **{name: json_lines(rows) for name, rows in humanpcr_rows(items).items()},
     }
-    for name, data in contents.items():
-        write_file(out / name, data)
+    paths = write_into(out, contents)
     for name in _LEVEL_FILES.values():
         if name not in contents:
             (out / name).unlink(missing_ok=True)
-    return tuple(out / name for name in contents)
+    return paths
 
 
 def link_media(plan: Plan, used: Collection[str], *, root: Path, out: Path) -> None:

@@ -9,6 +9,7 @@ import msgspec
 
 from vidence.console.flags import argument, command, flag
 from vidence.errors import UsageError
+from vidence.media.whole import own_folder
 from vidence.records import Record
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def pointlight(given: Shown) -> None:
         figures = staging.figures()
         stimulus = make_stimulus(figures, spec)
     kinds = tuple(dict.fromkeys(given.kinds))
-    out.mkdir(parents=True, exist_ok=True)
+    own_folder(out, ".vidence-pointlight")
     digest = _written(stimulus, kinds, out)
     for player in PLAYERS:
         if player in kinds:

@@ -7,10 +7,10 @@ from typing import Final
 
 from django.db import transaction
 
-from vidence.errors import DataError, UsageError
-from vidence.make.pipeline.ledger import write_file
+from vidence.errors import DataError
 from vidence.make.pipeline.output import json_lines
 from vidence.make.review.files import EVENTS_FILE, PROTOCOL_FILE, REVISIONS_FILE
+from vidence.media.whole import own_folder, write_into
 from vidence.records import Item
 from vidence.studio.audit import note
 from vidence.studio.bridge.items import annotations_of, item_of
@@ -42,8 +42,7 @@ def export_studio(out: Path) -> Exported:
         UsageError: the folder holds something else.
         StoreError: a file cannot be written.
     """
-    if out.exists() and (not out.is_dir() or (any(out.iterdir()) and not (out / PEOPLE_FILE).is_file())):
-        raise UsageError(f"{out} is there, and is no export; expected a new folder, or an export to replace")
+    own_folder(out, ".vidence-export")
     no_questions: list[str] = []
     with transaction.atomic():
         files = {
@@ -53,8 +52,7 @@ def export_studio(out: Path) -> Exported:
         for project in ProjectRow.objects.select_related("protocol").order_by("slug"):
             files |= _project(project, no_questions)
         note("exported", details={"n_files": len(files)})
-    for name, content in files.items():
-        write_file(out / name, content)
+    write_into(out, files)
     return Exported(n_files=len(files), no_questions=tuple(no_questions))
 
 

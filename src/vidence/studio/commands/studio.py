@@ -11,6 +11,7 @@ import click
 from vidence.console.flags import FILE, FOLDER, argument, command, flag
 from vidence.engine.environment import cache_root
 from vidence.errors import UsageError
+from vidence.media.whole import own_folder
 from vidence.records import Record
 
 if TYPE_CHECKING:
@@ -150,11 +151,18 @@ def with_secret(settings: "StudioSettings", *, ticket: str = "") -> "Application
     from vidence.studio.app import configure
     from vidence.studio.upkeep import migrate, refuse_unsafe_folder, secret_of
 
-    settings.data.mkdir(parents=True, exist_ok=True, mode=0o700)
+    _own(settings.data)
     refuse_unsafe_folder(settings.data, has_database=not settings.database)
     application = configure(settings, secret=secret_of(settings.data), ticket=ticket)
     migrate()
     return application
+
+
+def _own(data: Path) -> None:
+    """Make the folder of a studio, or see that it is one."""
+    from vidence.studio.database import SQLITE_FILE
+
+    own_folder(data, ".vidence-studio", SQLITE_FILE, mode=0o700)
 
 
 def _password(*, from_stdin: bool) -> str:
@@ -253,6 +261,7 @@ def open_alone(given: Alone) -> None:
 
     folder, bind = given.folder, Bind(host=given.host, port=given.port)
     refuse_unsafe(bind, has_accounts=False)
+    _own(folder)
     settings = StudioSettings(
         mode="solo",
         data=folder.resolve(),

@@ -17,7 +17,7 @@ import anyio
 from django.http import Http404, QueryDict
 
 from vidence.errors import StoreError, UsageError
-from vidence.media.whole import write_whole
+from vidence.media.whole import is_marked, write_whole
 from vidence.studio.bridge.places import ViewablePath
 from vidence.studio.settings import Export, current
 from vidence.studio.viewer.filters import PAGE, Filter, read_filter
@@ -70,8 +70,7 @@ def export(
         UsageError: the folder holds something, or cannot be written.
         StoreError: the first page cannot be shown.
     """
-    if to.exists() and (not to.is_dir() or any(to.iterdir())):
-        raise UsageError(f"{to} is not empty; expected a new folder")
+    is_marked(to)
     try:
         to.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(

@@ -59,7 +59,9 @@ def test_the_world_file_says_what_lies_there(folder: Path):
         assert hashlib.sha256((folder / video.path).read_bytes()).hexdigest() == video.sha256
     assert hashlib.sha256((folder / "items.jsonl").read_bytes()).hexdigest() == world.items_sha256
     assert world.n_items == len(items_of(folder)) == 30
-    assert sorted(path.name for path in folder.iterdir()) == ["items.jsonl", "videos", "world.json"]
+    assert sorted(path.name for path in folder.iterdir()) == [
+        *(".vidence-world", "items.jsonl", "videos", "world.json")
+    ]
     world = read_world(folder)
     assert msgspec.json.decode(msgspec.json.encode(world), type=World) == world
 
@@ -157,9 +159,9 @@ def test_an_encoder_that_is_not_there_leaves_no_questions(tmp_path: Path):
 def test_rendering_again_replaces_an_older_world_also_an_unfinished_one(tmp_path: Path):
     render(tmp_path, tiny(n_videos=2), seed=0)
     (tmp_path / "items.jsonl").unlink()
-    (tmp_path / "videos" / ".v000.3f.mp4").touch()
+    (tmp_path / "videos" / "mine.mp4").touch()
     world = render(tmp_path, tiny(), seed=1)
-    assert [path.name for path in (tmp_path / "videos").iterdir()] == ["v000.mp4"]
+    assert sorted(path.name for path in (tmp_path / "videos").iterdir()) == ["mine.mp4", "v000.mp4"]
     assert read_world(tmp_path) == world
 
 
@@ -167,7 +169,7 @@ def test_rendering_again_replaces_an_older_world_also_an_unfinished_one(tmp_path
 def test_a_folder_with_something_else_is_left_alone(name: str, tmp_path: Path):
     (tmp_path / "videos").mkdir()
     (tmp_path / name).write_text("years of work")
-    with pytest.raises(DataError, match="holds no phantom world"):
+    with pytest.raises(UsageError, match="is not empty: it holds"):
         render(tmp_path, tiny(), seed=0)
     assert (tmp_path / name).read_text() == "years of work"
 
@@ -179,5 +181,5 @@ def test_a_damaged_world_and_a_file_in_place_of_the_folder_are_said(tmp_path: Pa
     with pytest.raises(DataError, match="render it again"):
         read_world(tmp_path)
     (tmp_path / "world").write_text("a file")
-    with pytest.raises(DataError, match="is not a folder"):
+    with pytest.raises(UsageError, match="is a file"):
         render(tmp_path / "world", tiny(), seed=0)

@@ -153,10 +153,10 @@ def test_what_is_no_clone_or_set_is_said(clone, tmp_path):
 def test_nothing_is_written_over(clone, tmp_path):
     out = tmp_path / "out"
     write(take("made", clone), out)
-    with pytest.raises(UsageError, match="holds something already"):
+    with pytest.raises(UsageError, match=r"is not empty: it holds choice-cot\.txt"):
         write(take("made", clone), out)
     (tmp_path / "file").write_text("")
-    with pytest.raises(UsageError, match="cannot write"):
+    with pytest.raises(UsageError, match="is a file"):
         write(take("made", clone), tmp_path / "file" / "out")
     (out / ORIGIN_FILE).write_text("name = 3")
     with pytest.raises(UsageError, match=r"origin\.toml: .*vidence prompts import"):

@@ -53,6 +53,8 @@ class Street:
         self.folder = folder
         for part in KEPT if like else ():
             copytree(like / part, folder / part)
+        if like:
+            (folder / "made" / ".vidence-make-herbench").touch()
         for name, looks in (("north", [0, 2, 4, 6, 8]), ("south", [1, 3, 5, 7, 9])) if not like else ():
             write_street(plan_street(name, looks=looks, rng=np.random.default_rng(7)), folder / "videos")
         self.people = folder / "people"

@@ -55,6 +55,7 @@ class Street:
         else:
             for part in KEPT:
                 copytree(like / part, folder / part)
+            (folder / "made" / ".vidence-make-herbench").touch()
         self.mine = folder / "sheets" / "north"
         self.configure()
 
@@ -253,6 +254,7 @@ def test_one_file_for_all_videos_may_speak_of_those_beyond_the_limit(street, tmp
     lines = "video_id,check,track_id,act,by\n{},abcdefghijkl,1,ok,P1\n"
     folder = tmp_path / "sheets"
     folder.mkdir(exist_ok=True)
+    (folder / ".vidence-sheets").touch()
     (folder / "tracks.csv").write_text(lines.format("south"))
     street.configure(people=True, also=SOURCE.format(name="south"))
     assert len(street.make(sheets=str(folder), limit=1).files) == 4 + len(ACCOUNT)

@@ -207,5 +207,8 @@ def test_wrong_overrides_are_refused(session):
 
 def test_a_folder_where_the_link_to_the_videos_would_be_is_left_alone(session):
     (session.out / "data" / "videos").mkdir(parents=True)
+    with pytest.raises(UsageError, match="is not empty: it holds data"):
+        session.make()
+    (session.out / ".vidence-make-herbench").touch()
     with pytest.raises(UsageError, match="no link of ours"):
         session.make()

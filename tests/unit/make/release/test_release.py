@@ -32,14 +32,19 @@ def test_another_release_is_never_written_over(tmp_path, change):
 
 def test_whatever_else_is_in_its_place_is_refused(tmp_path):
     (tmp_path / "set").mkdir()
-    with pytest.raises(UsageError, match="holds another release"):
+    (tmp_path / "set" / "items.jsonl").write_text("mine")
+    with pytest.raises(UsageError, match=r"is not empty: it holds items\.jsonl"):
         write_release(files(), tmp_path / "set")
     (tmp_path / "file").write_text("x")
-    with pytest.raises(UsageError, match="file differs"):
-        write_release(files(), tmp_path / "file")
+    for place in (tmp_path / "file", tmp_path / "file" / "set"):
+        with pytest.raises(UsageError, match="is a file"):
+            write_release(files(), place)
     with pytest.raises(StoreError, match="cannot write the release"):
-        write_release(files(), tmp_path / "file" / "set")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "set"]
+        write_release({Path("a"): b"", Path("a/b"): b""}, tmp_path / "new")
+    (tmp_path / "other").mkdir()
+    assert write_release(files(), tmp_path / "other")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "other", "set"]
+    assert (tmp_path / "set" / "items.jsonl").read_text() == "mine"
 
 
 def test_every_file_has_its_checksum_and_every_change_is_seen(tmp_path):

@@ -40,6 +40,14 @@ def test_a_vocabulary_is_the_same_after_writing(tmp_path):
     assert read_vocabulary(tmp_path / "w.toml") == words
 
 
+def test_a_vocabulary_of_the_user_is_not_replaced_beside_new_scenes(tmp_path):
+    _, told = street()
+    (tmp_path / "x.toml").write_text("mine")
+    with pytest.raises(UsageError, match=r"x\.toml is there without scenes, and would be replaced"):
+        write_scenes(told, tmp_path / "x.jsonl")
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("x.toml", "mine")]
+
+
 def test_nothing_is_written_of_what_cannot_be_read(tmp_path):
     _, told = street()
     header = Header(scene="lane", vocabulary="", duration_s=1)

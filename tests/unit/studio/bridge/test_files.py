@@ -118,5 +118,5 @@ def test_files_are_those_of_a_review_and_say_nothing_of_people(exported):
 def test_another_folder_is_not_written_over(team, tmp_path):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").touch()
-    with pytest.raises(UsageError, match="is no export"):
+    with pytest.raises(UsageError, match=r"is not empty: it holds thesis\.txt"):
         export_studio(tmp_path / "mine")

@@ -114,7 +114,7 @@ def test_media_are_copied_and_a_folder_that_holds_something_is_not_written_over(
     assert f'src="media/{film.name}"' in pages["item-1.html"]
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "mine.txt").write_text("mine")
-    with pytest.raises(UsageError, match="is not empty"):
+    with pytest.raises(UsageError, match=r"is not empty: it holds mine\.txt"):
         exported(runs, to=tmp_path / "mine")
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["mine.txt"]
 
