@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from urllib.parse import urlencode
@@ -20,12 +21,12 @@ from PIL import Image
 from playwright.sync_api import expect
 
 from videos.special import MAKERS, Clip
-from videos.stamped import HEIGHT, N_BITS, WIDTH, picture, write
+from videos.stamped import HEIGHT, N_BITS, WIDTH, copy, packet_places, picture, write
 
 HERE = Path(__file__).parent
 PLAYED = ("h264", "ntsc-index-at-end", "vp9", "av1", "cut", "mkv", "late-video")
-PERHAPS_COPIED = ("vfr", "fragmented")  # a header that is too short: the last frames are out of reach
-COPIED = ("open-gop", "offset", "intra-refresh", "hevc-open", "mpeg4")
+PERHAPS_COPIED = ("fragmented",)  # a header that is too short: the last frames are out of reach
+COPIED = ("vfr", "open-gop", "offset", "intra-refresh", "hevc-open", "mpeg4")
 READ = """(id) => {
   const film = document.querySelector(`#${id} video`), canvas = document.createElement("canvas");
   canvas.width = film.videoWidth; canvas.height = film.videoHeight;
@@ -41,6 +42,24 @@ READ = """(id) => {
   }
   return number;
 }""".replace("BITS", str(N_BITS)).replace("SHARE", str(WIDTH / N_BITS / HEIGHT))
+
+
+# Do orders one after the other; what was said after each, and the number in the picture then.
+ORDERS = """async ([id, orders]) => {
+  const read = READ, section = document.getElementById(id), box = section.querySelector(".go-to");
+  const press = (place, key) => place.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true}));
+  const seen = [];
+  for (const [kind, value] of orders) {
+    if (kind === "go") section.dispatchEvent(new CustomEvent("vidence:go", {detail: value}));
+    if (kind === "key") press(document.body, value);
+    if (kind === "time") { box.value = value; press(box, "Enter"); }
+    const until = performance.now() + 5000;
+    while (section.dataset.frame === undefined && performance.now() < until)
+      await new Promise((done) => setTimeout(done, 2));
+    seen.push([Number(section.dataset.frame), read(id), section.querySelector(".readout").textContent]);
+  }
+  return seen;
+}""".replace("READ", READ)
 
 
 def ntsc(folder: Path) -> Clip:
@@ -74,7 +93,41 @@ def late_video(folder: Path) -> Clip:
     return Clip(target, tuple(range(120)), tuple(n / 30 for n in range(120)))
 
 
-OWN: dict[str, Callable[[Path], Clip]] = {"ntsc-index-at-end": ntsc, "late-video": late_video}
+# Frames of 4 to 900 ms: codec, suffix, ticks in a second, options, and by how many seconds all is later.
+VPX = {"deadline": "good", "cpu-used": "5", "auto-alt-ref": "1", "lag-in-frames": "16", "b": "400k"}
+OPEN = {"x264-params": "open-gop=1:keyint=9:min-keyint=9:scenecut=0"}
+UNEVEN = {
+    "short-groups": ("libx264", "mp4", 90_000, {"g": "5", "bf": "3"}, 0),
+    "long-groups": ("libx264", "mp4", 12_800, {"g": "25", "bf": "2"}, 0),
+    "later": ("libx264", "mov", 1000, {"g": "8", "bf": "3"}, 5),
+    "open-groups": ("libx264", "mp4", 90_000, {"bf": "3", **OPEN}, 0),
+    "matroska": ("libx264", "mkv", 1000, {"g": "8", "bf": "2"}, 0),
+    "webm": ("libvpx-vp9", "webm", 1000, {"g": "8", **VPX}, 0),
+    "hevc": ("libx265", "mp4", 90_000, {"x265-params": "log-level=error:keyint=10:pools=1"}, 0),
+}
+
+
+def uneven(name: str, folder: Path) -> Clip:
+    """A film with B-frames whose frames last very unequally."""
+    codec, suffix, second, options, later_s = UNEVEN[name]
+    rng = np.random.default_rng(list(UNEVEN).index(name))
+    n = 60
+    steps_s = np.where(rng.random(n) < 0.15, 0.004, rng.uniform(0.01, 0.1, n))
+    steps_s[rng.random(n) < 0.1] = rng.uniform(0.2, 0.9)
+    ticks = np.concatenate(([0], np.cumsum(np.rint(steps_s * second).astype(int))[:-1])).tolist()
+    path = folder / f"{name}.{suffix}"
+    clock = Fraction(1, second)
+    write(path, codec=codec, options=options, ticks=ticks, time_base=clock, numbers=range(n))
+    if later_s:
+        path = copy(path, path.with_stem(f"{name}-copied"), shift_s=later_s)
+    return Clip(path, tuple(range(n)), tuple(tick / second for tick in ticks))
+
+
+OWN: dict[str, Callable[[Path], Clip]] = {
+    "ntsc-index-at-end": ntsc,
+    "late-video": late_video,
+    **{name: partial(uneven, name) for name in UNEVEN},
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +145,9 @@ class Players:
 @pytest.fixture(scope="module")
 def players(serve_script, tmp_path_factory) -> Players:
     folder = tmp_path_factory.mktemp("clips")
-    clips = {name: (OWN.get(name) or MAKERS[name])(folder) for name in (*PLAYED, *PERHAPS_COPIED, *COPIED)}
+    clips = {
+        name: (OWN.get(name) or MAKERS[name])(folder) for name in (*PLAYED, *PERHAPS_COPIED, *COPIED, *UNEVEN)
+    }
     frames = folder / "frames"
     frames.mkdir()
     for number in range(30):
@@ -186,6 +241,40 @@ def test_every_frame_that_is_said_is_the_one_painted(page, players, rng, name):
         page.wait_for_timeout(100)
         assert shown.painted() == numbers[shown.frame()]
         assert shown.frame() >= before
+
+
+@pytest.mark.parametrize("name", UNEVEN)
+def test_every_frame_around_a_keyframe_is_reached_from_everywhere(page, players, name):
+    clip = players.clips[name]
+    times_s, last = clip.times_s, len(clip.times_s) - 1
+    packets = sorted((time, is_key) for _, _, time, is_key in packet_places(clip.path))
+    keys = [index for index, (_, is_key) in enumerate(packets) if is_key]
+    Shown(page, players, name)
+    orders, wanted = [], []
+    for index in sorted({key + by for key in keys for by in range(-2, 3)} & set(range(last + 1))):
+        before, after = max(index - 1, 0), min(index + 1, last)
+        middle_s = (times_s[index] + times_s[after]) / 2
+        for order, frame in (
+            (("go", 0), 0),
+            (("go", index), index),
+            (("go", last), last),
+            (("time", f"{middle_s:.6f}s"), index),
+            (("go", before), before),
+            (("key", "."), before + 1),
+            (("go", after), after),
+            (("key", ","), after - 1),
+        ):
+            orders.append(order)
+            wanted.append(frame)
+    film = page.locator(f"#{name} video")
+    address = film.get_attribute("src")
+    seen = page.evaluate(ORDERS, [name, orders])
+    assert film.get_attribute("src") == address  # it needed no copy on the way
+    assert [entry for entry in zip(orders, wanted, seen, strict=True) if entry[2][:2] != [entry[1]] * 2] == []
+    for frame, (*_, words) in zip(wanted, seen, strict=True):
+        number, time_s = re.fullmatch(rf"frame (\d+) of {last + 1} · (\S+) s", words).groups()
+        assert int(number) == frame
+        assert float(time_s) == pytest.approx(times_s[frame], abs=0.0006)
 
 
 def test_a_click_on_a_lane_is_an_exact_frame(page, players):

@@ -1,7 +1,7 @@
 """The clock of a video, and copies that every browser plays: the same frames at the same times."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Final, cast
@@ -9,6 +9,7 @@ from typing import Final, cast
 import av
 import numpy as np
 from av.codec.codec import Codec, UnknownCodecError
+from av.container.output import OutputContainer
 from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 from numpy.typing import NDArray
@@ -17,6 +18,8 @@ from vidence.errors import MediaError
 from vidence.media.address import place
 from vidence.media.encode import Size
 from vidence.media.opened import OpenVideoFile, decode, open_video_stream, packets_to_end
+from vidence.media.pixels import Orientation
+from vidence.media.probe import FrameTable
 from vidence.media.video import FrameProblem, Video
 from vidence.media.whole import PRIVATE, whole_file
 
@@ -46,12 +49,15 @@ class FrameClock:
     Shapes: `ticks` (n_frames,), ascending, in units of `time_base` seconds.
     `start_s` is the time of the first frame on the file's own clock, which is not 0 where sound begins
     earlier, or where the file was cut out of another; `pixel_format` is the decoder's, empty for images.
+    `landings` are the times from which on a jump in an MP4 lands on each keyframe: libavformat, and with it
+    Chromium, compares times of decoding, all moved by as much as the first frame waits to be presented.
     """
 
     ticks: NDArray[np.int64]
     time_base: Fraction
     start_s: float
     pixel_format: str
+    landings: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
 
 
 def read_clock(video: Video) -> FrameClock:
@@ -68,12 +74,22 @@ def read_clock(video: Video) -> FrameClock:
     with open_video_stream(place(video.probe.path)) as opened:
         time_base = opened.stream.time_base or _MICROSECOND
         pixel_format = opened.codec.pix_fmt or ""
+        decoded = _decoding_of_keys(opened)
         if video.scan.table is not None:
             ticks = video.scan.table.frame_pts
         else:
             ticks, time_base = _ticks_of_times(video, time_base=time_base, first=_first_pts(opened))
     start_s = float(int(ticks[0]) * time_base)
-    return FrameClock(ticks=ticks, time_base=time_base, start_s=start_s, pixel_format=pixel_format)
+    landings = decoded - decoded[:1] + ticks[0]
+    return FrameClock(
+        ticks=ticks, time_base=time_base, start_s=start_s, pixel_format=pixel_format, landings=landings
+    )
+
+
+def _decoding_of_keys(opened: OpenVideoFile) -> NDArray[np.int64]:
+    """When the keyframes of an MP4 are decoded, as its index says; of other containers, nothing."""
+    entries = opened.stream.index_entries if "mp4" in opened.container.format.name else ()
+    return np.array([one.timestamp for one in entries if one.is_keyframe], np.int64)
 
 
 def _first_pts(opened: OpenVideoFile) -> int:
@@ -99,11 +115,33 @@ def plays_as_it_is(video: Video, clock: FrameClock) -> bool:
 
     They cannot where a codec is unknown to them, where frames lie before 0, and where a keyframe is followed
     by frames that are shown before it (an open group of pictures): after a jump there Chromium gives up.
+    Nor can they where times of decoding or durations mislead a jump.
     """
+    return _is_played(video, clock) and not _misses(video, clock)
+
+
+def _is_played(video: Video, clock: FrameClock) -> bool:
     probe = video.probe
     codecs = _PLAYED.get(probe.container.split(",")[0], frozenset[str]())
     is_known = probe.codec in codecs and clock.pixel_format in _PLAYED_PIXELS
     return is_known and int(clock.ticks[0]) >= 0 and not _has_leading(video)
+
+
+def _misses(video: Video, clock: FrameClock) -> bool:
+    """Whether a jump to the middle of the time of a frame paints another one.
+
+    Outside H.264 in MP4, Chromium expects each frame to last as long as others do: in Matroska a rate is
+    claimed, and other decoders say no durations.
+    """
+    probe, table = video.probe, video.scan.table
+    if probe.codec != "h264" or not len(clock.landings):
+        return probe.counted.is_variable
+    if table is None or len(clock.landings) != len(table.keys):
+        return False
+    key = np.searchsorted(clock.ticks, table.packet_pts[table.keys])
+    is_after = (key > 0) & (key < len(clock.ticks))
+    middles = (clock.ticks[:-1] + clock.ticks[1:]) / 2
+    return bool(np.any(clock.landings[is_after] <= middles[key[is_after] - 1]))
 
 
 def _has_leading(video: Video) -> bool:
@@ -154,9 +192,10 @@ def write_copy(
     way: Encoder,
     progress: Callable[[int], None] = lambda _: None,
 ) -> None:
-    """Encode all frames of a video anew, as MP4 without sound; frame i stays frame i, at its time.
+    """Write all frames of a video as MP4 without sound; frame i stays frame i, at its time.
 
-    The longer side has at most 1280 pixels, both sides are even. A frame that is damaged is plain grey.
+    Where only times of decoding are in the way, packets are copied with others. Otherwise frames are encoded:
+    the longer side has at most 1280 pixels, both sides are even, and a frame that is damaged is plain grey.
     Times are those of the file, from 0. The file is there whole or not at all.
 
     Args:
@@ -169,24 +208,52 @@ def write_copy(
     Raises:
         MediaError: the original cannot be read, or the copy cannot be written.
     """
-    time_base = clock.time_base
-    ticks = clock.ticks - clock.ticks[0]
     try:
         with (
             whole_file(target, mode=PRIVATE) as temporary,
             av.open(str(temporary), "w", format="mp4") as made,
         ):
-            stream = cast("VideoStream", made.add_stream(way.name, rate=_rate(video), options=way.options))
-            stream.width, stream.height = _even_size(video)
-            stream.pix_fmt = "yuv420p"
-            stream.codec_context.thread_count = 1
-            stream.time_base = stream.codec_context.time_base = time_base
-            for index, frame in _frames(video, (stream.width, stream.height), progress):
-                frame.pts, frame.time_base = int(ticks[index]), time_base
-                made.mux(stream.encode(frame))
-            made.mux(stream.encode(None))
+            if _needs_times_alone(video, clock):
+                _copy_packets(video, made)
+                progress(video.n_frames)
+            else:
+                _encode_frames(video, clock, made=made, way=way, progress=progress)
     except (av.FFmpegError, OSError, ValueError) as error:
         raise MediaError(f"{video.probe.path}: a copy for browsers cannot be made ({error})") from error
+
+
+def _needs_times_alone(video: Video, clock: FrameClock) -> bool:
+    scan = video.scan
+    is_plain = video.probe.codec == "h264" and scan.turn == Orientation() and not video.probe.problem
+    is_whole = scan.table is not None and scan.table.n_frames == len(scan.table.packet_pts)
+    return is_plain and is_whole and _is_played(video, clock) and _misses(video, clock)
+
+
+def _copy_packets(video: Video, made: OutputContainer) -> None:
+    """Copy the packets; the n-th is decoded a constant time before the n-th frame is presented."""
+    with open_video_stream(place(video.probe.path)) as opened:
+        stream = made.add_stream_from_template(opened.stream)
+        pts = cast("FrameTable", video.scan.table).packet_pts
+        presented = np.sort(pts)
+        decoded = presented - (presented - pts).max()
+        for n, packet in enumerate(filter(None, packets_to_end(opened))):
+            packet.pts, packet.dts = int(pts[n] - presented[0]), int(decoded[n] - presented[0])
+            packet.stream = stream
+            made.mux(packet)
+
+
+def _encode_frames(
+    video: Video, clock: FrameClock, *, made: OutputContainer, way: Encoder, progress: Callable[[int], None]
+) -> None:
+    stream = cast("VideoStream", made.add_stream(way.name, rate=_rate(video), options=way.options))
+    stream.width, stream.height = _even_size(video)
+    stream.pix_fmt = "yuv420p"
+    stream.codec_context.thread_count = 1
+    stream.time_base = stream.codec_context.time_base = clock.time_base
+    for index, frame in _frames(video, (stream.width, stream.height), progress):
+        frame.pts, frame.time_base = int(clock.ticks[index] - clock.ticks[0]), clock.time_base
+        made.mux(stream.encode(frame))
+    made.mux(stream.encode(None))
 
 
 def _rate(video: Video) -> Fraction:

@@ -11,9 +11,10 @@ from vidence.media.browser import Encoder, encoder, plays_as_it_is, read_clock, 
 from vidence.media.video import open_video
 from videos.stamped import copy, damage, packet_places, read_number, write
 
-PLAYED = {"h264", "mov", "mkv", "vfr", "vp8", "vp9", "av1", "cut", "trimmed", "turned-90"}
+PLAYED = {"h264", "mov", "mkv", "vp8", "vp9", "av1", "cut", "trimmed", "turned-90"}
 NOT_PLAYED = {
-    *("hevc-open", "hevc-closed", "mpeg4", "mpeg4-avi", "mpeg2-ts", "ts", "avi", "open-gop", "intra-refresh")
+    *("hevc-open", "hevc-closed", "mpeg4", "mpeg4-avi", "mpeg2-ts", "ts", "avi", "open-gop", "intra-refresh"),
+    "vfr",  # a jump to the frame before a keyframe lands on that
 }
 
 
@@ -24,7 +25,7 @@ def test_what_plays_as_it_is(clip, name):
 
 
 ALL_WITH_H264 = ("hevc-open", "mpeg4", "mpeg2-ts", "vfr", "offset", "open-gop", "mpeg4-avi-b")
-COPIED = [(name, 0) for name in ALL_WITH_H264] + [("vfr", 1), ("mpeg4", 1)]
+COPIED = [(name, 0) for name in ALL_WITH_H264] + [("mpeg4", 1)]
 
 
 @pytest.mark.parametrize(("name", "encoder_index"), COPIED)
@@ -46,6 +47,9 @@ def test_a_copy_has_the_same_frames_at_the_same_times(clip, tmp_path, rng, name,
     pictures = made.frames(draws)
     assert [read_number(one) for one in pictures] == [truth.numbers[index] for index in draws]
     assert plays_as_it_is(made, copied)
+    if name == "vfr":  # only its times of decoding mislead: its packets are copied
+        sizes = [[size for _, size, *_ in packet_places(path)] for path in (target, truth.path)]
+        assert sizes[0] == sizes[1]
 
 
 def test_a_turned_video_is_copied_upright_and_without_sound(clip, tmp_path):
