@@ -77,7 +77,12 @@ def install_trackers() -> str:
 
 def packaged(room: str, name: str, kind: type[T]) -> T:
     """A TOML file that lies beside the modules of a room, such as ``vidence.engine``."""
-    return msgspec.convert(tomllib.loads((files(room) / name).read_text("utf-8")), kind)
+    return msgspec.convert(tomllib.loads(packaged_text(room, name)), kind)
+
+
+def packaged_text(room: str, name: str) -> str:
+    """The text of a file that lies beside the modules of a room."""
+    return (files(room) / name).read_text("utf-8")
 
 
 def pages() -> Path | None:

@@ -86,13 +86,12 @@ class Got(Record):
 # --------------------------------------------------------------------------- what there is
 
 
-def offer(name: str, *, hub: Hub, revision: str | None = None, config: str | None = None) -> Offer:
+def offer(name: str, *, hub: Hub, config: str | None = None) -> Offer:
     """What a benchmark's release has, or a data set of the hub.
 
     Args:
         name: a benchmark, or ``hf:OWNER/NAME@REVISION``.
         hub: where it is looked for.
-        revision: another revision than the benchmark's own.
         config: the configuration, where there are several.
 
     Raises:
@@ -101,13 +100,11 @@ def offer(name: str, *, hub: Hub, revision: str | None = None, config: str | Non
     """
     if is_address(name):
         benchmark, release, address = "", _ANYTHING, HubAddress.parse(name)
-        if revision is not None:
-            raise UsageError(f"{name} and --revision name two revisions; give one")
     else:
         benchmark, release = name, release_of(name)
         if release.absent:
             raise UsageError(f"{name} cannot be fetched: {release.absent}")
-        address = HubAddress(release.hub, revision or release.revision)
+        address = HubAddress(release.hub, release.revision)
     listing = hub.listing(address)
     questions = _first_fitting(listing.files, release.questions, every=not benchmark)
     if benchmark and release.questions and not questions:

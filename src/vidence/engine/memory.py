@@ -32,14 +32,6 @@ _ANSWERED = (
     "BEGIN DELETE FROM leases WHERE key = NEW.key AND owner = {owner}; END"
 )
 _PUT = "INSERT OR IGNORE INTO replies VALUES (?, ?)"
-_MEMORY_TABLES = """
-CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS replies (key BLOB PRIMARY KEY, json BLOB NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS owners (
-    owner INTEGER PRIMARY KEY AUTOINCREMENT, home TEXT NOT NULL, pid INTEGER NOT NULL, until_s REAL NOT NULL
-);
-CREATE TABLE IF NOT EXISTS leases (key BLOB PRIMARY KEY, owner INTEGER NOT NULL) WITHOUT ROWID;
-"""
 
 
 def memory_key(request: Request, *, identity: str, by_item: bool) -> bytes:
@@ -93,7 +85,7 @@ class Memory(ExitStack):
             make_private(path.parent)
         except OSError as error:
             raise StoreError(f"cannot make {path.parent} for the reply memory: {error}") from error
-        self._db = self.enter_context(opened_file(path, file_format=MEMORY_FORMAT, tables=_MEMORY_TABLES))
+        self._db = self.enter_context(opened_file(path, file_format=MEMORY_FORMAT, tables="memory.sql"))
         self._decoder = msgspec.json.Decoder(Reply)
         self._owner = 0
         self._held: set[bytes] = set()

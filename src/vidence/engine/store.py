@@ -21,6 +21,7 @@ import msgspec
 
 from vidence.contracts import Examined
 from vidence.errors import StoreError
+from vidence.installation import packaged_text
 from vidence.media.whole import make_private_file
 from vidence.records import (
     Failed,
@@ -42,32 +43,6 @@ RUN_FORMAT = "vidence-run/2"
 _NOT_FAILED = ("answered", "unreadable", "refused")
 _LOG_TRIES, _LOG_WAIT_S = 600, 0.05
 
-# Generated columns and the view are for whoever filters with SQL.
-_RUN_TABLES = """
-CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS items (
-    position INTEGER PRIMARY KEY, item_id TEXT UNIQUE NOT NULL, json TEXT NOT NULL,
-    tags TEXT AS (json_extract(json, '$.tags')));
-CREATE TABLE IF NOT EXISTS selections (digest BLOB PRIMARY KEY, json TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS trials (
-    seq INTEGER PRIMARY KEY AUTOINCREMENT, item_id TEXT NOT NULL, repeat INTEGER NOT NULL,
-    selection BLOB, json TEXT NOT NULL,
-    outcome TEXT AS (json_extract(json, '$.score.outcome.type')),
-    value REAL AS (json_extract(json, '$.score.value')),
-    parser TEXT AS (json_extract(json, '$.score.scorer')));
-CREATE INDEX IF NOT EXISTS trials_by_item ON trials (item_id, repeat);
-CREATE INDEX IF NOT EXISTS trials_by_outcome ON trials (outcome, item_id, repeat);
-CREATE VIEW IF NOT EXISTS verdicts AS
-    SELECT seq, item_id, repeat, json_extract(v.value, '$.judge_model') AS judge_model,
-        json_extract(v.value, '$.value') AS value, json_extract(v.value, '$.points') AS points,
-        json_extract(v.value, '$.reason') AS reason, json_extract(v.value, '$.error') AS error
-    FROM trials, json_each(trials.json, '$.score.verdicts') AS v;
-CREATE TABLE IF NOT EXISTS diagnoses (name TEXT PRIMARY KEY, header TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS findings (
-    seq INTEGER PRIMARY KEY AUTOINCREMENT, diagnosis TEXT NOT NULL, item_id TEXT NOT NULL, json TEXT NOT NULL,
-    error TEXT AS (json_extract(json, '$.failed.error')));
-CREATE INDEX IF NOT EXISTS findings_by_item ON findings (diagnosis, item_id);
-"""
 # As bytes, since SQLite keeps no types, and a text that is none must not hide the rows beside it.
 _ROW = (
     "SELECT t.seq, CAST(t.item_id AS BLOB), t.repeat, t.selection, CAST(s.json AS BLOB), "
@@ -338,7 +313,7 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
 
 @contextmanager
 def opened_file(path: Path, *, file_format: str, tables: str = "") -> Iterator[sqlite3.Connection]:
-    """A file with these tables; without tables it stays as it is, and another process may write into it."""
+    """A file with the tables of an SQL file; without it stays as it is, and others may write into it."""
     address = str(path)
     if not tables:
         # Without a log beside it and without the right to make one, nobody can be writing.
@@ -363,7 +338,7 @@ def opened_file(path: Path, *, file_format: str, tables: str = "") -> Iterator[s
                 )
             if tables and not db.execute(_HAS_FORMAT).fetchone():
                 with transaction(db):
-                    for statement in filter(str.strip, tables.split(";")):
+                    for statement in filter(str.strip, packaged_text("vidence.engine", tables).split(";")):
                         db.execute(statement)
                     db.execute("INSERT OR IGNORE INTO meta VALUES ('format', ?)", (file_format,))
             named = "SELECT value FROM meta WHERE key = 'format'"
@@ -483,7 +458,7 @@ class RunStore(ExitStack):
             if is_writer:
                 _refuse_links(folder)
                 opening.enter_context(_locked(folder))
-            tables = _RUN_TABLES if is_writer else ""
+            tables = "run.sql" if is_writer else ""
             self._db = opening.enter_context(opened_file(self.path, file_format=RUN_FORMAT, tables=tables))
             if is_writer:
                 opening.callback(self._end_log)

@@ -1,12 +1,16 @@
 """Walking and running of a stick figure: segment lengths, joint angles, gait cycles."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vidence.errors import UsageError
+from vidence.installation import packaged
 from vidence.pointlight.motion import Motion, MotionSource
+from vidence.records import Record
 
 Floats = NDArray[np.float64]
 # Lengths as shares of the body height.
@@ -147,13 +151,12 @@ GRAVITY_M_S2 = 9.81
 ROLL, HEEL_RISE = 0.09, 0.055
 
 
-@dataclass(frozen=True, kw_only=True)
-class Cycle:
+class Cycle(Record):
     """One gait: angles in degrees at shares of the cycle, from one contact of a foot to the next.
 
     `stance` is the share of the cycle in which that foot is on the ground. The other side runs half a cycle
     later. `hip` is seen from a pelvis that is tilted forwards by `tilt`; it is scaled so that the foot on the
-    ground keeps its place at the speed that is asked for.
+    ground keeps its place at the speed that is asked for. `usual_m_s` is taken where none is.
     """
 
     hip: tuple[tuple[float, float], ...]
@@ -166,38 +169,13 @@ class Cycle:
     trunk_turn: float
     trunk_lean: float
     speeds_m_s: tuple[float, float]
+    usual_m_s: float
 
 
-# Source: Perry & Burnfield, Gait Analysis (2010), normal function: thigh 20° at contact, -20° in terminal
-# stance, 25° in mid swing; knee 5, 20, 5, 40, 60, 25, 5°; shoulder -24 to 8°, elbow 20 to 45°; pelvis turned
-# by 4 to 5° to either side; 62 % stance.
-WALK = Cycle(
-    hip=((0.0, 20.0), (0.12, 17.0), (0.31, 0.0), (0.5, -20.0), (0.62, -10.0), (0.75, 15.0), (0.87, 25.0)),
-    knee=((0.0, 5.0), (0.12, 20.0), (0.4, 5.0), (0.62, 40.0), (0.73, 60.0), (0.87, 25.0), (0.97, 3.0)),
-    shoulder=((0.0, -24.0), (0.5, 8.0)),
-    elbow=((0.0, 20.0), (0.5, 45.0)),
-    stance=0.62,
-    tilt=0.0,
-    pelvis_turn=4.0,
-    trunk_turn=-4.0,
-    trunk_lean=2.0,
-    speeds_m_s=(0.3, 2.2),
-)
-# Source: Novacheck, The biomechanics of running, Gait & Posture 7 (1998): running at about 3.2 m/s with a
-# stance of 39 %; hip about 50 to -5° from a pelvis tilted by 15 to 20°, knee 20° at contact, 45° in mid
-# stance, 20° at toe-off, 90° in swing; elbows held at about a right angle.
-RUN = Cycle(
-    hip=((0.0, 45.0), (0.15, 35.0), (0.39, -5.0), (0.5, 2.0), (0.7, 42.0), (0.85, 52.0)),
-    knee=((0.0, 20.0), (0.16, 44.0), (0.37, 20.0), (0.55, 72.0), (0.67, 92.0), (0.82, 55.0), (0.95, 16.0)),
-    shoulder=((0.0, -35.0), (0.5, 20.0)),
-    elbow=((0.0, 80.0), (0.5, 105.0)),
-    stance=0.39,
-    tilt=15.0,
-    pelvis_turn=6.0,
-    trunk_turn=-8.0,
-    trunk_lean=6.0,
-    speeds_m_s=(1.8, 5.5),
-)
+@cache
+def cycles() -> Mapping[str, Cycle]:
+    """The gaits of ``gaits.toml``: ``walk`` and ``run``."""
+    return packaged("vidence.pointlight", "gaits.toml", dict[str, Cycle])
 
 
 def stride_length_m(speed_m_s: float, *, height_m: float, is_run: bool) -> float:
@@ -224,7 +202,7 @@ def gait(
     follows gravity.
 
     Args:
-        cycle: `WALK` or `RUN`.
+        cycle: one of `cycles`.
         speed_m_s: how fast.
         height_m: the body height.
         n_frames: how many frames.
@@ -239,7 +217,7 @@ def gait(
     low, high = cycle.speeds_m_s
     if not low <= speed_m_s <= high:
         raise UsageError(f"this gait is for {low:g} to {high:g} m/s, not {speed_m_s:g} m/s")
-    stride_m = stride_length_m(speed_m_s, height_m=height_m, is_run=cycle is RUN)
+    stride_m = stride_length_m(speed_m_s, height_m=height_m, is_run=cycle == cycles()["run"])
     period_s = stride_m / speed_m_s
     scale = _hip_scale(cycle, step_m=stride_m * cycle.stance - ROLL * height_m, height_m=height_m)
     time_s = np.arange(n_frames) / fps

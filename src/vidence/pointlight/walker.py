@@ -14,13 +14,12 @@ from vidence.errors import UsageError
 from vidence.pointlight.gaits import (
     ANKLE_HEIGHT,
     GRAVITY_M_S2,
-    RUN,
     SHANK,
     THIGH,
-    WALK,
     Limb,
     Posture,
     bent_leg,
+    cycles,
     figure,
     gait,
 )
@@ -80,8 +79,8 @@ def walker_of(argument: str, options: Mapping[str, str]) -> Motion:
 
 
 def _gait(spec: WalkerSpec, time_s: Floats) -> tuple[Posture, list[str]]:
-    cycle, usual = (WALK, 1.3) if spec.action == "walk" else (RUN, 3.2)
-    speed = usual if spec.speed_m_s is None else spec.speed_m_s
+    cycle = cycles()[spec.action]
+    speed = cycle.usual_m_s if spec.speed_m_s is None else spec.speed_m_s
     return gait(cycle, speed_m_s=speed, height_m=spec.height_m, n_frames=len(time_s), fps=spec.fps)
 
 

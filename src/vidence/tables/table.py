@@ -527,7 +527,6 @@ def tabulate(  # noqa: PLR0913 - all that a table is; each argument stands for i
     rows: Iterable[RowSpec[RowT]],
     measures: Sequence[Measure[RowT]],
     notes: Iterable[str] = (),
-    footnotes: Iterable[str] = (),
     figure: FigureKind = "",
 ) -> Table:
     """A table of these measures.
@@ -539,7 +538,6 @@ def tabulate(  # noqa: PLR0913 - all that a table is; each argument stands for i
         rows: taken one after another, each with all measures.
         measures: the columns.
         notes: what must be known to read it, in sentences; empty ones fall away.
-        footnotes: they stand below it, each behind its own sign.
         figure: which figure can be drawn from it.
     """
     return Table(
@@ -558,6 +556,5 @@ def tabulate(  # noqa: PLR0913 - all that a table is; each argument stands for i
             for row in rows
         ),
         note=" ".join(filter(None, notes)),
-        footnotes=tuple(footnotes),
         figure=figure,
     )

@@ -95,8 +95,6 @@ def test_a_name_that_is_no_benchmark_is_answered_with_those_that_have_a_release(
 def test_any_data_set_gives_questions_and_videos() -> None:
     found = offered("hf:a/b@v1", "q.jsonl", "t.parquet", "v/1.mkv", "x.bin")
     assert (paths(found.questions), paths(found.media)) == (["q.jsonl", "t.parquet"], ["v/1.mkv"])
-    with pytest.raises(UsageError, match="two revisions"):
-        get.offer("hf:a/b@v1", hub=Listed(), revision="v2")
 
 
 def test_only_media_that_are_needed_are_wanted() -> None:
