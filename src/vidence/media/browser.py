@@ -8,10 +8,9 @@ from typing import Final, cast
 
 import av
 import numpy as np
-from av.codec.codec import Codec, UnknownCodecError
+from av.codec.codec import UnknownCodecError
 from av.container.output import OutputContainer
 from av.video.frame import VideoFrame
-from av.video.stream import VideoStream
 from numpy.typing import NDArray
 
 from vidence.errors import MediaError
@@ -29,14 +28,15 @@ _PLAYED: Final = {
     "matroska": frozenset({"h264", "vp8", "vp9", "av1"}),
 }
 _PLAYED_PIXELS: Final = frozenset({"yuv420p", "yuvj420p", "yuv420p10le"})
-# The first that is there is used; each is quick to seek in, and shows frames in the order they are stored.
-_ENCODERS: Final = (
-    ("libx264", {"preset": "veryfast", "crf": "20", "bf": "0", "g": "24", "x264-params": "scenecut=0"}),
-    ("libvpx-vp9", {"deadline": "realtime", "cpu-used": "7", "crf": "30", "b": "0", "g": "24"}),
-)
+# Quick to seek in, frames are shown in the order they are stored, and Chromium reads how long each lasts,
+# which it does not of VP9.
+_ENCODER: Final = "libx264"
+_OPTIONS: Final = {"preset": "veryfast", "crf": "20", "bf": "0", "g": "24", "x264-params": "scenecut=0"}
 # Raised whenever the same video would give other copies.
 _COPY_VERSION: Final = 1
 _MOST_PX: Final = 1280
+COPY_KEY: Final = f"{_ENCODER}-{_MOST_PX}-v{_COPY_VERSION}"
+"""What a copy depends on besides the video."""
 _BLOCK_BYTES: Final = 1 << 27  # of pictures that are in memory at a time
 _MISSING_LUMA: Final = 128
 _MICROSECOND: Final = Fraction(1, 1_000_000)
@@ -153,43 +153,11 @@ def _has_leading(video: Video) -> bool:
     return bool(np.any(table.packet_pts[after] < table.packet_pts[key]))
 
 
-@dataclass(frozen=True, kw_only=True)
-class Encoder:
-    """A way to encode a copy; `key` names it and its settings in file names."""
-
-    name: str
-    options: dict[str, str]
-
-    @property
-    def key(self) -> str:
-        """What a copy depends on besides the video."""
-        return f"{self.name}-{_MOST_PX}-v{_COPY_VERSION}"
-
-
-def encoder() -> Encoder:
-    """The way in which copies are encoded here.
-
-    Raises:
-        MediaError: the installed PyAV can encode neither H.264 nor VP9.
-    """
-    for name, options in _ENCODERS:
-        try:
-            Codec(name, "w")
-        except UnknownCodecError:
-            continue
-        return Encoder(name=name, options=dict(options))
-    raise MediaError(
-        "the installed PyAV encodes neither H.264 nor VP9, so that no copy for browsers can be made; "
-        "install the wheel of PyAV from PyPI: pip install --force-reinstall av"
-    )
-
-
 def write_copy(
     video: Video,
     clock: FrameClock,
     target: Path,
     *,
-    way: Encoder,
     progress: Callable[[int], None] = lambda _: None,
 ) -> None:
     """Write all frames of a video as MP4 without sound; frame i stays frame i, at its time.
@@ -202,7 +170,6 @@ def write_copy(
         video: the original.
         clock: the times of its frames.
         target: where to write; its folder exists.
-        way: how to encode.
         progress: told after each block how many frames are done.
 
     Raises:
@@ -217,7 +184,12 @@ def write_copy(
                 _copy_packets(video, made)
                 progress(video.n_frames)
             else:
-                _encode_frames(video, clock, made=made, way=way, progress=progress)
+                _encode_frames(video, clock, made=made, progress=progress)
+    except UnknownCodecError as error:
+        raise MediaError(
+            "the installed PyAV does not encode H.264, so that no copy for browsers can be made; "
+            "install the wheel of PyAV from PyPI: pip install --force-reinstall av"
+        ) from error
     except (av.FFmpegError, OSError, ValueError) as error:
         raise MediaError(f"{video.probe.path}: a copy for browsers cannot be made ({error})") from error
 
@@ -243,9 +215,9 @@ def _copy_packets(video: Video, made: OutputContainer) -> None:
 
 
 def _encode_frames(
-    video: Video, clock: FrameClock, *, made: OutputContainer, way: Encoder, progress: Callable[[int], None]
+    video: Video, clock: FrameClock, *, made: OutputContainer, progress: Callable[[int], None]
 ) -> None:
-    stream = cast("VideoStream", made.add_stream(way.name, rate=_rate(video), options=way.options))
+    stream = made.add_stream(_ENCODER, rate=_rate(video), options=dict(_OPTIONS))
     stream.width, stream.height = _even_size(video)
     stream.pix_fmt = "yuv420p"
     stream.codec_context.thread_count = 1

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from vidence.errors import MediaError
-from vidence.media.browser import Encoder, encoder, plays_as_it_is, read_clock, write_copy
+from vidence.media.browser import COPY_KEY, plays_as_it_is, read_clock, write_copy
 from vidence.media.cache import BoundedFolder, mark_used
 from vidence.media.video import Video
 from vidence.media.whole import make_private
@@ -62,7 +62,7 @@ class Renditions:
             MediaError: the original cannot be opened any more.
         """
         place = self._place(original.digest)
-        if place is not None and place.exists():
+        if place.exists():
             return CopyState(state="ready", n_done=original.video.n_frames, n_frames=original.video.n_frames)
         with self._lock:
             known = self._states.get(original.digest)
@@ -80,7 +80,7 @@ class Renditions:
     def ready(self, original: Original) -> Path | None:
         """The copy, where it is made; it then counts as just used."""
         place = self._place(original.digest)
-        if place is None or not place.exists():
+        if not place.exists():
             return None
         mark_used(place)
         return place
@@ -118,10 +118,9 @@ class Renditions:
             self._say(original, CopyState(state="ready", n_done=n_frames, n_frames=n_frames))
 
     def _write(self, original: Original, say: Callable[[int], None]) -> None:
-        way = encoder()
-        place = self._named(original.digest, way)
+        place = self._place(original.digest)
         make_private(place.parent)
-        write_copy(original.video, read_clock(original.video), place, way=way, progress=say)
+        write_copy(original.video, read_clock(original.video), place, progress=say)
         copies = BoundedFolder(
             self._folder, pattern="[0-9a-f]*.mp4", max_bytes=self._max_bytes, spared_s=_SPARED_S
         )
@@ -131,12 +130,6 @@ class Renditions:
         with self._lock:
             self._states[original.digest] = state
 
-    def _place(self, digest: str) -> Path | None:
-        try:
-            return self._named(digest, encoder())
-        except MediaError:  # nothing can be encoded here, so that no copy was made; making one says so
-            return None
-
-    def _named(self, digest: str, way: Encoder) -> Path:
-        name = hashlib.sha256(f"{digest} {way.key}".encode()).hexdigest()
+    def _place(self, digest: str) -> Path:
+        name = hashlib.sha256(f"{digest} {COPY_KEY}".encode()).hexdigest()
         return self._folder / f"{name}.mp4"
