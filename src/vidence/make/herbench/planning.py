@@ -24,7 +24,7 @@ from vidence.make.herbench.hints import (
     named,
     wants_people,
 )
-from vidence.make.herbench.report_tables import number_column, plain_table, text_column
+from vidence.make.herbench.report_tables import TASK
 from vidence.make.herbench.session import VIDEO_ID
 from vidence.make.herbench.sources import Source, Sources
 from vidence.make.herbench.tasks.candidates import LEAST_EVIDENCE
@@ -34,7 +34,7 @@ from vidence.make.review.decision import clean_needed
 from vidence.make.review.people.rows import EVERYBODY, CountRow, TrackRow, read_rows
 from vidence.media.video import Video
 from vidence.seeing.given_tracks import open_tracks
-from vidence.tables.table import Table, several
+from vidence.tables.table import Table, count, lines, several, tabulate, words
 
 _PEOPLE = ("a_cards", "b_cards")
 MOST_CELL: Final = 40
@@ -261,14 +261,18 @@ def _brief(lacks: Tables) -> str:
 
 
 def _table(tasks: Sequence[TaskOutlook]) -> Table:
-    return plain_table(
+    return tabulate(
         "outlook",
         "What can be made",
-        (
-            *(text_column("task"), number_column("most", "at most"), number_column("videos", "of videos")),
-            text_column("lacks", "add"),
+        label=TASK,
+        rows=lines((one.code, one) for one in tasks),
+        measures=(
+            count("most", lambda one: one.most, "at most"),
+            count("videos", lambda one: one.n_videos, "of videos"),
+            words("lacks", lambda one: _brief(one.lacks), "add"),
         ),
-        ((one.code, one.most, one.n_videos, _brief(one.lacks)) for one in tasks),
-        note="Bounds from the quotas and from what the sources have; how many people and shots a video shows "
-        "is known when it was watched.",
+        notes=(
+            "Bounds from the quotas and from what the sources have; how many people and shots a video shows "
+            "is known when it was watched.",
+        ),
     )

@@ -1,167 +1,134 @@
 """What a making did, as tables: stages, reasons, tasks, structures, letters, sources."""
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Sequence
+from functools import partial
+from typing import Final
 
 from vidence.make.pipeline.ledger import Account
 from vidence.make.pipeline.material import Draft, VideoSource, truth_kind
 from vidence.make.pipeline.output import Question
 from vidence.make.review.decision import ALL_TASKS, ReviewResult
 from vidence.records import Estimate
-from vidence.tables.table import Cell, Column, Row, Table, Value
+from vidence.tables.table import Cell, Column, RowSpec, Table, count, lines, tabulate, words
 
 _LETTERS = "ABCDE"
+_MOST_SOURCES = 200
+_SPANS: Final = "Spans of evidence, mean"
+_BY_MODEL: Final = "What a model wrote waits for a person"
+TASK: Final = Column(key="task", title="task", kind="text")
 
 
-def plain_table(  # noqa: PLR0917 - in the order in which a table is read
-    name: str,
-    title: str,
-    columns: Sequence[Column],
-    rows: Iterable[Sequence[Value | Cell]],
-    *,
-    note: str = "",
-    n_keys: int = 1,
-) -> Table:
-    """A table whose first column is that of the labels; the first `n_keys` values of a row are its key."""
-    return Table(
-        name=name,
-        title=title,
-        note=note,
-        label=columns[0],
-        columns=tuple(columns[1:]),
-        rows=tuple(
-            Row(key=" ".join(map(str, row[:n_keys])), label=str(row[0]), values=tuple(row[1:]))
-            for row in rows
-        ),
-    )
+def _mean(values: Sequence[float]) -> str:
+    return f"{sum(values) / len(values):.1f}"
 
 
-def text_column(key: str, title: str = "", *, group: str = "") -> Column:
-    """A column of texts; its title is its key where none is given."""
-    return Column(key=key, title=title or key, group=group, kind="text")
-
-
-def number_column(key: str, title: str = "", *, note: str = "") -> Column:
-    """A column of numbers; its title is its key where none is given."""
-    return Column(key=key, title=title or key, note=note, kind="count")
+def _by_task(drafts: Sequence[Draft]) -> dict[str, list[Draft]]:
+    tasks = sorted({one.task for one in drafts})
+    return {task: [one for one in drafts if one.task == task] for task in tasks}
 
 
 def stage_table(account: Account) -> Table:
     """What came into each stage, what came out, and what was dropped for which reasons."""
-    return plain_table(
+    return tabulate(
         "stages",
         "Stages",
-        (
-            *(text_column("stage"), text_column("unit", "counts")),
-            *(number_column("in"), number_column("out"), number_column("dropped")),
-            text_column("reasons", "for these reasons"),
+        label=Column(key="stage", title="stage", kind="text"),
+        rows=lines((one.stage, one) for one in account.stages),
+        measures=(
+            words("unit", lambda one: one.unit, "counts"),
+            count("in", lambda one: one.n_in),
+            count("out", lambda one: one.n_out),
+            count("dropped", lambda one: one.n_dropped),
+            words(
+                "reasons",
+                lambda one: ", ".join(f"{n:,} {why}" for why, n in one.dropped.items()),
+                "for these reasons",
+            ),
         ),
-        (
-            (
-                s.stage,
-                s.unit,
-                s.n_in,
-                s.n_out,
-                s.n_dropped,
-                ", ".join(f"{n:,} {r}" for r, n in s.dropped.items()),
-            )
-            for s in account.stages
-        ),
-        note="What came into a stage came out or was dropped; the program checks the sums.",
+        notes=("What came into a stage came out or was dropped; the program checks the sums.",),
     )
 
 
 def task_table(drafts: Sequence[Draft]) -> Table:
     """How many questions there are of each task, about how many videos, with how much evidence."""
-    by_task: dict[str, list[Draft]] = defaultdict(list)
-    for draft in drafts:
-        by_task[draft.task].append(draft)
-    return plain_table(
+    return tabulate(
         "tasks",
         "Questions by task",
-        (
-            *(text_column("task"), number_column("n", "questions"), number_column("videos")),
-            number_column("k", "least k", note="The fewest moments that an answer needs by construction"),
-            number_column("spans", note="Spans of evidence, mean"),
-            number_column("seconds", note="From the first span to the end of the last, mean"),
-            number_column("model", "by a model", note="What a model wrote waits for a person"),
+        label=TASK,
+        rows=lines(_by_task(drafts).items()),
+        measures=(
+            count("n", len, "questions"),
+            count("videos", lambda mine: len({one.video_id for one in mine})),
+            count(
+                "k",
+                lambda mine: min((one.k for one in mine if one.k is not None), default=0),
+                "least k",
+                note="The fewest moments that an answer needs by construction",
+            ),
+            count("spans", lambda mine: _mean([len(one.evidence) for one in mine]), note=_SPANS),
+            count("seconds", _seconds, note="From the first span to the end of the last, mean"),
+            count("model", lambda mine: sum(one.is_by_model for one in mine), "by a model", note=_BY_MODEL),
         ),
-        (_task_row(task, mine) for task, mine in sorted(by_task.items())),
     )
 
 
-def _task_row(task: str, mine: Sequence[Draft]) -> tuple[Value | Cell, ...]:
-    spans = [len(draft.evidence) for draft in mine]
+def _seconds(drafts: Sequence[Draft]) -> str | None:
     reach = []
-    for draft in mine:
+    for draft in drafts:
         starts = [span.start_s for span in draft.evidence if span.start_s is not None]
         ends = [span.end_s for span in draft.evidence if span.end_s is not None]
         if starts and ends:
             reach.append(max(ends) - min(starts))
-    return (
-        task,
-        len(mine),
-        len({draft.video_id for draft in mine}),
-        min((draft.k for draft in mine if draft.k is not None), default=0),
-        f"{sum(spans) / len(spans):.1f}",
-        f"{sum(reach) / len(reach):.1f}" if reach else None,
-        sum(draft.is_by_model for draft in mine),
-    )
+    return _mean(reach) if reach else None
 
 
 def structure_table(drafts: Sequence[Draft]) -> Table:
     """How many questions there are of each form."""
     counts = Counter((draft.task, draft.structure) for draft in drafts)
-    columns = (text_column("task"), text_column("structure", "form"), number_column("n", "questions"))
-    rows = ((*form, n) for form, n in sorted(counts.items()))
-    return plain_table("structures", "Forms of question", columns, rows, n_keys=2)
+    return tabulate(
+        "structures",
+        "Forms of question",
+        label=TASK,
+        rows=(RowSpec(" ".join(form), form[0], form) for form in sorted(counts)),
+        measures=(words("structure", lambda form: form[1], "form"), count("n", counts.get, "questions")),
+    )
 
 
 def letter_table(drafts: Sequence[Draft]) -> Table:
     """How often each letter is right, by task and in all."""
-    by_task: dict[str, Counter[int]] = defaultdict(Counter)
-    for draft in drafts:
-        by_task[draft.task][draft.answer_index] += 1
-        by_task["all"][draft.answer_index] += 1
-    order = [*sorted(name for name in by_task if name != "all"), *(["all"] if drafts else [])]
-    return plain_table(
+
+    def share_of(place: int, mine: Sequence[Draft]) -> Cell:
+        return Cell(value=sum(one.answer_index == place for one in mine) / len(mine), kind="share")
+
+    everything = {"all": drafts} if drafts else {}
+    return tabulate(
         "letters",
         "Letters of the right answers",
-        (text_column("task"), *map(number_column, _LETTERS)),
-        (
-            (
-                name,
-                *(
-                    Cell(value=by_task[name][i] / by_task[name].total(), kind="share")
-                    for i in range(len(_LETTERS))
-                ),
-            )
-            for name in order
-        ),
-        note="Shares are in per cent; 20 each would be even.",
+        label=TASK,
+        rows=lines((_by_task(drafts) | everything).items()),
+        measures=[count(letter, partial(share_of, i)) for i, letter in enumerate(_LETTERS)],
+        notes=("Shares are in per cent; 20 each would be even.",),
     )
 
 
-def source_table(videos: Sequence[VideoSource], drafts: Sequence[Draft], *, most: int = 200) -> Table:
+def source_table(videos: Sequence[VideoSource], drafts: Sequence[Draft]) -> Table:
     """The videos, what is known of them, their licences, and how many questions each has."""
     counts = Counter(draft.video_id for draft in drafts)
-    return plain_table(
+    more = len(videos) - _MOST_SOURCES
+    return tabulate(
         "sources",
         "Sources",
-        (
-            *(text_column("video"), text_column("collection"), text_column("licence")),
-            *(number_column("seconds"), text_column("size"), number_column("n", "questions")),
+        label=Column(key="video", title="video", kind="text"),
+        rows=lines((video.video_id, video) for video in videos[:_MOST_SOURCES]),
+        measures=(
+            words("collection", lambda video: video.collection),
+            words("licence", lambda video: video.licence),
+            count("seconds", lambda video: f"{video.duration_s:,.1f}"),
+            words("size", lambda video: f"{video.width_px} x {video.height_px}" if video.width_px else ""),
+            count("n", lambda video: counts[video.video_id], "questions"),
         ),
-        (
-            (
-                *(video.video_id, video.collection, video.licence),
-                f"{video.duration_s:,.1f}",
-                f"{video.width_px} x {video.height_px}" if video.width_px else "",
-                counts[video.video_id],
-            )
-            for video in videos[:most]
-        ),
-        note=f"{len(videos) - most:,} more are not listed." if len(videos) > most else "",
+        notes=(f"{more:,} more are not listed." if more > 0 else "",),
     )
 
 
@@ -171,38 +138,40 @@ def source_table(videos: Sequence[VideoSource], drafts: Sequence[Draft], *, most
 def truth_table(questions: Sequence[Question]) -> Table:
     """What the answers of each task rest on; figures that differ between videos are left to the items."""
     counts = Counter((one.task.title, truth_kind(one.draft)) for one in questions)
-    return plain_table(
+    return tabulate(
         "truths",
         "What the right answers rest on",
-        (text_column("task"), text_column("rests on"), number_column("questions")),
-        ((task, truth or "not said", n) for (task, truth), n in sorted(counts.items())),
-        note="Each item says it in its tag `truth`, for detected tracks with the recall that was measured.",
-        n_keys=2,
+        label=TASK,
+        rows=(RowSpec(f"{task} {on or 'not said'}", task, (task, on)) for task, on in sorted(counts)),
+        measures=(words("rests on", lambda one: one[1] or "not said"), count("questions", counts.get)),
+        notes=(
+            "Each item says it in its tag `truth`, for detected tracks with the recall that was measured.",
+        ),
     )
 
 
 def demand_table(drafts: Sequence[Draft]) -> Table:
     """For each task `k` by construction, how many were tried, and what proved needed."""
-    tasks: dict[str, list[Draft]] = defaultdict(list)
-    for one in drafts:
-        tasks[one.task].append(one)
-    return plain_table(
+
+    def ks(mine: Sequence[Draft]) -> list[int]:
+        return [one.k for one in mine if one.k is not None]
+
+    def proved(mine: Sequence[Draft]) -> list[int]:
+        return [one.k_verified for one in mine if one.k_verified is not None]
+
+    return tabulate(
         "demand",
         "How many moments, apart from each other, an answer needs by the construction of the question (k)",
-        (
-            *(text_column("task"), number_column("least k"), text_column("mean k"), number_column("tried")),
-            *(text_column("least verified"), text_column("mean verified")),
+        label=TASK,
+        rows=lines(_by_task(drafts).items()),
+        measures=(
+            count("least k", lambda mine: min(ks(mine), default=0)),
+            words("mean k", lambda mine: _mean(ks(mine)) if ks(mine) else "-"),
+            count("tried", lambda mine: len(proved(mine))),
+            words("least verified", lambda mine: str(min(proved(mine), default="-"))),
+            words("mean verified", lambda mine: _mean(proved(mine)) if proved(mine) else "-"),
         ),
-        (_demand_row(task, mine) for task, mine in sorted(tasks.items())),
     )
-
-
-def _demand_row(task: str, mine: Sequence[Draft]) -> tuple[Value | Cell, ...]:
-    ks = [one.k for one in mine if one.k is not None]
-    proved = [one.k_verified for one in mine if one.k_verified is not None]
-    least, mean = (str(min(proved)), f"{sum(proved) / len(proved):.1f}") if proved else ("-", "-")
-    usual = f"{sum(ks) / len(ks):.1f}" if ks else "-"
-    return task, min(ks, default=0), usual, len(proved), least, mean
 
 
 def demand_words(drafts: Sequence[Draft]) -> str:
@@ -220,23 +189,22 @@ def demand_words(drafts: Sequence[Draft]) -> str:
 
 def review_table(result: ReviewResult) -> Table:
     """What people said of the questions of each task, and what became of the rest."""
-    return plain_table(
+    return tabulate(
         "review",
         "Review by people",
-        (
-            *(text_column("task"), number_column("questions"), number_column("sample")),
-            *(text_column("rejected"), text_column("weighted"), number_column("queued")),
-            *(number_column("rejected of these"), text_column("the rest")),
-        ),
-        (
-            (
-                *(line.task, line.n, line.n_sample),
-                "-" if line.rejected is None else _share(line.rejected),
-                "-" if line.weighted is None else f"{100 * line.weighted:.1f} %",
-                *(line.n_queued, line.n_queued_rejected),
-                "by task" if line.task == ALL_TASKS else f"{line.n_rest} {line.rest}",
-            )
-            for line in result.tasks
+        label=TASK,
+        rows=lines((line.task, line) for line in result.tasks),
+        measures=(
+            count("questions", lambda line: line.n),
+            count("sample", lambda line: line.n_sample),
+            words("rejected", lambda line: "-" if line.rejected is None else _share(line.rejected)),
+            words("weighted", lambda line: "-" if line.weighted is None else f"{100 * line.weighted:.1f} %"),
+            count("queued", lambda line: line.n_queued),
+            count("rejected of these", lambda line: line.n_queued_rejected),
+            words(
+                "the rest",
+                lambda line: "by task" if line.task == ALL_TASKS else f"{line.n_rest} {line.rest}",
+            ),
         ),
     )
 
