@@ -695,7 +695,7 @@ def git_revision() -> str:
 def machine_facts() -> dict[str, object]:
     """Version, revision, Python, platform and the libraries that can change a number, for `Facts`."""
     versions: dict[str, str] = {}
-    for name in ("av", "msgspec", "numpy", "pillow", "scipy", "torch", "transformers", "httpx2"):
+    for name in ("av", "msgspec", "numpy", "pillow", "scipy", "torch", "transformers", "aiohttp"):
         with suppress(importlib.metadata.PackageNotFoundError):
             versions[name] = importlib.metadata.version(name)
     return {
