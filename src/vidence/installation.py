@@ -17,6 +17,7 @@ import msgspec
 __version__ = "0.1.0"
 _NAME = "vidence"
 T = TypeVar("T")
+_LONG_KEY = re.compile(r"""(?<![\w"'-])(?:[\w"'-]++\s*+\.\s*+){64}""")
 _EXTRA = re.compile(r"""(?P<requirement>[^;]+);.*\bextra == ['"](?P<extra>[^'"]+)['"]""")
 
 
@@ -73,6 +74,21 @@ def install_trackers() -> str:
         f"{adding('build', 'trackers')} && {pip()} install --no-deps 'trackers>=2.6,<2.7' (--no-deps, "
         "because that package asks for an OpenCV with windows, which replaces the one without)"
     )
+
+
+def toml_of(text: str) -> dict[str, object]:
+    """What a text in TOML holds.
+
+    Raises:
+        TOMLDecodeError: it is none, is nested too deeply, or has a number of thousands of digits or a key of
+            more than 64 parts, whose time grows with their square.
+    """
+    if _LONG_KEY.search(text):
+        raise tomllib.TOMLDecodeError("a key has more than 64 parts")
+    try:
+        return tomllib.loads(text)
+    except (RecursionError, ValueError) as error:  # the standard library raises them as they are
+        raise tomllib.TOMLDecodeError(str(error)) from error
 
 
 def packaged(room: str, name: str, kind: type[T]) -> T:
