@@ -96,6 +96,11 @@ def packaged(room: str, name: str, kind: type[T]) -> T:
     return msgspec.convert(tomllib.loads(packaged_text(room, name)), kind)
 
 
+def packaged_schema(room: str, name: str) -> dict[str, object]:
+    """A JSON Schema that lies beside the modules of a room."""
+    return msgspec.json.decode(packaged_text(room, name), type=dict[str, object])
+
+
 def packaged_text(room: str, name: str) -> str:
     """The text of a file that lies beside the modules of a room."""
     return (files(room) / name).read_text("utf-8")
