@@ -227,12 +227,9 @@ def test_a_configuration_cannot_name_a_folder_of_others(place, capsys, maker):
 def test_python_refuses_a_folder_of_others(place):
     before = fill(place / "theirs")
     rows = [{"item_id": "q", "question": "Which?", "choices": ["x", "y"], "answer": "A"}]
-    for call in (
-        lambda: python.evaluate(rows, model="baseline:random", out=place / "theirs", progress=False),
-        lambda: python.diagnose(
-            "rotations", rows, model="baseline:random", out=place / "theirs", progress=False
-        ),
-    ):
-        with pytest.raises(UsageError, match="is not empty: it holds account"):
-            call()
+    asked = {"model": "baseline:random", "out": place / "theirs"}
+    with pytest.raises(UsageError, match="is not empty: it holds account"):
+        python.evaluate(rows, progress=False, **asked)
+    with pytest.raises(UsageError, match="is not empty: it holds account"):
+        python.diagnose("rotations", rows, **asked)
     assert content(place / "theirs") == before
