@@ -49,11 +49,10 @@ class FakeEntryPoint:
 
 
 def plug_in(monkeypatch: pytest.MonkeyPatch, name: str, loaded: object) -> None:
-    class EntryPoints:
-        def select(self, *, group: str) -> list[FakeEntryPoint]:
-            return [FakeEntryPoint(name, loaded)] if group == "vidence.parsers" else []
+    def entry_points(*, group: str) -> list[FakeEntryPoint]:
+        return [FakeEntryPoint(name, loaded)] if group == "vidence.parsers" else []
 
-    monkeypatch.setattr(importlib.metadata, "entry_points", EntryPoints)
+    monkeypatch.setattr(importlib.metadata, "entry_points", entry_points)
     catalog.forget()
 
 
@@ -205,13 +204,12 @@ def test_what_must_be_given_is_said():
 
 def test_entry_points_are_looked_up_once(monkeypatch):
     asked: list[str] = []
-    real = importlib.metadata.entry_points
-    monkeypatch.setattr(importlib.metadata, "entry_points", lambda: asked.append("all") or real())
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda *, group: asked.append(group) or [])
     catalog.forget()
     for _ in range(3):
         catalog.find("selector", "midpoints")
         catalog.names("model")
-    assert asked == ["all"]
+    assert asked == ["vidence.selectors", "vidence.models"]
 
 
 def test_a_name_is_checked_before_anything_is_opened():

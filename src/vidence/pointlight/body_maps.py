@@ -11,7 +11,6 @@ import msgspec
 from msgspec import field
 
 from vidence.errors import UsageError
-from vidence.installation import toml_of
 from vidence.records import Record
 
 FOLDER = Path(__file__).parent / "bodies"
@@ -74,7 +73,7 @@ def read_body_map(path: Path) -> BodyMap:
         UsageError: it cannot be read, names an unknown point, or one name for both sides.
     """
     try:
-        table = toml_of(path.read_text(encoding="utf-8"))
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

@@ -6,13 +6,15 @@ around the triggers leaves a row without its seal, or a seal without its row.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
+from pathlib import Path
 from typing import Final
 
+from django.db import transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from vidence.records import Record
+from vidence.studio.records.work import AuditEventRow
 
 APPEND_ONLY: Final = (
     "studio_transitionrow",
@@ -21,15 +23,17 @@ APPEND_ONLY: Final = (
     "studio_auditeventrow",
 )
 """Tables whose rows are never changed or deleted."""
-NOT_COVERED: Final = (
+_NOT_COVERED: Final = (
     "sign-ins (django_session), the index of runs (studio_index_...), applied migrations (django_migrations)",
     "a row that was changed or removed with its seal, and an older copy put back whole: compare the content",
     "files beside the database: media, questions of studies, releases",
 )
-"""What `changed_rows` does not see."""
-_SEALS: Final = "studio_seal"
+FIRST: Final = "rows-sealed"
+"""The event that rows of an earlier version got seals."""
+SEALS: Final = "studio_seal"
+"""The table of seals; databases of earlier versions have none."""
 _MAKE_SEALS: Final = (
-    f"CREATE TABLE IF NOT EXISTS {_SEALS} "
+    f"CREATE TABLE IF NOT EXISTS {SEALS} "
     "(of_table text, of_row bigint, seal text, PRIMARY KEY (of_table, of_row))"
 )
 _TABLE: Final = re.compile(r"studio_(?!seal$|index_)[a-z0-9_]+")
@@ -39,35 +43,14 @@ _COLUMNS: Final = {
     "postgresql": "SELECT table_name, column_name FROM information_schema.columns "
     "WHERE table_schema = current_schema() ORDER BY 1, 2",
 }
+_TRIGGERS: Final = {
+    "sqlite": "SELECT name, tbl_name FROM sqlite_master WHERE type = 'trigger'",
+    "postgresql": "SELECT tgname, relname FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid "
+    "WHERE NOT tgisinternal AND relnamespace = current_schema()::regnamespace",
+}
+_FUNCTIONS: Final = Path(__file__).with_name("seals.sql")
+"""Of Postgres."""
 _REFUSAL: Final = "rows of this table are never changed or deleted"
-_FUNCTIONS: Final = (
-    "CREATE OR REPLACE FUNCTION studio_seal_of(name text, content jsonb) RETURNS text IMMUTABLE "
-    "LANGUAGE sql AS $$ SELECT encode(sha256(convert_to(name || content::text, 'UTF8')), 'hex') $$",
-    "CREATE OR REPLACE FUNCTION studio_keep_seal() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
-    "IF current_setting('studio.writer', true) IS DISTINCT FROM 'vidence' THEN "
-    "RAISE EXCEPTION 'only the studio writes into %', TG_TABLE_NAME; END IF; "
-    "IF TG_OP <> 'INSERT' THEN "
-    f"DELETE FROM {_SEALS} WHERE of_table = TG_TABLE_NAME AND of_row = OLD.id; END IF; "
-    "IF TG_OP <> 'DELETE' THEN "
-    f"INSERT INTO {_SEALS} VALUES (TG_TABLE_NAME, NEW.id, studio_seal_of(TG_TABLE_NAME, to_jsonb(NEW))) "
-    "ON CONFLICT (of_table, of_row) DO UPDATE SET seal = excluded.seal; END IF; "
-    "RETURN NULL; END $$",
-    "CREATE OR REPLACE FUNCTION studio_refuse() RETURNS trigger LANGUAGE plpgsql AS "
-    f"$$ BEGIN RAISE EXCEPTION '{_REFUSAL}'; END $$",
-)
-
-
-class ChangedRow(Record):
-    """A row that is not as the studio wrote it."""
-
-    table: str
-    row: int | str | None
-    is_there: bool
-
-    def __str__(self) -> str:
-        """The fault in words."""
-        name, act = self.table.removeprefix("studio_"), "changed or added" if self.is_there else "removed"
-        return f"{name}, row {self.row}: {act} by hand"
 
 
 def introduce(connection: BaseDatabaseWrapper, **_more: object) -> None:
@@ -92,54 +75,58 @@ def sealed_tables(connection: BaseDatabaseWrapper) -> dict[str, tuple[str, ...]]
     return {name: tuple(column for table, column in pairs if table == name) for name in names}
 
 
-def has_seals(connection: BaseDatabaseWrapper) -> bool:
-    """Whether rows of a database have seals, as those of earlier versions have not."""
-    return _SEALS in connection.introspection.table_names()
-
-
-def changed_rows(connection: BaseDatabaseWrapper) -> Iterator[ChangedRow]:
-    """The rows that are not as the studio wrote them, and those that are gone."""
+def changed_rows(connection: BaseDatabaseWrapper) -> dict[tuple[str, object], str]:
+    """The faults of the rows that are not as the studio wrote them, or are gone, by table and row."""
     tables = sealed_tables(connection)
     with connection.cursor() as cursor:
+        cursor.execute(f"SELECT of_table, of_row, 'removed' FROM {SEALS}")
+        found = [one for one in cursor.fetchall() if one[0] not in tables]
         for table, columns in tables.items():
             both = f"ON s.of_table = '{table}' AND s.of_row = r.id"
             seal = _expression(connection, table, columns, row="r")
             cursor.execute(
-                f'SELECT r.id, 1 FROM "{table}" r LEFT JOIN {_SEALS} s {both} '
+                f"SELECT '{table}', r.id, 'changed or added' FROM \"{table}\" r LEFT JOIN {SEALS} s {both} "
                 f"WHERE s.seal IS NULL OR s.seal <> {seal} "
-                f'UNION ALL SELECT s.of_row, 0 FROM {_SEALS} s LEFT JOIN "{table}" r {both} '
-                f"WHERE s.of_table = '{table}' AND r.id IS NULL ORDER BY 1"
+                f"UNION ALL SELECT '{table}', s.of_row, 'removed' FROM {SEALS} s "
+                f"LEFT JOIN \"{table}\" r {both} WHERE s.of_table = '{table}' AND r.id IS NULL ORDER BY 2"
             )
-            yield from [ChangedRow(table=table, row=row, is_there=n > 0) for row, n in cursor.fetchall()]
-        cursor.execute(f"SELECT of_table, of_row FROM {_SEALS}")
-        for table, row in cursor:
-            if table not in tables:
-                yield ChangedRow(table=str(table), row=row, is_there=False)
+            found += cursor.fetchall()
+    return {
+        (table, row): f"{str(table).removeprefix('studio_')}, row {row}: {act} by hand"
+        for table, row, act in found
+    }
+
+
+def not_covered() -> Iterator[str]:
+    """What `changed_rows` does not see."""
+    yield from _NOT_COVERED
+    if AuditEventRow.objects.filter(kind=FIRST).exists():
+        yield f"edits from before rows got seals, as the event {FIRST} says when"
 
 
 def content_of(connection: BaseDatabaseWrapper) -> str:
     """One hash over all seals: the same content has the same."""
     found = sha256()
     with connection.cursor() as cursor:
-        cursor.execute(f"SELECT of_table, of_row, seal FROM {_SEALS} ORDER BY of_table, of_row")
+        cursor.execute(f"SELECT of_table, of_row, seal FROM {SEALS} ORDER BY of_table, of_row")
         for row in cursor:
             found.update(repr(tuple(row)).encode())
     return found.hexdigest()
 
 
-def seal_all(connection: BaseDatabaseWrapper, *, but: Sequence[ChangedRow]) -> int:
+def seal_all(connection: BaseDatabaseWrapper, *, but: Iterable[tuple[str, object]]) -> int:
     """Seal all rows as they are, but those that had no right seal before; how many there are."""
     with connection.cursor() as cursor:
-        cursor.execute(f"DELETE FROM {_SEALS}")
-        n_rows = 0
+        cursor.execute(f"DELETE FROM {SEALS}")
         for table, columns in sealed_tables(connection).items():
             seal = _expression(connection, table, columns, row="r")
-            cursor.execute(f"INSERT INTO {_SEALS} SELECT '{table}', r.id, {seal} FROM \"{table}\" r")
-            n_rows += cursor.rowcount
-        for one in but:
-            key = [one.table, one.row]
-            cursor.execute(f"DELETE FROM {_SEALS} WHERE of_table = %s AND of_row = %s", key)
-            cursor.execute(f"INSERT INTO {_SEALS} VALUES (%s, %s, '')", key)
+            cursor.execute(f"INSERT INTO {SEALS} SELECT '{table}', r.id, {seal} FROM \"{table}\" r")
+        cursor.execute(f"SELECT COUNT(*) FROM {SEALS}")
+        n_rows: int = cursor.fetchone()[0]
+        cursor.executemany(
+            f"INSERT INTO {SEALS} VALUES (%s, %s, '') ON CONFLICT (of_table, of_row) DO UPDATE SET seal = ''",
+            list(but),
+        )
     return n_rows
 
 
@@ -156,11 +143,10 @@ def guard(connection: BaseDatabaseWrapper) -> None:
             wanted[f"{table}_{act}_{sha256(words.encode()).hexdigest()[:8]}"] = words
     if wanted.keys() == _there(connection).keys():
         return
-    unguard(connection)
-    with connection.cursor() as cursor:
+    with transaction.atomic(), connection.cursor() as cursor:
+        unguard(connection)
         if connection.vendor == "postgresql":
-            for function in _FUNCTIONS:
-                cursor.execute(function)
+            cursor.execute(_FUNCTIONS.read_text(encoding="utf-8"))
         for name, words in wanted.items():
             cursor.execute(f"CREATE TRIGGER {name} {words}")
 
@@ -176,13 +162,7 @@ def unguard(connection: BaseDatabaseWrapper) -> None:
 def _there(connection: BaseDatabaseWrapper) -> dict[str, str]:
     """The triggers on the studio's tables, with their tables."""
     with connection.cursor() as cursor:
-        if connection.vendor == "postgresql":
-            cursor.execute(
-                "SELECT tgname, relname FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid "
-                "WHERE NOT tgisinternal AND relnamespace = current_schema()::regnamespace"
-            )
-        else:
-            cursor.execute("SELECT name, tbl_name FROM sqlite_master WHERE type = 'trigger'")
+        cursor.execute(_TRIGGERS[connection.vendor])
         return {name: table for name, table in cursor.fetchall() if table.startswith("studio_")}
 
 
@@ -194,9 +174,9 @@ def _triggers(connection: BaseDatabaseWrapper, table: str, columns: Sequence[str
         refused = f"BEFORE UPDATE OR DELETE OR TRUNCATE ON {table} EXECUTE FUNCTION studio_refuse()"
         return {"sealed": row} | ({"stays": refused} if is_final else {})
     seal = _expression(connection, table, columns, row="NEW")
-    keep = f"INSERT OR REPLACE INTO {_SEALS} VALUES ('{table}', NEW.id, {seal});"
+    keep = f"INSERT OR REPLACE INTO {SEALS} VALUES ('{table}', NEW.id, {seal});"
     # It asks for the function, which other programs lack.
-    drop = f"DELETE FROM {_SEALS} WHERE of_table = '{table}' AND of_row = OLD.id AND studio_seal_of() <> '';"
+    drop = f"DELETE FROM {SEALS} WHERE of_table = '{table}' AND of_row = OLD.id AND studio_seal_of() <> '';"
     refused = f"BEFORE {{}} ON {table} BEGIN SELECT RAISE(ABORT, '{_REFUSAL}'); END"
     done = f"AFTER {{}} ON {table} BEGIN {{}} END"
     bodies = {"insert": keep, "update": drop + keep, "delete": drop}

@@ -198,13 +198,14 @@ def _migrate_whole(connection: "BaseDatabaseWrapper") -> None:
     is_off = connection.disable_constraint_checking()
     try:
         with transaction.atomic():
-            changed = [*seals.changed_rows(connection)] if (is_sealed := seals.has_seals(connection)) else []
+            is_sealed = seals.SEALS in connection.introspection.table_names()
+            changed = seals.changed_rows(connection) if is_sealed else {}
             seals.unguard(connection)
             call_command("migrate", interactive=False, verbosity=0)
             seals.guard(connection)
             n_rows = seals.seal_all(connection, but=changed)
             if n_rows and not is_sealed:
-                audit.note("rows-sealed", details={"n_rows": n_rows})
+                audit.note(seals.FIRST, details={"n_rows": n_rows})
     finally:
         if is_off:
             connection.enable_constraint_checking()
@@ -301,8 +302,8 @@ def _checked(path: Path, *, name: Path) -> Copied:
             if faults := [*_sound(copy)]:
                 raise StoreError(f"the copy {name} is not sound: {faults[0]}")
             n_rows = count_tables(copy)
-            if seals.has_seals(copy):
-                unsure = [*map(str, seals.changed_rows(copy))]
+            if seals.SEALS in copy.introspection.table_names():
+                unsure = [*seals.changed_rows(copy).values()]
                 content = seals.content_of(copy)
     except DatabaseError as error:
         raise StoreError(f"{name} is no copy of a studio: {error}") from error
@@ -414,7 +415,7 @@ def verify() -> Iterator[str]:
 
     from vidence.studio.seals import changed_rows
 
-    if faults := [*_sound(connection), *map(str, changed_rows(connection))]:
+    if faults := [*_sound(connection), *changed_rows(connection).values()]:
         yield from faults  # what is derived from such rows says nothing
         return
     yield from _chains()

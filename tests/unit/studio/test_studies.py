@@ -484,7 +484,7 @@ def test_words_of_who_withdraws_are_not_in_the_file_of_the_database(questions, t
     for path in questions.iterdir():
         (tmp_path / path.name).symlink_to(path)
     draw_study(tmp_path, plain(more='\n[[form]]\nname = "why"\nkind = "text"\n'))
-    (tmp_path / "studio").mkdir()
+    (tmp_path / "studio").mkdir(mode=0o700)
     told = [str(tmp_path / "studio"), str(tmp_path), "zzwithdrawn"]
     done = subprocess.run(
         [sys.executable, "-c", WITHDRAWN, *told], capture_output=True, text=True, check=False
