@@ -56,6 +56,7 @@ def test_questions_come_in_go_out_and_in_again_and_a_copy_is_put_back(vidence):
     assert [one.name for one in (vidence.folder / "again").iterdir()] == ["studio.sqlite3"]
     assert ", checked, content " in done.out
     assert (vidence.folder / "again" / "studio.sqlite3").stat().st_mode & 0o777 == 0o600
+    assert (vidence.folder / "again").stat().st_mode & 0o777 == 0o700
     content = done.out.split()[-1]
     again = vidence.apart("studio", "verify", "again")
     assert (again.code, again.out.splitlines()[-1]) == (0, f"nothing is wrong, content {content}")
@@ -73,7 +74,10 @@ def test_questions_come_in_go_out_and_in_again_and_a_copy_is_put_back(vidence):
     assert [one.name for one in (vidence.folder / "third").iterdir()] == ["studio.sqlite3"]
     later = vidence.apart("studio", "verify", "third")
     assert (later.code, "itemrow, row 1: changed or added by hand" in later.out) == (1, True)
-    no_triggers(vidence.folder / "one" / "studio.sqlite3", *OF_EARLIER)
+    for path in ("copy.sqlite3", "one/studio.sqlite3"):
+        no_triggers(vidence.folder / path, *OF_EARLIER)
+    unsure = vidence.apart("studio", "restore", "fourth", "copy.sqlite3")
+    assert (unsure.code, "has no seals" in unsure.out, "NOT checked" in unsure.out) == (1, True, True)
     sealed = vidence.apart("studio", "verify", "one")
     assert (sealed.code, "edits from before rows got seals" in sealed.out) == (0, True), sealed.out
     assert vidence.apart("studio", "verify", "one").out == sealed.out

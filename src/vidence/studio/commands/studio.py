@@ -490,7 +490,7 @@ def restore_studio(given: Restore) -> int:
     need_studio()
     import shutil
 
-    from vidence.media.whole import temporary_beside
+    from vidence.media.whole import make_private, temporary_beside
     from vidence.studio.app import configure
     from vidence.studio.settings import StudioSettings
     from vidence.studio.upkeep import restore, without_studio
@@ -500,7 +500,7 @@ def restore_studio(given: Restore) -> int:
         raise UsageError(f"{copy} is not there; expected a copy that vidence studio backup made")
     without_studio(folder)
     part = temporary_beside(folder / "restored")
-    part.mkdir(parents=True, mode=0o700)
+    make_private(part)
     try:
         configure(StudioSettings(mode="team", data=part))
         return _copied(restore(folder, copy))
