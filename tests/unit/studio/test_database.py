@@ -15,7 +15,7 @@ from vidence.studio.settings import StudioSettings
 
 # Words that let SQL be written by hand, and the files that may: triggers, pragmas, the copy.
 BY_HAND = {"raw", "extra", "RawSQL", "execute", "executemany", "executescript"}
-MAY = {"audit.py", "upkeep.py"}
+MAY = {"seals.py", "upkeep.py"}
 
 
 def test_addresses_of_databases_are_taken_apart(tmp_path, monkeypatch):
