@@ -56,7 +56,8 @@ def test_sql_is_written_by_hand_in_two_files_and_never_out_of_what_was_sent():
 
 
 # What stands between braces in SQL that is written by hand: names of ours, of tables, acts and triggers.
-WITHIN = {"act", "act.lower()", "_REFUSAL", "connection.ops.quote_name(name)", "table", "statement"}
+WITHIN = {"SEALS", "table", "both", "seal", "name", "words", "on", "connection.ops.quote_name(name)"}
+OWN = ("_COLUMNS[", "_TRIGGERS[", "_FUNCTIONS.")
 
 
 def test_nothing_that_was_sent_is_put_into_sql():
@@ -69,7 +70,8 @@ def test_nothing_that_was_sent_is_put_into_sql():
             is_sql = isinstance(node, ast.Call) and getattr(node.func, "attr", "") in BY_HAND
             if is_sql:
                 n_asked += 1
-                assert isinstance(node.args[0], ast.Constant | ast.JoinedStr | ast.Name), ast.unparse(node)
+                is_made = isinstance(node.args[0], ast.Constant | ast.JoinedStr | ast.Name)
+                assert is_made or ast.unparse(node.args[0]).startswith(OWN), ast.unparse(node)
             if isinstance(node, ast.JoinedStr) and re.match(
                 r"f['\"]+\W*(SELECT|CREATE|DROP|DELETE|UPDATE|INSERT)", ast.unparse(node)
             ):
