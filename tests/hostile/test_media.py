@@ -22,6 +22,7 @@ from subjects.mocap_files import AMC, ASF, BVH, cmu_bvh
 from vidence.ask.benchmarks import table
 from vidence.ask.prompting.templates import VARIABLES, Template, choices_of
 from vidence.contracts import Loaded
+from vidence.engine.bounds import Bounds
 from vidence.engine.executor import Workers
 from vidence.engine.prepare import choose_items, make_plan
 from vidence.errors import DecodeTimeoutError, VidenceError
@@ -39,12 +40,15 @@ _NOT_HELD = ("the decoder crashed", "broke off with", "was killed from outside")
 Try = Callable[[str, Callable[[], object]], Awaitable[str]]
 
 
-def tried(go: Callable[[Try], Awaitable[None]]) -> dict[str, str]:
-    """What came of each case, by its name: what went wrong, or an empty text where it held."""
+def tried(go: Callable[[Try], Awaitable[None]], folder: Path) -> dict[str, str]:
+    """What came of each case, by its name: what went wrong, or an empty text where it held.
+
+    Files that are read lie in the folder.
+    """
     ended: dict[str, str] = {}
 
     async def all_of_them() -> None:
-        async with Workers(1, most_bytes=_MOST_BYTES) as workers:
+        async with Workers(1, most_bytes=_MOST_BYTES, bounds=Bounds(reads=(folder,))) as workers:
 
             async def one(name: str, work: Callable[[], object]) -> str:
                 ended[name] = ""
@@ -105,7 +109,7 @@ def test_damaged_media(whole, tmp_path, effort, record_attack):
             await one(path.name, partial(look_at, path, "image" if name.startswith("image") else "video"))
             path.unlink()
 
-    check("damaged media", tried(go), record_attack)
+    check("damaged media", tried(go, tmp_path), record_attack)
     assert all(words.isdecimal() for words in said.values()), said
 
 
@@ -189,7 +193,7 @@ def test_damaged_motion(tmp_path, effort, record_attack):
             path.write_bytes(gzip.compress(made, 1) if rng.random() < 0.1 else made)
             await one(f"{seed} {name}", partial(walk_through, path, placed(options)))
 
-    check("damaged motion capture", tried(go), record_attack)
+    check("damaged motion capture", tried(go, tmp_path), record_attack)
     read = {name for name, words in said.items() if words.isdecimal()}
     assert read == whole.keys() - {"03_01.bvh"}, said  # its release has a joint more
 
@@ -224,7 +228,7 @@ def test_damaged_questions(tmp_path, effort, record_attack):
                 path.write_bytes(damaged(path.read_bytes(), rng, others=contents))
             await one(f"{seed} {path.name}", partial(questions, path))
 
-    check("damaged files of questions", tried(go), record_attack)
+    check("damaged files of questions", tried(go, tmp_path), record_attack)
 
 
 def fill(text: str) -> int:
@@ -236,7 +240,7 @@ def fill(text: str) -> int:
     return len(made.fill({**values, **numbers, "modality": "video", "frames": "\0"}))
 
 
-def test_templates_that_never_end(effort, record_attack):
+def test_templates_that_never_end(effort, tmp_path, record_attack):
     """Each is filled or refused within the worker's memory and deadline."""
 
     async def go(one: Try) -> None:
@@ -246,7 +250,7 @@ def test_templates_that_never_end(effort, record_attack):
             text = generated(random.Random(seed))
             await one(f"{seed} {text}", partial(fill, text))
 
-    check("templates that never end", tried(go), record_attack)
+    check("templates that never end", tried(go, tmp_path), record_attack)
 
 
 def test_formats_that_are_not_opened(whole, tmp_path, monkeypatch, record_attack):
@@ -276,7 +280,7 @@ def test_formats_that_are_not_opened(whole, tmp_path, monkeypatch, record_attack
                         f"{name} as {kind}", partial(look_at, tmp_path / name, kind)
                     )
 
-    ended = tried(go)
+    ended = tried(go, tmp_path)
     for name, words in said.items():
         ended[name] = ended[name] or ("" if not words.isdecimal() else "it was opened")
     check("formats that name files or are programs", ended, record_attack)
@@ -312,7 +316,7 @@ def test_media_that_fill_the_memory(whole, tmp_path, effort, record_attack):
             said[name] = await one(name, partial(questions, tmp_path / name))
         said["bomb.bvh"] = await one("bomb.bvh", partial(walk_through, tmp_path / "bomb.bvh", {}))
 
-    check("media and data that fill the memory", tried(go), record_attack)
+    check("media and data that fill the memory", tried(go, tmp_path), record_attack)
     for name in ("huge.png", "huge.mov", "lies.mov"):
         assert "its picture is too large" in said[name]
     assert "entries; expected at most 1,000" in said["edits.mp4"]
@@ -341,7 +345,7 @@ def test_names_that_no_file_can_have(tmp_path, record_attack):
             for kind in ("video", "image", "frames"):
                 await one(f"{name[:40]!r} as {kind}", partial(look_at, tmp_path / name, kind))
 
-    check("names that no file can have", tried(go), record_attack)
+    check("names that no file can have", tried(go, tmp_path), record_attack)
     items = [
         Item(item_id=str(n), question="?", answer="A", media=(Media(path=name),))
         for n, name in enumerate(names)

@@ -5,12 +5,16 @@ The executors of other machines are a wing (`engine.cluster`): files that the ca
 
 import os
 import pickle
+import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Collection
+import weakref
+from collections.abc import Callable, Collection, Iterable
 from contextlib import AbstractAsyncContextManager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import mkdtemp
 from types import TracebackType
 from typing import Final, Protocol, Self, TypeAlias, TypeVar, cast
 
@@ -20,14 +24,18 @@ from anyio.streams.buffered import BufferedByteReceiveStream
 
 from vidence.catalog import create, names, parse_spec
 from vidence.contracts import Model
+from vidence.engine.bounds import Bounds
 from vidence.engine.environment import MOST_BYTES, Environment
-from vidence.engine.worker import HEADER, Outcome
+from vidence.engine.outcomes import Outcome, loads, no_result
+from vidence.engine.worker import HEADER
 from vidence.errors import DecodeTimeoutError, MediaError, UsageError, VidenceError
+from vidence.media.address import MediaPath
 
 T = TypeVar("T")
 NO_BOUND_BYTES: Final = 2**62
 """For networks on a device: their libraries reserve far more addresses than they use memory."""
 _EXIT_S: Final = 2.0
+_KEPT: Final = ("facts", "frames", "silent")  # folders of our cache into which workers write
 # Libraries of linear algebra set memory aside for a thread on each core, and decoders use none.
 _THREADS: Final = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 # Sent by somebody else, such as a system that is out of memory; decoders that crash send themselves others.
@@ -36,6 +44,9 @@ _FROM_OUTSIDE: Final = ("SIGKILL", "SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT")
 
 class _KilledError(Exception):
     """A worker was killed from outside; the message is the name of the signal."""
+
+
+NOTHING: Final = Bounds()
 
 
 class Workers(AbstractAsyncContextManager["Workers"]):
@@ -49,21 +60,34 @@ class Workers(AbstractAsyncContextManager["Workers"]):
         most: how many workers there may be.
         most_bytes: how much memory each of them may have (on Linux; elsewhere there is no bound).
         n_threads: with how many threads the linear algebra of each of them works.
+        bounds: what they may touch.
     """
 
-    def __init__(self, most: int, *, most_bytes: int = MOST_BYTES, n_threads: int = 1) -> None:
+    def __init__(
+        self, most: int, *, most_bytes: int = MOST_BYTES, n_threads: int = 1, bounds: Bounds = NOTHING
+    ) -> None:
         self.n_places = most
         self._free = anyio.CapacityLimiter(most)
-        self._threads = dict.fromkeys(_THREADS, str(n_threads))
+        own = mkdtemp(prefix="vidence-")
+        self._clear = weakref.finalize(self, shutil.rmtree, own, ignore_errors=True)
+        self._environment = (
+            bounds.environment
+            | dict.fromkeys(_THREADS, str(n_threads))
+            | {"PYTHONPATH": os.pathsep.join(sys.path), "TMPDIR": own}
+        )
+        self._first = _framed(pickle.dumps(replace(bounds, writes=(*bounds.writes, Path(own))).rules))
         self._most_bytes = most_bytes
         self._idle: list[Process] = []
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        async with anyio.create_task_group() as tasks:
-            for process in self._idle:
-                tasks.start_soon(_dismiss, process)
+        try:
+            async with anyio.create_task_group() as tasks:
+                for process in self._idle:
+                    tasks.start_soon(_dismiss, process)
+        finally:
+            self._clear()
 
     async def run(self, key: str, function: Callable[[], T], *, deadline_s: float) -> T:
         """What `function` returns; it must be picklable, and so must be what it returns.
@@ -81,7 +105,7 @@ class Workers(AbstractAsyncContextManager["Workers"]):
                 something unforeseen.
             VidenceError: as it raised it.
         """
-        job = pickle.dumps((key, deadline_s, function), protocol=pickle.HIGHEST_PROTOCOL)
+        job = _framed(pickle.dumps((key, deadline_s, function), protocol=pickle.HIGHEST_PROTOCOL))
         async with self._free:
             try:
                 is_made, outcome = await self._tried(key, job, deadline_s=deadline_s)
@@ -104,10 +128,11 @@ class Workers(AbstractAsyncContextManager["Workers"]):
             _KilledError: the worker was killed from outside.
             MediaError: as `run`.
         """
-        process = await self._process()
+        process, first = await self._process()
         try:
             with anyio.fail_after(deadline_s):
-                outcome = await _exchange(process, job)
+                content = await _exchange(process, first + job, most_bytes=self._most_bytes)
+            outcome = _checked(key, loads(key, content))
         except TimeoutError as error:
             await _end(process)
             raise DecodeTimeoutError(
@@ -129,31 +154,48 @@ class Workers(AbstractAsyncContextManager["Workers"]):
         self._idle.append(process)
         return outcome
 
-    async def _process(self) -> Process:
+    async def _process(self) -> tuple[Process, bytes]:
+        """A worker, and what it is sent before its job."""
         while self._idle:
             process = self._idle.pop()
             if process.returncode is None:
-                return process
+                return process, b""
             await _end(process)
         with anyio.CancelScope(shield=True):  # a process that nobody knows would stay
             started = await anyio.open_process(
-                [sys.executable, "-c", f"from vidence.engine.worker import serve; serve({self._most_bytes})"],
+                # -P: modules that lie in the folder where the command was begun are not its libraries.
+                [
+                    sys.executable,
+                    "-Pc",
+                    f"from vidence.engine.worker import serve; serve({self._most_bytes})",
+                ],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                env=os.environ | self._threads | {"PYTHONPATH": os.pathsep.join(sys.path)},
+                env=self._environment,
                 start_new_session=True,
             )
-        return started  # noqa: RET504 - a return inside the scope is none to mypy
+        return started, self._first
 
 
-async def _exchange(process: Process, job: bytes) -> Outcome:
+def _framed(content: bytes) -> bytes:
+    return HEADER.pack(len(content)) + content
+
+
+async def _exchange(process: Process, message: bytes, *, most_bytes: int) -> bytes:
+    """What a worker answers; nothing where it says that this is more than it may have."""
     sent = cast("ByteSendStream", process.stdin)
     received = BufferedByteReceiveStream(cast("ByteReceiveStream", process.stdout))
-    await sent.send(HEADER.pack(len(job)) + job)
+    await sent.send(message)
     (length,) = HEADER.unpack(await received.receive_exactly(HEADER.size))
-    outcome: Outcome = pickle.loads(await received.receive_exactly(length))  # noqa: S301 - our own worker wrote it
-    return outcome
+    return await received.receive_exactly(length) if length <= most_bytes else b""
+
+
+def _checked(key: str, came: object) -> Outcome:
+    match came:
+        case (True, _) | (False, VidenceError()):
+            return cast("Outcome", came)
+    raise no_result(key, f"a {type(came).__name__}")
 
 
 async def _dismiss(process: Process) -> None:
@@ -222,6 +264,8 @@ class Parallelism:
     gpus_each: int | None = None
     """For work that keeps a network: one process works on each machine, or (not 0) for so many of its GPUs;
     None: it keeps none."""
+    bounds: Bounds = NOTHING
+    """What the work may touch."""
 
     @classmethod
     def of(cls, environment: Environment, *, jobs: int | None = None) -> Self:
@@ -236,7 +280,13 @@ class Parallelism:
             most_bytes=environment.worker_max_bytes,
             on=environment.on,
             most_each=jobs,
+            bounds=Bounds(writes=tuple(environment.cache_root / name for name in _KEPT)),
         )
+
+    def touching(self, reads: Iterable[MediaPath], *writes: Path) -> Self:
+        """The same for work that reads these files, and writes into these folders, too."""
+        writes = (*self.bounds.writes, *writes)
+        return replace(self, bounds=Bounds(reads=tuple(dict.fromkeys(reads)), writes=writes))
 
     @property
     def is_away(self) -> bool:
@@ -272,7 +322,7 @@ class LocalExecutor:
 
     def processes(self, wanted: Parallelism, *, on_trouble: Callable[[str], None]) -> Workers:
         """Worker processes of this machine."""
-        return Workers(wanted.n_workers, most_bytes=wanted.most_bytes)
+        return Workers(wanted.n_workers, most_bytes=wanted.most_bytes, bounds=wanted.bounds)
 
     def opener(self, specs: Collection[str]) -> None:
         """Models are opened in this process."""

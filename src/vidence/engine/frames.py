@@ -34,7 +34,7 @@ from vidence.media.cache import FrameCache
 from vidence.media.clip import Clip
 from vidence.media.encode import EncodedFrame, Encoding
 from vidence.media.files import Delivery, Job, MediaFacts, cached_facts, deliver, located, read_facts
-from vidence.media.silent import Silent, as_it_is, without_sound
+from vidence.media.silent import Silent, as_it_is, copy_place, without_sound
 from vidence.records import Failed, FrameRef, Item, Media, Selection, VideoPart
 
 _log = logging.getLogger(__name__)
@@ -178,7 +178,10 @@ class FrameDesk:
         if self._place.audio == "keep" and not isinstance(path, Address):
             return write()  # the file itself
         try:
-            return await self._workers.run(str(path), write, deadline_s=self._place.deadline_s)
+            made = await self._workers.run(str(path), write, deadline_s=self._place.deadline_s)
+            if made.path not in (path, copy_place(made.path.name, self._place.cache_root)):
+                raise MediaError(f"{path}: its worker names {made.path} as its copy; it is set aside")
+            return made
         except MediaError as error:
             return self._set_aside(source, error)
 

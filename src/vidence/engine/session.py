@@ -29,6 +29,7 @@ from vidence.engine.scoring import RECORDED, JudgeModel, JudgePool, score_reply
 from vidence.engine.specs import model_spec, without_sampling
 from vidence.engine.views import DecodeCount, OpenView, ViewContent
 from vidence.errors import BudgetSpentError, UsageError, VidenceError
+from vidence.media.files import located
 from vidence.records import Aside, Failed, Item, Outcome, Prompt, Reply, Sampling, Score, Selection
 
 Todo = Sequence[tuple[Item, int]]  # questions, each with the number of its repeat
@@ -264,7 +265,8 @@ class Session:
             whole_video=plan.layout == "video",
             audio=plan.audio,
         )
-        parallel = Parallelism.of(environment)
+        reads = (located(place.media_root, one) for item, _ in todo for one in item.media)
+        parallel = Parallelism.of(environment).touching(reads)
         if place.whole_video:  # nothing is decoded, and the files that are sent lie here
             parallel = replace(parallel, on=LOCAL)
         async with executor_of(parallel.on).processes(

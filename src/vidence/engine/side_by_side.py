@@ -45,6 +45,7 @@ def side_by_side(
     parallel: Parallelism,
     *,
     on_trouble: Callable[[str], None] = _ignore,
+    deadline_s: float = DEADLINE_S,
 ) -> Iterator[tuple[int, T | VidenceError]]:
     """What comes of each piece of work and its number, in the order in which they end.
 
@@ -52,6 +53,7 @@ def side_by_side(
         pieces: the work; the next piece is taken when a worker is free for it.
         parallel: where it is done.
         on_trouble: told what happens to other machines, while a result is waited for.
+        deadline_s: how long a piece may take.
 
     Yields:
         What was made, or the error that a piece ended with; the others go on.
@@ -66,7 +68,7 @@ def side_by_side(
         made: T | VidenceError
         for number, (key, work) in waiting:
             try:
-                made = await processes.run(key, work, deadline_s=DEADLINE_S)
+                made = await processes.run(key, work, deadline_s=deadline_s)
             except VidenceError as error:
                 made = error
             told.put(_Ended(number=number, made=made))
@@ -128,6 +130,7 @@ def look_side_by_side(
         else:
             yield number, ProbedFile(made=known, was_kept=True)
     pieces = ((str(files[number]), partial(look_into, files[number], kind="video")) for number in missing)
+    parallel = parallel.touching(files[number] for number in missing)
     for piece, found in side_by_side(pieces, parallel, on_trouble=on_trouble) if missing else ():
         if isinstance(found, MediaError):
             yield missing[piece], ProbedFile(made=found, was_kept=False)

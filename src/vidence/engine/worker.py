@@ -9,19 +9,23 @@ import signal
 import struct
 from collections.abc import Callable
 from contextlib import suppress
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, cast
 
+from vidence.engine.outcomes import dumps
+from vidence.engine.sandbox import Rules, confine
 from vidence.errors import MediaError, VidenceError
 
 HEADER: Final = struct.Struct(">Q")  # the length of the pickle that follows
 _GRACE_S: Final = 2.0
 
 Job = tuple[str, float, Callable[[], object]]  # the file it is about, the deadline in seconds, the work
-Outcome = tuple[bool, object]  # whether it went well; what was made, or the error
+Bounds = tuple[
+    tuple[str, ...], tuple[str, ...], bool
+]  # what it reads, where it writes, whether over a network
 
 
 def serve(most_bytes: int) -> None:
-    """Answer jobs from standard input on standard output.
+    """Answer jobs from standard input, where its rules come first, on standard output.
 
     Args:
         most_bytes: how much memory this process may have. Where the system does not hold processes to a
@@ -32,12 +36,19 @@ def serve(most_bytes: int) -> None:
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 0)
     os.dup2(nowhere, 1)  # what a library prints must not get among the outcomes
-    while (job := _read(jobs)) is not None:
+    rules = cast("Rules | None", _read(jobs))
+    job = cast(
+        "Job | None", _read(jobs)
+    )  # it brings the libraries that it needs: no file of others is open yet
+    if rules is not None:
+        confine(rules)
+    while job is not None:
         _end_at(job[1] + _GRACE_S)
         content = _done(job, most_bytes)
         _end_at(0)
         outcomes.write(HEADER.pack(len(content)) + content)
         outcomes.flush()
+        job = cast("Job | None", _read(jobs))
 
 
 def _bound_memory(most_bytes: int) -> None:
@@ -49,13 +60,13 @@ def _bound_memory(most_bytes: int) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (most, hard))
 
 
-def _read(jobs: BinaryIO) -> Job | None:
+def _read(jobs: BinaryIO) -> object:
     header = jobs.read(HEADER.size)
     if len(header) < HEADER.size:
         return None
     (length,) = HEADER.unpack(header)
-    job: Job = pickle.loads(jobs.read(length))  # noqa: S301 - our own parent wrote it
-    return job
+    content: object = pickle.loads(jobs.read(length))  # noqa: S301 - our own parent wrote it
+    return content
 
 
 def _end_at(seconds: float) -> None:
@@ -67,26 +78,21 @@ def _end_at(seconds: float) -> None:
 def _done(job: Job, most_bytes: int) -> bytes:
     """The outcome of a job as it is sent."""
     try:
-        return pickle.dumps(_outcome(job), protocol=pickle.HIGHEST_PROTOCOL)
+        return _made(job)
+    except VidenceError as known:
+        return dumps((False, known))
     except MemoryError:
         error = MediaError(
             f"{job[0]}: reading it takes more than the {most_bytes / 2**30:g} GB of memory that one decoder "
             "may have; VIDENCE_WORKER_GB sets how much"
         )
-        return pickle.dumps((False, error), protocol=pickle.HIGHEST_PROTOCOL)
+        return dumps((False, error))
 
 
-def _outcome(job: Job) -> Outcome:
-    try:
-        return True, _made(job)
-    except VidenceError as error:
-        return False, error
-
-
-def _made(job: Job) -> object:
+def _made(job: Job) -> bytes:
     name, _, work = job
     try:
-        return work()
+        return dumps((True, work()))
     except (VidenceError, MemoryError):
         raise
     except Exception as error:

@@ -45,7 +45,7 @@ def as_it_is(path: MediaPath, *, content_hash: str, cache_root: Path, max_bytes:
     """
     if not isinstance(path, Address):
         return Silent(path=path, digest=content_hash, is_copy=False)
-    place = cache_root / _FOLDER / f"{_named(content_hash)}-whole{path.suffix.lower()}"
+    place = copy_place(f"{_named(content_hash)}-whole{path.suffix.lower()}", cache_root)
     try:
         mark_used(place)
         if not place.exists():
@@ -56,6 +56,11 @@ def as_it_is(path: MediaPath, *, content_hash: str, cache_root: Path, max_bytes:
     except OSError as error:
         raise MediaError(f"{path}: no copy of it can be kept in {place.parent} ({error.strerror})") from error
     return Silent(path=place, digest=digest, is_copy=False)
+
+
+def copy_place(name: str, cache_root: Path) -> Path:
+    """Where a copy lies that has this name."""
+    return cache_root / _FOLDER / name
 
 
 def _named(content_hash: str) -> str:
@@ -88,7 +93,7 @@ def without_sound(path: MediaPath, *, content_hash: str, cache_root: Path, max_b
     Raises:
         MediaError: the file cannot be read, or its container cannot be written.
     """
-    place = cache_root / _FOLDER / f"{_named(content_hash)}{path.suffix.lower()}"
+    place = copy_place(f"{_named(content_hash)}{path.suffix.lower()}", cache_root)
     try:
         mark_used(place)
         if not place.exists():

@@ -16,6 +16,7 @@ import psutil
 import pytest
 
 from servers.virtual_time import in_loop
+from vidence.engine.bounds import Bounds
 from vidence.engine.executor import NO_BOUND_BYTES, Workers
 from vidence.errors import DataError, DecodeTimeoutError, MediaError
 
@@ -91,7 +92,7 @@ def start_a_child_and(log: Path, end: Callable[[], object]) -> None:
 @in_loop
 async def test_what_a_worker_started_ends_with_it(end, deadline_s: float, tmp_path: Path):
     """Ghostscript went on at full load after its worker was killed."""
-    async with Workers(1) as workers:
+    async with Workers(1, bounds=Bounds(writes=(tmp_path,))) as workers:
         with suppress(MediaError):
             await workers.run(
                 "film.mp4", partial(start_a_child_and, tmp_path / "pid", end), deadline_s=deadline_s
@@ -115,7 +116,7 @@ def count_and_die(log: Path, signal_number: int, n_times: int) -> int:
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 @in_loop
 async def test_one_that_is_killed_from_outside_gets_one_more_try(number: int, tmp_path: Path):
-    async with Workers(1) as workers:
+    async with Workers(1, bounds=Bounds(writes=(tmp_path,))) as workers:
         once = partial(count_and_die, tmp_path / "once", number, 1)
         assert await workers.run("film.mp4", once, deadline_s=60) == 2
         twice = partial(count_and_die, tmp_path / "twice", number, 2)
@@ -128,7 +129,7 @@ async def test_one_that_is_killed_from_outside_gets_one_more_try(number: int, tm
 
 @in_loop
 async def test_one_that_crashes_by_itself_gets_no_other_try(tmp_path: Path):
-    async with Workers(1) as workers:
+    async with Workers(1, bounds=Bounds(writes=(tmp_path,))) as workers:
         crash = partial(count_and_die, tmp_path / "log", signal.SIGSEGV, 1)
         with pytest.raises(MediaError, match=r"the decoder crashed on this file \(SIGSEGV\)"):
             await workers.run("film.mp4", crash, deadline_s=60)

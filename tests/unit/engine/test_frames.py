@@ -23,6 +23,7 @@ from vidence.ask.prompting.templates import Templates
 from vidence.catalog import create
 from vidence.contracts import View
 from vidence.engine import frames
+from vidence.engine.bounds import Bounds
 from vidence.engine.engine import Engine
 from vidence.engine.executor import Workers
 from vidence.engine.frames import FrameDesk, FrameStore
@@ -73,11 +74,13 @@ async def desk(
     place = FrameStore(
         media_root=tmp_path, cache_root=tmp_path / "cache", cache_max_bytes=10**9, deadline_s=60.0
     )
+    place = replace(place, **changes)
     engine = Engine(memory=tmp_path / "replies.sqlite", limits=AskLimits(), on_event=print)
-    async with Workers(1) as workers:
+    bounds = Bounds(reads=(tmp_path, place.media_root), writes=(place.cache_root, tmp_path))
+    async with Workers(1, bounds=bounds) as workers:
         yield Desk(
             {"": view},
-            replace(place, **changes),
+            place,
             workers=workers,
             engine=engine,
             count=count or DecodeCount(),
@@ -238,7 +241,7 @@ async def test_a_file_whose_frames_crash_the_decoder_is_set_aside(
 @in_loop
 async def test_a_decoder_that_hangs_blocks_only_its_worker(tmp_path: Path):
     items = pictures(tmp_path, *[f"{i}.png" for i in range(3)])
-    async with Workers(2) as workers, anyio.create_task_group() as tasks:
+    async with Workers(2, bounds=Bounds(reads=(tmp_path,))) as workers, anyio.create_task_group() as tasks:
         tasks.start_soon(partial(workers.run, "film.mp4", partial(time.sleep, 60), deadline_s=60))
         await anyio.sleep(0.1)
         async with desk(tmp_path, []) as it:

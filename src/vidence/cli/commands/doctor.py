@@ -84,7 +84,14 @@ def doctor(given: Doctor) -> int:
     looked = _Findings(is_quiet=screen(given.json_path).quiet)
     version, python = importlib.metadata.version("vidence"), sys.version.split()[0]
     looked.say(f"vidence {version} on Python {python}", vidence=version, python=python)
-    troubles = [*_libraries(looked), *_devices(), *_cache(looked), *_decoding(looked), *_plug_ins(looked)]
+    troubles = [
+        *_libraries(looked),
+        *_devices(),
+        *_cache(looked),
+        *_decoding(looked),
+        *_sandbox(looked),
+        *_plug_ins(looked),
+    ]
     looked.say("\nextras:")
     for name, one in extras().items():
         absent = [module for module in one.modules if not _is_there(module)]
@@ -209,6 +216,22 @@ def _decoding(looked: _Findings) -> list[str]:
     counts = {"n_exact": n_right, "n_frames": n_asked}
     looked.say(f"decoding: {n_right} of {n_asked} frames of a test clip are exact", decoding=counts)
     return [] if n_right == n_asked else [f"only {n_right} of {n_asked} frames of a test clip were exact"]
+
+
+def _sandbox(looked: _Findings) -> list[str]:
+    """What a worker that decodes can reach here; tried in one."""
+    from vidence.engine.executor import Parallelism
+    from vidence.engine.sandbox import in_force, landlock_version
+    from vidence.engine.side_by_side import side_by_side
+
+    ((_, found),) = side_by_side([("a worker process", in_force)], Parallelism())
+    if isinstance(found, VidenceError):
+        return [str(found)]
+    state = {"landlock": landlock_version() if found[0] else 0, "seccomp": found[1]}
+    files = f"only their files (Landlock {state['landlock']})" if found[0] else "all files (no Landlock)"
+    network = "no network (seccomp)" if found[1] else "the network (no seccomp)"
+    looked.say(f"sandbox: decoders reach {files} and {network}", sandbox=state)
+    return []
 
 
 def _plug_ins(looked: _Findings) -> list[str]:

@@ -1,12 +1,10 @@
 """What a video file claims, and what it really holds."""
 
 import json
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import anyio
 import click
 import msgspec
 
@@ -15,7 +13,6 @@ from vidence.console.flags import JSON, argument, command, flag
 from vidence.records import Record
 
 if TYPE_CHECKING:
-    from vidence.media.address import MediaPath
     from vidence.media.files import MediaFacts
 
 SECTION = "Look up"
@@ -40,44 +37,32 @@ def probe(given: Probe) -> int:
 
     A file may be an address (s3://, gs://, hf://, https://), which is read by ranges.
     """
+    from vidence.engine.environment import environment
+    from vidence.engine.executor import Parallelism
+    from vidence.engine.side_by_side import side_by_side
+    from vidence.errors import MediaError, VidenceError
     from vidence.media.address import place
+    from vidence.media.files import read_facts
 
     is_quiet = screen(given.json_path).quiet
     probed: list[dict[str, object]] = []
-
-    def say(path: "MediaPath", facts: dict[str, object]) -> None:
-        probed.append({"path": str(path), **facts})
-        if "error" in facts:
-            click.echo(str(facts["error"]), err=True)
-        elif not is_quiet:
-            click.echo(json.dumps(facts, indent=2))
-
-    anyio.run(partial(_look_at, tuple(map(place, given.files)), kind=given.kind, say=say))
+    files = tuple(map(place, given.files))
+    pieces = ((str(path), partial(read_facts, path, kind=given.kind, cache_root=None)) for path in files)
+    parallel = Parallelism(most_bytes=environment().worker_max_bytes).touching(files)
+    for number, facts in side_by_side(pieces, parallel, deadline_s=_DEADLINE_S):
+        path: dict[str, object] = {"path": str(files[number])}
+        if isinstance(facts, MediaError):
+            probed.append(path | {"error": str(facts)})
+            click.echo(str(facts), err=True)
+        elif isinstance(facts, VidenceError):
+            raise facts
+        else:
+            values: dict[str, object] = msgspec.to_builtins(facts.probe) | _hash(facts)
+            probed.append(path | values)
+            if not is_quiet:
+                click.echo(json.dumps(values, indent=2))
     write_said(given.json_path, "probe", values={"files": probed})
     return int(any("error" in one for one in probed))
-
-
-async def _look_at(
-    files: "tuple[MediaPath, ...]",
-    *,
-    kind: str,
-    say: "Callable[[MediaPath, dict[str, object]], None]",
-) -> None:
-    """Say what each file holds, or the error that keeps it from being read."""
-    from vidence.engine.environment import environment
-    from vidence.engine.executor import Workers
-    from vidence.errors import MediaError
-    from vidence.media.files import read_facts
-
-    async with Workers(1, most_bytes=environment().worker_max_bytes) as workers:
-        for path in files:
-            read = partial(read_facts, path, kind=kind, cache_root=None)
-            try:
-                facts = await workers.run(str(path), read, deadline_s=_DEADLINE_S)
-            except MediaError as error:
-                say(path, {"error": str(error)})
-            else:
-                say(path, msgspec.to_builtins(facts.probe) | _hash(facts))
 
 
 def _hash(facts: "MediaFacts") -> dict[str, object]:

@@ -8,15 +8,17 @@ from contextlib import AbstractAsyncContextManager, AbstractContextManager, Exit
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType, TracebackType
-from typing import Any, Final, Self, TypeAlias, TypeVar
+from typing import Any, Final, Self, TypeAlias, TypeVar, cast
 
 import anyio
 
 from vidence.catalog import create
 from vidence.contracts import Model, Request
+from vidence.engine.bounds import Bounds
 from vidence.engine.engine import said
 from vidence.engine.environment import environment
-from vidence.engine.executor import NO_BOUND_BYTES, Workers
+from vidence.engine.executor import NO_BOUND_BYTES, NOTHING, Workers
+from vidence.engine.outcomes import dumps, loads
 from vidence.engine.plan import git_revision
 from vidence.errors import LostClusterError, MediaError, UsageError, VidenceError
 from vidence.installation import __version__
@@ -83,7 +85,7 @@ class _Pickled:
 
     def __call__(self) -> bytes:
         work: Callable[[], object] = pickle.loads(self.content)  # noqa: S301 - the driver wrote it
-        return pickle.dumps(work(), protocol=pickle.HIGHEST_PROTOCOL)
+        return dumps(work())
 
 
 class Machine:
@@ -97,18 +99,22 @@ class Machine:
         """Be there: called in a thread of its own, whatever else the actor does."""
 
     async def begin(
-        self, *, folder: str, n_cpus: int, n_workers: int, n_threads: int, keys: Sequence[str]
+        self, *, folder: str, n_cpus: int, size: "Size", keys: Sequence[str]
     ) -> tuple[Version, Sequence[str]]:
         """Be ready; the version, and which of the keys are not set here.
 
-        Paths start from `folder` where this machine has it. With `n_threads` each process keeps a network,
-        which works with so many, and its memory has no bound.
+        Paths start from `folder` where this machine has it. Processes that keep a network work with all
+        processors, and their memory has no bound.
         """
         if Path(folder).is_dir():
             os.chdir(folder)
         os.environ["OMP_NUM_THREADS"] = str(n_cpus)
-        most_bytes = NO_BOUND_BYTES if n_threads else environment().worker_max_bytes
-        self._workers = Workers(n_workers, most_bytes=most_bytes, n_threads=n_threads or 1)
+        self._workers = Workers(
+            size.n_processes(n_cpus),
+            most_bytes=NO_BOUND_BYTES if size.is_network else environment().worker_max_bytes,
+            n_threads=n_cpus if size.is_network else 1,
+            bounds=size.bounds,
+        )
         return version(), [name for name in keys if not os.environ.get(name)]
 
     async def do(self, key: str, content: bytes, deadline_s: float) -> bytes | VidenceError:
@@ -164,6 +170,8 @@ class Size:
     """How many processes may work on each machine; None: one for each processor."""
     is_network: bool = False
     """Whether what it does keeps a network: one process, with all its processors as threads."""
+    bounds: Bounds = NOTHING
+    """What its processes may touch."""
 
     def rooms(self, resources: Mapping[str, float]) -> list[int]:
         """The processors of each actor on a machine, of which Ray counts these resources.
@@ -406,8 +414,7 @@ class Machines:
         begun = actor.begin.remote(
             folder=str(Path.cwd()),
             n_cpus=place.n_cpus,
-            n_workers=size.n_processes(place.n_cpus),
-            n_threads=place.n_cpus if size.is_network else 0,
+            size=size,
             keys=keys_in_use(),
         )
         try:
@@ -487,5 +494,4 @@ class MachineProcesses(AbstractAsyncContextManager["MachineProcesses"]):
             raise MediaError(
                 f"{key}: {MOST_LOSSES} workers of the cluster were lost with it; it is set aside"
             )
-        made: T = pickle.loads(came)  # noqa: S301 - our own worker wrote it
-        return made
+        return cast("T", loads(key, came))

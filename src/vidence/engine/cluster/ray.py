@@ -94,6 +94,7 @@ class RayExecutor:
             n_gpus=wanted.gpus_each or 0,
             most_each=wanted.most_each,
             is_network=wanted.gpus_each is not None,
+            bounds=wanted.bounds,
         )
         return MachineProcesses(self.connected, size, on_trouble=on_trouble)
 

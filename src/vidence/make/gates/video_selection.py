@@ -113,7 +113,10 @@ class _Work:
         stage = Stage(name="measured", kind=Measured, settings=identity(rules, n_shown=n_shown))
         units = [self._unit(stage, one, n_shown=n_shown) for one in self.videos if one.video_id in self.facts]
         # A detector on a device is opened once.
-        found = (session.compute_apart if can_part(rules) else session.compute)("measured", units)
+        if can_part(rules):
+            found = session.compute_apart("measured", units, folder=self.pictures.root)
+        else:
+            found = session.compute("measured", units)
         self.measured = {name: one.value for name, one in found.made.items()}
         failed = {name: one.message for name, one in found.failed.items()}
         self._close("measured", list(self.facts), self.measured, failed=failed, n_cached=found.n_cached)
@@ -134,6 +137,7 @@ class _Work:
             inputs={"video": self.facts[one.video_id].content_hash},
             make=lambda: measure(self._scan(one), rules, pictures=pictures, n_shown=n_shown),
             is_usable=lambda made: self.pictures.holds(made.frames),
+            reads=(Path(one.path),),
             apart=apart,
         )
 

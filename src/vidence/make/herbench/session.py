@@ -142,11 +142,12 @@ class HerbenchSession(Session):
                     name=one.video_id,
                     inputs=inputs | {"video": one.source.video.sha256},
                     make=cutting.make,
+                    reads=(one.source.file,),
                     apart=cutting.apart,
                     is_usable=lambda made: self.pictures.holds(crops(made)),
                 )
                 units.append(unit)
-        return self.compute_apart(stage.name, units)
+        return self.compute_apart(stage.name, units, folder=self.pictures.root)
 
 
 @dataclass(kw_only=True)

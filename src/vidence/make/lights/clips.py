@@ -89,6 +89,13 @@ class ClipJob:
         return _job_of, (records, (self.files, self.folder, self.motions))
 
     @property
+    def reads(self) -> tuple[Path, ...]:
+        """The folders of the motion, where readers seek what belongs to it, and files that options name."""
+        options = map(_file, with_paths(self.trial.options, self.motions).values())
+        folders = (file.parent for file in map(_file, self.files) if file is not None)
+        return (*folders, *filter(None, options))
+
+    @property
     def inputs(self) -> Mapping[str, str]:
         """The digests of all that goes in."""
         made = {f"file-{n}": hashlib.sha256(_bytes(file)).hexdigest() for n, file in enumerate(self.files)}
@@ -219,8 +226,12 @@ def name_of(file: str) -> str:
 
 def _bytes(file: str) -> bytes:
     """The file, for a member of an archive the archive, for a walker its words."""
-    path = Path(file)
-    for candidate in () if is_walker(file) else (path, *path.parents):
-        if candidate.is_file():
-            return candidate.read_bytes()
-    return file.encode()
+    path = _file(file)
+    return file.encode() if path is None else path.read_bytes()
+
+
+def _file(named: str) -> Path | None:
+    """The file that is opened for what is named, or its archive; None for a walker."""
+    path = Path(named)
+    candidates = () if is_walker(named) else (path, *path.parents)
+    return next((candidate for candidate in candidates if candidate.is_file()), None)

@@ -152,12 +152,12 @@ class _Build(Session):
         jobs = self._jobs(self.paths)
         stage = Stage(name="clips", kind=ClipResult, version=VERSION, settings=msgspec.to_builtins(rules))
         units = [
-            Unit(stage=stage, name=c, inputs=job.inputs, make=job.make, apart=job.apart)
+            Unit(stage=stage, name=c, inputs=job.inputs, make=job.make, reads=job.reads, apart=job.apart)
             for c, job in jobs.items()
         ]
         kept: dict[str, ClipMade] = {}
         dropped: list[Dropped] = []
-        for clip_id, result in self.compute_apart("clips", units).made.items():
+        for clip_id, result in self.compute_apart("clips", units, folder=self.out / "clips").made.items():
             made = result.value
             film = None if made.clip is None else self.out / made.clip.path
             if film is not None and not (film.exists() and lights_path(film).exists()):

@@ -131,6 +131,8 @@ class Unit(Generic[T]):
     inputs: Mapping[str, str]
     make: Callable[[], T]
     is_usable: Callable[[T], bool] = _any
+    reads: tuple[Path, ...] = ()
+    """The files that another process opens for it."""
     apart: Callable[[bool], Callable[[], T | MadeAway[T]]] | None = None
 
 

@@ -372,8 +372,14 @@ class Session:
             self.done(stage, unit.name, was_cached=found.was_cached)
         return Results(made=made, failed=failed)
 
-    def compute_apart(self, stage: str, units: Sequence[Unit[T]]) -> Results[T]:
-        """As `compute`, by other processes where that is worth it: what makes a unit is picklable."""
+    def compute_apart(self, stage: str, units: Sequence[Unit[T]], *, folder: Path) -> Results[T]:
+        """As `compute`, by other processes where that is worth it: what makes a unit is picklable.
+
+        Args:
+            stage: of the units.
+            units: what is wanted.
+            folder: the folder of the set that they write into.
+        """
         parallel = self.context.parallel
         if not parallel.has_others or (len(units) < 2 and not parallel.is_away):
             return self.compute(stage, units)
@@ -389,6 +395,8 @@ class Session:
                 made[unit.name] = found
                 self.done(stage, unit.name, was_cached=True)
 
+        folder.mkdir(parents=True, exist_ok=True)
+        parallel = parallel.touching((path for one in missing for path in one.reads), folder)
         pieces = ((one.name, self._work(one)) for one in missing)
         for number, came in side_by_side(pieces, parallel, on_trouble=self.trouble) if missing else ():
             unit = missing[number]
@@ -413,9 +421,14 @@ class Session:
 
     def _brought(self, came: MadeAway[bytes]) -> bytes:
         """Write the files that came with a result."""
+        root = self.out.resolve()
         for path, data in came.files.items():
+            if not (root / path).resolve().is_relative_to(root):
+                raise StoreError(
+                    f"a worker gave {path!r}, which lies outside {self.out}; nothing was written"
+                )
             try:
-                write_whole(self.out / path, data)
+                write_whole(root / path, data)
             except OSError as error:
                 raise StoreError(
                     f"cannot write {self.out / path}: {error.strerror or error}; make room, and the same "

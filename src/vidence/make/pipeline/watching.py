@@ -2,9 +2,10 @@
 
 import contextlib
 import platform
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from pathlib import Path
 from typing import Final
 
 from vidence.catalog import parse_spec
@@ -82,6 +83,13 @@ class Parted:
             parse_spec(spec).options.get("device", "") for spec in (self.detector, self.describer) if spec
         ]
         return int(any(device.startswith(_CUDA) for device in devices))
+
+    @property
+    def reads(self) -> Iterator[Path]:
+        """The files that may be opened to watch it: the video, and what the specs name."""
+        yield Path(self.watch.scan.probe.path)
+        for spec in (parse_spec(one) for one in (self.detector, self.describer) if one):
+            yield from map(Path, filter(None, (spec.argument, *spec.options.values())))
 
     def work(self, chunk: Chunk, *, is_away: bool = False) -> Piece[ChunkResult]:
         """The work of watching one chunk, for another process.
@@ -218,6 +226,7 @@ def _watch_by(
     places = [(number, chunk) for number, one in videos.items() for chunk in one.watch.missing]
     failed: dict[int, MediaError] = {}
     pieces = (videos[number].work(chunk, is_away=parallel.is_away) for number, chunk in places)
+    parallel = parallel.touching(path for one in videos.values() for path in one.reads)
     for piece, seen in side_by_side(pieces, parallel, on_trouble=on_trouble) if places else ():
         number, chunk = places[piece]
         if isinstance(seen, MediaError):
