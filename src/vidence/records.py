@@ -310,11 +310,26 @@ class Sampling(Record):
 # --------------------------------------------------------------------------- what came back
 
 
-class Usage(Record):
-    """Tokens that a reply was billed for, where the model says so."""
+class Usage(Record, omit_defaults=True):
+    """Tokens that a reply was billed for, where the model says so.
+
+    Of `input_tokens`, `cached_tokens` came from the provider's cache and `cache_write_tokens` went there.
+    """
 
     input_tokens: int | None = None
     output_tokens: int | None = None
+    cached_tokens: int | None = None
+    cache_write_tokens: int | None = None
+
+
+def total_usage(usages: Iterable[Usage]) -> Usage:
+    """The tokens of several replies together; None where no reply says any."""
+    columns: dict[str, list[int]] = {}
+    for one in usages:
+        for name in Usage.__struct_fields__:
+            if (n := getattr(one, name)) is not None:
+                columns.setdefault(name, []).append(n)
+    return Usage(**{name: sum(counts) for name, counts in columns.items()})
 
 
 class Reply(Record):
@@ -513,12 +528,7 @@ class Trial(Record):
     @property
     def usage(self) -> Usage:
         """The tokens of all replies together; None where no reply says any."""
-        known = [reply.usage for reply in self.replies]
-        read = [one.input_tokens for one in known if one.input_tokens is not None]
-        written = [one.output_tokens for one in known if one.output_tokens is not None]
-        return Usage(
-            input_tokens=sum(read) if read else None, output_tokens=sum(written) if written else None
-        )
+        return total_usage(reply.usage for reply in self.replies)
 
 
 # --------------------------------------------------------------------------- what it amounts to

@@ -167,7 +167,7 @@ def test_two_sets_of_imported_words_are_two_judges(vidence, runs):
     ("words", "says"),
     [
         (("judge", "--set", "judge_panel=mean"), "judge_panel says what counts where several judges differ"),
-        (("judge", "--max-cost", "1"), "--max-cost needs prices: give --set judge_price_in=N"),
+        (("judge", "--max-cost", "1"), "or not the same for all of them; give --set judge_price_in=N"),
         (("--human", "labels.csv", "--judge-model", JUDGE), "32 labels of replies that are not there"),
         ((), "say who judges with --judge-model"),
         (("--judge-model", JUDGE, "--recorded", "l.jsonl"), "say who judges with --judge-model, or"),

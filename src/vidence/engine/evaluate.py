@@ -85,6 +85,8 @@ class Summary:
     cost: float = 0.0
     input_tokens: int = 0
     output_tokens: int = 0
+    cached_tokens: int = 0
+    """Of the input tokens, those that came from the provider's cache."""
     n_judge_errors: int = 0
     n_undecided: int = 0
     n_scores_kept: int = 0
@@ -109,6 +111,7 @@ class Summary:
         """Write down what was spent."""
         self.cost = asking.cost + judging.cost
         self.input_tokens, self.output_tokens = asking.input_tokens, asking.output_tokens
+        self.cached_tokens = asking.cached_tokens
         self.judge_input_tokens = judging.input_tokens
         self.judge_output_tokens = judging.output_tokens
 

@@ -13,6 +13,7 @@ from typing import Self
 import msgspec
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
+from vidence.ask.models.prices import Prices, given_prices, listed_prices, needs_prices
 from vidence.catalog import parse_spec
 from vidence.contracts import Flow, MadeT
 from vidence.engine.engine import Context, Engine, ModelRules, no_image
@@ -36,6 +37,11 @@ class NamedModel(Record, omit_defaults=True):
     """US dollars per million tokens read."""
     price_out: float = 0.0
     """US dollars per million tokens written."""
+
+    @property
+    def prices(self) -> Prices | None:
+        """What it costs: as given, else as listed; None where neither is known."""
+        return given_prices(self.price_in, self.price_out) or listed_prices([self.spec])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,19 +84,15 @@ class Jobs:
         self._engine = Engine(memory=memory, limits=limits, on_event=on_event, open_model=open_model)
         self._overrides: dict[str, Mapping[str, float]] = {}
         self._budgets: list[Budget] = []
-        if limits.max_cost is not None and not any(m.price_in or m.price_out for m in models.values()):
+        prices = {name: named.prices for name, named in models.items()}
+        if limits.max_cost is not None and not any(prices.values()):
             raise UsageError(
-                "max_cost needs prices: give a model price_in and price_out in US dollars per million tokens"
+                needs_prices((named.spec for named in models.values()), how="a model price_in and price_out")
             )
         for name, named in models.items():
             check_secrets("model", named.spec)
             spec, self._overrides[name] = without_sampling(parse_spec(named.spec))
-            budget = Budget(
-                price_in=named.price_in,
-                price_out=named.price_out,
-                max_cost=limits.max_cost,
-                shared=self._budgets,
-            )
+            budget = Budget(prices=prices[name], max_cost=limits.max_cost, shared=self._budgets)
             rules = ModelRules(spec=spec, budget=budget, sampling=Sampling(), overrides=self._overrides[name])
             self._engine.add(name, rules)
 

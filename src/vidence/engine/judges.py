@@ -51,7 +51,7 @@ async def judge_run(plan: Plan, folder: Path, *, environment: Environment, on_ev
         VidenceError: the judges cannot go on; every verdict so far is kept.
     """
     before, facts = read_plan(folder)
-    judging = Budget(price_in=plan.judge_price_in, price_out=plan.judge_price_out, max_cost=plan.max_cost)
+    judging = Budget(prices=plan.judge_prices, max_cost=plan.max_cost)
     memory = environment.memory(plan.memory)
     open_model = executor_of(environment.on).opener(plan.judge_models)
     async with Engine(memory=memory, limits=plan.limits, on_event=on_event, open_model=open_model) as engine:

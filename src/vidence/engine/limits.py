@@ -10,6 +10,7 @@ from typing import Final
 import anyio
 import numpy as np
 
+from vidence.ask.models.prices import Prices
 from vidence.engine.events import Away, Back, Listener
 from vidence.errors import (
     BudgetSpentError,
@@ -151,30 +152,23 @@ class Backoff:
 
 @dataclass(kw_only=True)
 class Budget:
-    """Tokens and money of one session. Prices are US dollars per million tokens.
+    """Tokens and money of one session; without `prices` nothing costs anything.
 
     Budgets with the same list `shared` have one limit together: that of the answers and of the judges.
     """
 
-    price_in: float = 0.0
-    price_out: float = 0.0
+    prices: Prices | None = None
     max_cost: float | None = None
     shared: "list[Budget]" = field(default_factory=list)
     input_tokens: int = field(default=0, init=False)
     output_tokens: int = field(default=0, init=False)
+    cached_tokens: int = field(default=0, init=False)
+    cost: float = field(default=0.0, init=False)
+    """What was spent in this session, in US dollars."""
     _is_blind: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         self.shared.append(self)
-
-    @property
-    def cost(self) -> float:
-        """What was spent in this session, in US dollars."""
-        return self.cost_of(self.input_tokens, self.output_tokens)
-
-    def cost_of(self, input_tokens: int, output_tokens: int) -> float:
-        """What so many tokens cost, in US dollars."""
-        return (input_tokens * self.price_in + output_tokens * self.price_out) / 1e6
 
     def add(self, reply: Reply) -> float:
         """Count the tokens of a reply that was paid for; what it cost, in US dollars."""
@@ -182,13 +176,16 @@ class Budget:
         self._is_blind |= n_in is None and n_out is None
         self.input_tokens += n_in or 0
         self.output_tokens += n_out or 0
-        return self.cost_of(n_in or 0, n_out or 0)
+        self.cached_tokens += reply.usage.cached_tokens or 0
+        cost = self.prices.cost(reply.usage) if self.prices else 0.0
+        self.cost += cost
+        return cost
 
     def check(self, *, again: str = SAME_COMMAND) -> None:
         """Raise `BudgetSpentError` when the limit is reached, or cannot be watched; `again` goes on then."""
         if self.max_cost is None:
             return
-        if self._is_blind and (self.price_in or self.price_out):
+        if self._is_blind and self.prices is not None:
             raise BudgetSpentError(
                 "the model does not say how many tokens a reply takes, so --max-cost cannot be kept; "
                 "what was answered is kept; run without a limit, or with one of the server's own"

@@ -11,6 +11,7 @@ import msgspec
 
 from vidence.ask.files import explained
 from vidence.ask.models.http import HttpSettings
+from vidence.ask.models.prices import needs_prices
 from vidence.catalog import parse_spec, settings_type
 from vidence.engine.caller_objects import spec_of
 from vidence.engine.diagnose import option_texts
@@ -367,10 +368,9 @@ def _check_prices(runs: Sequence[PanelRun]) -> None:
         plan, spec = run.plan, parse_spec(run.plan.model)
         settings = settings_type("model", spec.name)
         is_paid = settings is not None and issubclass(settings, HttpSettings)
-        if is_paid and not (plan.price_in or plan.price_out):
+        if is_paid and plan.prices is None:
             raise UsageError(
-                f"max_cost needs prices: give price_in and price_out of {run.model} in its settings, in US "
-                "dollars per million tokens"
+                needs_prices([plan.model], how=f"price_in and price_out of {run.model} in its settings")
             )
 
 

@@ -17,6 +17,7 @@ import msgspec
 import tomli_w
 
 from vidence.ask.judging.panel import PANEL_RULES
+from vidence.ask.models.prices import Prices, given_prices, needs_prices
 from vidence.ask.prompting.compose import STYLES
 from vidence.console.flags import WHERE, Flag, flag, flags_of, part
 from vidence.contracts import View
@@ -64,8 +65,8 @@ PATIENCE = flag(
     type=duration_s,
     metavar="DURATION",
 )
-_IN = "US dollars per million tokens read."
-_OUT = "US dollars per million tokens written."
+_IN = "US dollars per million tokens read (default: as listed)."
+_OUT = "US dollars per million tokens written (default: as listed)."
 
 
 class SamplingFlags(Record):
@@ -210,12 +211,15 @@ class Plan(Record):
     ] = None
     decode_timeout_s: Annotated[float, _setting("Seconds for one video (default 300).")] = 300.0
     max_cost: Annotated[
-        float | None, flag("Stop when a session has spent this many US dollars; needs prices.")
+        float | None, flag("Stop when a session has spent this many US dollars; see `vidence list prices`.")
     ] = None
     price_in: Annotated[float, flag(_IN)] = 0.0
     price_out: Annotated[float, flag(_OUT)] = 0.0
     judge_price_in: Annotated[float, _setting(_IN)] = 0.0
     judge_price_out: Annotated[float, _setting(_OUT)] = 0.0
+    listed: Prices | None = None
+    """What the table of prices said of the models when the plan was made; `prices` are those that count."""
+    judge_listed: Prices | None = None
     memory: Annotated[str, _setting("File of the reply memory (default: in the cache folder).")] = ""
     until: Annotated[
         str,
@@ -247,11 +251,8 @@ class Plan(Record):
         _ = self.stratum
         if self.audio not in AUDIO:
             raise UsageError(f"audio is {self.audio!r}; expected {' or '.join(AUDIO)}")
-        prices = (self.price_in, self.price_out, self.judge_price_in, self.judge_price_out)
-        if self.max_cost is not None and not any(prices):
-            raise UsageError(
-                "max_cost needs prices: give price_in and price_out in US dollars per million tokens"
-            )
+        if self.max_cost is not None and not (self.prices or self.judge_prices):
+            raise UsageError(needs_prices([self.model], how="price_in and price_out"))
         if self.judge_panel not in PANEL_RULES:
             raise UsageError(f"judge_panel {self.judge_panel!r}; expected one of {', '.join(PANEL_RULES)}")
         self._check_until()
@@ -286,6 +287,16 @@ class Plan(Record):
                 "difficulty=20"
             )
         return tag, int(number)
+
+    @property
+    def prices(self) -> Prices | None:
+        """What answers cost: as given, else as listed; None where neither is known."""
+        return given_prices(self.price_in, self.price_out) or self.listed
+
+    @property
+    def judge_prices(self) -> Prices | None:
+        """What verdicts cost, likewise."""
+        return given_prices(self.judge_price_in, self.judge_price_out) or self.judge_listed
 
     @property
     def view(self) -> View:

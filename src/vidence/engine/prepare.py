@@ -17,6 +17,7 @@ import numpy as np
 
 from vidence.ask.fetching.address import HubAddress, data_place, hub_cache, is_address, pinned
 from vidence.ask.mapping.mapping import whole_map
+from vidence.ask.models.prices import listed_prices
 from vidence.ask.prompting.compose import Prompter
 from vidence.ask.prompting.templates import Templates
 from vidence.catalog import Spec, create, parse_spec, settings_type
@@ -45,7 +46,13 @@ from vidence.engine.plan import (
 )
 from vidence.engine.samples import StudyDraw, drawn, no_such_tag, read_draw, read_subset, strata_met
 from vidence.engine.scoring import JudgePool
-from vidence.engine.specs import check_overrides, check_secrets, with_whole_paths, without_sampling
+from vidence.engine.specs import (
+    check_overrides,
+    check_secrets,
+    models_asked,
+    with_whole_paths,
+    without_sampling,
+)
 from vidence.engine.views import OpenView
 from vidence.errors import DataError, MissingMediaError, StoreError, UnknownNameError, UsageError
 from vidence.media import address as media_address
@@ -166,6 +173,12 @@ def _filled(plan: Plan, *, model: str | None, given: PlanOverrides) -> Plan:
     if (mapping := given.get("map")) is not None:
         fields["map"] = whole_map(mapping) or None
     sampling = msgspec.structs.replace(plan.sampling, **sampled, **flags)
+    strategy, selector = given.get("strategy") or plan.strategy, given.get("selector") or plan.selector
+    judges = given.get("judge_models") or plan.judge_models
+    fields |= {
+        "listed": listed_prices(models_asked(spec, strategy=strategy, selector=selector)),
+        "judge_listed": listed_prices(without_sampling(parse_spec(text))[0] for text in judges),
+    }
     return with_whole_paths(msgspec.structs.replace(plan, model=spec, sampling=sampling, **fields))
 
 

@@ -333,8 +333,8 @@ async def opened_session(
         others: specs of further models by the names under which flows ask them, where one that begins with
             ``+`` is the plan's with other options; None: those of the plan's strategy.
     """
-    asking = Budget(price_in=plan.price_in, price_out=plan.price_out, max_cost=plan.max_cost)
-    judging = replace(asking, price_in=plan.judge_price_in, price_out=plan.judge_price_out)
+    asking = Budget(prices=plan.prices, max_cost=plan.max_cost)
+    judging = replace(asking, prices=plan.judge_prices)
     strategy: Strategy = create("strategy", plan.strategy)
     if views is None:
         check_draws(strategy, plan)

@@ -79,6 +79,18 @@ def named_specs(kind: str, spec_text: str, *, base: str = "") -> Iterator[tuple[
             yield inner_kind, Spec(name=inner.name, argument=inner.argument, options=options)
 
 
+def models_asked(model: str, *, strategy: str, selector: str) -> tuple[str, ...]:
+    """The specs of all models whose replies a plan pays for as answers: its own first, then further ones."""
+    further = _models_of(parse_spec(strategy)).values()
+    options = parse_spec(selector)
+    inner = [_inner(text) for text in (options.argument, *options.options.values())]
+    return (
+        model,
+        *(model_spec(model, text) for text in further),
+        *(s for kind, s in inner if kind == "model"),
+    )
+
+
 def _models_of(spec: Spec) -> dict[str, str]:
     """The specs of the models that a strategy names, by its options; without the model under test."""
     settings = settings_type("strategy", spec.name) if spec.name in names("strategy") else None
@@ -261,6 +273,8 @@ def what_is_asked(plan: Plan) -> Plan:
         price_out=0,
         judge_price_in=0,
         judge_price_out=0,
+        listed=None,
+        judge_listed=None,
         memory="",
         media_inside=False,
     )

@@ -10,7 +10,7 @@ from vidence.engine.plan import PLAN_FILE, Plan
 from vidence.engine.prepare import load_questions, narrowed
 from vidence.engine.store import RunStore
 from vidence.errors import VidenceError
-from vidence.records import Failed, Item
+from vidence.records import Failed, Item, Usage
 from vidence.report.run_list import listed
 from vidence.tables.table import several
 
@@ -90,8 +90,8 @@ def _is_there(folder: Path) -> bool:
 
 def _money(plan: Plan, n_left: int) -> Iterator[str]:
     """At most what the replies cost; what the model reads comes on top, and is known when it is asked."""
-    if plan.price_out and plan.sampling.max_tokens:
-        most = n_left * plan.sampling.max_tokens * plan.price_out / 1e6
+    if plan.prices is not None and plan.sampling.max_tokens:
+        most = n_left * plan.prices.cost(Usage(output_tokens=plan.sampling.max_tokens))
         yield f"replies at most {most:,.4f} US dollars"
 
 

@@ -53,7 +53,7 @@ class _Purse:
     def limit(self, run: PanelRun) -> float | None:
         """What a run may spend; None without a limit."""
         own, most = run.plan.max_cost, self.most
-        if most is None or not (run.plan.price_in or run.plan.price_out):
+        if most is None or run.plan.prices is None:
             return own
         return most - self.spent if own is None else min(own, most - self.spent)
 

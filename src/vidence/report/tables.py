@@ -8,7 +8,7 @@ from string import ascii_uppercase
 
 import numpy as np
 
-from vidence.records import Answered, Estimate, Failed, Refused, Unreadable, VideoPart
+from vidence.records import Answered, Estimate, Failed, Refused, Unreadable, VideoPart, total_usage
 from vidence.report.checked import FOLDER
 from vidence.report.items import prediction_sentence, subset_tables
 from vidence.report.judge_summary import judge_sentence, judge_tables
@@ -221,12 +221,9 @@ def bias_sentences(bias: PositionBias) -> str:
 
 def spent(run: Run) -> float | None:
     """What the new replies that count cost by the prices of the plan, in US dollars; None without prices."""
-    plan = run.plan
-    if not (plan.price_in or plan.price_out):
+    if (prices := run.plan.prices) is None:
         return None
-    new = [reply.usage for row in run.rows for reply in row.trial.new_replies]
-    n_in, n_out = (sum(u.input_tokens or 0 for u in new), sum(u.output_tokens or 0 for u in new))
-    return (n_in * plan.price_in + n_out * plan.price_out) / 1e6
+    return sum(prices.cost(reply.usage) for row in run.rows for reply in row.trial.new_replies)
 
 
 def median_reply(run: Run) -> tuple[float | None, float | None]:
@@ -247,10 +244,8 @@ def usage_table(run: Run) -> Table:
     """
     n_replies = sum(len(row.trial.replies) for row in run.rows)
     new = [reply.usage for row in run.rows for reply in row.trial.new_replies]
-    n_in, n_out = (
-        [n for n in counts if n is not None]
-        for counts in ([u.input_tokens for u in new], [u.output_tokens for u in new])
-    )
+    total = total_usage(new)
+    n_in, n_out = total.input_tokens, total.output_tokens
     n_silent = sum(usage.input_tokens is None and usage.output_tokens is None for usage in new)
     remembered = (n_replies - len(new)) / n_replies if n_replies else None
     cost, (seconds, tokens) = spent(run), median_reply(run)
@@ -261,8 +256,18 @@ def usage_table(run: Run) -> Table:
             *("remembered", "remembered, %", "replies taken from the memory, paid for earlier"),
             Cell(value=remembered, kind="share"),
         ),
-        ("input", "input tokens", "of new replies, as reported", sum(n_in) if n_in else "not reported"),
-        ("output", "output tokens", "of new replies, as reported", sum(n_out) if n_out else "not reported"),
+        ("input", "input tokens", "of new replies, as reported", "not reported" if n_in is None else n_in),
+        *(
+            [("cached", "input tokens from the cache", "the provider's", total.cached_tokens)]
+            if total.cached_tokens
+            else []
+        ),
+        (
+            "output",
+            "output tokens",
+            "of new replies, as reported",
+            "not reported" if n_out is None else n_out,
+        ),
         (
             "reply-tokens",
             "output tokens of a reply",
@@ -276,7 +281,7 @@ def usage_table(run: Run) -> Table:
             "not known" if seconds is None else f"{seconds:,.2f}",
         ),
         (
-            *("cost", "cost, US dollars", ""),
+            *("cost", "cost, US dollars", run.plan.prices.says if run.plan.prices else ""),
             Cell(value="no prices given") if cost is None else Cell(value=cost, text=f"{cost:,.4f}"),
         ),
     )

@@ -84,13 +84,10 @@ def _from_images(of: Callable[[ImagePart], "str | int | tuple[int, ...]"]) -> Ca
 
 def cost_usd(run: Run, row: Row) -> float | None:
     """What all replies of a trial cost at the prices of the plan; None without prices or known tokens."""
-    plan, usage = run.plan, row.trial.usage
-    if not (plan.price_in or plan.price_out):
+    prices, total = run.plan.prices, row.trial.usage
+    if prices is None or (total.input_tokens is None and total.output_tokens is None):
         return None
-    read, written = usage.input_tokens, usage.output_tokens
-    if read is None and written is None:
-        return None
-    return ((read or 0) * plan.price_in + (written or 0) * plan.price_out) / 1e6
+    return sum(prices.cost(reply.usage) for reply in row.trial.replies)
 
 
 def reason(row: Row) -> str:

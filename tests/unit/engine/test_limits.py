@@ -6,6 +6,7 @@ import pytest
 
 from servers import virtual_time
 from servers.virtual_time import in_loop
+from vidence.ask.models.prices import Prices
 from vidence.engine.limits import (
     AdaptiveLimit,
     AskLimits,
@@ -130,7 +131,7 @@ def test_backoff_grows_is_capped_and_never_below_what_was_asked():
 
 
 def test_budget_counts_tokens_and_stops_at_the_limit():
-    budget = Budget(price_in=2.0, price_out=10.0, max_cost=0.01)
+    budget = Budget(prices=Prices(input=2.0, output=10.0), max_cost=0.01)
     reply = Reply(text="A", usage=Usage(input_tokens=1000, output_tokens=200))
     for _ in range(2):
         budget.check()
@@ -179,7 +180,7 @@ def test_what_is_no_duration_is_refused(text):
 
 
 def test_one_count_of_tokens_is_enough_to_watch_a_limit():
-    budget = Budget(price_in=2.0, price_out=10.0, max_cost=1.0)
+    budget = Budget(prices=Prices(input=2.0, output=10.0), max_cost=1.0)
     budget.add(Reply(text="A", usage=Usage(input_tokens=10)))
     budget.check()
     assert budget.cost == pytest.approx(2e-5)
@@ -189,8 +190,8 @@ def test_one_count_of_tokens_is_enough_to_watch_a_limit():
 
 
 def test_budgets_that_share_a_limit_are_counted_together():
-    answers = Budget(price_in=1e6, max_cost=10.0)
-    judges = Budget(price_out=1e6, max_cost=10.0, shared=answers.shared)
+    answers = Budget(prices=Prices(input=1e6, output=0.0), max_cost=10.0)
+    judges = Budget(prices=Prices(input=0.0, output=1e6), max_cost=10.0, shared=answers.shared)
     answers.add(Reply(text="A", usage=Usage(input_tokens=4, output_tokens=3)))
     judges.add(Reply(text="A", usage=Usage(input_tokens=3, output_tokens=5)))
     answers.check()
@@ -204,8 +205,8 @@ def test_a_model_without_prices_needs_no_counts():
     budget = Budget(max_cost=1.0)
     budget.add(Reply(text="A", usage=Usage()))
     budget.check()
-    for prices in ({"price_in": 1.0}, {"price_out": 1.0}):
-        blind = Budget(max_cost=1.0, **prices)
+    for prices in (Prices(input=1.0, output=0.0), Prices(input=0.0, output=1.0)):
+        blind = Budget(max_cost=1.0, prices=prices)
         blind.add(Reply(text="A", usage=Usage()))
         with pytest.raises(BudgetSpentError, match="does not say how many tokens"):
             blind.check()

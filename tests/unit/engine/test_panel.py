@@ -98,7 +98,7 @@ def test_what_is_nearer_to_a_run_holds():
         ),
         (
             {"max_cost": 1.0, "models": (PanelModel(model="openai:m"),)},
-            "max_cost needs prices: give price_in and price_out of m",
+            "has none for openai:m, or not the same for all of them; give price_in and price_out of m in its",
         ),
     ],
 )

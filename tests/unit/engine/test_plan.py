@@ -27,6 +27,7 @@ from vidence.engine.plan import (
     read_source,
     write_plan,
 )
+from vidence.engine.prepare import changed_plan
 from vidence.errors import StoreError, UnknownNameError, UsageError
 from vidence.records import Sampling
 
@@ -167,7 +168,7 @@ def test_outside_git_there_is_no_revision(monkeypatch: pytest.MonkeyPatch):
 
 def test_the_typed_overrides_are_the_settings_of_a_plan():
     kinds = get_type_hints(Plan) | get_type_hints(SamplingFlags) | get_type_hints(ExtractFlag)
-    for name in ("format", "benchmark", "data", "study", "model", "sampling"):
+    for name in ("format", "benchmark", "data", "study", "model", "sampling", "listed", "judge_listed"):
         del kinds[name]
     assert get_type_hints(PlanOverrides) == {name: kind | None for name, kind in kinds.items()}
     kinds |= {"selector": AnySelector, "parser": AnyParser, "strategy": AnyStrategy}  # or what is none yet
@@ -181,7 +182,17 @@ def test_every_flag_is_a_field_with_help_and_a_type_that_the_command_line_reads(
     assert flags["judge_models"].is_many
     assert all(one.help.endswith((".", ")", "...")) for one in flags.values())
     fields = {*Plan.__struct_fields__, *SamplingFlags.__struct_fields__, *ExtractFlag.__struct_fields__}
-    without = {"format", "benchmark", "data", "study", "model", "sampling", "headline"}
+    without = {
+        "format",
+        "benchmark",
+        "data",
+        "study",
+        "model",
+        "sampling",
+        "headline",
+        "listed",
+        "judge_listed",
+    }
     assert flags.keys() | plan_settings().keys() == fields - without
     assert not flags.keys() & plan_settings().keys()
 
@@ -252,3 +263,15 @@ def test_a_plan_is_read_from_its_file_or_from_its_folder(tmp_path: Path):
     for place in (tmp_path, tmp_path / "plan.toml"):
         source, plan, facts = read_source(place)
         assert (source, plan, facts) == (tmp_path / "plan.toml", PLAN, FACTS)
+
+
+def test_a_plan_keeps_the_listed_prices_of_its_model_and_given_ones_win():
+    listed = changed_plan(PLAN, model="openai:gpt-4.1", overrides={"max_cost": 1.0})
+    assert (listed.prices, listed.prices.input) == (listed.listed, 2.0)
+    given = changed_plan(listed, overrides={"price_in": 7.0, "price_out": 9.0})
+    assert (given.prices.input, given.prices.output, given.prices.cached) == (7.0, 9.0, None)
+    with pytest.raises(UsageError, match=r"list prices` has none for openai:mine, or .*; give price_in and"):
+        changed_plan(listed, model="openai:mine", overrides={})
+    judged = changed_plan(listed, overrides={"judge_models": ("openai:gpt-4o", "openai:gpt-4o-2024-08-06")})
+    assert judged.judge_prices.output == 10.0
+    assert changed_plan(PLAN, model="scripted:A", overrides={}).prices is None

@@ -201,8 +201,13 @@ class MessagesDialect(Dialect):
         """Tokens read from and written to the cache are input, too; the API counts them apart."""
         if usage is None:
             return Usage()
-        read = [usage.input_tokens, usage.cache_creation_input_tokens, usage.cache_read_input_tokens]
-        return self.usage(read=read, wrote=[usage.output_tokens])
+        cached, new = usage.cache_read_input_tokens, usage.cache_creation_input_tokens
+        return self.usage(
+            read=[usage.input_tokens, new, cached],
+            wrote=[usage.output_tokens],
+            cached=cached,
+            cache_write=new,
+        )
 
 
 # ------------------------------------------------------------------------------------- the schema

@@ -161,6 +161,7 @@ class ChatDialect(Dialect):
             )
         text, refusal = _texts(choice.message)
         usage = body.usage or _Usage()
+        details = usage.prompt_tokens_details or InputDetails()
         tokens = (choice.logprobs.content if choice.logprobs else None) or []
         return Reply(
             text=text,
@@ -168,7 +169,12 @@ class ChatDialect(Dialect):
             finish="refusal" if refusal else finish_of(choice.finish_reason),
             refusal=refusal,
             model=body.model or "",
-            usage=self.usage(read=[usage.prompt_tokens], wrote=[usage.completion_tokens]),
+            usage=self.usage(
+                read=[usage.prompt_tokens],
+                wrote=[usage.completion_tokens],
+                cached=details.cached_tokens,
+                cache_write=details.cache_write_tokens,
+            ),
             choice_logps=choice_logps((t.position for t in tokens), letters),
         )
 
@@ -221,8 +227,16 @@ class _Choice(msgspec.Struct):
     logprobs: _Logprobs | None = None
 
 
+class InputDetails(msgspec.Struct):
+    """Of the tokens read, what OpenAI took from its cache and put there; both protocols write it alike."""
+
+    cached_tokens: object = None
+    cache_write_tokens: object = None
+
+
 class _Usage(msgspec.Struct):
     prompt_tokens: object = None
+    prompt_tokens_details: InputDetails | None = None
     completion_tokens: object = None
 
 

@@ -265,7 +265,8 @@ class GeminiDialect(Dialect):
         if usage is None:
             return Usage()
         wrote = [usage.candidates_token_count, usage.thoughts_token_count]
-        return self.usage(read=[usage.prompt_token_count], wrote=wrote)
+        cached = usage.cached_content_token_count
+        return self.usage(read=[usage.prompt_token_count], wrote=wrote, cached=cached)
 
     async def close(self) -> None:
         """Delete what was uploaded."""
@@ -328,6 +329,7 @@ class _Usage(msgspec.Struct, rename="camel"):
     prompt_token_count: object = None
     candidates_token_count: object = None
     thoughts_token_count: object = None
+    cached_content_token_count: object = None
 
 
 class _Body(msgspec.Struct, rename="camel"):

@@ -412,21 +412,29 @@ class Dialect(ABC):
         """The body with the fields of `extra`."""
         return body | self._settings.extra
 
-    def usage(self, *, read: Sequence[object], wrote: Sequence[object]) -> Usage:
-        """The tokens of a reply, each the sum of what a server counts apart.
+    def usage(
+        self,
+        *,
+        read: Sequence[object],
+        wrote: Sequence[object],
+        cached: object = None,
+        cache_write: object = None,
+    ) -> Usage:
+        """The tokens of a reply, `read` and `wrote` each the sum of what a server counts apart.
 
         A number that can be no count of tokens makes the sum unknown, and is said once.
         """
-        counted = [believed(counts) for counts in (read, wrote)]
+        counted = [believed(counts) for counts in (read, wrote, [cached], [cache_write])]
         if not self._doubted and "absurd" in counted:
             self._doubted = True
+            said = [n for n in (*read, *wrote, cached, cache_write) if n is not None]
             _log.warning(
                 "%s says that a reply took %s tokens; such numbers are counted as unknown",
                 self._server.address,
-                visible(self._server.hide_key(f"{[*read, *wrote]}")[:200]),
+                visible(self._server.hide_key(f"{said}")[:200]),
             )
-        n_in, n_out = (None if n == "absurd" else n for n in counted)
-        return Usage(input_tokens=n_in, output_tokens=n_out)
+        n_in, n_out, n_cached, n_new = (None if n == "absurd" else n for n in counted)
+        return Usage(input_tokens=n_in, output_tokens=n_out, cached_tokens=n_cached, cache_write_tokens=n_new)
 
     def fault(self, answer: Answer, request: Request) -> ModelError:
         """The error that stands for an answer of another status."""

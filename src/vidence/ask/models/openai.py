@@ -12,7 +12,7 @@ from typing import get_args
 import msgspec
 
 from vidence.ask.models.answers import Answer, Finish, Server, choice_logps, decode, finish_of, without_reply
-from vidence.ask.models.chat import API, OPENAI_HOST, ChatDialect, Effort, Settings, Token
+from vidence.ask.models.chat import API, OPENAI_HOST, ChatDialect, Effort, InputDetails, Settings, Token
 from vidence.ask.models.http import (
     Caller,
     HttpModel,
@@ -115,13 +115,19 @@ class ResponsesDialect(ChatDialect):
         refusal = declined or "".join(p.refusal or "" for p in pieces)
         said = [p for p in pieces if p.type in {"output_text", "text"}]
         usage = body.usage or _Usage()
+        details = usage.input_tokens_details or InputDetails()
         return Reply(
             text="".join(p.text or "" for p in said),
             reasoning="\n\n".join(filter(None, (_reasoning(o) for o in outputs if o.type == "reasoning"))),
             finish="refusal" if refusal else _finish(body),
             refusal=refusal,
             model=body.model or "",
-            usage=self.usage(read=[usage.input_tokens], wrote=[usage.output_tokens]),
+            usage=self.usage(
+                read=[usage.input_tokens],
+                wrote=[usage.output_tokens],
+                cached=details.cached_tokens,
+                cache_write=details.cache_write_tokens,
+            ),
             choice_logps=choice_logps((t.position for p in said for t in p.logprobs or []), letters),
         )
 
@@ -161,6 +167,7 @@ class _Incomplete(msgspec.Struct):
 
 class _Usage(msgspec.Struct):
     input_tokens: object = None
+    input_tokens_details: InputDetails | None = None
     output_tokens: object = None
 
 

@@ -83,9 +83,11 @@ class Label(Record):
     folder: Annotated[Path, argument("PACKET")]
     model: Annotated[str, flag("Have this model label, for example openai:gpt-4.1.")]
     limit: Annotated[int | None, flag("Only the first so many rows.", type=click.IntRange(1))] = None
-    max_cost: Annotated[float | None, flag("Stop when so many US dollars are spent; needs prices.")] = None
-    price_in: Annotated[float, flag("US dollars per million tokens read.")] = 0.0
-    price_out: Annotated[float, flag("US dollars per million tokens written.")] = 0.0
+    max_cost: Annotated[
+        float | None, flag("Stop when so many US dollars are spent; see `vidence list prices`.")
+    ] = None
+    price_in: Annotated[float, flag("US dollars per million tokens read (default: as listed).")] = 0.0
+    price_out: Annotated[float, flag("US dollars per million tokens written (default: as listed).")] = 0.0
     concurrency: Annotated[int, flag("Requests in flight.", type=click.IntRange(1))] = 4
     patience_s: Annotated[float, PATIENCE] = 600.0
 
@@ -112,8 +114,6 @@ def _ask(packet: "Packet", given: Label) -> int:
     from vidence.report.error_kinds import flows, write_labels
 
     model = given.model
-    if given.max_cost is not None and not (given.price_in or given.price_out):
-        raise UsageError("--max-cost needs prices: give --price-in and --price-out")
     rows = [row.row for row in packet.rows][: given.limit]
     asked, picture = flows(given.folder, packet, _kinds(packet), labeller=model, rows=rows)
     place = environment()

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import msgspec
 
+from vidence.ask.models.prices import needs_prices
 from vidence.cli.asking import Ending, say_summary
 from vidence.console.flags import NOT_ALL, TRUST, argument, command
 from vidence.console.screen import Screen, say
@@ -99,10 +100,10 @@ def _changed(plan: Plan, given: PlanOverrides) -> Plan:
     if plan.judge_models != models:
         before |= {"judge_price_in": 0.0, "judge_price_out": 0.0}
     plan = msgspec.structs.replace(plan, **before)
-    prices = [
-        given.get("judge_price_in", plan.judge_price_in),
-        given.get("judge_price_out", plan.judge_price_out),
-    ]
-    if "max_cost" in given and not any(prices):
-        raise UsageError("--max-cost needs prices: give --set judge_price_in=N and --set judge_price_out=N")
-    return changed_plan(plan, overrides=given)
+    limit = given.get("max_cost")
+    unlimited: PlanOverrides = {**given, "max_cost": None}
+    changed = changed_plan(plan, overrides=unlimited)
+    if limit is not None and changed.judge_prices is None:
+        how = "--set judge_price_in=N and --set judge_price_out=N"
+        raise UsageError(needs_prices(models, how=how))
+    return msgspec.structs.replace(changed, max_cost=limit)

@@ -47,6 +47,7 @@ PURPOSES: Mapping[str, str] = {
     "rows": "how papers asked the models of their tables, for vidence panel",
     "figures": "tables and figures of papers by name, for vidence panel --as",
     "published": "tables of the papers as printed, for vidence report --published",
+    "prices": "US dollars per million tokens of models, for --max-cost",
     "mappings": "layouts of other people's questions and results, for --map and vidence import",
 }
 
@@ -101,7 +102,7 @@ def _described(plural: str) -> Mapping[str, str]:
 def _everything(plural: str) -> str:
     """One kind: what it is for, and a line for each of its names; names that say all in one line."""
     heading, found = f"{plural}: {PURPOSES[plural]}", _described(plural)
-    if plural in ("protocols", "prompts"):
+    if plural in ("protocols", "prompts", "prices"):
         return f"{heading}\n  {', '.join(found)}"
     described = {f"  {name}": summary for name, summary in found.items()}
     return "\n".join(filter(None, (heading, _two_columns(described))))
@@ -173,6 +174,12 @@ def _mappings() -> Mapping[str, str]:
     return {name: read_map(name).about for name in presets()}
 
 
+def _prices() -> Mapping[str, str]:
+    from vidence.ask.models.prices import price_table
+
+    return {name: prices.summary for name, prices in price_table().items()}
+
+
 def _figures() -> Mapping[str, str]:
     from vidence.report.panel_registry import paper_views
 
@@ -193,4 +200,5 @@ _OTHERS = {
     "figures": _figures,
     "published": _published,
     "mappings": _mappings,
+    "prices": _prices,
 }

@@ -246,7 +246,7 @@ def test_replies_of_every_shape_are_read(content: list, fields: dict[str, object
                 "output_tokens": 3,
                 "output_tokens_details": {"thinking_tokens": 2},
             },
-            Usage(input_tokens=125, output_tokens=3),
+            Usage(input_tokens=125, output_tokens=3, cached_tokens=20, cache_write_tokens=100),
         ),
         (
             {"input_tokens": 5, "cache_read_input_tokens": None, "output_tokens": 3},

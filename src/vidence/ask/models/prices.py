@@ -1,0 +1,138 @@
+"""What models cost: the dated table of their providers, and prices that a user gives."""
+
+import functools
+import os
+import re
+from collections.abc import Iterable, Mapping
+from urllib.parse import urlsplit
+
+import msgspec
+
+from vidence.ask.models.http import HttpSettings
+from vidence.catalog import parse_spec, settings_type
+from vidence.installation import packaged
+from vidence.records import Record, Usage
+
+TABLE = "prices.toml"
+_DATED = (
+    r"(-\d{8}|-\d{4}-\d\d-\d\d|-\d{3}|-0|-latest|-preview(-[\d-]+)?)?"  # what follows the name of a model
+)
+_DEARER = re.compile("service_tier|inference_geo|speed")  # fields of `extra` that change the price
+
+
+class Prices(Record, omit_defaults=True):
+    """What a model costs, in US dollars per million tokens, with the day of the price and its source.
+
+    Input that was read from the provider's cache (`cached`) or written to it (`cache_write`) costs as much as
+    other input where they are None. With a prompt of more than `long_from` tokens (0: no such limit), input
+    costs `long_input` times and output `long_output` times as much. `batch` is the share that the batch API
+    costs.
+    """
+
+    input: float
+    output: float
+    cached: float | None = None
+    cache_write: float | None = None
+    long_from: int = 0
+    long_input: float = 2.0
+    long_output: float = 1.5
+    batch: float = 1.0
+    date: str = ""
+    source: str = ""
+
+    def cost(self, usage: Usage) -> float:
+        """What a reply cost, in US dollars; tokens that the model did not report count as none."""
+        n_in, n_out = usage.input_tokens or 0, usage.output_tokens or 0
+        n_cached = min(usage.cached_tokens or 0, n_in)
+        n_new = min(usage.cache_write_tokens or 0, n_in - n_cached)
+        read = (n_in - n_cached - n_new) * self.input
+        read += n_cached * (self.input if self.cached is None else self.cached)
+        read += n_new * (self.input if self.cache_write is None else self.cache_write)
+        is_long = 0 < self.long_from < n_in
+        wrote = n_out * self.output * (self.long_output if is_long else 1.0)
+        return (read * (self.long_input if is_long else 1.0) + wrote) / 1e6
+
+    @property
+    def says(self) -> str:
+        """Whose prices they are, for tables."""
+        return f"prices of {self.date}, {self.source}" if self.source else "at the prices given"
+
+    @property
+    def summary(self) -> str:
+        """The figures in one line."""
+        parts = {"input": self.input, "cached": self.cached, "cache write": self.cache_write}
+        figures = [f"{name} {price:g}" for name, price in parts.items() if price is not None]
+        factors = f"input x{self.long_input:g}, output x{self.long_output:g}"
+        longer = f"; {factors} above {self.long_from:,} tokens of input"
+        return (
+            f"{', '.join(figures)}, output {self.output:g}; batch x{self.batch:g}"
+            f"{longer if self.long_from else ''}; {self.date}, {self.source}"
+        )
+
+
+class _Provider(Record):
+    """One provider of the table; `variable` holds the address in place of the provider's own."""
+
+    source: str
+    variable: str
+    batch: float
+    models: dict[str, Prices]
+
+
+@functools.cache
+def price_table() -> Mapping[str, Prices]:
+    """Prices by ``provider:model``; the models of other providers, and those not named, have none here."""
+    return {
+        f"{provider}:{name}": msgspec.structs.replace(prices, source=one.source, batch=one.batch)
+        for provider, one in _providers().items()
+        for name, prices in one.models.items()
+    }
+
+
+@functools.cache
+def _providers() -> Mapping[str, _Provider]:
+    return packaged("vidence.ask.models", TABLE, dict[str, _Provider])
+
+
+def listed_prices(specs: Iterable[str]) -> Prices | None:
+    """The prices that all these models have in the table; None where one has none, or they differ.
+
+    A name with a date or ``-latest`` behind it costs what the longest name in the table does that it begins
+    with. A model at another address than its provider's own has no price here.
+
+    >>> listed_prices(["openai:gpt-4.1-2025-04-14"]).input, listed_prices(["openai:gpt-4.1-ultra"])
+    (2.0, None)
+    """
+    found = {_listed(spec) for spec in specs}
+    return found.pop() if len(found) == 1 else None
+
+
+def _listed(text: str) -> Prices | None:
+    spec = parse_spec(text)
+    if (provider := _providers().get(spec.name)) is None:
+        return None
+    settings = settings_type("model", spec.name)
+    if settings is None or not issubclass(settings, HttpSettings):
+        return None
+    address = spec.options.get("base_url") or os.environ.get(provider.variable) or settings.own_address
+    if urlsplit(address).hostname != urlsplit(settings.own_address).hostname:
+        return None
+    if _DEARER.search(spec.options.get("extra", "")):
+        return None
+    names = sorted(provider.models, key=len, reverse=True)
+    name = next((n for n in names if re.fullmatch(re.escape(n) + _DATED, spec.argument)), None)
+    return None if name is None else price_table()[f"{spec.name}:{name}"]
+
+
+def given_prices(price_in: float, price_out: float) -> Prices | None:
+    """The prices that a user gave; None where there are none."""
+    return Prices(input=price_in, output=price_out) if price_in or price_out else None
+
+
+def needs_prices(specs: Iterable[str], *, how: str) -> str:
+    """What to say where a limit of money has no prices; `how` says what gives them."""
+    names = ", ".join(dict.fromkeys(text.partition("?")[0] for text in specs))
+    return (
+        f"max_cost needs prices: `vidence list prices` has none for {names}, or not the same for all of "
+        f"them; give {how}, in US dollars per million tokens"
+    )
