@@ -24,7 +24,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
 from urllib.parse import unquote
 
 import msgspec
@@ -108,9 +108,15 @@ def _files(kind: str) -> Mapping[str, _File]:
 
 
 @functools.cache
+def _all_entry_points() -> importlib.metadata.EntryPoints:
+    """Those of all distributions, whose files are read once in a process."""
+    found = importlib.metadata.entry_points()
+    return cast("importlib.metadata.EntryPoints", found)  # in Python 3.11 of another type
+
+
 def _entry_points(kind: str) -> Mapping[str, importlib.metadata.EntryPoint]:
-    """The plug-ins of other distributions of a kind by name; looked up once in a process."""
-    return {e.name: e for e in importlib.metadata.entry_points(group=f"vidence.{plural(kind)}")}
+    """The plug-ins of other distributions of a kind by name."""
+    return {e.name: e for e in _all_entry_points().select(group=f"vidence.{plural(kind)}")}
 
 
 def plural(kind: str) -> str:
@@ -124,7 +130,7 @@ def plural(kind: str) -> str:
 
 def forget() -> None:
     """Look for plug-ins anew; for programs that install distributions while they run."""
-    _entry_points.cache_clear()
+    _all_entry_points.cache_clear()
 
 
 def names(kind: str) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ import msgspec
 __version__ = "0.1.0"
 _NAME = "vidence"
 T = TypeVar("T")
+_LONG_KEY = re.compile(r"""(?<![\w"'-])(?:[\w"'-]++\s*+\.\s*+){64}""")
 _EXTRA = re.compile(r"""(?P<requirement>[^;]+);.*\bextra == ['"](?P<extra>[^'"]+)['"]""")
 
 
@@ -75,9 +76,29 @@ def install_trackers() -> str:
     )
 
 
+def toml_of(text: str) -> dict[str, object]:
+    """What a text in TOML holds.
+
+    Raises:
+        TOMLDecodeError: it is none, is nested too deeply, or has a number of thousands of digits or a key of
+            more than 64 parts, whose time grows with their square.
+    """
+    if _LONG_KEY.search(text):
+        raise tomllib.TOMLDecodeError("a key has more than 64 parts")
+    try:
+        return tomllib.loads(text)
+    except (RecursionError, ValueError) as error:  # the standard library raises them as they are
+        raise tomllib.TOMLDecodeError(str(error)) from error
+
+
 def packaged(room: str, name: str, kind: type[T]) -> T:
     """A TOML file that lies beside the modules of a room, such as ``vidence.engine``."""
     return msgspec.convert(tomllib.loads(packaged_text(room, name)), kind)
+
+
+def packaged_schema(room: str, name: str) -> dict[str, object]:
+    """A JSON Schema that lies beside the modules of a room."""
+    return msgspec.json.decode(packaged_text(room, name), type=dict[str, object])
 
 
 def packaged_text(room: str, name: str) -> str:

@@ -5,6 +5,7 @@ import os
 import socket
 from collections.abc import Iterator
 
+import aiohttp
 import anyio
 import httpx2
 import pytest
@@ -54,7 +55,12 @@ def test_what_connects_in_an_event_loop_is_stopped_too(host: str) -> None:
         async with httpx2.AsyncClient(timeout=0.5, trust_env=False) as client:
             await client.get(f"http://{host}/")
 
-    for way in (by_asyncio, by_anyio, by_httpx2):
+    async def by_aiohttp() -> None:
+        timeout = aiohttp.ClientTimeout(total=0.5)
+        async with aiohttp.ClientSession(timeout=timeout) as client, client.get(f"http://{host}/"):
+            pass
+
+    for way in (by_asyncio, by_anyio, by_httpx2, by_aiohttp):
         with pytest.raises((RuntimeError, ExceptionGroup)) as found:
             anyio.run(way)
         error: BaseException = found.value

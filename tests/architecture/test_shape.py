@@ -35,7 +35,8 @@ def state():
 before = state()
 import {module}
 assert before == state(), "importing changed the environment, logging, warnings or random state"
-heavy = [m for m in ("torch", "transformers", "httpx2", "scipy.stats", "jinja2") if m in sys.modules]
+slow = ("torch", "transformers", "aiohttp", "httpx2", "scipy.stats", "jinja2")
+heavy = [m for m in slow if m in sys.modules]
 print(",".join(heavy))
 """
 

@@ -86,7 +86,7 @@ def test_a_server_that_fails_prints_and_shows_no_secret(vidence):
             assert ask(port, "/projects/films/guidelines", form=form, cookie=cookie)[0] == 507
         assert ask(port, "/", cookie=copy)[0] == 302
         with closing(sqlite3.connect(vidence.folder / "team" / "studio.sqlite3", timeout=20)) as opened:
-            for table in ("studio_guidelinerow", "studio_userrow", "studio_itemrow"):
+            for table in [f"studio_{one}row" for one in ("guideline", "user", "item", "project")]:
                 opened.execute(f"ALTER TABLE {table} RENAME TO {table}_gone")
             opened.commit()
         failed = [

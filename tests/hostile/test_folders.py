@@ -10,10 +10,12 @@ import click
 import msgspec
 import pytest
 
+import vidence as python
 from subjects.layouts import LAYOUTS
 from subjects.released import half_hidden
 from vidence.cli.finding import all_commands, find_command
 from vidence.cli.main import main
+from vidence.errors import UsageError
 from videos.samples import squares, write_video
 
 MAKERS: Final = Path(__file__).parents[1] / "golden" / "makers"
@@ -220,3 +222,14 @@ def test_a_configuration_cannot_name_a_folder_of_others(place, capsys, maker):
     code, said = vidence(capsys, f"make {maker} {maker}/config.toml")
     assert (code, content(place / "theirs")) == (2, before), said
     assert "is not empty: it holds account.json, drawn.jsonl, items.jsonl, notes" in said
+
+
+def test_python_refuses_a_folder_of_others(place):
+    before = fill(place / "theirs")
+    rows = [{"item_id": "q", "question": "Which?", "choices": ["x", "y"], "answer": "A"}]
+    asked = {"model": "baseline:random", "out": place / "theirs"}
+    with pytest.raises(UsageError, match="is not empty: it holds account"):
+        python.evaluate(rows, progress=False, **asked)
+    with pytest.raises(UsageError, match="is not empty: it holds account"):
+        python.diagnose("rotations", rows, **asked)
+    assert content(place / "theirs") == before

@@ -4,6 +4,7 @@ All is read in worker processes, as a run reads it, so that a crash is seen.
 """
 
 import gzip
+import json
 import os
 import random
 from collections.abc import Awaitable, Callable
@@ -20,10 +21,14 @@ from subjects.damaged import damaged, look_at, misspelt, walk_through
 from subjects.hostile_templates import NEVER_ENDING, generated
 from subjects.mocap_files import AMC, ASF, BVH, cmu_bvh
 from vidence.ask.benchmarks import table
+from vidence.ask.mapping.items import ItemReader
+from vidence.ask.mapping.mapping import read_map
 from vidence.ask.prompting.templates import VARIABLES, Template, choices_of
 from vidence.contracts import Loaded
 from vidence.engine.bounds import Bounds
+from vidence.engine.config_file import config_of
 from vidence.engine.executor import Workers
+from vidence.engine.plan import Plan, read_plan_file
 from vidence.engine.prepare import choose_items, make_plan
 from vidence.errors import DecodeTimeoutError, VidenceError
 from vidence.media.files import missing
@@ -251,6 +256,37 @@ def test_templates_that_never_end(effort, tmp_path, record_attack):
             await one(f"{seed} {text}", partial(fill, text))
 
     check("templates that never end", tried(go, tmp_path), record_attack)
+
+
+def mapped(path: Path) -> object:
+    """What a mapping makes of a row."""
+    return ItemReader(read_map(str(path)), folder=path.parent).row({"id": "a" * 90})
+
+
+def test_configurations_that_never_end(tmp_path, record_attack):
+    """TOML that is nested too deeply, and patterns of mappings that fit in endless ways."""
+    texts = ["a = " + "[" * 5_000, "a = " + "9" * 5_000, "a = " + "{a = " * 5_000, "a." * 50_000 + "a = 1"]
+    whole = 'item_id = "id"\nquestion = "q"\nanswer = "a"\npatterns.id = %s\n'
+    patterns = (
+        "(a+)+$",
+        "(a|aa)*$",
+        "(a|ab)(a|ab)*b",
+        "a*a*a*a*a*$b",
+        "(?x)(a+) +$",
+        "a?" * 40 + "b",
+        "(" * 9_000,
+    )
+    for n, text in enumerate([*texts, *(whole % json.dumps(one) for one in patterns)]):
+        (tmp_path / f"{n}.toml").write_text(text)
+
+    async def go(one: Try) -> None:
+        for n in range(len(texts) + len(patterns)):
+            await one(f"mapping {n}", partial(mapped, tmp_path / f"{n}.toml"))
+            if n < len(texts):
+                await one(f"plan {n}", partial(read_plan_file, tmp_path / f"{n}.toml"))
+                await one(f"configuration {n}", partial(config_of, texts[n], Plan, name="a.toml"))
+
+    check("configurations that never end", tried(go, tmp_path), record_attack)
 
 
 def test_formats_that_are_not_opened(whole, tmp_path, monkeypatch, record_attack):

@@ -16,6 +16,7 @@ from vidence.make.makers import herbench
 from vidence.make.pipeline.ledger import UnitDone
 from vidence.make.pipeline.session import BuildContext, Built, MakeOverrides
 from vidence.make.review.people.rows import TrackRow, read_rows
+from vidence.studio.bridge.places import place_id
 
 configured()
 
@@ -116,7 +117,7 @@ class RealSet:
         from vidence.studio.records.boards import MadeSetRow
 
         self.client = tried.signed_in()
-        answer = self.client.post("/sets/", {"folder": str(self.made.resolve()), "project": ""})
+        answer = self.client.post("/sets/", {"set": place_id(self.made), "project": ""})
         assert answer.status_code == 302, answer.content.decode()
         self.address = f"/sets/{MadeSetRow.objects.get(folder=str(self.made.resolve())).public}/"
 

@@ -106,10 +106,11 @@ def refuses(status: str, message: object = "no", *lines: str):
     return says(lambda _: (json.dumps({"error": {"message": message}}).encode(), status, *lines))
 
 
-DOWN, NO_ACCESS = "500 502 503 504 529 429 599 999", "401 402 403 404 405 304"
+DOWN, NO_ACCESS = "500 502 503 504 529 429 599 999", "401 402 403 404 405"
 REJECTED = "400 406 408 409 411 413 414 415 418 422 425 431 451"
 several("nothing was ever answered.*answered", **{f"down_{n}": refuses(f"{n} No") for n in DOWN.split()})
 several("answered", **{f"refused_{n}": refuses(f"{n} No") for n in f"{NO_ACCESS} {REJECTED}".split()})
+several("broke", refused_304=refuses("304 No"))  # which has no body
 UPGRADE = b"HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\ngarbage"
 several("answered 101|broke", upgrade=sends(lambda _: UPGRADE, ends=True))
 FILTERED = b'{"error": {"message": "the prompt was filtered", "code": "content_filter"}}'

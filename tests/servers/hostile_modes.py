@@ -304,7 +304,7 @@ async def endless_trailers(call: Call) -> None:
     await call.for_ever(b"x: " + b"y" * 1000 + b"\r\n")
 
 
-several("broke|more than", endless_chunk_extension=floods(CHUNKED + b"5;", b"x" * 65536))
+several("broke|more than|no reply within", endless_chunk_extension=floods(CHUNKED + b"5;", b"x" * 65536))
 several(
     "not JSON|broke|second answer",
     length_too_short=sends(lambda call: whole(call.good()[:20]) + call.good()[20:]),
@@ -315,6 +315,9 @@ several(
     huge_chunk_size=sends(lambda call: CHUNKED + b"f" * 30 + b"\r\n" + call.good(), ends=True),
     negative_length=sends(lambda call: OK + b"content-length: -5\r\n\r\n" + call.good()),
     two_lengths=sends(lambda call: whole(call.good(), OK + b"content-length: 5\r\n")),
+    length_and_chunks=sends(
+        lambda call: OK + b"content-length: 5\r\n" + CHUNKED[17:] + chunk(call.good()) + b"0\r\n\r\n"
+    ),
     no_status=sends(lambda call: call.good(), ends=True),
     bad_status=sends(lambda call: whole(call.good(), b"HTTP/1.1 abc OK\r\n")),
     http_2=sends(lambda _: b"\x00\x00\x12\x04\x00\x00\x00\x00\x00" * 10, ends=True),
@@ -324,9 +327,6 @@ several(
 several(
     "answer",
     trailers=sends(lambda call: CHUNKED + chunk(call.good()) + b"0\r\nx: y\r\n\r\n"),
-    length_and_chunks=sends(
-        lambda call: OK + b"content-length: 5\r\n" + CHUNKED[17:] + chunk(call.good()) + b"0\r\n\r\n"
-    ),
     http_1_0=sends(lambda call: b"HTTP/1.0 200 OK\r\n\r\n" + call.good(), ends=True),
     line_feeds_alone=sends(lambda call: whole(call.good()).replace(b"\r\n", b"\n")),
     many_cookies=sends(

@@ -113,7 +113,7 @@ def studio(mode: Mode, data: Path, **more: Any) -> Iterator[Tried]:
     """A studio for one test."""
     _with_tables()
     from django.conf import settings as django_settings
-    from django.core.cache import cache
+    from django.core.cache import caches
     from django.db import transaction
     from django.test import override_settings
 
@@ -134,4 +134,5 @@ def studio(mode: Mode, data: Path, **more: Any) -> Iterator[Tried]:
     with override_settings(STUDIO=made, **changed), transaction.atomic():
         yield Tried(settings=settings, clock=clock)
         transaction.set_rollback(True)
-    cache.clear()
+    for one in caches.all():
+        one.clear()

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from subjects.street_set import StreetSet
+from vidence.studio.bridge.places import place_id
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +37,7 @@ class Boards:
 
 def open_boards(street: StreetSet, client: Any, *, project: str = "") -> Boards:
     """Open a set in a studio that was told of it."""
-    answer = client.post("/sets/", {"folder": str(street.made.resolve()), "project": project})
+    answer = client.post("/sets/", {"set": place_id(street.made), "project": project})
     assert answer.status_code == 302, answer.content.decode()
     from vidence.studio.records.boards import MadeSetRow
 

@@ -15,6 +15,7 @@ from vidence.ask.files import FieldError, decoded
 from vidence.ask.functions import VouchedName, give
 from vidence.catalog import names
 from vidence.contracts import Model, Scorer, Selector, Strategy
+from vidence.engine.evaluate import own_run
 from vidence.engine.plan import PlainOverrides, PlanOverrides, read_overrides
 from vidence.errors import DataError, StoreError, UsageError
 from vidence.media.whole import PRIVATE, write_whole
@@ -117,10 +118,11 @@ def written(questions: Iterable[Item | Mapping[str, object]], folder: Path) -> P
 
     Args:
         questions: items, or mappings with the fields of the item format.
-        folder: where the file is written; it is made.
+        folder: `QUESTIONS`, or that of the run.
 
     Raises:
         DataError: one is no question; the message says which and why.
+        UsageError: the folder holds something else than a run.
         StoreError: the file cannot be written.
     """
     lines: dict[str, bytes] = {}
@@ -137,6 +139,8 @@ def written(questions: Iterable[Item | Mapping[str, object]], folder: Path) -> P
         )
     content = b"".join(line + b"\n" for line in lines.values())
     path = folder / f"questions-{hashlib.sha256(content).hexdigest()[:12]}.jsonl"
+    if folder != QUESTIONS:
+        own_run(folder)
     try:
         if not path.exists():
             write_whole(path, content, mode=PRIVATE)

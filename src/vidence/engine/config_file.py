@@ -14,6 +14,7 @@ from msgspec import Meta
 
 from vidence.catalog import plain_type
 from vidence.errors import UsageError
+from vidence.installation import toml_of
 from vidence.records import Record
 
 RecordT = TypeVar("RecordT", bound=Record)
@@ -66,7 +67,7 @@ def config_of(text: str, kind: type[RecordT], *, name: str) -> RecordT:
         UsageError: as by `read_config`.
     """
     try:
-        raw = tomllib.loads(text)
+        raw = toml_of(text)
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"the configuration {name} is no TOML: {error}") from error
     for steps, what in _faults(raw, kind, ()):
@@ -168,7 +169,7 @@ def _line(lines: Sequence[str], steps: Sequence[Step]) -> int | None:
     start = 1
     for end in range(1, len(lines) + 1):
         try:
-            raw: object = tomllib.loads("\n".join(lines[:end]))
+            raw: object = toml_of("\n".join(lines[:end]))
         except tomllib.TOMLDecodeError:
             continue  # inside a value of several lines
         if _holds(raw, steps):

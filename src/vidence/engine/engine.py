@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 
 from vidence.ask.models.keys import clean_error, clean_record, without_keys
+from vidence.ask.models.local import InstantModel
 from vidence.catalog import create
 from vidence.contracts import Ask, Flow, MadeT, Model, Request, Together
 from vidence.engine.events import Listener, Waiting
@@ -100,6 +101,9 @@ class Asker:
             AccessError: the model will answer no request.
             BudgetSpentError: the limit of spending is reached.
         """
+        if isinstance(self._model, InstantModel):
+            reply = await self._reply_in_time(request)
+            return CostedReply(reply=reply, is_remembered=False, cost=self._limits.budget.add(reply))
         key = memory_key(request, identity=self._model.identity, by_item=self._model.by_item)
         while (running := self._in_flight.get(key)) is not None:
             await running.wait()
@@ -116,7 +120,6 @@ class Asker:
     async def _ask_once(self, key: bytes, request: Request) -> CostedReply:
         """A new reply, or that for which another process has asked meanwhile."""
         wait_s = _FIRST_LOOK_S
-        # What is recorded, or a rule, costs nothing.
         while not (self._model.by_item or self._memory.claim(key)):
             remembered = self._memory.get(key)
             if remembered is not None:

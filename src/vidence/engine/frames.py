@@ -76,6 +76,7 @@ class FrameDesk:
         self._workers = workers
         self._on_trouble = on_trouble
         self._cache = FrameCache(place.cache_root, max_bytes=place.cache_max_bytes)
+        self._sources: dict[Media, Source] = {}
         self._aside: dict[Source, Failed] = {}
         self._unchecked: set[str] = set()
         self._count = count
@@ -130,7 +131,9 @@ class FrameDesk:
     # ------------------------------------------------------------------ facts
 
     def _source(self, media: Media) -> Source:
-        return located(self._place.media_root, media), media.kind
+        if media not in self._sources:
+            self._sources[media] = located(self._place.media_root, media), media.kind
+        return self._sources[media]
 
     async def _facts(self, source: Source) -> MediaFacts | Failed:
         if source in self._aside:

@@ -58,10 +58,16 @@ class AdaptiveLimit:
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[float]:
         """Wait for a place, and for the end of a wait that the server asked for; gives the time then."""
-        async with self._slots:
+        try:
+            self._slots.acquire_nowait()
+        except anyio.WouldBlock:
+            await self._slots.acquire()
+        try:
             while (wait_s := self._quiet_until_s - self._clock()) > 0:
                 await anyio.sleep(wait_s)
             yield self._clock()
+        finally:
+            self._slots.release()
 
     def on_reply(self) -> None:
         """A request was answered: allow a little more."""

@@ -12,7 +12,7 @@ import msgspec
 
 from vidence.contracts import Request
 from vidence.engine.environment import machine
-from vidence.engine.store import LogSync, decoded, log_of, opened_file, transaction, translated
+from vidence.engine.store import LogSync, TurnWriter, decoded, log_of, opened_file, transaction, translated
 from vidence.errors import StoreError
 from vidence.media.whole import is_running, make_private
 from vidence.records import ImagePart, Reply, TextPart
@@ -26,11 +26,7 @@ _HOLDER = (
 _CLAIM = (
     "INSERT OR IGNORE INTO leases SELECT ?1, ?2 WHERE NOT EXISTS (SELECT key FROM replies WHERE key = ?1)"
 )
-# Of one connection; a reply and the end of its lease are one statement, which is one trip to the disk.
-_ANSWERED = (
-    "CREATE TEMP TRIGGER answered AFTER INSERT ON replies "
-    "BEGIN DELETE FROM leases WHERE key = NEW.key AND owner = {owner}; END"
-)
+_RELEASE = "DELETE FROM leases WHERE key = ? AND owner = ?"
 _PUT = "INSERT OR IGNORE INTO replies VALUES (?, ?)"
 
 
@@ -92,22 +88,29 @@ class Memory(ExitStack):
         self._beat_s = 0.0
         self._keeper = LogSync(log_of(path))
         self.callback(self._keeper.close)
+        self._writer = TurnWriter(self._db, path)
+        self._unwritten: set[bytes] = set()
+        self.callback(self._writer.flush)
 
     def get(self, key: bytes) -> Reply | None:
         """The reply to what was asked under this key, or None."""
+        if key in self._unwritten:
+            self._writer.flush()
         with translated(self.path):
             row = self._db.execute("SELECT json FROM replies WHERE key = ?", (key,)).fetchone()
             return decoded(self._decoder, row[0]) if row else None
 
     def put(self, key: bytes, reply: Reply) -> None:
-        """Keep a reply; no end of this process can lose it when this returns.
+        """Keep a reply; no end of this process can lose it when this turn of the event loop has ended.
 
         The first one under a key stays. A power cut may take those of the last `LogSync.EVERY_S` seconds.
         """
-        with translated(self.path):
-            self._keeper.check()
-            if self._db.execute(_PUT, (key, msgspec.json.encode(reply))).rowcount == 1:
-                self._held.discard(key)  # see `_ANSWERED`
+        self._keeper.check()
+        if self._writer.is_idle:
+            self._unwritten.clear()
+        self._unwritten.add(key)
+        self._writer.add(_PUT, (key, msgspec.json.encode(reply)))
+        self.release(key)
 
     def claim(self, key: bytes) -> bool:
         """Take the lease on a key; False while somebody has it, and when its reply is there."""
@@ -118,7 +121,7 @@ class Memory(ExitStack):
                 holder = self._db.execute(_HOLDER, (key,)).fetchone()
                 if holder is None or holder[0] == self._owner or self._is_alive(*holder[1:]):
                     return False
-                self._db.execute("DELETE FROM leases WHERE key = ? AND owner = ?", (key, holder[0]))
+                self._db.execute(_RELEASE, (key, holder[0]))
                 if not self._has_taken(key):
                     return False
         self._held.add(key)
@@ -131,8 +134,7 @@ class Memory(ExitStack):
         """Let go of a lease without a reply; nothing where it is not held."""
         if key in self._held:
             self._held.remove(key)
-            with translated(self.path):
-                self._db.execute("DELETE FROM leases WHERE key = ? AND owner = ?", (key, self._owner))
+            self._writer.add(_RELEASE, (key, self._owner))
 
     def _is_alive(self, home: str | None, pid: int | None, until_s: float | None) -> bool:
         """Whether the owner of a lease is there: it was seen lately (a clock set back says nothing)."""
@@ -150,7 +152,6 @@ class Memory(ExitStack):
             row = (machine(), os.getpid(), now_s + LEASE_S)
             made = self._db.execute("INSERT INTO owners (home, pid, until_s) VALUES (?, ?, ?)", row)
             self._owner = made.lastrowid or 0
-            self._db.execute(_ANSWERED.format(owner=self._owner))
         self.callback(self._sign_out)
         self._keeper.beat = self._beat
 

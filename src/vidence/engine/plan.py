@@ -24,7 +24,7 @@ from vidence.contracts import View
 from vidence.engine.limits import AskLimits, duration_s
 from vidence.engine.store import PLAN_NAME, RUN_FILE
 from vidence.errors import StoreError, UnknownNameError, UsageError
-from vidence.installation import __version__
+from vidence.installation import __version__, toml_of
 from vidence.media.encode import MOST_QUALITY
 from vidence.media.whole import PRIVATE, whole_file
 from vidence.records import EXTRACT, Record, Sampling
@@ -639,7 +639,7 @@ def read_plan_file(path: Path) -> tuple[Plan, Facts | None]:
         StoreError: not TOML, or written by another format of vidence.
     """
     try:
-        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+        raw = toml_of(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise
     except NotADirectoryError as error:
@@ -651,16 +651,18 @@ def read_plan_file(path: Path) -> tuple[Plan, Facts | None]:
         raise StoreError(f"cannot read {path}: {error}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise StoreError(f"{path} is not readable as TOML: {error}") from error
-    found = raw.get("plan", {}).get("format") if isinstance(raw.get("plan"), dict) else None
-    if found != FORMAT:
+    plan = raw.get("plan")
+    found = plan.get("format") if isinstance(plan, dict) else None
+    if not isinstance(plan, dict) or found != FORMAT:
         raise StoreError(
             f"{path} has format {found!r}, this version of vidence reads {FORMAT!r}; "
             "use the version that wrote it, or run again into a new folder"
         )
-    sampling = raw["plan"].get("sampling", {})
-    for name in _MAY_BE_UNSET:
-        if sampling.get(name) == "unset":
-            sampling[name] = None
+    sampling = plan.get("sampling")
+    if isinstance(sampling, dict):
+        plan["sampling"] = {
+            k: None if k in _MAY_BE_UNSET and v == "unset" else v for k, v in sampling.items()
+        }
     try:
         whole = msgspec.convert(raw, _PlanFile)
     except msgspec.ValidationError as error:
@@ -706,7 +708,7 @@ def git_revision() -> str:
 def machine_facts() -> dict[str, object]:
     """Version, revision, Python, platform and the libraries that can change a number, for `Facts`."""
     versions: dict[str, str] = {}
-    for name in ("av", "msgspec", "numpy", "pillow", "scipy", "torch", "transformers", "httpx2"):
+    for name in ("av", "msgspec", "numpy", "pillow", "scipy", "torch", "transformers", "aiohttp"):
         with suppress(importlib.metadata.PackageNotFoundError):
             versions[name] = importlib.metadata.version(name)
     return {

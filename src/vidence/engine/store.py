@@ -4,6 +4,7 @@ A row that was written survives ``kill -9`` (write-ahead log), and a power cut a
 findings are only ever appended; of several rows for one question (and repeat) the last one counts.
 """
 
+import asyncio
 import errno
 import hashlib
 import os
@@ -311,6 +312,62 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
     db.execute("COMMIT")
 
 
+class TurnWriter:
+    """Writes what one turn of the event loop adds to a file in one transaction, at the end of the turn.
+
+    A transaction costs as much as the rest of a row. Outside a loop a row is written at once.
+    """
+
+    def __init__(self, db: sqlite3.Connection, path: Path) -> None:
+        self._db = db
+        self._path = path
+        self._rows: list[tuple[str, tuple[object, ...]]] = []
+        self._error: StoreError | None = None
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether everything is written."""
+        return not self._rows
+
+    def add(self, statement: str, row: tuple[object, ...]) -> None:
+        """Write this row soon.
+
+        Raises:
+            StoreError: an earlier one could not be written.
+        """
+        self._check()
+        self._rows.append((statement, row))
+        if len(self._rows) == 1:
+            try:
+                asyncio.get_running_loop().call_soon(self._end_turn)
+            except RuntimeError:
+                self.flush()
+
+    def flush(self) -> None:
+        """Write what was not written yet.
+
+        Raises:
+            StoreError: it cannot be written.
+        """
+        self._check()
+        rows, self._rows = self._rows, []
+        if rows:
+            with translated(self._path), transaction(self._db):
+                for statement, row in rows:
+                    self._db.execute(statement, row)
+
+    def _end_turn(self) -> None:
+        try:
+            self.flush()
+        except StoreError as error:  # there is nobody to tell now
+            self._error = error
+
+    def _check(self) -> None:
+        error, self._error = self._error, None
+        if error is not None:
+            raise error
+
+
 @contextmanager
 def opened_file(path: Path, *, file_format: str, tables: str = "") -> Iterator[sqlite3.Connection]:
     """A file with the tables of an SQL file; without it stays as it is, and others may write into it."""
@@ -459,12 +516,20 @@ class RunStore(ExitStack):
                 _refuse_links(folder)
                 opening.enter_context(_locked(folder))
             tables = "run.sql" if is_writer else ""
-            self._db = opening.enter_context(opened_file(self.path, file_format=RUN_FORMAT, tables=tables))
+            self._file = opening.enter_context(opened_file(self.path, file_format=RUN_FORMAT, tables=tables))
+            self._writer = TurnWriter(self._file, self.path)
+            self._kept: set[bytes] = set()
             if is_writer:
                 opening.callback(self._end_log)
             self._keeper = LogSync(log_of(self.path))
             opening.callback(self._keeper.close)
+            opening.callback(self._writer.flush)
             self.push(opening.pop_all())
+
+    @property
+    def _db(self) -> sqlite3.Connection:
+        self._writer.flush()
+        return self._file
 
     def _end_log(self) -> None:
         with suppress(sqlite3.DatabaseError):  # somebody reads, or the disk is full: the log stays
@@ -508,23 +573,24 @@ class RunStore(ExitStack):
             return tuple(sharing.item(decoded(decoder, json)) for (json,) in rows)
 
     def add(self, trial: Trial) -> None:
-        """Append one trial; no end of this process can lose it when this returns.
+        """Append one trial; no end of this process can lose it when this turn of the event loop has ended.
 
         A power cut may take those of the last `LogSync.EVERY_S` seconds; they are asked again, out of the
         reply memory where that has them.
         """
         self._keeper.check()
         digest: bytes | None = None
-        with translated(self.path):
-            if trial.selection is not None:
-                json = self._json(trial.selection)
-                digest = hashlib.sha256(json.encode()).digest()[:16]
-                self._db.execute("INSERT OR IGNORE INTO selections VALUES (?, ?)", (digest, json))
-            row = TrialRow(**{name: getattr(trial, name) for name in TrialRow.__struct_fields__})
-            self._db.execute(
-                "INSERT INTO trials (item_id, repeat, selection, json) VALUES (?, ?, ?, ?)",
-                (trial.item_id, trial.repeat, digest, self._json(row)),
-            )
+        if trial.selection is not None:
+            json = self._json(trial.selection)
+            digest = hashlib.sha256(json.encode()).digest()[:16]
+            if digest not in self._kept:
+                self._kept.add(digest)
+                self._writer.add("INSERT OR IGNORE INTO selections VALUES (?, ?)", (digest, json))
+        row = TrialRow(**{name: getattr(trial, name) for name in TrialRow.__struct_fields__})
+        self._writer.add(
+            "INSERT INTO trials (item_id, repeat, selection, json) VALUES (?, ?, ?, ?)",
+            (trial.item_id, trial.repeat, digest, self._json(row)),
+        )
 
     def answered(self) -> set[tuple[str, int]]:
         """Item id and repeat of every trial that did not fail; these are never asked again."""

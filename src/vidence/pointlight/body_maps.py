@@ -11,6 +11,7 @@ import msgspec
 from msgspec import field
 
 from vidence.errors import UsageError
+from vidence.installation import toml_of
 from vidence.records import Record
 
 FOLDER = Path(__file__).parent / "bodies"
@@ -73,7 +74,7 @@ def read_body_map(path: Path) -> BodyMap:
         UsageError: it cannot be read, names an unknown point, or one name for both sides.
     """
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        table = toml_of(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

@@ -32,7 +32,7 @@ class AuthMiddleware(AuthenticationMiddleware):
 
     def process_request(self, request: HttpRequest) -> None:
         """Set ``request.user`` and ``request.person``."""
-        if caches["ended"].get(_signature_of(request)):
+        if caches["kept"].get(_signature_of(request)):
             request.session.flush()
         super().process_request(request)
         request.person = None if request.path.startswith("/static/") else _person_of(request)
@@ -75,7 +75,7 @@ class PolicyMiddleware(MiddlewareMixin):
 
 def end_session(request: HttpRequest) -> None:
     """Sign a browser out; copies of its cookie open nothing any more as long as the server runs."""
-    caches["ended"].set(_signature_of(request), True, SESSION_S)
+    caches["kept"].set(_signature_of(request), True, SESSION_S)
     logout(request)
 
 

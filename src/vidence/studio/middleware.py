@@ -1,22 +1,36 @@
-"""What every request passes: bounds for one address, headers of answers, and words where the disk is full."""
+"""What every request passes: bounds for one address, headers, no paths of the server, words for errors."""
 
 import errno
 import hashlib
+import html
 import ipaddress
+import os
+import re
+import tempfile
 from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
 from typing import Final
 
-from django.core.cache import cache
+import msgspec
+from django.core.cache import cache, caches
 from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse
+from django.urls import is_valid_path
 from django.utils.deprecation import MiddlewareMixin
 
+from vidence.errors import UsageError, VidenceError
 from vidence.studio.access import SAFE
 from vidence.studio.pages.answers import as_json
 from vidence.studio.pages.faults import fault
-from vidence.studio.settings import current
+from vidence.studio.records.boards import MadeSetRow
+from vidence.studio.records.people import ProjectRow
+from vidence.studio.records.studies import StudyRow
+from vidence.studio.settings import Trouble, current
 
 _MINUTE_S: Final = 60
+_JSON: Final = "application/json"
+_WITH_FOLDERS: Final = ((StudyRow, "folder"), (MadeSetRow, "folder"), (MadeSetRow, "people_folder"))
 POLICY: Final = "; ".join(
     (
         "default-src 'none'",
@@ -62,6 +76,67 @@ class HeadersMiddleware(MiddlewareMixin):
         """Add them."""
         for name, value in HEADERS.items():
             response.headers.setdefault(name, value)
+        return response
+
+
+# --------------------------------------------------------------------------- paths of the server
+
+
+def shown(text: str) -> str:
+    """A text as a team reads it: of folders of the server their names alone, without where they lie.
+
+    What is an address of the studio stays, also where a folder has the same name.
+    """
+    pattern, names = _folders(_known_folders())
+    if not any(name in text for name in names):
+        return text
+    return pattern.sub(
+        lambda found: found[0] if is_valid_path(found[0]) else names[found[1]] + found[2], text
+    )
+
+
+def _known_folders() -> frozenset[str]:
+    """The folders that the studio was told of, by its start or in pages, and those of its user and system."""
+    settings = current().settings
+    paths = (one if one.is_dir() else one.parent for one in settings.paths)
+    told = (settings.data, settings.cache_root, *settings.media_roots, *paths)
+    opened = ProjectRow.objects.values_list("media_root").union(
+        *(rows.objects.values_list(column) for rows, column in _WITH_FOLDERS)
+    )
+    try:
+        rows = [one for (one,) in opened]
+    except DatabaseError:  # the page says so; what was told at the start is known all the same
+        rows = []
+    return frozenset(map(str, (*filter(None, told), *rows, tempfile.gettempdir(), os.path.expanduser("~"))))
+
+
+@lru_cache(maxsize=8)
+def _folders(folders: frozenset[str]) -> tuple[re.Pattern[str], Mapping[str, str]]:
+    """What finds these folders, as plain text, HTML and JSON write them, and what takes their places."""
+    spelt = (str, html.escape, _in_json, lambda text: html.escape(_in_json(text)))
+    names = {
+        way(path): way(Path(path).name)
+        for folder in folders
+        for path in (folder, os.path.realpath(folder))
+        if Path(path).name
+        for way in spelt
+    }
+    known = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
+    return re.compile(rf"(?<![\w.-])({known})(?![\w-])([\w./%-]*)"), names
+
+
+def _in_json(text: str) -> str:
+    return msgspec.json.encode(text).decode()[1:-1]
+
+
+class PathsMiddleware(MiddlewareMixin):
+    """Tells people of a team no path of the server; one who works alone is the one who started it."""
+
+    def process_response(self, _request: HttpRequest, response: HttpResponse) -> HttpResponse:
+        """Take them out of a text."""
+        is_text = response.headers.get("Content-Type", "").startswith(("text/html", "text/plain", _JSON))
+        if is_text and not response.streaming and current().settings.mode == "team":
+            response.content = shown(response.content.decode()).encode()
         return response
 
 
@@ -139,26 +214,34 @@ def reason(error: BaseException) -> str:
 
 def note_trouble(error: BaseException) -> str:
     """Remember that nothing could be written, for the page of the server's state; the `reason`."""
-    words, studio = reason(error), current()
+    words, kept = reason(error), caches["kept"]
     if words:
-        studio.troubles.note(words, at=studio.settings.clock())
+        kept.add("troubles", 0, None)
+        last = Trouble(words=words, at=current().settings.clock(), n=kept.incr("troubles"))
+        kept.set("trouble", last, None)
     return words
 
 
-class DiskFaultMiddleware(MiddlewareMixin):
-    """Says "not saved" where a page could not write, and why; the page of the server's state says it too."""
+class FaultMiddleware(MiddlewareMixin):
+    """Says why a page cannot be shown or did not save; the state of the server tells of disks, too."""
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
-        """The answer to an error of the disk; any other is not for here."""
-        words = note_trouble(exception)
-        if not words:
+        """The answer to an error of ours or of the disk; any other is not for here."""
+        is_shown = request.method in SAFE
+        title, words = "This cannot be shown" if is_shown else "This is not saved", str(exception)
+        if isinstance(exception, UsageError):
+            status = 404 if is_shown else 400
+        elif isinstance(exception, VidenceError):
+            status = 409
+        elif words := note_trouble(exception):
+            status, title = STATUS, "Not saved"
+        else:
             return None
-        if "application/json" in request.headers.get("Accept", ""):
-            return as_json({"words": words}, STATUS)
-        return fault(
-            request,
-            STATUS,
-            title="Not saved",
-            words=f"Nothing of this was saved: {words}. What was saved before is kept. Go back, keep your "
-            "text elsewhere, and tell whoever runs the server.",
-        )
+        if _JSON in request.headers.get("Accept", ""):
+            return as_json({"words": words}, status)
+        if status == STATUS:
+            words = (
+                f"Nothing of this was saved: {words}. What was saved before is kept. Go back, keep your "
+                "text elsewhere, and tell whoever runs the server."
+            )
+        return fault(request, status, title=title, words=words)

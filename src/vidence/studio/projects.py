@@ -117,7 +117,7 @@ def folder_below(words: str, roots: Sequence[Path]) -> str:
     """The folder of media that somebody named, where it is one of the folders of the studio or below one.
 
     Args:
-        words: a whole path, or one from a folder of the studio; empty: all of these folders.
+        words: a whole path, or one that begins in or with a folder of the studio; empty: all of these.
         roots: the folders of the studio.
 
     Raises:
@@ -129,8 +129,8 @@ def folder_below(words: str, roots: Sequence[Path]) -> str:
         raise UsageError("this studio was told of no folder of media; it is started with --media-root DIR")
     whole = tuple(one.resolve() for one in roots)
     refused = f"the folder {words!r}; expected one of this studio: {', '.join(map(str, roots))}, or below"
-    for root in whole:
-        found = (root / words).resolve()
+    for start in (*whole, *(one.parent for one in whole)):
+        found = (start / words).resolve()
         if any(found == one or one in found.parents for one in whole) and found.is_dir():
             return str(found)
     raise UsageError(refused)

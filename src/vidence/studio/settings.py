@@ -85,26 +85,7 @@ class Trouble(Record):
 
     words: str
     at: datetime
-    n: int = 1
-
-
-class Troubles:
-    """Remembers what could not be written, where nothing can be written down."""
-
-    def __init__(self) -> None:
-        self._last: Trouble | None = None
-        self._lock = Lock()
-
-    @property
-    def last(self) -> Trouble | None:
-        """The last one; None where everything could be written."""
-        return self._last
-
-    def note(self, words: str, *, at: datetime) -> None:
-        """Remember one more."""
-        with self._lock:
-            n = 1 if self._last is None else self._last.n + 1
-            self._last = Trouble(words=words, at=at, n=n)
+    n: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,7 +96,6 @@ class Studio:
     secret: bytes = field(repr=False)
     """Signs what is given out; of this process, or of the data folder of a team."""
     ticket: Ticket = field(repr=False)
-    troubles: Troubles = field(default_factory=Troubles, repr=False)
 
     @property
     def cookie(self) -> str:

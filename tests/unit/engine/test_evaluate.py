@@ -306,10 +306,11 @@ def test_a_full_disk_stops_the_run_and_what_was_acknowledged_is_there(bench, fak
     with Memory(bench.folder / "cache" / "replies.sqlite") as memory:
         n_remembered = memory._db.execute("SELECT COUNT(*) FROM replies").fetchone()[0]
     n_trials = len(bench.trials())
-    assert n_stored == (n_remembered if store is Memory else n_trials)
+    kept = n_remembered if store is Memory else n_trials
+    assert n_stored - 4 <= kept <= n_stored  # of the last turn of the event loop all is kept, or nothing
     model = fake_model()
     bench.run(model, concurrency=4)
-    assert len(model.asked) == 300 - n_remembered
+    assert len(model.asked) == 300 - max(n_remembered, n_trials)
     assert len(bench.trials()) == 300
 
 

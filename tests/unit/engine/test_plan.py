@@ -83,6 +83,10 @@ def test_a_folder_without_a_plan_says_so(tmp_path: Path):
     ("text", "message"),
     [
         ("this is not toml", "not readable as TOML"),
+        pytest.param("a = " + "[" * 5000, "not readable as TOML: maximum recursion depth", id="deep"),
+        pytest.param("a = " + "9" * 5000, "not readable as TOML: Exceeds the limit", id="digits"),
+        pytest.param("a." * 5000 + "a = 1", "not readable as TOML: a key has more than 64 parts", id="parts"),
+        ('[plan]\nformat = "vidence-plan/1"\nsampling = 3', r"plan\.toml: (Expected|Object missing)"),
         ("", "has format None"),
         ("plan = 3", "has format None"),
         ('[plan]\nformat = "vidence-plan/0"', "has format 'vidence-plan/0'"),

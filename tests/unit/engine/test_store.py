@@ -7,6 +7,7 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
+import anyio
 import msgspec
 import pytest
 
@@ -123,6 +124,45 @@ def test_a_full_disk_is_a_store_error_and_what_was_written_stays(tmp_path: Path)
             store.add(big)
     with RunStore(tmp_path) as store:
         assert [t.item_id for t in store.trials()] == ["q0"]
+
+
+def test_the_rows_of_one_turn_of_the_event_loop_are_one_transaction(tmp_path: Path) -> None:
+    async def go() -> list[int]:
+        with (
+            RunStore(tmp_path, is_writer=True) as store,
+            closing(sqlite3.connect(tmp_path / "run.sqlite")) as other,
+        ):
+            store.put_items(ITEMS)
+            seen = []
+            for _ in range(2):
+                store.add(trial("q0"))
+                seen.append(other.execute("SELECT COUNT(*) FROM trials").fetchone()[0])
+            await anyio.sleep(0)
+            seen.append(other.execute("SELECT COUNT(*) FROM trials").fetchone()[0])
+            store.add(trial("q0"))
+            assert store.n_stored() == {("q0", 0): 3}  # its own process sees them at once
+            return seen
+
+    assert anyio.run(go) == [0, 0, 2]
+
+
+def test_what_could_not_be_written_at_the_end_of_a_turn_is_an_error_of_the_next_row_or_of_the_end(
+    tmp_path: Path,
+) -> None:
+    async def go(ends: bool) -> None:
+        with RunStore(tmp_path / str(ends), is_writer=True) as store:
+            store.put_items(ITEMS)
+            store._db.execute("DROP TABLE trials")
+            store.add(trial("q0"))
+            await anyio.sleep(0)
+            if not ends:
+                store.add(trial("q0"))
+                pytest.fail("the second row is taken")
+
+    for ends in (True, False):
+        (tmp_path / str(ends)).mkdir()
+        with pytest.raises(StoreError, match="no such table: trials"):
+            anyio.run(go, ends)
 
 
 @pytest.mark.parametrize(

@@ -1,18 +1,25 @@
 """Who may see what: every address as every role, other hosts and sites, forms without their token."""
 
+import html
 import re
+import tempfile
+from pathlib import Path
 from uuid import UUID
 
 import pytest
 
 from conftest import IS_THOROUGH
 from servers.studio import PASSWORD, studio
+from subjects.board_studio import open_boards
 from subjects.hidden_board import SENTINEL, hidden_split, open_board, send, write_judge
+from subjects.open_study import draw_study, plain
 from vidence.errors import UsageError
 from vidence.studio.access import ANYONE, ROLES, SAFE, refuse_open_routes, route, rules
+from vidence.studio.accounts import user_of
 from vidence.studio.settings import current
 from vidence.studio.urls import urlpatterns
 from vidence.studio.workflow import Act, act
+from videos.stamped import write
 
 EVERYBODY = dict.fromkeys((*ROLES, "nobody"), 200)
 SIGNED_IN = {**dict.fromkeys(ROLES, 200), "nobody": 302}
@@ -345,6 +352,75 @@ def test_nothing_hidden_is_at_any_address_for_anybody(
     assert "table-001" in said[-1], "the submissions are there"
     for text in said:
         assert [one for one in secrets if one in text] == []
+
+
+@pytest.fixture
+def broken(street, questions, tmp_path):
+    """A team whose runs and files of questions are damaged, people of each role, one leader, and a study."""
+    media, runs, drawn = tmp_path / "media & more", tmp_path / "runs", tmp_path / "drawn"
+    for folder in (media, runs / "one", runs / "two", drawn):
+        folder.mkdir(parents=True)
+    (runs / "one" / "plan.toml").write_text("model = ")
+    (runs / "two" / "run.sqlite").write_text("no database")
+    (runs / "items.jsonl").write_text('{"item_id": 1}\n')
+    for path in questions.iterdir():
+        (drawn / path.name).symlink_to(path)
+    paths = (street.config, runs, tmp_path / "absent.jsonl")
+    with studio("team", tmp_path / "data", paths=paths, media_roots=(media,)) as made:
+        from vidence.studio.projects import add_project
+        from vidence.studio.studies import open_study
+
+        add_project("films", "mmvu", media_root=str(media))
+        for role in ROLES:
+            made.user(role.title(), role, project="films")
+        made.user("Leader", *ROLES)
+        yield made, media, open_study(draw_study(drawn, plain()), is_recruited=True)
+
+
+def test_no_one_is_told_where_files_of_the_server_lie(broken, street, tmp_path):
+    """Every address by every role where what it needs is damaged or gone, and what forms answer to it."""
+    from vidence.studio.accounts import project_of
+    from vidence.studio.bridge.places import find_places
+    from vidence.studio.intake import add_medium, new_item
+    from vidence.studio.media import token_of
+
+    team, media, study = broken
+    films = project_of("films")
+    write(media / "film.mp4", numbers=range(6))
+    token = token_of(media / "film.mp4", roots=[media], project="films")
+    author = user_of("Author")
+    medium = add_medium(films, "film.mp4", kind="video")
+    item = new_item(films, [medium], kind="open", form="mmvu", author=author, quota=0)
+    boards = open_boards(street, team.signed_in("Leader"), project="films")
+    (media / "film.mp4").write_text("no film")
+    (media / "other.mp4").write_text("no film")
+    (tmp_path / "drawn" / "study.toml").write_text("title = ")
+    for path in street.people.rglob("*.jsonl"):
+        path.write_text("no row")
+    street.config.write_text(street.config.read_text() + "[what]\n")
+    places = find_places(current().settings.paths)
+    at = {"project": "films", "item": item.public, "token": token, "study": study.public, "key": study.key}
+    all_at = [addresses({**at, "made": boards.made.public, "place": one.id, "run": one.id}) for one in places]
+    wheres = sorted({(name, where) for found in all_at for name, where in found.items()})
+    forms = [
+        {"act": "make", "slug": "new", "title": "New", "protocol": "mmvu", "media": "/elsewhere"},
+        {"act": "take", "path": "video:other.mp4", "set": "x", "project": "films"},
+        {"act": "release", "version": "1.0", "name": "x", "source": "title =", "text": "x"},
+    ]
+    seen = {}
+    for name in ("", *(role.title() for role in ROLES), "Leader"):
+        client = team.signed_in(name) if name else team.client()
+        for label, where in wheres:
+            answers = [client.get(where), client.get(where, headers={"accept": "application/json"})]
+            if label != "sign-out":
+                answers += [client.post(where, form) for form in forms]
+            for answer in answers:
+                seen[(name, label)] = seen.get((name, label), "") + b"".join(answer).decode(errors="replace")
+    folders = (str(tmp_path), html.escape(str(tmp_path)), tempfile.gettempdir() + "/", f"{Path.home()}/")
+    assert [at for at, text in seen.items() if any(one in text for one in folders)] == []
+    told = "".join(seen.values())
+    for words in ("media & more/film.mp4", "media &amp; more, or below", "runs/two", "<code>data</code>: "):
+        assert words in told, words
 
 
 def test_one_who_only_looks_sees_no_page_of_operators(view):

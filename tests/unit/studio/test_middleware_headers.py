@@ -1,5 +1,12 @@
 """Every answer tells the browser what it may load, whatever the answer is."""
 
+import html
+import json
+from pathlib import Path
+
+from servers.studio import studio
+from vidence.studio.middleware import shown
+
 SAID = {
     "X-Frame-Options": "DENY",
     "X-Content-Type-Options": "nosniff",
@@ -73,3 +80,22 @@ def test_pages_have_no_script_or_style_in_them(team):
         assert " on" not in page.replace(" one", "").replace(" only", "")
         assert "javascript:" not in page
         assert page.count("<script") == page.count('<script src="/static/')
+
+
+def test_folders_are_named_without_where_they_lie_and_addresses_stay(tmp_path):
+    data = tmp_path / 'a "b" & c'
+    with studio("team", data, media_roots=(Path("/media"), Path("/"))) as team:
+        texts = {
+            f"{data}/x.mp4: gone": 'a "b" & c/x.mp4: gone',
+            html.escape(f"({data}) {data}2"): html.escape(
+                f'(a "b" & c) {shown(str(data.parent))}/a "b" & c2'
+            ),
+            json.dumps({"words": f"{data}."}): json.dumps({"words": 'a "b" & c.'}),
+            '"/media/abc/file" or /media/films/a.mp4': '"/media/abc/file" or media/films/a.mp4',
+            "relative/media/x and https://a.b/media/": "relative/media/x and https://a.b/media/",
+        }
+        assert {text: shown(text) for text in texts} == texts
+        project = team.project("films")
+        project.media_root = "/srv/lab/films"
+        project.save()
+        assert shown("below /srv/lab/films, or /srv/lab/others") == "below films, or /srv/lab/others"

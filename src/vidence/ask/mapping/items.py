@@ -11,7 +11,7 @@ import msgspec
 from vidence.ask import files
 from vidence.ask.files import FieldError
 from vidence.ask.mapping.columns import Getter, Row, as_text, getter, listed, words_of
-from vidence.ask.mapping.mapping import ColumnMap, Join
+from vidence.ask.mapping.mapping import MOST_WAYS, ColumnMap, Join, n_ways
 from vidence.errors import DataError
 from vidence.records import Item, Media, Provenance
 
@@ -124,6 +124,8 @@ class ItemReader:
             text = as_text(self._get(column)(made), column)
             if not text:
                 continue
+            if n_ways(pattern.pattern, len(text)) > MOST_WAYS:
+                raise FieldError(column, f"{len(text):,} characters, too many for {pattern.pattern}")
             found = pattern.search(text)
             if found is None and column.startswith("@"):  # names of files are changed
                 continue

@@ -1,6 +1,7 @@
 """Which column is which field: a mapping, read from a preset, a TOML file or a line of text."""
 
 import hashlib
+import math
 import re
 import tomllib
 from functools import cache
@@ -14,12 +15,18 @@ from vidence.ask import files
 from vidence.ask.mapping.columns import Row, columns_of
 from vidence.ask.mapping.rows import read_rows
 from vidence.errors import UnknownNameError, UsageError
+from vidence.installation import toml_of
 from vidence.records import Record
 
 PRESETS = Path(__file__).parent / "presets"
 WAYS = "item_id=COLUMN,question=COLUMN,choices=COLUMN|COLUMN,answer=COLUMN,media={COLUMN}.mp4"
 """How a mapping is said on the command line, for messages."""
 
+MOST_WAYS = 10_000_000
+"""In which a pattern is tried on a text: an expression of others must not run for ever."""
+_UNITS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)  # of a pattern, that take one character
+_CHOICES = re.compile(r"(?<!\()(?:[*+?]|\{\d*,\d*\})[?+]?|\|")
+_REPEATED_GROUP = re.compile(r"\)(?:[*+]|\{)|\(\?[a-zA-Z]*x")
 _FEWEST = 2  # columns of choices that every question fills
 
 AnswerForm: TypeAlias = Literal["letter-or-text", "letter", "text", "number-from-0", "number-from-1"]
@@ -53,6 +60,16 @@ class ReplyColumns(Record):
     prompt: Column = ""
     correct: Column = ""
     """Whether the other tool counted it right: a boolean, a number from 0 to 1, or ``C`` and ``I``."""
+
+
+def n_ways(pattern: str, n_characters: int) -> int:
+    """In how many ways a pattern of a mapping can be tried on a text, at most.
+
+    >>> n_ways("main/(?P<clip>.+)", 100), n_ways("(?P<a>.*)-(?P<b>.*)-(?P<c>.*)", 100)
+    (10201, 17861951)
+    """
+    n_choices = len(_CHOICES.findall(_UNITS.sub("a", pattern)))
+    return (n_characters + 1) * max(math.comb(n_characters + n_choices, n_choices), 1 << n_choices)
 
 
 class ColumnMap(Record):
@@ -103,8 +120,10 @@ class ColumnMap(Record):
         for column, pattern in self.patterns.items():
             try:
                 re.compile(pattern)
-            except re.error as error:
+            except (re.error, RecursionError, OverflowError) as error:  # ((((, a{99999999999}
                 raise UsageError(f"patterns.{column} is no regular expression: {error}") from error
+            if _REPEATED_GROUP.search(_UNITS.sub("a", pattern)):
+                raise UsageError(f"patterns.{column} repeats a group, or is verbose, and could run for ever")
         for path in (*self.files, *(join.file for join in self.joins.values())):
             if Path(path).is_absolute() or ".." in Path(path).parts:
                 raise UsageError(f"the mapping names {path!r}; expected a path inside the folder of the data")
@@ -237,7 +256,7 @@ def _table_of(name: str) -> dict[str, object]:
             raise UsageError(f"there is no file {name}; expected a mapping in TOML, or a preset")
         raise UnknownNameError("preset of --map", name, known)
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return toml_of(path.read_text(encoding="utf-8"))
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{name} cannot be read as a mapping in TOML: {error}") from error
 

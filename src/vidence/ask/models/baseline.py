@@ -13,7 +13,7 @@ from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
-from vidence.ask.models.local import LocalModel, check_rule, drawn
+from vidence.ask.models.local import InstantModel, check_rule, drawn
 from vidence.contracts import Request
 from vidence.records import Record, Reply
 from vidence.statistics.chance import SIZE_RULES, longest_choice, numeric_median
@@ -38,11 +38,8 @@ class Settings(Record):
         check_rule(f"baseline:{self.rule}", self, kind="baseline", known=RULES, options=owners)
 
 
-class BaselineModel(LocalModel):
+class BaselineModel(InstantModel):
     """One rule that turns a request into a letter, or None where it does not apply."""
-
-    looks = False
-    by_item = True
 
     def __init__(self, identity: str, rule: Rule, *, silent: str = "") -> None:
         """The rule, and the reason that is given where it says nothing."""

@@ -1,19 +1,19 @@
 """Models behind an HTTP server: connections, the key, time limits; each protocol is a `Dialect`."""
 
-import asyncio
 import logging
 import os
 import re
 import ssl
 import time
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, contextmanager
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, ClassVar
 from urllib.parse import urlsplit
 
 import anyio
+import anyio.lowlevel
 import anyio.to_thread
 import msgspec
 from msgspec import Meta
@@ -35,11 +35,9 @@ from vidence.records import Record, Reply, Usage
 from vidence.text import visible
 
 if TYPE_CHECKING:
-    import httpx2
+    import aiohttp
+    import yarl
 
-CONNECT_TIMEOUT_S = 10.0
-_SENT_AT_ONCE_BYTES = 2**19  # fewer cost time for each, more are copied whole where the server reads slowly
-_LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 BYTES_PER_MB = 10**6
 _LARGE_BYTES = 2**20  # of a body that takes one of a few places, and is read outside the event loop
 _MOST_LARGE = 8  # bodies above that, read at the same time from one server; others wait in its buffers
@@ -157,42 +155,6 @@ def bearer(key: str) -> dict[str, str]:
     return {"authorization": f"Bearer {key}"} if key else {}
 
 
-class _Body:
-    """A body that is handed over a few pieces at a time; can be read again.
-
-    An answer that was there before it was asked for is somebody else's: a server that sends two answers to
-    one request would give the second to the next question on the same connection. Such bytes are already
-    with us, so that reading them takes no turn of the event loop, while every true answer takes one. What a
-    server keeps back until later is seen by the HTTP library, which drops an idle connection that has
-    something to read.
-
-    Attributes:
-        is_just_sent: whether the event loop has not turned since the last piece was sent.
-    """
-
-    def __init__(self, pieces: Sequence[bytes]) -> None:
-        self._pieces = pieces
-        self.is_just_sent = False
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        gathered: list[bytes] = []
-        n_bytes = 0
-        for piece in self._pieces:
-            for start in range(0, len(piece), _SENT_AT_ONCE_BYTES):  # a video is one long piece
-                part = piece[start : start + _SENT_AT_ONCE_BYTES]
-                if gathered and n_bytes + len(part) > _SENT_AT_ONCE_BYTES:
-                    yield b"".join(gathered)
-                    gathered, n_bytes = [], 0
-                gathered.append(part)
-                n_bytes += len(part)
-        yield b"".join(gathered)
-        self.is_just_sent = True
-        asyncio.get_running_loop().call_soon(self._turned)
-
-    def _turned(self) -> None:
-        self.is_just_sent = False
-
-
 class Caller:
     """Sends requests to one server over connections that are kept open.
 
@@ -206,32 +168,20 @@ class Caller:
         self._most_bytes = int(max_answer_mb * BYTES_PER_MB)
         self._large = anyio.CapacityLimiter(_MOST_LARGE)
         self._headers = {"user-agent": "vidence", "content-type": "application/json", **headers}
-        self._client: httpx2.AsyncClient | None = None
-        self._routes: dict[str, httpx2.URL] = {}  # taking an address apart costs a hundredth of a request
+        self._session: aiohttp.ClientSession | None = None
+        self._routes: dict[str, yarl.URL] = {}  # taking an address apart costs a fiftieth of a request
 
-    def _route(self, path: str) -> "httpx2.URL":
-        import httpx2
+    def _route(self, path: str) -> "yarl.URL":
+        import yarl
 
         if path not in self._routes:
-            self._routes[path] = httpx2.URL(self.server.address + path if path[:1] == "/" else path)
+            is_ours = path[:1] == "/"  # the server gave the others, and wants them as they are
+            try:
+                self._routes[path] = yarl.URL(self.server.address * is_ours + path, encoded=not is_ours)
+            except ValueError as error:
+                address = self.server.address
+                raise AccessError(f"{address} cannot be asked: {error}; correct base_url") from error
         return self._routes[path]
-
-    def _open(self) -> "httpx2.AsyncClient":
-        if self._client is None:
-            import httpx2
-
-            # Without TLS no certificates are wanted, whose loading takes as long as many requests; a context
-            # without any trusts nobody.
-            is_plain = self.server.address.startswith("http:")
-            self._client = httpx2.AsyncClient(
-                headers=self._headers,
-                verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if is_plain else True,
-                timeout=httpx2.Timeout(None, connect=CONNECT_TIMEOUT_S),
-                limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None),
-                # A proxy can never reach what "localhost" means here.
-                trust_env=self.server.host not in _LOOPBACK,
-            )
-        return self._client
 
     @contextmanager
     def within(self, timeout_s: float, *, option: str = "timeout_s") -> Iterator[None]:
@@ -243,29 +193,27 @@ class Caller:
 
         Raises:
             TransientModelError: no connection, a broken one, or no answer in time.
-            AccessError: the address cannot be asked at all, or its TLS certificate is not trusted.
+            AccessError: the TLS certificate is not trusted.
         """
-        import httpx2
+        import aiohttp
 
         address = self.server.address
         try:
             with anyio.fail_after(timeout_s):
                 yield
-        except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
+        except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
             raise _without_connection(address, error) from error
         except TimeoutError as error:
             raise TransientModelError(
                 f"{address} did not answer within {timeout_s:g} s; "
                 f"a longer wait can be allowed with {option}=SECONDS"
             ) from error
-        except httpx2.HTTPError as error:
+        except aiohttp.ClientError as error:
             said = self.server.hide_key(f"{type(error).__name__}: {error}")
-            is_gone = isinstance(error, httpx2.NetworkError) or "disconnected" in said
             raise TransientModelError(
-                f"the connection to {address} broke: {said}", is_unreachable=is_gone
+                f"the connection to {address} broke: {said}",
+                is_unreachable=isinstance(error, aiohttp.ClientConnectionError),
             ) from error
-        except httpx2.InvalidURL as error:
-            raise AccessError(f"{address} cannot be asked: {error}; correct base_url") from error
 
     async def send(
         self,
@@ -287,53 +235,63 @@ class Caller:
 
         Raises:
             RejectedRequestError: a longer answer, or one that is packed several times.
-            TransientModelError: what came was sent before it was asked for.
+            TransientModelError: what came was sent before the request was.
+            AccessError: the address cannot be asked at all.
         """
-        length = {"content-length": str(sum(map(len, pieces)))}  # many servers take no body without it
-        client, route, sent = self._open(), self._route(path), _Body(pieces)
-        async with client.stream(
-            method,
-            route,
-            content=sent,
-            headers={**length, **(headers or {})},
+        from vidence.ask.models.connection import Body, opened
+
+        if self._session is None:
+            self._session = opened(self.server, self._headers)
+        sent = Body(pieces)
+        async with self._session.request(
+            method, self._route(path), data=sent if pieces else None, headers=headers, allow_redirects=False
         ) as response:
-            if sent.is_just_sent:
+            if not sent.is_sent and response.ok:
+                if response.connection is not None and response.connection.transport is not None:
+                    response.connection.transport.abort()  # closing it would wait until all is sent
                 raise TransientModelError(
-                    f"{self.server.address} sent a second answer to one request; it was thrown away, and the "
-                    "connection is not used again"
+                    f"{self.server.address} answered before the request was sent; the answer was thrown "
+                    "away, and the connection is not used again"
                 )
             body = await self._body(response)
-        return Answer(status=response.status_code, headers=response.headers, body=body)
+        return Answer(status=response.status, headers=response.headers, body=body)
 
-    async def _body(self, response: "httpx2.Response") -> bytes:
+    async def _body(self, response: "aiohttp.ClientResponse") -> bytes:
         """The body, unpacked; of large ones only a few are in memory at the same time."""
         # What is packed twice can take hours to unpack into nothing, and no server packs twice.
-        if "," in response.headers.get("content-encoding", ""):
+        if "," in ",".join(response.headers.getall("content-encoding", ())):
             raise RejectedRequestError(f"{self.server.address} sent an answer that is packed several times")
         body = bytearray()  # a server can send single bytes, each of which would be an object of a list
-        async with AsyncExitStack() as place:
-            async for piece in response.aiter_bytes():
-                if len(body) <= _LARGE_BYTES < len(body) + len(piece):
-                    await place.enter_async_context(self._large)
-                body += piece
-                if len(body) > self._most_bytes:
-                    raise RejectedRequestError(
-                        f"{self.server.address} sent an answer of more than "
-                        f"{self._most_bytes / BYTES_PER_MB:g} MB, which was not read to its end; "
-                        "max_answer_mb=MB allows a longer one"
-                    )
-            return bytes(body)
+        await self._read(response, body, until=_LARGE_BYTES)
+        if len(body) > _LARGE_BYTES:
+            async with self._large:
+                await self._read(response, body, until=self._most_bytes)
+        if len(body) > self._most_bytes:
+            raise RejectedRequestError(
+                f"{self.server.address} sent an answer of more than {self._most_bytes / BYTES_PER_MB:g} MB, "
+                "which was not read to its end; max_answer_mb=MB allows a longer one"
+            )
+        return bytes(body)
+
+    @staticmethod
+    async def _read(response: "aiohttp.ClientResponse", body: bytearray, *, until: int) -> None:
+        """Read on until the end, or until there is more than so many bytes."""
+        while len(body) <= until and (piece := await response.content.readany()):
+            body += piece
 
     async def close(self) -> None:
         """Close the connections; closing twice is fine."""
-        client, self._client = self._client, None
-        if client is not None:
-            await client.aclose()
+        session, self._session = self._session, None
+        if session is not None:
+            await session.close()
+            await anyio.lowlevel.checkpoint()  # the turn in which the system closes them
 
 
 def _without_connection(address: str, error: Exception) -> ModelError:
     """The error that stands for a connection that could not be made."""
-    found: BaseException | None = error
+    found: BaseException | None = (
+        error.__cause__
+    )  # of aiohttp's own, some of which are SSL errors without a reason
     while found is not None and not isinstance(found, ssl.SSLError):
         found = found.__cause__ or found.__context__
     if isinstance(found, ssl.SSLCertVerificationError):

@@ -45,11 +45,10 @@ def without_keys(text: str) -> str:
 
 def clean_record(record: RecordT) -> RecordT:
     """A record, such as a reply, with no key in any of its texts, names of tables included."""
-    if not _IN_USE:
+    written = msgspec.json.encode(record)
+    if not any(msgspec.json.encode(key)[1:-1] in written for key in _IN_USE):
         return record
-    plain = msgspec.to_builtins(record)
-    cleaned = _cleaned(plain)
-    return record if cleaned == plain else msgspec.convert(cleaned, type(record))
+    return msgspec.convert(_cleaned(msgspec.to_builtins(record)), type(record))
 
 
 def clean_error(error: BaseException) -> None:

@@ -26,6 +26,13 @@ class LocalModel(ABC):
         """Let go of what was kept."""
 
 
+class InstantModel(LocalModel):
+    """One whose replies are recorded or follow a rule: a reply costs less than to remember it."""
+
+    looks = False
+    by_item = True
+
+
 def said(text: str, request: Request) -> Reply:
     """The reply with these words, cut off after `max_tokens` of them."""
     words, limit = re.findall(r"\s*\S+", text), request.sampling.max_tokens

@@ -15,7 +15,7 @@ from vidence.ask.files import DataFile, FieldError
 from vidence.ask.mapping.columns import Row, getter
 from vidence.ask.mapping.rows import Table, read_rows, rows_in
 from vidence.ask.models.answers import finish_of
-from vidence.ask.models.local import LocalModel
+from vidence.ask.models.local import InstantModel
 from vidence.catalog import FilePath
 from vidence.contracts import Request
 from vidence.errors import DataError, RejectedRequestError, UsageError
@@ -138,11 +138,8 @@ def recorded(place: str, row: Row, columns: Settings) -> Recorded:
 # -------------------------------------------------------------------------------------- the model
 
 
-class ReplayModel(LocalModel):
+class ReplayModel(InstantModel):
     """Says what a file says about each item."""
-
-    looks = False
-    by_item = True
 
     def __init__(self, replies: Mapping[str, Mapping[int, Reply]], *, identity: str, source: str) -> None:
         self.identity = identity

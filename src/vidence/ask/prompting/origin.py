@@ -1,11 +1,11 @@
 """What stands beside imported templates: whose they are, from which file, and whether their text is known."""
 
-import tomllib
 from pathlib import Path
 
 import msgspec
 
 from vidence.errors import UsageError
+from vidence.installation import toml_of
 from vidence.records import Record
 
 ORIGIN_FILE = "origin.toml"
@@ -55,6 +55,6 @@ def read_origin(folder: Path) -> ImportedSet | None:
     if not path.is_file():
         return None
     try:
-        return msgspec.convert(tomllib.loads(path.read_text("utf-8")), ImportedSet)
+        return msgspec.convert(toml_of(path.read_text("utf-8")), ImportedSet)
     except (OSError, ValueError) as error:  # TOML, Unicode and validation errors are ValueErrors
         raise UsageError(f"{path}: {error}; expected what `vidence prompts import` wrote") from error

@@ -41,7 +41,7 @@ _QUESTION, _ANSWERED = (
 )
 _LONGEST_CHOICE = 2000
 # Most replies of models that answer at once: one letter, which no grammar is needed for.
-_LETTER = re.compile(r"\s*[(\[*\"']*(?P<letter>[A-Z])[)\]*\"'.:]*\s*")
+_LETTER = re.compile(r"\s*(?P<marker>(?i:(?:final )?answer): ?)?[(\[*\"']*(?P<letter>[A-Z])[)\]*\"'.:]*\s*")
 
 
 def _with_marks(text: str) -> str:
@@ -103,7 +103,7 @@ def read_text(item: Item, text: str) -> Answered | Unreadable:
     """
     alone = _LETTER.fullmatch(text)
     if alone and alone["letter"] in item.letters and not equal_choices(alone["letter"], item.choices):
-        return Answered(answer=alone["letter"], rule="alone/letter")
+        return Answered(answer=alone["letter"], rule="marker/letter" if alone["marker"] else "alone/letter")
     if not text.strip():
         return Unreadable(reason="the reply is empty")
     if _ERROR_TEXT.match(text):

@@ -24,13 +24,13 @@ SECTION = "Look up"
 
 # Extras of the core; those of a wing stand in its folder of commands.
 EXTRAS: Mapping[str, Extra] = {
-    "openai": Extra("openai: models on any OpenAI-compatible server", ("httpx2",)),
+    "openai": Extra("openai: models on any OpenAI-compatible server", ("aiohttp",)),
     "transformers": Extra(
         "transformers: models from local weights or the hub",
         ("torch", "torchvision", "transformers", "accelerate"),
     ),
-    "anthropic": Extra("anthropic: Anthropic's models", ("httpx2",)),
-    "gemini": Extra("gemini: Google's models", ("httpx2",)),
+    "anthropic": Extra("anthropic: Anthropic's models", ("aiohttp",)),
+    "gemini": Extra("gemini: Google's models", ("aiohttp",)),
     "select": Extra(
         "frame selection by similarity", ("torch", "transformers", "sentencepiece", "google.protobuf")
     ),
@@ -175,7 +175,7 @@ def _is_there(module: str) -> bool:
 
 def _libraries(looked: _Findings) -> list[str]:
     found = []
-    for name in ("av", "numpy", "pillow", "msgspec", "anyio", "httpx2", "scipy"):
+    for name in ("av", "numpy", "pillow", "msgspec", "anyio", "aiohttp", "httpx2", "scipy"):
         try:
             version = importlib.metadata.version(name)
             looked.say(f"  {name:<10} {version}", libraries={name: version})

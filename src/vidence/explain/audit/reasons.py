@@ -1,44 +1,22 @@
 """Why a question looks suspicious: the kinds of reasons, and how bad each is."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import Final, Literal, get_args
 
+from vidence.installation import packaged
 from vidence.records import Record
 
 Severity = Literal["severe", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 
 DOUBTFUL_KEY: Final = "doubtful-key"
-# What each kind of reason means. Their order is that of the report.
-KINDS: dict[str, str] = {
-    DOUBTFUL_KEY: "right answers fall as the ability of models rises; the key may be wrong",
-    "unusable": "a line that cannot be used as a question",
-    "contradiction": "the same question, video and choices with another right answer",
-    "identical-choices": "two choices say the same",
-    "overlapping-choices": "a choice that is true wherever another one is, or ranges that overlap",
-    "evidence-outside": "evidence outside what is shown of the video",
-    "answer-in-question": "the question holds the words of the right choice and of no other",
-    "choices-in-question": "the question lists choices of its own",
-    "letter-in-question": "the question names the letter of a choice, which moves when choices are shuffled",
-    "letters-as-names": "letters name things in the question, and may be taken for those of choices",
-    "refers-to-choices": "a choice is about the other choices",
-    "placeholder": "text that a template or a program has left behind",
-    "garbled": "text that was decoded wrongly",
-    "invisible": "characters that cannot be seen",
-    "markup": "remains of HTML",
-    "mixed-script": "a word with letters of two scripts that look alike",
-    "repeat": "the same question about the same video, with the same choices in any order",
-    "near-repeat": "nearly the same question and choices about the same video",
-    "same-elsewhere": "the same question, choices and answer with another video",
-    "near-elsewhere": "nearly the same question and choices, and the same answer, with another video",
-    "odd-length": "the right choice is much longer or shorter than all others",
-    "odd-kind": "one choice is of another kind than all others",
-    "contained-choices": "the words of one choice are part of another",
-    "many-choices": "more than ten choices",
-    "no-evidence": "no evidence, where most questions of the set have some",
-    "no-media": "no video or image",
-    "missing-media": "a file that is not there, where others are",
-}
+
+
+@cache
+def kinds() -> Mapping[str, str]:
+    """What each kind of reason means, in the order of the report."""
+    return packaged("vidence.explain.audit", "reasons.toml", dict[str, str])
 
 
 class Reason(Record, omit_defaults=True):
@@ -76,8 +54,8 @@ class Suspect(Record):
 
 def suspect(item_id: str, video_id: str, reasons: Sequence[Reason]) -> Suspect:
     """A suspect with its reasons in order; there is at least one."""
-    kinds = list(KINDS)
-    ordered = sorted(reasons, key=lambda r: (SEVERITIES.index(r.severity), kinds.index(r.kind)))
+    order = list(kinds())
+    ordered = sorted(reasons, key=lambda r: (SEVERITIES.index(r.severity), order.index(r.kind)))
     return Suspect(item_id=item_id, video_id=video_id, severity=ordered[0].severity, reasons=tuple(ordered))
 
 

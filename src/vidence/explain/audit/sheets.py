@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from vidence.explain.audit.key import Key
-from vidence.explain.audit.reasons import KINDS, SEVERITIES, Suspect
+from vidence.explain.audit.reasons import SEVERITIES, Suspect, kinds
 from vidence.tables.table import RowSpec, Table, by_name, lines, number, share, tabulate
 
 MOST_SUSPECTS = 200
@@ -83,7 +83,7 @@ def reasons_sheet(suspects: Sequence[Suspect]) -> Table:
         "reasons",
         "What speaks against questions",
         label="reason",
-        rows=by_name((kind for kind in KINDS if any(counts[kind, one] for one in SEVERITIES)), KINDS),
+        rows=by_name((kind for kind in kinds() if any(counts[kind, one] for one in SEVERITIES)), kinds()),
         measures=(
             number("severe", lambda kind: counts[kind, "severe"], note=severe),
             number("warning", lambda kind: counts[kind, "warning"], note="a person should look"),

@@ -10,6 +10,7 @@ from typing import Literal
 import msgspec
 
 from vidence.errors import DataError, UnknownNameError, UsageError
+from vidence.installation import toml_of
 from vidence.records import Record
 
 Basis = Literal["", "mean over settings", "pooled"]
@@ -90,7 +91,7 @@ def read_taxonomy(text: str, *, where: str) -> Taxonomy:
             one that is not there or is itself within another.
     """
     try:
-        found = msgspec.convert(tomllib.loads(text), Taxonomy)
+        found = msgspec.convert(toml_of(text), Taxonomy)
     except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         raise DataError(f"{where} is no taxonomy: {error}") from error
     names = [kind.name for kind in found.kinds]

@@ -16,6 +16,7 @@ from typing import Literal
 import msgspec
 
 from vidence.errors import DataError
+from vidence.installation import toml_of
 from vidence.records import Record
 
 _BETWEEN_NAMES = " / "
@@ -222,7 +223,7 @@ def read_notes(text: str, *, where: str) -> Notes:
         DataError: it is not TOML, or has a field that is not known.
     """
     try:
-        return msgspec.convert(tomllib.loads(text), Notes)
+        return msgspec.convert(toml_of(text), Notes)
     except tomllib.TOMLDecodeError as error:
         raise DataError(f"{where}: {error}; expected TOML") from error
     except msgspec.ValidationError as error:

@@ -8,7 +8,7 @@ import msgspec
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
-from vidence.errors import DataError, MediaError, UsageError
+from vidence.errors import MediaError, UsageError
 from vidence.studio import admission
 from vidence.studio.access import BOTH, ITEM, PROJECT, route
 from vidence.studio.accounts import account_of, known_account
@@ -28,7 +28,6 @@ from vidence.studio.intake import (
 )
 from vidence.studio.pages.annotate_fields import FormContext, group_of, groups_of
 from vidence.studio.pages.answers import as_json, is_script, item_named, saved_as_json, version_in
-from vidence.studio.pages.faults import fault
 from vidence.studio.records.items import ItemRow, MediumRow
 from vidence.studio.records.people import ProjectRow, UserRow
 from vidence.studio.records.work import DraftRow
@@ -188,29 +187,18 @@ def edit(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
                 {"closed": True, "words": f"It was handed in: it is {row.state}."}, HTTPStatus.CONFLICT
             )
         return redirect("item", project, item)
-    try:
-        if user is None or not is_post:
-            return _page(request, desk_of(row, author=request.person.name), shown_draft(row, user))
-        return _post(request, row, draft_of(row, user), user=user)
-    except (DataError, MediaError) as error:
-        return fault(request, HTTPStatus.CONFLICT, title="This cannot be shown", words=str(error))
+    if user is None or not is_post:
+        return _page(request, desk_of(row, author=request.person.name), shown_draft(row, user))
+    return _post(request, row, draft_of(row, user), user=user)
 
 
 def _post(request: HttpRequest, item: ItemRow, draft: DraftRow, *, user: UserRow) -> HttpResponse:
     """Save what was written; a script is answered at once, and asks for the checks by itself."""
     said = {name: request.POST.get(name, "") for name in request.POST if name not in _CONTROL}
-    try:
-        written = read_form(said, new_id=_new_id)
-        found = save(
-            draft,
-            body=encoded(written),
-            seen=version_in(request),
-            request=request.POST.get("request", ""),
-        )
-    except UsageError as error:
-        if is_script(request):
-            return as_json({"words": str(error)}, HTTPStatus.BAD_REQUEST)
-        return fault(request, HTTPStatus.BAD_REQUEST, title="This is not saved", words=str(error))
+    written = read_form(said, new_id=_new_id)
+    found = save(
+        draft, body=encoded(written), seen=version_in(request), request=request.POST.get("request", "")
+    )
     if isinstance(found, Conflict):
         if is_script(request):
             return saved_as_json(found)
@@ -339,12 +327,9 @@ def checks(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
     row = item_named(project, item)
     if row.state not in WRITABLE or not is_writer(row, request.person.name):
         raise Http404
-    try:
-        desk = desk_of(row, author=request.person.name)
-        written = decoded(shown_draft(row, known_account(request.person)).body)
-        return render(request, "annotate/checks.html", _checks(desk, check(written, desk.told)))
-    except (DataError, MediaError) as error:
-        return fault(request, HTTPStatus.CONFLICT, title="This cannot be checked", words=str(error))
+    desk = desk_of(row, author=request.person.name)
+    written = decoded(shown_draft(row, known_account(request.person)).body)
+    return render(request, "annotate/checks.html", _checks(desk, check(written, desk.told)))
 
 
 def _conflict(request: HttpRequest, item: ItemRow, *, mine: Wording, found: Conflict) -> HttpResponse:

@@ -34,7 +34,6 @@ from vidence.studio.pages.boards import (
     board_of,
     board_route,
     refuse_idle,
-    told_why,
 )
 from vidence.studio.rules.boards import drawn
 from vidence.studio.verdicts import (
@@ -355,7 +354,6 @@ def _after_cards(board: OpenBoard, given: QueryDict, _said: Said) -> str:
 # --------------------------------------------------------------------------- line-up
 
 
-@told_why
 def line_up(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
     """One description and the crops of everybody in the video, in a drawn order."""
     board = board_of(request, made, video, name="cards")

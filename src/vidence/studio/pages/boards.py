@@ -9,7 +9,7 @@ import hmac
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, wraps
+from functools import cached_property
 from pathlib import Path
 from typing import Final, TypeAlias
 from uuid import UUID
@@ -19,9 +19,10 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django.urls import URLPattern, reverse
 
-from vidence.errors import DataError, MediaError, UsageError, VidenceError
+from vidence.errors import DataError, MediaError, VidenceError
 from vidence.studio.access import BOTH, EVERY_ROLE, Person, Rule, route
 from vidence.studio.bridge.board_sets import BoardSet, BoardVideo, board_set, offered
+from vidence.studio.bridge.places import place_id
 from vidence.studio.media import token_of
 from vidence.studio.records.boards import BoardRow, MadeSetRow
 from vidence.studio.records.people import ProjectRow
@@ -174,7 +175,6 @@ class BoardPage:
 def board_route(page: BoardPage) -> URLPattern:
     """The address of a board."""
 
-    @told_why
     def view(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
         board, given, fault = board_of(request, made, video, name=page.name), request.POST, ""
         if request.method == "POST":
@@ -193,20 +193,6 @@ def board_route(page: BoardPage) -> URLPattern:
 
 
 # --------------------------------------------------------------------------- finding things
-
-
-def told_why(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """A page of a set that says why the set, or a file of it, cannot be used."""
-
-    @wraps(view)
-    def answer(request: HttpRequest, **named: object) -> HttpResponse:
-        try:
-            return view(request, **named)
-        except VidenceError as error:
-            status = 404 if isinstance(error, UsageError) else 409
-            return render(request, "boards/refused.html", {"fault": str(error)}, status=status)
-
-    return answer
 
 
 def boards_of(made: MadeSetRow, video_id: str) -> list[tuple[str, str, str, int]]:
@@ -273,7 +259,11 @@ def sets(request: HttpRequest) -> HttpResponse:
     known = {row.folder for row in rows}
     told = {
         "sets": shown,
-        "offered": [one for one in offered(current().settings.paths) if str(one.folder) not in known],
+        "offered": [
+            (place_id(one.folder), one)
+            for one in offered(current().settings.paths)
+            if str(one.folder) not in known
+        ],
         "projects": [
             one for one in ProjectRow.objects.order_by("slug") if "operator" in person.roles_in(one.slug)
         ],
@@ -285,13 +275,13 @@ def sets(request: HttpRequest) -> HttpResponse:
 
 def _open(request: HttpRequest) -> MadeSetRow | str:
     """Open one of the sets that this studio was told of; in words why not."""
-    wanted, slug = request.POST.get("folder", ""), request.POST.get("project", "")
+    wanted, slug = request.POST.get("set", ""), request.POST.get("project", "")
     project = ProjectRow.objects.filter(slug=slug).first() if slug else None
     person: Person = request.person
     if "operator" not in person.roles_in(slug if project else ""):
         return "An operator opens sets: of a project its own, without a project one of all."
-    one = next((one for one in offered(current().settings.paths) if str(one.folder) == wanted), None)
-    known = MadeSetRow.objects.filter(folder=wanted).first()
+    one = next((one for one in offered(current().settings.paths) if place_id(one.folder) == wanted), None)
+    known = None if one is None else MadeSetRow.objects.filter(folder=str(one.folder)).first()
     if one is None or (known is not None and known.project != project):
         return "That is none of the sets that this studio was told of and that are still to be opened."
     try:
@@ -306,7 +296,6 @@ def _open(request: HttpRequest) -> MadeSetRow | str:
     return made
 
 
-@told_why
 def set_page(request: HttpRequest, made: UUID) -> HttpResponse:
     """The videos of a set, and how much was said of each."""
     row, opened = set_of(request, made)

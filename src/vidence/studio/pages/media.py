@@ -28,12 +28,6 @@ _KEPT: Final = "private, no-cache"
 _USUAL: Final = Encoding(size=Size(kind="short", pixels=720))
 
 
-class Refused(Record):
-    """Why there is nothing to show."""
-
-    error: str
-
-
 class Frames(Record):
     """What the player knows of a medium; `plays` says whether browsers play the file itself."""
 
@@ -42,7 +36,7 @@ class Frames(Record):
     table: PackedTable
 
 
-def _json(record: Record, *, status: int = HTTPStatus.OK) -> HttpResponse:
+def _json(record: object, *, status: int = HTTPStatus.OK) -> HttpResponse:
     answer = as_json(record, status)
     answer.headers["Cache-Control"] = _KEPT
     return answer
@@ -62,14 +56,14 @@ def _on_desk(view: Callable[..., Awaitable[HttpResponse]], find: Finder, *, is_b
         known = await find(request, token)
         named.pop("study", None)
         if known is None:
-            return _json(Refused(error="there is no such medium here"), status=HTTPStatus.NOT_FOUND)
+            return _json({"error": "there is no such medium here"}, status=HTTPStatus.NOT_FOUND)
         try:
             return await view(request, desk(), known, **named)
         except MediaError as error:
             words = "it cannot be read" if is_blind else str(error)
-            return _json(Refused(error=words), status=HTTPStatus.NOT_FOUND)
+            return _json({"error": words}, status=HTTPStatus.NOT_FOUND)
         except UsageError as error:
-            return _json(Refused(error=str(error)), status=HTTPStatus.BAD_REQUEST)
+            return _json({"error": str(error)}, status=HTTPStatus.BAD_REQUEST)
 
     return answer
 

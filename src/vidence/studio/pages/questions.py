@@ -83,13 +83,10 @@ def questions(request: HttpRequest, project: str, made: UUID) -> HttpResponse:
 
 
 def _standing(row: MadeSetRow) -> dict[str, object]:
-    """What the page shows of the questions; why it cannot be shown, where it cannot."""
-    try:
-        limits = limits_of(row)
-        drawn = drawn_of(Path(row.folder))
-        items = items_of(Path(row.folder))
-    except VidenceError as error:
-        return {"fault": str(error)}
+    """What the page shows of the questions."""
+    limits = limits_of(row)
+    drawn = drawn_of(Path(row.folder))
+    items = items_of(Path(row.folder))
     names = [one.name for one in drawn]
     rows = {one.item_id: one for one in ItemRow.objects.filter(project=row.project, item_id__in=names)}
     said = said_of(row.project, names)

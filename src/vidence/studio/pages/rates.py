@@ -6,7 +6,6 @@ import numpy as np
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 
-from vidence.errors import UsageError
 from vidence.make.review.groups import group_table, groups_of
 from vidence.make.review.rates import rates_of, rates_tables, rates_words
 from vidence.report.fragments import section_fragment
@@ -28,24 +27,12 @@ def rates(request: HttpRequest, project: str) -> HttpResponse:
     reviews = reviews_of(row)
     found = rates_of(reviews, rng=np.random.default_rng(_SEED), level=LEVEL)
     by = request.GET.get("by", "author")
-    refused = ""
     tables = list(rates_tables(found))
     is_operator = "operator" in request.person.roles_in(project)
-    try:
-        groups = groups_of(reviews, by)
-    except UsageError as error:
-        refused = str(error)
-    else:
-        tables.append(group_table(groups, by, level=LEVEL, shows_all=is_operator))
+    tables.append(group_table(groups_of(reviews, by), by, level=LEVEL, shows_all=is_operator))
     section = Section(title="", paragraphs=tuple(rates_words(found)), tables=tuple(tables))
-    told = {
-        "project": row,
-        "piece": as_piece(section_fragment(section)),
-        "by": by,
-        "usual": _USUAL,
-        "refused": refused,
-    }
-    return render(request, "review/rates.html", told, status=400 if refused else 200)
+    told = {"project": row, "piece": as_piece(section_fragment(section)), "by": by, "usual": _USUAL}
+    return render(request, "review/rates.html", told)
 
 
 urls = [

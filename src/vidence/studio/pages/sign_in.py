@@ -91,16 +91,9 @@ class SignIn(LoginView):
         self.request.session["begun"] = get_random_string(22)  # no two sessions of an account are the same
         with _on_any_disk():
             note("signed-in", by=user.pseudonym)
-        answer.set_signed_cookie(
-            _cookie(),
-            get_random_string(22),
-            salt=user.key,
-            max_age=_KNOWN_S,
-            path=self.request.path,
-            secure=settings.SESSION_COOKIE_SECURE,
-            httponly=True,
-            samesite="Lax",
-        )
+        word, is_safe = get_random_string(22), settings.SESSION_COOKIE_SECURE
+        rules = {"max_age": _KNOWN_S, "secure": is_safe, "httponly": True, "samesite": "Lax"}
+        answer.set_signed_cookie(_cookie(), word, salt=user.key, **rules)
         return answer
 
     def form_invalid(self, form: SignInForm) -> HttpResponse:

@@ -14,7 +14,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 
-from vidence.errors import UsageError, VidenceError
+from vidence.errors import UsageError
 from vidence.media.whole import write_file
 from vidence.report.fragments import list_fragment, section_fragment
 from vidence.studio import studies
@@ -166,11 +166,7 @@ def status(request: HttpRequest, study: UUID) -> HttpResponse:
     problems_of = Count("responses", filter=~Q(responses__problem=""))
     counted = people.annotate(n_answered=asked, n_problems=problems_of)
     base = request.build_absolute_uri("/j/")
-    try:
-        folder = studies.folder_of(row)
-    except VidenceError as error:
-        page = {"study": row, "fault": fault or str(error)}
-        return render(request, "study/report.html", page, status=409)
+    folder = studies.folder_of(row)
     page = {
         "study": row,
         "people": [(one, _n_trials(one), f"{base}{one.key}" if one.key else "") for one in counted],
@@ -217,13 +213,9 @@ def _act(request: HttpRequest, study: StudyRow) -> None:
 def report(request: HttpRequest, study: UUID) -> HttpResponse:
     """What came of a study that was closed: its tables, and the checklist for human baselines."""
     row = get_object_or_404(StudyRow, public=study)
-    page: dict[str, object] = {"study": row, "folder_name": Path(row.folder).name}
-    try:
-        _, made, entries = reported(Path(row.folder))
-        pieces = (*map(section_fragment, made.sections), list_fragment(checklist_table(entries)))
-        page |= {"sentences": made.sentences, "pieces": [as_piece(piece) for piece in pieces]}
-    except VidenceError as error:
-        page["fault"] = str(error).replace(row.folder, Path(row.folder).name)
+    _, made, entries = reported(Path(row.folder))
+    pieces = (*map(section_fragment, made.sections), list_fragment(checklist_table(entries)))
+    page = {"study": row, "sentences": made.sentences, "pieces": [as_piece(piece) for piece in pieces]}
     return render(request, "study/report.html", page)
 
 

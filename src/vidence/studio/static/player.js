@@ -12,7 +12,7 @@ import { Timeline } from "./timeline.js";
 const SPEEDS = [0.1, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 2, 3, 4];
 const JUMP_S = 5;
 const FAR_FRAMES = 10;
-const UNCONFIRMED_MS = 3000;
+const UNCONFIRMED_MS = 1000;
 const POLL_MS = 300;
 const MOST_THUMBS = 24;
 const MOST_TRIES = 2;
@@ -111,6 +111,7 @@ class Film {
     this.index = null;
     this.canConfirm = "requestVideoFrameCallback" in HTMLVideoElement.prototype;
     if (this.canConfirm) this.#listen();
+    else element.addEventListener("timeupdate", () => this.wanted === null && this.#lost());
     element.addEventListener("seeked", () => this.#arrived());
     element.addEventListener("error", () => this.#lost());
     for (const name of ["play", "pause", "ended", "ratechange", "volumechange"])
@@ -174,10 +175,11 @@ class Film {
       return;
     }
     clearTimeout(this.late);
-    // Where the browser reports no painted frame, none is claimed.
+    // Where the browser reports no painted frame, it is asked again; none is claimed.
     this.late = setTimeout(() => {
       if (this.wanted === null) return;
-      this.#lost();
+      if (this.canConfirm && this.tries < MOST_TRIES) this.#send();
+      else this.#lost();
     }, this.canConfirm ? UNCONFIRMED_MS : 0);
   }
 

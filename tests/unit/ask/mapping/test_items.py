@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from vidence.ask.files import FieldError
@@ -153,6 +154,9 @@ def test_columns_are_made_by_patterns_lookups_and_joins(tmp_path: Path) -> None:
     assert [(one.answer, one.media[0].path) for one in found] == [("B", "films/y.mp4"), ("A", "other/y.mp4")]
     with pytest.raises(FieldError, match="url: 'none' found; expected"):
         reader.row(ROW | {"url": "none"})
+    slow = msgspec.structs.replace(reader.mapping, patterns={"url": "a*a*a*a*a*$b"})
+    with pytest.raises(FieldError, match=r"url: 90 characters, too many for a\*a\*a\*a\*a\*\$b"):
+        ItemReader(slow, folder=tmp_path).row(ROW | {"url": "a" * 90})
 
 
 @pytest.mark.parametrize(("content", "said"), [(None, "is not there"), ("[]", "is not one JSON object")])

@@ -113,6 +113,9 @@ def test_a_mapping_is_read_from_a_file(tmp_path: Path, monkeypatch: pytest.Monke
         ("nextqa,answer_is=roman", "answer_is: Invalid enum value 'roman'"),
         ("nextqa,constants.colour=red", "constants.colour cannot be"),
         ("nextqa,patterns.video=(", "patterns.video is no regular expression"),
+        ("nextqa,patterns.video=a{99999999999}", "patterns.video is no regular expression"),
+        ("nextqa,patterns.video=(a+)+$", "patterns.video repeats a group"),
+        ("nextqa,patterns.video=(?x) (a+) *$", "patterns.video repeats a group, or is verbose"),
         ("nextqa,files=../../x.csv", "expected a path inside the folder of the data"),
     ],
 )

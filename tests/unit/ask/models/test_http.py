@@ -9,6 +9,7 @@ import socket
 import ssl
 import subprocess
 import threading
+import time
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -86,8 +87,13 @@ def _has_request(connection: socket.socket) -> bool:
 
 
 @contextlib.contextmanager
-def serving(*answers: bytes, again: bool = False, tls: ssl.SSLContext | None = None) -> Iterator[str]:
-    """An address that gives one of these after the other, each once or the last `again` and again."""
+def serving(
+    *answers: bytes, again: bool = False, pause_s: float = 0.0, tls: ssl.SSLContext | None = None
+) -> Iterator[str]:
+    """An address that gives one of these after the other, each once or the last `again` and again.
+
+    With a pause, whatever follows a first answer at once is sent so many seconds later.
+    """
     left = list(answers)
 
     def one(connection: socket.socket) -> None:
@@ -95,7 +101,13 @@ def serving(*answers: bytes, again: bool = False, tls: ssl.SSLContext | None = N
             talking = tls.wrap_socket(connection, server_side=True) if tls else connection
             with talking:
                 while left and _has_request(talking):
-                    talking.sendall(left[0] if again else left.pop(0))
+                    said = left[0] if again else left.pop(0)
+                    first, mark, second = (
+                        said[1:].partition(b"HTTP/1.1 ") if pause_s else (said[1:], b"", b"")
+                    )
+                    talking.sendall(said[:1] + first)
+                    time.sleep(pause_s)
+                    talking.sendall(mark + second)
 
     def serve() -> None:
         with contextlib.suppress(OSError):
@@ -117,7 +129,9 @@ def chat(text: str, **more: object) -> bytes:
     return json.dumps({"choices": [{"message": {"content": text}, "finish_reason": "stop"}], **more}).encode()
 
 
-def asked(spec: str, *, n: int = 1) -> list[Reply | ModelError]:
+def asked(
+    spec: str, *, n: int = 1, pause_s: float = 0.0, request: Request = ASKED
+) -> list[Reply | ModelError]:
     """What came of asking the same `n` times, one after the other."""
 
     async def go() -> list[Reply | ModelError]:
@@ -125,9 +139,10 @@ def asked(spec: str, *, n: int = 1) -> list[Reply | ModelError]:
         found: list[Reply | ModelError] = []
         for _ in range(n):
             try:
-                found.append(await model.reply(ASKED))
+                found.append(await model.reply(request))
             except ModelError as error:
                 found.append(error)
+            await anyio.sleep(pause_s)
         await model.close()
         return found
 
@@ -178,14 +193,27 @@ def test_an_answer_that_cannot_be_taken_fails_its_question(sent: bytes, words: s
     assert words in str(error)
 
 
-def test_a_second_answer_is_not_that_of_the_next_question() -> None:
-    answers = [answer(chat("A")) + answer(chat("SMUGGLED")), answer(chat("closed")), answer(chat("B"))]
-    with serving(*answers) as host:
-        one, lost, two = asked(f"openai:m?base_url=http://{host}/v1", n=3)
+@pytest.mark.parametrize("wait_s", [0.0, 0.1], ids=["at once", "later"])
+def test_a_second_answer_is_not_that_of_the_next_question(wait_s: float) -> None:
+    answers = [answer(chat("A")) + answer(chat("SMUGGLED")), answer(chat("B")), answer(chat("C"))]
+    with serving(*answers, pause_s=wait_s) as host:
+        replies = asked(f"openai:m?base_url=http://{host}/v1", n=3, pause_s=2 * wait_s)
+    assert [r.text for r in replies if isinstance(r, Reply)] == ["A", "B", "C"]
+
+
+def test_an_answer_before_the_question_was_sent_is_thrown_away() -> None:
+    def serve(listening: socket.socket) -> None:
+        connection, _ = listening.accept()
+        connection.sendall(answer(chat("EARLY")))
+        time.sleep(0.5)
+        connection.close()
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        threading.Thread(target=serve, args=(listening,), daemon=True).start()
+        long = Request(item_id="q", prompt=Prompt(parts=(TextPart(text="?" * 10**7),)), sampling=Sampling())
+        [lost] = asked(f"openai:m?base_url=http://127.0.0.1:{listening.getsockname()[1]}/v1", request=long)
     assert isinstance(lost, TransientModelError)
-    assert not lost.is_outage
-    assert "sent a second answer to one request; it was thrown away" in str(lost)
-    assert [r.text for r in (one, two) if isinstance(r, Reply)] == ["A", "B"]
+    assert "answered before the request was sent" in str(lost)
 
 
 def test_tokens_that_cannot_be_are_unknown_and_said_once(caplog: pytest.LogCaptureFixture) -> None:

@@ -83,6 +83,7 @@ def test_the_script_starts_the_cluster_runs_the_command_and_ends_with_its_code(t
     assert lines[-1] == "ray ended"  # and no other job's, as `ray stop` would
     assert "ray stop" not in text
     assert not list(tmp_path.glob("ray-7-*"))
+    assert all(len(line) <= 120 for line in text.splitlines())
     for asked in (f"--nodes={nodes}", "--gpus-per-node=8", "--partition=a100", "--time=12:00:00"):
         assert f"#SBATCH {asked}\n" in text
 

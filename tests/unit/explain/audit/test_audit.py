@@ -8,7 +8,7 @@ from vidence.errors import UsageError
 from vidence.explain.audit.audit import audit_items
 from vidence.explain.audit.key import beats_guessing
 from vidence.explain.audit.numbers import all_allowed, allowed
-from vidence.explain.audit.reasons import KINDS
+from vidence.explain.audit.reasons import kinds
 from vidence.records import Evidence, Item, Media
 from vidence.report.item_card import audit_json, audit_page, card_sheet, make_card, suspects_csv
 
@@ -23,7 +23,7 @@ def item(question="What does the person lift?", choices=("a cup", "a chair", "a 
 def reasons(*items):
     """Kind and severity of everything that speaks against the first item."""
     found = audit_items(items).reasons.get(items[0].item_id, ())
-    assert {reason.kind for reason in found} <= set(KINDS)
+    assert {reason.kind for reason in found} <= set(kinds())
     return {(reason.kind, reason.severity) for reason in found}
 
 

@@ -1,12 +1,14 @@
 """Boards of tracks and shots: what is shown, what is kept, what is refused, who may."""
 
 import re
+from pathlib import Path
 
 from conftest import IS_THOROUGH
 from servers.studio import studio
 from subjects.board_studio import open_boards
 from subjects.hostile_texts import PAYLOADS, Looked
 from vidence.make.review.people.rows import TrackRow, read_rows
+from vidence.studio.bridge.places import place_id
 from vidence.studio.pages.board_tracks import anchor_of
 from vidence.studio.records.boards import BoardRow
 
@@ -167,14 +169,15 @@ def test_a_set_is_opened_by_operators_from_what_the_studio_was_told_of(street, t
         made.user("Rita", "researcher", project="films")
         made.user("Eve", "author", project="films")
         author = made.signed_in("Ada")
-        told = {"folder": str(street.made.resolve()), "project": "films"}
+        told = {"set": place_id(street.made), "project": "films"}
         assert author.post("/sets/", told).status_code == 400
         olga = made.signed_in("Olga")
-        assert olga.post("/sets/", {"folder": "/etc", "project": "films"}).status_code == 400
+        assert olga.post("/sets/", {"set": place_id(Path("/etc")), "project": "films"}).status_code == 400
         assert olga.post("/sets/", told | {"project": ""}).status_code == 400
         made.project("zanzibar")
         page = olga.get("/sets/").content.decode()
-        assert str(street.made) in page
+        assert street.config.name in page
+        assert str(street.made) not in page
         assert 'value="films"' in page
         assert "zanzibar" not in page
         boards = open_boards(street, olga, project="films")

@@ -69,7 +69,7 @@ def test_rates_are_counted_and_small_groups_shown_to_operators_only(films):
     assert "not shown" not in text(team.signed_in("Olga").get("/projects/films/rates?by=author"))
     assert team.signed_in("Bob").get("/projects/films/rates").status_code == 403
     wrong = team.signed_in("Mia").get("/projects/films/rates?by=%3Cb%3E")
-    assert wrong.status_code == 400
+    assert wrong.status_code == 404
     assert "there is no group" in text(wrong)
     assert "abe" in text(team.signed_in("Olga").get("/projects/films/rates"))
     assert "2026-W48" in text(team.signed_in("Olga").get("/projects/films/rates?by=week"))

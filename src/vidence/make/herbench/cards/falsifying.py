@@ -8,6 +8,7 @@ from functools import cache
 from typing import Final, Literal
 
 from vidence.contracts import Flow
+from vidence.installation import packaged_schema
 from vidence.make.herbench.cards.scenes import read_sentence
 from vidence.make.pipeline.lexicon import listed, words_in
 from vidence.make.pipeline.material import Change, Dropped, SceneCard
@@ -168,30 +169,6 @@ _KINDS: Final[dict[str, Literal["modification", "addition"]]] = {
     "add": "addition",
     "added": "addition",
 }
-SCHEMA: Final[dict[str, object]] = {
-    "type": "object",
-    "properties": {
-        "text": {"type": "string", "description": "the false sentence"},
-        "changes": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "kind": {"type": "string", "enum": ["modification", "addition"]},
-                    "before": {
-                        "type": "string",
-                        "description": "words of the first sentence; empty for an addition",
-                    },
-                    "after": {"type": "string", "description": "the words of the false sentence instead"},
-                },
-                "required": ["kind", "before", "after"],
-                "additionalProperties": False,
-            },
-        },
-    },
-    "required": ["text", "changes"],
-    "additionalProperties": False,
-}
 
 
 def perturb(
@@ -217,7 +194,7 @@ def perturb(
         parts=(TextPart(text=words),),
         system=wording.fill(SYSTEM, {}),
         template=wording.label(FALSE),
-        reply_schema=SCHEMA,
+        reply_schema=packaged_schema("vidence.make.herbench.cards", "card_false.schema.json"),
     )
     taken = [other.text for other in others]
 

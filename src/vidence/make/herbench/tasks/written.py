@@ -12,6 +12,7 @@ import msgspec
 from vidence.ask.judging.verdict_request import fence
 from vidence.ask.prompting.templates import Template
 from vidence.errors import UsageError
+from vidence.installation import packaged_schema
 from vidence.make.herbench.tasks.candidates import N_CHOICES
 from vidence.make.pipeline.english import content_words, jaccard
 from vidence.make.pipeline.material import Card, Crop
@@ -25,23 +26,6 @@ _MOST_QUESTION_WORDS = 60
 _MOST_NOTES, _MOST_EARLIER = 6_000, 4_000
 _N_WRONG = N_CHOICES - 1
 _FIELDS = ("possible", "question", "answer", "distractors")
-SCHEMA: dict[str, object] = {
-    "type": "object",
-    "properties": {
-        "possible": {"type": "boolean", "description": "whether such a question can be asked"},
-        "question": {"type": "string", "description": "ends with a question mark"},
-        "answer": {"type": "string", "description": "the right answer"},
-        "distractors": {
-            "type": "array",
-            "items": {"type": "string"},
-            "minItems": 0,
-            "maxItems": _N_WRONG,
-            "description": "four wrong answers; none where the question is not possible",
-        },
-    },
-    "required": list(_FIELDS),
-    "additionalProperties": False,
-}
 
 
 # What each template can use, and what it means.
@@ -102,7 +86,7 @@ class TaskPrompts:
             parts=(*map(image, request.crops), TextPart(text=words)),
             system=self.templates["system"].fill({"n_pictures": n_pictures}),
             template=self.label,
-            reply_schema=SCHEMA,
+            reply_schema=packaged_schema("vidence.make.herbench.tasks", "written.schema.json"),
         )
 
     def repaired(self, prompt: Prompt, said: str, *, problem: str) -> Prompt:
