@@ -1,19 +1,17 @@
 """The reporting checklist for human baselines, filled in with what a study has recorded and nothing else."""
 
-import tomllib
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from importlib import resources
 from pathlib import Path
 from statistics import median
 from string import Formatter
 from typing import Final
 
-import msgspec
 import numpy as np
 
 from vidence.engine.specs import label as label_of
+from vidence.installation import packaged
 from vidence.records import Record
 from vidence.report.results import SEED, Run
 from vidence.report.scores import Draws
@@ -91,8 +89,7 @@ def checklist(found: StudyOutcome, tables: Sequence[Table]) -> tuple[Entry, ...]
     Departs: items are in our words. What the paper answers with yes, partial or no is said with the numbers
         and texts that the study holds; the program assumes none of the paper's default answers.
     """
-    text = resources.files("vidence.study").joinpath("checklist.toml").read_text("utf-8")
-    parts = msgspec.convert(tomllib.loads(text), dict[str, dict[str, _Item]])
+    parts = packaged("vidence.study", "checklist.toml", dict[str, dict[str, _Item]])
     known = {**_of_plan(found), **_of_people(found), **_of_models(found), **_of_tables(found, tables)}
     entries = []
     for number, item in (pair for part in parts.values() for pair in part.items()):

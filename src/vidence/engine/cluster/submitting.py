@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Annotated
 
 import click
+import jinja2
 
 from vidence.console.flags import flag
 from vidence.errors import UsageError
@@ -71,53 +72,7 @@ def slurm(words: Sequence[str], wanted: ResourceRequest, *, time_limit: str, par
         *([f"--gpus-per-node={wanted.gpus}"] if wanted.gpus else []),
         *([f"--partition={partition}"] if partition else []),
     ]
-    head = "\n".join(f"#SBATCH {shlex.quote(one)}" for one in asked)
-    return f"""#!/bin/bash
-{head}
-# Written by vidence cluster slurm. Everything below needs the same environment on every machine: load or
-# activate it here, and set the keys of hosted models here or before sbatch.
-set -euo pipefail
-
-export VIDENCE_ON=ray
-hosts=$(scontrol show hostnames "$SLURM_JOB_NODELIST")
-head=${{hosts%%$'\n'*}}
-cpus={wanted.cpus}
-
-# A token of this job, without which nothing reaches its cluster; ports and a folder that no other job has.
-umask 077
-export RAY_AUTH_MODE=token
-RAY_AUTH_TOKEN=$(python3 -c 'import secrets; print(secrets.token_hex(32))') && export RAY_AUTH_TOKEN
-read -r port clients < <(python3 - <<'END'
-import socket
-both = [socket.socket() for _ in range(2)]
-for one in both:
-    one.bind(("", 0))
-print(*(one.getsockname()[1] for one in both))
-END
-)
-export RAY_ADDRESS="$head:$port"
-folder=$(mktemp -d "${{TMPDIR:-/tmp}}/ray-$SLURM_JOB_ID-XXXX")
-
-ray start --head --block --node-ip-address="$head" --port="$port" --ray-client-server-port="$clients" \
-    --temp-dir="$folder" --num-cpus="$cpus" --include-dashboard=false >/dev/null &
-ray=$!
-end() {{ kill "$ray" 2>/dev/null && wait "$ray" || true; rm -rf "$folder"; }}
-trap end EXIT
-until ray health-check --address "$RAY_ADDRESS" >/dev/null 2>&1; do
-    kill -0 "$ray" 2>/dev/null || {{ echo "Ray did not start on $head; see above" >&2; exit 1; }}
-    sleep 1
-done
-if [ "$SLURM_JOB_NUM_NODES" -gt 1 ]; then
-    srun --nodes=$((SLURM_JOB_NUM_NODES - 1)) --ntasks=$((SLURM_JOB_NUM_NODES - 1)) --exclude="$head" \
-        ray start --address="$RAY_ADDRESS" --num-cpus="$cpus" --block &
-fi
-
-# SIGTERM comes {_TERM_S} s before the time is up: the run ends what is under way; the same script goes on.
-{command_line(words)} &
-run=$!
-trap 'kill -TERM "$run"' TERM
-wait "$run" || {{ code=$?; wait "$run" 2>/dev/null || true; exit "$code"; }}
-"""
+    return _filled("slurm.sh", wanted, asked=asked, command=command_line(words), term_s=_TERM_S)
 
 
 def kubernetes(
@@ -136,73 +91,18 @@ def kubernetes(
     sizes = {"cpu": str(wanted.cpus), "memory": f"{wanted.memory_gb}Gi"}
     if wanted.gpus:
         sizes["nvidia.com/gpu"] = str(wanted.gpus)
-    head_sizes = {"cpu": "2", "memory": "8Gi"}
-    job = {
-        "apiVersion": "ray.io/v1",
-        "kind": "RayJob",
-        "metadata": {"name": wanted.name},
-        "spec": {
-            "entrypoint": command_line(words),
-            "shutdownAfterJobFinishes": True,
-            "rayClusterSpec": {
-                "authOptions": {"mode": "token"},
-                "headGroupSpec": {
-                    "rayStartParams": {"num-cpus": "0"},
-                    "template": _pod(
-                        "head", head_sizes, image=image, claim=claim, mount=mount, secret=secret
-                    ),
-                },
-                "workerGroupSpecs": [
-                    {
-                        "groupName": "workers",
-                        "replicas": wanted.nodes,
-                        "minReplicas": wanted.nodes,
-                        "maxReplicas": wanted.nodes,
-                        "rayStartParams": {},
-                        "template": _pod(
-                            "worker", sizes, image=image, claim=claim, mount=mount, secret=secret
-                        ),
-                    }
-                ],
-            },
-        },
-    }
-    return (
-        "# Written by vidence cluster k8s; kubectl apply -f FILE, where KubeRay 1.5.1 or newer is.\n"
-        + _yaml(job)
+    named = {"image": image, "claim": claim, "mount": mount, "secret": secret}
+    return _filled("kubernetes.yaml", wanted, sizes=sizes, command=command_line(words), **named)
+
+
+def _filled(template: str, wanted: ResourceRequest, **values: object) -> str:
+    """A file of ``templates/``; `json` quotes a text for YAML, `quoted` for a shell."""
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("vidence.engine.cluster"),
+        undefined=jinja2.StrictUndefined,
+        autoescape=False,  # noqa: S701 - a script and a job, no page
+        trim_blocks=True,
+        keep_trailing_newline=True,
     )
-
-
-def _pod(
-    name: str, sizes: dict[str, str], *, image: str, claim: str, mount: str, secret: str
-) -> dict[str, object]:
-    container: dict[str, object] = {
-        "name": f"ray-{name}",
-        "image": image,
-        "env": [{"name": "VIDENCE_ON", "value": "ray"}],
-        "resources": {"requests": dict(sizes), "limits": dict(sizes)},
-        "volumeMounts": [{"name": "data", "mountPath": mount}],
-    }
-    if secret:
-        container["envFrom"] = [{"secretRef": {"name": secret}}]
-    volume = {"name": "data", "persistentVolumeClaim": {"claimName": claim}}
-    return {"spec": {"containers": [container], "volumes": [volume]}}
-
-
-def _yaml(value: object, indent: int = 0) -> str:
-    """Mappings, lists and plain values as YAML; texts are quoted as in JSON, which YAML reads."""
-    lines = []
-    space = " " * indent
-    match value:
-        case dict():
-            for key, inner in value.items():
-                if isinstance(inner, dict | list) and inner:
-                    lines.append(f"{space}{key}:\n{_yaml(inner, indent + 2)}")
-                else:
-                    lines.append(f"{space}{key}: {json.dumps(inner)}\n")
-        case list():
-            for inner in value:
-                lines.append(f"{space}- {_yaml(inner, indent + 2).lstrip()}")
-        case _:
-            lines.append(f"{json.dumps(value)}\n")
-    return "".join(lines)
+    environment.filters |= {"json": json.dumps, "quoted": shlex.quote}
+    return environment.get_template(f"{template}.j2").render(wanted=wanted, **values)
