@@ -31,7 +31,7 @@ RUN = ["run", "table", "--data", "questions.jsonl", "--no-page", "--out", "r", "
         ([*RUN, "scripted:A", "--recorded-only"], "replay:FILE"),
         ([*RUN, "replay:absent.jsonl"], "absent.jsonl"),
         (["report", "questions.jsonl"], "questions.jsonl is a file; give a run folder"),
-        (["demo", "--out", "questions.jsonl/out"], "cannot make the folder questions.jsonl/out/world"),
+        (["demo", "--out", "questions.jsonl/out"], "questions.jsonl/out, or one above it, is a file"),
         ([*RUN, "baseline:constant?letter=Q"], "always says Q, and no question has that choice: 3 choices"),
         ([*RUN, "scripted:A", "--judge", "rule-first"], "nobody is named who judges; add --judge-model"),
         (

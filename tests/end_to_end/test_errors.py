@@ -44,7 +44,7 @@ def test_a_packet_says_nothing_of_the_runs(packet):
     assert not [word for word in ("misses", "forgets", "midpoints", "phantom:") if word in text]
     assert text.count('"picture":"frames/') == len(text.splitlines())
     again = packet("errors", "draw", *RUNS, "--same", "20", "--out", "packet")
-    assert (again.code, "holds drawn replies already" in again.err) == (2, True)
+    assert (again.code, "is not empty: it holds frames" in again.err) == (2, True)
     assert packet("errors", "draw", *RUNS, "--same", "20", "--out", "other", "--no-frames").code == 0
     rows = [[row.row for row in read_packet(packet.folder / where).rows] for where in ("packet", "other")]
     assert rows[0] == rows[1]

@@ -117,7 +117,7 @@ def test_a_sidecar_alone_makes_every_kind_of_file_again(tmp_path: Path):
         {p.relative_to(tmp_path / n): p.read_bytes() for p in (tmp_path / n).rglob("*") if p.is_file()}
         for n in ("one", "two")
     )
-    assert len(first) == 2 + 12 + 6 + 2
+    assert len(first) == 1 + 2 + 12 + 6 + 2
     assert first == second
     older = json.loads((tmp_path / "one" / "stimulus.json").read_bytes())
     del older["staging"]

@@ -10,7 +10,7 @@ from PIL import Image
 from videos import edited
 from videos.walkers import STREET, STREET_FRAMES, film, mot_lines
 
-FILES = ["contact-sheet.jpg", "detections.txt", "track.json", "tracks.csv", "tracks.txt"]
+FILES = [".vidence-track", "contact-sheet.jpg", "detections.txt", "track.json", "tracks.csv", "tracks.txt"]
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def test_what_is_wrong_is_said_before_the_work(street, words, said):
     done = street("track", "street.mp4", *words)
     assert done.code == 2
     assert said in done.err
-    assert not (street.folder / "tracks").exists()
+    assert not [*street.folder.glob("tracks/*/[!.]*")]
 
 
 @pytest.mark.parametrize("detector", ["boxes:still.txt", "hog:?least_px=400&ladder=2"])

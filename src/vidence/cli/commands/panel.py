@@ -105,9 +105,9 @@ def panel(given: PanelWanted) -> int:
         for run in others:
             say(console, (run.benchmark, "bold"), f" · {run.label} · {run.plan.model} · {run.folder}")
         return 0
-    own_folder(given.root, ".vidence-panel")
     more = [need for one in examined_on for need in one.needs()]
     check_panel(runs, source=file, environment=environment(), is_trusted=given.trust, more=more)
+    own_folder(given.root, ".vidence-panel")
     steps = _Steps(given=given, console=console, n_runs=sum(run.has_trials for run in runs))
     done = steps.taken(runs, examined_on, max_cost=config.max_cost) if given.ask else taken(runs)
     done.runs += others
