@@ -40,7 +40,7 @@ DELETE = """
 import sys
 import psycopg
 with psycopg.connect(sys.argv[1], autocommit=True) as opened:
-    for table in ("auditevent", "transition", "revision"):
+    for table in ("auditevent", "transition", "revision", "protocol"):
         try:
             opened.execute(f"DELETE FROM studio_{table}row")
         except psycopg.Error as error:
@@ -84,7 +84,9 @@ def test_a_review_moves_to_postgres_and_back_by_its_files(vidence, server):
     moved("on")
     assert not list((folder / "on").glob("*.sqlite3"))
     assert "pg_dump" in vidence.apart("studio", "backup", "on").err
-    assert python("-c", DELETE, address).count("never changed or deleted") == 3
+    refused = python("-c", DELETE, address)
+    assert refused.count("never changed or deleted") == 3
+    assert refused.count("only the studio writes into studio_protocolrow") == 1
     del vidence.env[DATABASE_VARIABLE]
     moved("two")
 
