@@ -91,10 +91,12 @@ def _scripted(name: str, *words: str | Path) -> Iterator[str]:
     command = [sys.executable, Path(__file__).parent / name, *words]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        found = next(filter(None, map(_ADDRESS.search, process.stdout)))
-        yield found[0]
-        process.terminate()
-        process.wait(timeout=20)
+        try:
+            found = next(filter(None, map(_ADDRESS.search, process.stdout)))
+            yield found[0]
+        finally:
+            process.terminate()
+            process.wait(timeout=20)
 
 
 class Killable:
