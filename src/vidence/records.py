@@ -1,5 +1,6 @@
 """The values that travel between the stages. Frozen; unknown fields are refused."""
 
+import functools
 import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -71,6 +72,11 @@ class Provenance(Record, omit_defaults=True):
     maker: str = ""
 
 
+@functools.cache
+def _first_letters(n: int) -> tuple[str, ...]:
+    return tuple(chr(ord("A") + i) for i in range(n))
+
+
 class Item(Record, omit_defaults=True):
     """One question about some media: one line of the format ``vidence-item/1``.
 
@@ -114,7 +120,7 @@ class Item(Record, omit_defaults=True):
     @property
     def letters(self) -> tuple[str, ...]:
         """The letters of the choices, ``A`` first."""
-        return tuple(chr(ord("A") + i) for i in range(len(self.choices)))
+        return _first_letters(len(self.choices))
 
     @property
     def is_hidden(self) -> bool:
@@ -291,7 +297,7 @@ class Prompt(Record):
     @property
     def letters(self) -> tuple[str, ...]:
         """The letters of the choices, ``A`` first."""
-        return tuple(chr(ord("A") + i) for i in range(len(self.choices)))
+        return _first_letters(len(self.choices))
 
 
 class Sampling(Record):

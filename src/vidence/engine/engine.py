@@ -102,7 +102,7 @@ class Asker:
             BudgetSpentError: the limit of spending is reached.
         """
         if isinstance(self._model, InstantModel):
-            reply = await self._reply_in_time(request)
+            reply = await self._reply(request)
             return CostedReply(reply=reply, is_remembered=False, cost=self._limits.budget.add(reply))
         key = memory_key(request, identity=self._model.identity, by_item=self._model.by_item)
         while (running := self._in_flight.get(key)) is not None:
@@ -199,17 +199,24 @@ class Asker:
         await anyio.sleep(wait_s)
 
     async def _reply_in_time(self, request: Request) -> Reply:
+        with anyio.move_on_after(self._limits.timeout_s):
+            return await self._reply(request)
+        raise self._late()
+
+    def _late(self) -> TransientModelError:
+        return TransientModelError(
+            f"no reply within {self._limits.timeout_s:g} s; --set timeout_s=N waits longer"
+        )
+
+    async def _reply(self, request: Request) -> Reply:
         try:
-            with anyio.fail_after(self._limits.timeout_s):
-                # The one place where replies come in: no key goes further, to disk or to the screen.
-                return clean_record(await self._model.reply(request))
+            # The one place where replies come in: no key goes further, to disk or to the screen.
+            return clean_record(await self._model.reply(request))
         except VidenceError as error:
             clean_error(error)
             raise
         except TimeoutError as error:
-            raise TransientModelError(
-                f"no reply within {self._limits.timeout_s:g} s; --set timeout_s=N waits longer"
-            ) from error
+            raise self._late() from error
         except Exception as error:
             _log.debug("the model broke: %s", without_keys(repr(error)))
             raise RejectedRequestError(

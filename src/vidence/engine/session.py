@@ -1,8 +1,9 @@
 """A session: each question is shown its frames and handed to a consumer; replies overlap with decoding."""
 
 import errno
+from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import aclosing, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -11,7 +12,6 @@ from typing import Generic, TypeVar
 
 import anyio
 import msgspec
-from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
 from vidence.ask.judging.verdict_request import TemplateJudge
 from vidence.ask.prompting.compose import Prompted
@@ -265,7 +265,8 @@ class Session:
             whole_video=plan.layout == "video",
             audio=plan.audio,
         )
-        reads = (located(place.media_root, one) for item, _ in todo for one in item.media)
+        opened = todo if self.needs_frames else ()
+        reads = (located(place.media_root, one) for item, _ in opened for one in item.media)
         parallel = Parallelism.of(environment).touching(reads)
         if place.whole_video:  # nothing is decoded, and the files that are sent lie here
             parallel = replace(parallel, on=LOCAL)
@@ -396,6 +397,11 @@ class Pipeline(Generic[GroupT, ReadyT]):
 
     produce: Callable[[GroupT], Awaitable[Sequence[ReadyT]]]
     consume: Callable[[ReadyT], Awaitable[None]]
+    _ready: deque[tuple[ReadyT, anyio.Event | None]] = field(default_factory=deque, init=False)
+    """What no consumer has taken yet; the last of a group with the event for which its producer waits."""
+    _n_ready: anyio.Semaphore = field(init=False)
+    """So many consumers may look into `_ready`; those who find nothing there have nothing to come."""
+    _n_consumers: int = field(default=0, init=False)
     _spent: BudgetSpentError | None = field(default=None, init=False)
 
     async def work(self, groups: Iterable[GroupT], *, n_producers: int, n_consumers: int) -> None:
@@ -405,14 +411,17 @@ class Pipeline(Generic[GroupT, ReadyT]):
             BudgetSpentError: it was spent on the way.
             VidenceError: the first error that ended the work.
         """
-        send, receive = anyio.create_memory_object_stream[ReadyT](0)
         waiting = iter(groups)
+        self._n_ready, self._n_consumers = anyio.Semaphore(0), n_consumers
         try:
-            async with anyio.create_task_group() as tasks, send, receive:
-                for _ in range(n_producers):
-                    tasks.start_soon(self._produce_all, waiting, send.clone())
+            async with anyio.create_task_group() as consumers:
                 for _ in range(n_consumers):
-                    tasks.start_soon(self._consume_all, receive.clone())
+                    consumers.start_soon(self._consume_all)
+                async with anyio.create_task_group() as producers:
+                    for _ in range(n_producers):
+                        producers.start_soon(self._produce_all, waiting)
+                for _ in range(n_consumers):
+                    self._n_ready.release()
         except BaseExceptionGroup as group:
             if (found := first_error(group, VidenceError)) is not None:
                 raise found from group
@@ -425,26 +434,40 @@ class Pipeline(Generic[GroupT, ReadyT]):
         if self._spent is not None:
             raise self._spent
 
-    async def _produce_all(self, groups: Iterator[GroupT], send: MemoryObjectSendStream[ReadyT]) -> None:
-        async with aclosing(send):
-            for group in groups:
-                try:
-                    for ready in await self.produce(group):
-                        await send.send(ready)
-                except BudgetSpentError as error:  # a selector asks a model
-                    self._spent = error
-                    return
-                except anyio.BrokenResourceError:
-                    return  # every consumer has ended: the budget is spent
+    async def _produce_all(self, groups: Iterator[GroupT]) -> None:
+        for group in groups:
+            try:
+                made = await self.produce(group)
+            except BudgetSpentError as error:  # a selector asks a model
+                self._spent = error
+                return
+            if not self._n_consumers:  # the budget is spent
+                return
+            if made:
+                taken = anyio.Event()
+                self._ready.extend((one, None) for one in made[:-1])
+                self._ready.append((made[-1], taken))
+                for _ in made:
+                    self._n_ready.release()
+                await taken.wait()
 
-    async def _consume_all(self, receive: MemoryObjectReceiveStream[ReadyT]) -> None:
-        async with aclosing(receive):
-            async for ready in receive:
-                try:
-                    await self.consume(ready)
-                except BudgetSpentError as error:
-                    self._spent = error
-                    return
+    async def _consume_all(self) -> None:
+        try:
+            while True:
+                await self._n_ready.acquire()
+                if not self._ready:
+                    break
+                one, taken = self._ready.popleft()
+                if taken is not None:
+                    taken.set()
+                await self.consume(one)
+        except BudgetSpentError as error:
+            self._spent = error
+        self._n_consumers -= 1
+        if not self._n_consumers:
+            for _, taken in self._ready:
+                if taken is not None:
+                    taken.set()
 
 
 def first_error(group: BaseExceptionGroup[BaseException], kind: type[ErrorT]) -> ErrorT | None:

@@ -363,9 +363,8 @@ class TurnWriter:
             self._error = error
 
     def _check(self) -> None:
-        error, self._error = self._error, None
-        if error is not None:
-            raise error
+        if self._error is not None:
+            raise self._error
 
 
 @contextmanager
