@@ -48,7 +48,7 @@ def test_latex_and_csv_files(vidence, perceptioncomp):
     tex = (vidence.folder / "t.tex").read_text("ascii")
     assert tex.count("\\begin{table") == tex.count("\\end{table") == 1
     assert "scripted:A & " in tex
-    names = sorted(p.name for p in (vidence.folder / "tables").iterdir())
+    names = sorted(p.name for p in (vidence.folder / "tables").glob("*.csv"))
     assert {"paper-1.csv", "runs.csv", "runs-score.csv"} <= set(names)
     rows = list(csv.reader((vidence.folder / "tables" / "paper-1.csv").read_text().splitlines()))
     assert [row[0] for row in rows] == ["model", "scripted:A", "scripted:B", "videos"]

@@ -447,7 +447,7 @@ def test_a_folder_that_was_changed_is_named_to_operators_alone(opened, people, s
         assert study.folder not in answer.content.decode()
     assert "What you wrote is removed" in ann.client.post(f"{ann.home}leave").content.decode()
     page = solo.signed_in().get(f"/studies/{study.public}/")
-    assert page.status_code == 409
+    assert page.status_code == 404
     assert "consent.txt cannot be read" in page.content.decode()
 
 

@@ -199,6 +199,6 @@ _OTHERS = {
     "rows": _rows,
     "figures": _figures,
     "published": _published,
-    "mappings": _mappings,
     "prices": _prices,
+    "mappings": _mappings,
 }

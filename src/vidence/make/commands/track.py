@@ -138,12 +138,12 @@ def track(given: Track) -> None:
     medium, content_hash = _open(video)
     truth = _truth(given.gt)
     folder = given.shown.out or Path("tracks") / video.resolve().stem
+    kept = _kept(folder, job, content_hash=content_hash, jobs=given.jobs) if given.tracks is None else None
     own_folder(folder, ".vidence-track")
-    if given.tracks is not None:
+    if kept is None:
         tracked, record, lines = _show_given(medium, given.tracks, truth=truth)
         given.shown.write(medium, tracked, record, folder=folder)
     else:
-        kept = _kept(folder, job, content_hash=content_hash, jobs=given.jobs)
         with _progress(video.name, kept, mode=given.progress) as work:
             tracked, record = track_video(medium, job, truth=truth, work=work)
         given.shown.write(medium, tracked, record, folder=folder)

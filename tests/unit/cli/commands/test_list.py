@@ -52,11 +52,11 @@ def test_without_a_kind_every_name_is_there_with_a_line():
         + len(presets())
         + len(published.names())
     )
-    assert len(lines) == len(plurals()) + n_described + 2  # protocols and prompts are lists of names
+    assert len(lines) == len(plurals()) + n_described + 3  # protocols, prompts and prices are lists of names
     assert json.loads(said("--json", "-"))["kinds"]["trackers"] == list(catalog.names("tracker"))
 
 
-@pytest.mark.parametrize("kind", [k for k in plurals() if k not in {"protocols", "prompts"}])
+@pytest.mark.parametrize("kind", [k for k in plurals() if k not in {"protocols", "prompts", "prices"}])
 def test_every_thing_says_in_one_line_what_it_is(kind):
     described = json.loads(said(kind, "--json", "-"))["names"]
     assert described
