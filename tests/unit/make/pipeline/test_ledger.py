@@ -60,7 +60,7 @@ def test_the_accounts_are_two_files(tmp_path):
 
 def test_accounts_that_cannot_be_written_are_said(tmp_path):
     (tmp_path / "out").write_text("a file")
-    with pytest.raises(StoreError, match="cannot make the folder .*out"):
+    with pytest.raises(StoreError, match=r"cannot make the folder .*out"):
         Ledger().write(tmp_path / "out", [])
 
 
