@@ -34,6 +34,7 @@ from vidence.media.address import Address
 from vidence.media.encode import Encoding, Size
 from vidence.media.files import MediaFacts
 from vidence.media.probe import Claimed, PacketCounts, Probe
+from vidence.media.silent import Silent
 from vidence.records import Failed, Item, Media, VideoPart
 from videos import stamped
 
@@ -402,6 +403,22 @@ def test_a_whole_video_is_sent_without_its_sound_unless_that_is_kept(tmp_path: P
     assert shown.selection.note == ("sent without its sound" if audio == "drop" else "")
     digest = hashlib.sha256(Path(shown.video.path).read_bytes()).hexdigest()
     assert shown.video.digest == digest
+
+
+def name_keys(path: Path, **named: object) -> Silent:
+    """A worker that a file has taken over."""
+    return Silent(path=path.parent / "credentials", digest="0" * 64, is_copy=True)
+
+
+def test_a_worker_does_not_choose_the_file_that_is_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    stamped.write(tmp_path / "a.mp4", numbers=range(10))
+    (tmp_path / "credentials").write_text("planted")
+    monkeypatch.setattr(frames, "without_sound", name_keys)
+    troubles: list[str] = []
+    shown = show(tmp_path, [video_item("q", "a.mp4")], troubles, whole_video=True)["q"]
+    assert isinstance(shown, Failed)
+    assert re.search(r"its worker names \S+credentials as its copy", shown.message)
+    assert troubles == [shown.message]
 
 
 def test_a_whole_video_is_named_and_not_decoded(tmp_path: Path):

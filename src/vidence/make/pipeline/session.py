@@ -422,11 +422,12 @@ class Session:
     def _brought(self, came: MadeAway[bytes]) -> bytes:
         """Write the files that came with a result."""
         root = self.out.resolve()
+        outside = [path for path in came.files if not (root / path).resolve().is_relative_to(root)]
+        if outside:
+            raise StoreError(
+                f"a worker gave {outside[0]!r}, which lies outside {self.out}; nothing of its was written"
+            )
         for path, data in came.files.items():
-            if not (root / path).resolve().is_relative_to(root):
-                raise StoreError(
-                    f"a worker gave {path!r}, which lies outside {self.out}; nothing was written"
-                )
             try:
                 write_whole(root / path, data)
             except OSError as error:
