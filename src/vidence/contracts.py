@@ -254,7 +254,8 @@ class Request:
     """One prompt on its way to a model: the prompt, how to draw the reply, and the image bytes.
 
     `sample` tells apart several replies to the same prompt. `item_id` and `item` are for models
-    that answer from records or rules (replay, baselines); others ignore them.
+    that answer from records or rules (replay, baselines); others ignore them. With `shares_frames` another
+    request begins with the same words and frames, so that a provider's cache can serve it.
     """
 
     item_id: str
@@ -262,6 +263,7 @@ class Request:
     sampling: Sampling
     images: Mapping[str, bytes] = field(default_factory=dict)
     sample: int = 0
+    shares_frames: bool = False
 
 
 class Model(Protocol):

@@ -58,6 +58,8 @@ class AnthropicStub(OpenAIStub):
     def _reply(self, seen: Seen) -> Canned:
         if self.canned:
             return self.canned.popleft()
+        if self.canned_for and (chosen := self.canned_for(seen)) is not None:
+            return chosen
         if (seen.method, seen.path) != ("POST", "/v1/messages"):
             return Canned(status=404, body=refusal("not_found_error", f"no route {seen.method} {seen.path}"))
         if self.key is not None and seen.headers.get("authorization") != f"Bearer {self.key}":

@@ -372,6 +372,8 @@ class Context:
     repeat: int = 0
     n_repeats: int = 1
     """Tell the replies of several runs of the same flow apart, all samples of the first of them included."""
+    shares_frames: bool = False
+    """As in `Request`."""
 
 
 @dataclass(kw_only=True)
@@ -526,6 +528,7 @@ class Engine(AbstractAsyncContextManager["Engine"]):
                 else sampling,
                 images=PromptImages(wanted.prompt, context.image),
                 sample=wanted.sample * context.n_repeats + context.repeat,
+                shares_frames=context.shares_frames,
             )
             asked = await self._asker(name).ask(request)
             for one in (self.count, count):

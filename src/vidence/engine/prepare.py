@@ -17,6 +17,7 @@ import numpy as np
 
 from vidence.ask.fetching.address import HubAddress, data_place, hub_cache, is_address, pinned
 from vidence.ask.mapping.mapping import whole_map
+from vidence.ask.models.http import HttpModel
 from vidence.ask.models.prices import listed_prices
 from vidence.ask.prompting.compose import Prompter
 from vidence.ask.prompting.templates import Templates
@@ -396,7 +397,13 @@ def prepare(  # noqa: PLR0913 - everything that a run needs; each stands for its
             else "",
             "strata": _strata(loaded.items, plan, asked=items, model=model) if plan.stratum else (),
             "n_planned": len(items) * plan.repeats,
-            "notes": (*loaded.notes, *notes, *_limit_notes(plan, view, model), *prompter.notes(items)),
+            "notes": (
+                *loaded.notes,
+                *notes,
+                *_limit_notes(plan, view, model),
+                *prompter.notes(items),
+                *_cache_notes(items, prompter, model),
+            ),
             "problems": loaded.problems,
             "started_at": now.isoformat(timespec="seconds"),
         },
@@ -444,6 +451,20 @@ def _limit_notes(plan: Plan, view: OpenView, model: Model) -> tuple[str, ...]:
         f"{plan.selector} shows {plan.n_frames} frames of a question at most: where it gives more they are "
         "thinned evenly; --frames N sets another limit",
     )
+
+
+def _cache_notes(items: Sequence[Item], prompter: Prompter, model: Model) -> tuple[str, ...]:
+    """That words before the frames keep a provider's cache from serving them, by the first such video."""
+    if isinstance(model, HttpModel) and model.caches:
+        begins: dict[str, str] = {}
+        for item in items:
+            begin = prompter.before_frames(item)
+            if item.media and begins.setdefault(item.video_id, begin) != begin:
+                return (
+                    "the prompts have words of the question before the frames, an order that is kept: "
+                    "frames that questions share are not served from the provider's cache",
+                )
+    return ()
 
 
 def narrowed(

@@ -1,19 +1,22 @@
 """A session: each question is shown its frames and handed to a consumer; replies overlap with decoding."""
 
 import errno
-from collections import deque
+from collections import Counter, deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
+from itertools import zip_longest
 from pathlib import Path
 from typing import Generic, TypeVar
 
 import anyio
 import msgspec
+from anyio.abc import TaskGroup
 
 from vidence.ask.judging.verdict_request import TemplateJudge
+from vidence.ask.models.http import HttpModel
 from vidence.ask.prompting.compose import Prompted
 from vidence.catalog import create, parse_spec
 from vidence.contracts import Drawing, Flow, Judge, Strategy, View
@@ -94,6 +97,8 @@ class ShownSubject:
     repeat: int = 0
     n_repeats: int = 1
     choice_order: tuple[int, ...] = ()
+    shares_frames: bool = False
+    """Whether another question begins with the same frames (see `Request`)."""
     last_view: str | None = None
     """The view that was asked for last."""
     last_prompt: Prompt | None = None
@@ -114,6 +119,7 @@ class ShownSubject:
             image=self._images.__getitem__,
             repeat=self.repeat,
             n_repeats=self.n_repeats,
+            shares_frames=self.shares_frames,
         )
 
     def n_frames(self, view: str) -> int:
@@ -282,9 +288,15 @@ class Session:
                 on_trouble=lambda message: self.on_event(MediaTrouble(message=message)),
             )
             # Twice as many as decode: a video is decoded while questions about others still wait.
-            await Pipeline(produce=partial(self.show, desk=desk), consume=ask).work(
-                self.groups(todo), n_producers=2 * workers.n_places, n_consumers=n_consumers
-            )
+            await Pipeline(
+                produce=partial(self.show, desk=desk), consume=ask, first_alone=self._shares_frames
+            ).work(self.groups(todo), n_producers=2 * workers.n_places, n_consumers=n_consumers)
+
+    @property
+    def _shares_frames(self) -> bool:
+        """Whether the provider keeps the frames of one question for the next."""
+        model = self.prepared.model
+        return self.is_run and self.needs_frames and isinstance(model, HttpModel) and model.caches
 
     async def show(self, group: Todo, *, desk: FrameDesk) -> list[ShownSubject]:
         """Questions about one medium with what is shown of it."""
@@ -296,8 +308,15 @@ class Session:
             nothing = Selection(selector="none", version=1, frames=(), n_candidates=0)
             views = dict.fromkeys(self.views, ViewContent(selection=nothing, frames=(), duration_s=0.0))
             shown = {item.item_id: views for item in items}
+        prompter = self.prepared.prompter
+        # A prompt's beginning, up to its frames: questions that have it in common share a cache.
+        begins = [
+            (prompter.before_frames(item), *(_digests(view) for view in shown[item.item_id].values()))
+            for item, _ in (group if self._shares_frames else ())
+        ]
+        times = Counter(begins)
         subjects = []
-        for item, repeat in group:
+        for (item, repeat), begin in zip_longest(group, begins):
             order = self.prepared.choice_order(item, repeat) if self.is_run else ()
             subjects.append(
                 ShownSubject(
@@ -308,6 +327,7 @@ class Session:
                     repeat=repeat,
                     n_repeats=self.prepared.plan.repeats if self.is_run else 1,
                     choice_order=order,
+                    shares_frames=times[begin] > 1,
                 )
             )
         return subjects
@@ -387,6 +407,15 @@ async def opened_session(
 # --------------------------------------------------------------------------- producers and consumers
 
 
+@dataclass
+class _Ready(Generic[ReadyT]):
+    """Something produced, with what its group waits for."""
+
+    thing: ReadyT
+    taken: anyio.Event = field(default_factory=anyio.Event)
+    consumed: anyio.Event = field(default_factory=anyio.Event)
+
+
 @dataclass(kw_only=True)
 class Pipeline(Generic[GroupT, ReadyT]):
     """Makes something of each group with `produce` and hands it on, one by one, to `consume`.
@@ -397,8 +426,10 @@ class Pipeline(Generic[GroupT, ReadyT]):
 
     produce: Callable[[GroupT], Awaitable[Sequence[ReadyT]]]
     consume: Callable[[ReadyT], Awaitable[None]]
-    _ready: deque[tuple[ReadyT, anyio.Event | None]] = field(default_factory=deque, init=False)
-    """What no consumer has taken yet; the last of a group with the event for which its producer waits."""
+    first_alone: bool = False
+    """Whether the others of a group wait until its first was consumed, as a provider's cache needs it."""
+    _ready: deque[_Ready[ReadyT]] = field(default_factory=deque, init=False)
+    """What no consumer has taken yet; what waits for others to be consumed is not in it."""
     _n_ready: anyio.Semaphore = field(init=False)
     """So many consumers may look into `_ready`; those who find nothing there have nothing to come."""
     _n_consumers: int = field(default=0, init=False)
@@ -419,7 +450,7 @@ class Pipeline(Generic[GroupT, ReadyT]):
                     consumers.start_soon(self._consume_all)
                 async with anyio.create_task_group() as producers:
                     for _ in range(n_producers):
-                        producers.start_soon(self._produce_all, waiting)
+                        producers.start_soon(self._produce_all, waiting, producers)
                 for _ in range(n_consumers):
                     self._n_ready.release()
         except BaseExceptionGroup as group:
@@ -434,7 +465,7 @@ class Pipeline(Generic[GroupT, ReadyT]):
         if self._spent is not None:
             raise self._spent
 
-    async def _produce_all(self, groups: Iterator[GroupT]) -> None:
+    async def _produce_all(self, groups: Iterator[GroupT], tasks: TaskGroup) -> None:
         for group in groups:
             try:
                 made = await self.produce(group)
@@ -444,12 +475,20 @@ class Pipeline(Generic[GroupT, ReadyT]):
             if not self._n_consumers:  # the budget is spent
                 return
             if made:
-                taken = anyio.Event()
-                self._ready.extend((one, None) for one in made[:-1])
-                self._ready.append((made[-1], taken))
-                for _ in made:
+                now = [_Ready(one) for one in (made[:1] if self.first_alone else made)]
+                if rest := made[len(now) :]:
+                    tasks.start_soon(self._follow, now[0].consumed, rest)
+                self._ready.extend(now)
+                for _ in now:
                     self._n_ready.release()
-                await taken.wait()
+                await now[-1].taken.wait()
+
+    async def _follow(self, consumed: anyio.Event, rest: Sequence[ReadyT]) -> None:
+        """Hand on the rest of a group, before any other group."""
+        await consumed.wait()
+        self._ready.extendleft(_Ready(one) for one in reversed(rest))
+        for _ in rest:
+            self._n_ready.release()
 
     async def _consume_all(self) -> None:
         try:
@@ -457,17 +496,23 @@ class Pipeline(Generic[GroupT, ReadyT]):
                 await self._n_ready.acquire()
                 if not self._ready:
                     break
-                one, taken = self._ready.popleft()
-                if taken is not None:
-                    taken.set()
-                await self.consume(one)
+                ready = self._ready.popleft()
+                ready.taken.set()
+                try:
+                    await self.consume(ready.thing)
+                finally:
+                    ready.consumed.set()
         except BudgetSpentError as error:
             self._spent = error
         self._n_consumers -= 1
         if not self._n_consumers:
-            for _, taken in self._ready:
-                if taken is not None:
-                    taken.set()
+            for ready in self._ready:
+                ready.taken.set()
+                ready.consumed.set()
+
+
+def _digests(view: ViewContent | Failed) -> tuple[str, ...]:
+    return () if isinstance(view, Failed) else tuple(shown.frame.digest for shown in view.frames)
 
 
 def first_error(group: BaseExceptionGroup[BaseException], kind: type[ErrorT]) -> ErrorT | None:

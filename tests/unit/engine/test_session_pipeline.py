@@ -120,3 +120,41 @@ def test_too_many_open_files_are_a_message_and_other_errors_of_the_system_a_faul
     else:
         with pytest.raises(ExceptionGroup):
             work([[0]], doubled, consume)
+
+
+def test_the_first_of_a_group_may_go_ahead_of_its_others():
+    events = []
+
+    async def consume(one):
+        events.append(("begins", one))
+        await anyio.sleep(0.001)
+        events.append(("ends", one))
+
+    async def as_it_is(group):
+        return group
+
+    groups = [[f"{name}{n}" for n in range(4)] for name in "abc"]
+    pipeline = Pipeline(produce=as_it_is, consume=consume, first_alone=True)
+    anyio.run(lambda: pipeline.work(groups, n_producers=1, n_consumers=9))
+    assert len(events) == 24
+    for first, *rest in groups:
+        assert all(events.index(("ends", first)) < events.index(("begins", one)) for one in rest)
+        # the others do not wait for one another, nor for other groups
+        assert events.index(("begins", rest[2])) < events.index(("ends", rest[0]))
+    assert events.index(("begins", "c0")) < events.index(("ends", "a0"))
+
+
+def test_others_that_wait_for_a_first_end_with_the_budget():
+    seen = []
+
+    async def consume(one):
+        seen.append(one)
+        raise BudgetSpentError("spent")
+
+    async def as_it_is(group):
+        return group
+
+    pipeline = Pipeline(produce=as_it_is, consume=consume, first_alone=True)
+    with pytest.raises(BudgetSpentError, match="spent"):
+        anyio.run(lambda: pipeline.work([["a", "b"], ["c", "d"]], n_producers=2, n_consumers=1))
+    assert seen == ["a"]

@@ -65,6 +65,14 @@ class Settings(HttpSettings):
         bool, Meta(description="send neither temperature nor top_p, for models that let neither be chosen")
     ] = False
 
+    cache: Annotated[
+        bool,
+        Meta(
+            description="mark frames that several questions of a video begin with for the cache: written "
+            "at 1.25 times the price of input, read at a tenth"
+        ),
+    ] = False
+
     def __post_init__(self) -> None:
         """Refuse options that exclude each other."""
         owner = f"anthropic:{self.name}"
@@ -107,6 +115,11 @@ class MessagesDialect(Dialect):
 
     _settings: Settings
 
+    @property
+    def caches(self) -> bool:
+        """See `Dialect.caches`: what is marked, wherever it is sent."""
+        return self._settings.cache
+
     async def body(
         self, request: Request, pieces: Pieces, *, leave_out: Collection[str]
     ) -> dict[str, object]:
@@ -114,11 +127,16 @@ class MessagesDialect(Dialect):
         prompt, sampling, settings = request.prompt, request.sampling, self._settings
         # The API refuses blocks of nothing but blanks; leaving them out takes no word away.
         parts = [p for p in prompt.parts if not isinstance(p, TextPart) or p.text.strip()]
+        content = [self._content(p, request, pieces) for p in parts]
+        if settings.cache and request.shares_frames:
+            # Prefixes that are too short for the cache are no error and cost nothing more.
+            last = next((block for block in reversed(content) if block["type"] == "image"), {})
+            last["cache_control"] = {"type": "ephemeral"}
         max_tokens = DEFAULT_MAX_TOKENS if sampling.max_tokens is None else sampling.max_tokens
         return {
             "model": settings.name,
             "max_tokens": max_tokens + (settings.thinking_budget or 0),
-            "messages": [{"role": "user", "content": [self._content(p, request, pieces) for p in parts]}],
+            "messages": [{"role": "user", "content": content}],
             "system": prompt.system or None,
             **self._sampled(sampling),
             "thinking": self._thinking(),
@@ -316,4 +334,9 @@ def create(settings: Settings) -> HttpModel:
         headers={"anthropic-version": VERSION, **bearer(server.key)},
         max_answer_mb=settings.max_answer_mb,
     )
-    return HttpModel(MessagesDialect(server, used), caller, used, identity=identity_of("anthropic", used))
+    return HttpModel(
+        MessagesDialect(server, used),
+        caller,
+        used,
+        identity=identity_of("anthropic", used, left_out={"cache"}),
+    )

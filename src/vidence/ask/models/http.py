@@ -330,6 +330,11 @@ class Dialect(ABC):
         self._media = EncodedMedia(as_url=self.as_url)
         self._doubted = False
 
+    @property
+    def caches(self) -> bool:
+        """Whether the server keeps the beginning of a prompt for those that follow; known of providers."""
+        return self._server.host == self.host
+
     @abstractmethod
     async def body(
         self, request: Request, pieces: Pieces, *, leave_out: Collection[str]
@@ -424,6 +429,7 @@ class HttpModel:
         check_no_key(identity.partition("?")[0], settings.extra)
         self.identity = identity
         self.max_in_flight = settings.max_in_flight
+        self.caches = dialect.caches
         self._dialect = dialect
         self._caller = caller
         self._timeout_s = settings.timeout_s

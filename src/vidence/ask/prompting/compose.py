@@ -170,6 +170,16 @@ class Prompter:
         if last or not first:
             yield TextPart(text=last)
 
+    def before_frames(self, item: Item) -> str:
+        """What is sent ahead of the frames of a question; its id where that cannot be said."""
+        kind = f"{'choice' if item.answer_kind == 'choice' else 'open'}-{self._style}"
+        fill = partial(self._templates.fill, item=item, n_frames=0, duration_s=0.0)
+        try:
+            before, *behind = fill(kind).split(FRAMES_HERE)
+            return (fill("system") if "system" in self._templates else "") + (before if behind else "")
+        except UsageError:  # said where the question is asked, which then fails
+            return item.item_id
+
     def notes(self, items: Iterable[Item]) -> tuple[str, ...]:
         """What a user should know of words of their own before these questions are asked."""
         if not any(item.answer_kind == "choice" for item in items):
