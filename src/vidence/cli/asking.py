@@ -6,6 +6,7 @@ from typing import Annotated
 
 from rich.console import Console
 
+from vidence.console.files import screen, show, write_said
 from vidence.console.flags import JSON, NOT_ALL, ON, PROGRESS, flag
 from vidence.console.screen import Screen, say, several, show_licence
 from vidence.engine.display import watched
@@ -45,6 +46,18 @@ def go(plan: Plan, folder: Path, ending: Ending) -> int:
     show_run(folder, page=page_path if ending.page else None, json_path=ending.json_path)
     say_summary(summary, folder, console, max_tokens=plan.sampling.max_tokens)
     return NOT_ALL if summary.n_failed or summary.n_left_out else 0
+
+
+def estimated(plan: Plan, ending: Ending) -> int:
+    """Say what asking a plan would take; the exit code."""
+    import anyio
+
+    from vidence.engine.forecast import forecast
+
+    table = anyio.run(lambda: forecast(plan, environment=environment(on=ending.on), now=now()))
+    write_said(ending.json_path, "run", tables=[table])
+    show(screen(ending.json_path), [], [table])
+    return 0
 
 
 def asked(

@@ -1,6 +1,7 @@
 """What models cost: the dated table of their providers, and prices that a user gives."""
 
 import functools
+import math
 import os
 import re
 from collections.abc import Iterable, Mapping
@@ -11,6 +12,7 @@ import msgspec
 from vidence.ask.models.http import HttpSettings
 from vidence.catalog import parse_spec, settings_type
 from vidence.installation import packaged
+from vidence.media.encode import Size
 from vidence.records import Record, Usage
 
 TABLE = "prices.toml"
@@ -103,11 +105,13 @@ def listed_prices(specs: Iterable[str]) -> Prices | None:
     >>> listed_prices(["openai:gpt-4.1-2025-04-14"]).input, listed_prices(["openai:gpt-4.1-ultra"])
     (2.0, None)
     """
-    found = {_listed(spec) for spec in specs}
-    return found.pop() if len(found) == 1 else None
+    found = {listed_name(spec) for spec in specs}
+    prices = {None if name is None else price_table()[name] for name in found}
+    return prices.pop() if len(prices) == 1 else None
 
 
-def _listed(text: str) -> Prices | None:
+def listed_name(text: str) -> str | None:
+    """The ``provider:model`` of the table that a spec stands for; see `listed_prices`."""
     spec = parse_spec(text)
     if (provider := _providers().get(spec.name)) is None:
         return None
@@ -121,7 +125,47 @@ def _listed(text: str) -> Prices | None:
         return None
     names = sorted(provider.models, key=len, reverse=True)
     name = next((n for n in names if re.fullmatch(re.escape(n) + _DATED, spec.argument)), None)
-    return None if name is None else price_table()[f"{spec.name}:{name}"]
+    return None if name is None else f"{spec.name}:{name}"
+
+
+class ImageRule(Record):
+    """How the provider of `models` counts the tokens of an image; see the file for the fields."""
+
+    models: tuple[str, ...]
+    unit_px: int
+    date: str
+    source: str
+    long_px: int = 0
+    short_px: int = 0
+    most: int = 0
+    base: int = 0
+    each: float = 1.0
+
+    def tokens(self, width_px: int, height_px: int) -> float:
+        """The tokens of an image of that size.
+
+        >>> image_rule("openai:gpt-4o").tokens(1024, 1024), image_rule("openai:gpt-4.1-mini").tokens(64, 33)
+        (765.0, 6.48)
+        """
+        sides = (width_px, height_px)
+        for kind, limit in (("long", self.long_px), ("short", self.short_px)):
+            sides = Size.parse(f"{kind}:{limit}").fit(*sides) if limit else sides
+        n = math.prod(math.ceil(side / self.unit_px) for side in sides)
+        return self.base + self.each * (min(n, self.most) if self.most else n)
+
+
+class ImageRules(Record):
+    """The file of the rules."""
+
+    rules: tuple[ImageRule, ...]
+
+
+def image_rule(text: str) -> ImageRule | None:
+    """The rule for the model of a spec; None where there is none, or an option changes what images cost."""
+    if {"image_detail", "media_resolution", "extra"} & parse_spec(text).options.keys():
+        return None
+    name, table = listed_name(text), packaged("vidence.ask.models", "images.toml", ImageRules)
+    return next((rule for rule in table.rules if name in rule.models), None)
 
 
 def given_prices(price_in: float, price_out: float) -> Prices | None:

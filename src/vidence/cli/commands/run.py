@@ -6,7 +6,7 @@ from typing import Annotated
 import click
 from rich.console import Console
 
-from vidence.cli.asking import Ending, go
+from vidence.cli.asking import Ending, estimated, go
 from vidence.console.flags import TRUST, argument, command, flag
 from vidence.console.screen import say
 from vidence.engine.environment import environment
@@ -77,6 +77,7 @@ class Run(Record):
     overrides: Annotated[PlanOverrides, plan_part(settings=())]
     out: Annotated[Path | None, flag("Run folder (default: runs/ and a name of its own).")] = None
     trust: Annotated[bool, TRUST] = False
+    dry_run: Annotated[bool, flag("Estimate asks, tokens, dollars and hours; ask nothing.")] = False
     ending: Ending
 
 
@@ -90,6 +91,8 @@ def run(given: Run) -> int:
     if given.plan_path is not None:
         return _repeat(given.plan_path, given)
     plan = _plan(given)
+    if given.dry_run:
+        return estimated(plan, given.ending)
     folder = given.out or default_folder(plan)
     begun(plan, folder=folder, environment=environment())
     return go(plan, folder, given.ending)
@@ -115,6 +118,8 @@ def _repeat(path: Path, given: Run) -> int:
     plan = changed_plan(written, data=given.data, model=given.model, overrides=given.overrides)
     folder = given.out or new_folder(plan)
     repeated(plan, written, source=source, folder=folder, environment=environment(), is_trusted=given.trust)
+    if given.dry_run:
+        return estimated(plan, given.ending)
     code = go(plan, folder, given.ending)
     if facts is not None and not differing(written, plan):
         since = read_plan(folder)[1]

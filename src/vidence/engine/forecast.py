@@ -1,0 +1,145 @@
+"""What a run would take: asks, tokens, dollars and hours, from its questions, frames and the prices."""
+
+import math
+from collections.abc import Sequence
+from datetime import datetime
+
+from vidence.ask.models.prices import image_rule
+from vidence.ask.prompting.compose import Layout
+from vidence.catalog import parse_spec
+from vidence.contracts import Drawing
+from vidence.engine.environment import Environment
+from vidence.engine.events import Event
+from vidence.engine.plan import Plan
+from vidence.engine.prepare import PreparedRun
+from vidence.engine.session import opened_session
+from vidence.errors import MediaError
+from vidence.media.encode import Size
+from vidence.media.files import located, read_facts
+from vidence.records import Usage
+from vidence.tables.table import Cell, Column, Kind, Row, Table
+
+REPLY_S = 5.0
+"""How long a reply is assumed to take."""
+CHARACTERS = 4
+"""So many are assumed to be a token of the words."""
+_MOST_LOOKED_AT = 20
+
+
+async def forecast(plan: Plan, *, environment: Environment, now: datetime) -> Table:
+    """A table of what a whole run of the plan would take at least and at most.
+
+    Raises:
+        VidenceError: the run could not begin.
+    """
+    async with opened_session(plan, environment=environment, now=now, on_event=_unheard) as session:
+        prepared = session.prepared
+        notes: list[str] = []
+        if plan.strategy != "once":
+            notes.append(f"of {plan.strategy} the asks of a first round are counted")
+        n_each = prepared.strategy.n_drawn if isinstance(prepared.strategy, Drawing) else 1
+        n = len(prepared.items) * plan.repeats * n_each
+        shows = session.needs_frames and parse_spec(plan.selector).name != "none"
+        frames = _frame_tokens(prepared, notes, environment) if shows else 0.0
+        read = None if frames is None else frames + _word_tokens(prepared)
+        written = (0, plan.sampling.max_tokens)
+        sums = [None if read is None or w is None else (read + w) * n for w in written]
+        rates = ((plan.requests_per_minute, (n, n)), (plan.tokens_per_minute, sums))
+        in_flight = min(plan.concurrency, prepared.model.max_in_flight or plan.concurrency)
+        hours = [n * REPLY_S / in_flight / 3600] * 2
+        for limit, counts in rates:
+            if limit is not None:
+                hours = [max(h, (c or 0) / limit / 60) for h, c in zip(hours, counts, strict=True)]
+        dollars = [_dollars(plan, notes, read=read, written=w, n=n) for w in written]
+        rows: list[tuple[str, str, Kind, Sequence[float | None]]] = [
+            ("asks", "Asks", "count", (n, n)),
+            ("read", "Tokens read", "count", (_whole(read, n), _whole(read, n))),
+            ("written", "Tokens written", "count", tuple(_whole(w, n) for w in written)),
+            ("dollars", "US dollars", "number", tuple(dollars)),
+            ("hours", "Hours", "number", tuple(hours)),
+        ]
+    assumed = (
+        f"{CHARACTERS} characters of words are a token, a reply takes {REPLY_S:g} s and {in_flight} are in "
+        "flight; nothing comes from the memory or a provider's cache, and judges and models that choose "
+        "frames are not counted"
+    )
+    return Table(
+        name="forecast",
+        title=f"{plan.benchmark} with {plan.model}: estimate, nothing was asked",
+        label="",
+        columns=(Column(key="least", title="at least"), Column(key="most", title="at most")),
+        rows=tuple(
+            Row(key=key, label=label, values=tuple(Cell(value=v, kind=kind) for v in values))
+            for key, label, kind, values in rows
+        ),
+        note="; ".join(dict.fromkeys([assumed, *notes])),
+    )
+
+
+def _unheard(event: Event) -> None:
+    """Events of a run that is not made."""
+
+
+def _whole(each: float | None, n: int) -> int | None:
+    return None if each is None else round(each * n)
+
+
+def _dollars(
+    plan: Plan, notes: list[str], *, read: float | None, written: float | None, n: int
+) -> float | None:
+    """Of `n` asks that each read and write so much; what is not known is noted."""
+    prices = plan.prices
+    if prices is None:
+        notes.append(
+            f"no price known for {plan.model}: give --price-in and --price-out, in US dollars per million "
+            "tokens"
+        )
+    elif read is not None and written is not None:
+        notes.append(prices.says)
+        return n * prices.cost(Usage(input_tokens=round(read), output_tokens=round(written)))
+    return None
+
+
+def _word_tokens(prepared: PreparedRun) -> float:
+    """Of the words of a question, on average."""
+    prompts = [prepared.prompter.prompt(i, (), duration_s=0.0).prompt for i in prepared.items]
+    return sum(len(p.system) + len(p.text) for p in prompts) / CHARACTERS / max(len(prompts), 1)
+
+
+def _frame_tokens(prepared: PreparedRun, notes: list[str], environment: Environment) -> float | None:
+    """Of the frames of a question, on average over some that are looked at; None where it is not known."""
+    plan = prepared.plan
+    rule, layout = image_rule(plan.model), Layout.parse(plan.layout)
+    sizes = _sizes(prepared, environment)
+    if rule is None or layout.kind == "video" or not sizes:
+        why = (
+            "of no video the size could be read"
+            if rule and layout.kind != "video"
+            else (f"no rule is known for the tokens of {'a video' if rule else 'images'} at {plan.model}")
+        )
+        notes.append(f"{why}: ask a few questions with --limit 5, whose tokens are printed at the end")
+        return None
+    notes.append(f"tokens of images by {rule.source}, {rule.date}, for {plan.n_frames} frames of a video")
+    tokens = []
+    for width, height, n_frames in sizes:
+        n = math.ceil(n_frames / (layout.columns * layout.rows))
+        tokens.append(n * rule.tokens(width * layout.columns, height * layout.rows))
+    return sum(tokens) / len(tokens)
+
+
+def _sizes(prepared: PreparedRun, environment: Environment) -> Sequence[tuple[int, int, int]]:
+    """Width and height of the frames, and how many, of some questions spread over all."""
+    plan, found = prepared.plan, list[tuple[int, int, int]]()
+    items = [item for item in prepared.items if item.media]
+    for item in items[:: max(1, len(items) // _MOST_LOOKED_AT)]:
+        medium = item.media[0]
+        try:
+            facts = read_facts(
+                located(prepared.media_root, medium), kind=medium.kind, cache_root=environment.cache_root
+            )
+        except MediaError:  # it fails alone in a run, too
+            continue
+        size = Size.parse(plan.size).fit(facts.probe.width_px, facts.probe.height_px)
+        n_images = len(item.media) if medium.kind == "image" else facts.probe.counted.n_frames
+        found.append((*size, min(n_images, plan.n_frames)))
+    return found
