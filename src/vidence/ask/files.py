@@ -16,6 +16,7 @@ from typing import Final, TypeVar, get_args, get_type_hints
 import msgspec
 
 from vidence.errors import DataError
+from vidence.media.bounded import read_bounded
 from vidence.media.gzipped import GZIP, unpacked
 from vidence.records import Evidence, Item, Media, Provenance
 
@@ -109,7 +110,7 @@ def read_json(path: Path, kind: type[ValueT], *, advice: str) -> ValueT:
         DataError: it cannot be read, or holds something else.
     """
     try:
-        return msgspec.json.decode(path.read_bytes(), type=kind)
+        return msgspec.json.decode(read_bounded(path), type=kind)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
         raise DataError(f"{path} cannot be read: {error}; {advice}") from error
 

@@ -15,6 +15,7 @@ from msgspec import Meta
 from vidence.catalog import plain_type
 from vidence.errors import UsageError
 from vidence.installation import toml_of
+from vidence.media.bounded import text_bounded
 from vidence.records import Record
 
 RecordT = TypeVar("RecordT", bound=Record)
@@ -49,7 +50,7 @@ def read_config(path: Path, kind: type[RecordT]) -> RecordT:
             value that makes no sense; the message has the line where it can be found.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = text_bounded(path)
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"the configuration {path} cannot be read: {error}") from error
     return config_of(text, kind, name=str(path))

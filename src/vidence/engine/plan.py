@@ -25,6 +25,7 @@ from vidence.engine.limits import AskLimits, duration_s
 from vidence.engine.store import PLAN_NAME, RUN_FILE
 from vidence.errors import StoreError, UnknownNameError, UsageError
 from vidence.installation import __version__, toml_of
+from vidence.media.bounded import text_bounded
 from vidence.media.encode import MOST_QUALITY
 from vidence.media.whole import PRIVATE, whole_file
 from vidence.records import EXTRACT, Record, Sampling
@@ -639,7 +640,7 @@ def read_plan_file(path: Path) -> tuple[Plan, Facts | None]:
         StoreError: not TOML, or written by another format of vidence.
     """
     try:
-        raw = toml_of(path.read_text(encoding="utf-8"))
+        raw = toml_of(text_bounded(path))
     except FileNotFoundError:
         raise
     except NotADirectoryError as error:

@@ -21,6 +21,7 @@ from vidence.explain.errors.packet import (
 )
 from vidence.explain.errors.shares import LabelledPacket
 from vidence.explain.errors.taxonomies import Taxonomy
+from vidence.media.bounded import read_bounded
 from vidence.media.encode import open_image
 from vidence.media.whole import write_into
 from vidence.records import Failed, ImagePart, Refused, Trial, Unreadable, VideoPart
@@ -140,7 +141,7 @@ def flows(
         parts = []
         if name := shown[row].picture:
             try:
-                data = (folder / name).read_bytes()
+                data = read_bounded(folder / name)
             except OSError as error:
                 raise DataError(f"{folder / name} cannot be read: {error}") from error
             digest = hashlib.sha256(data).hexdigest()

@@ -19,6 +19,7 @@ from typing import Self
 
 from vidence.ask.prompting.origin import ORIGIN_FILE, read_origin
 from vidence.errors import UnknownNameError, UsageError
+from vidence.media.bounded import text_bounded
 from vidence.records import Item
 
 QUESTION_NAMES = ("choice-cot", "choice-direct", "open-cot", "open-direct")
@@ -208,7 +209,7 @@ def own_files(
     files = {}
     for path in paths:
         try:
-            text = path.read_text("utf-8")
+            text = text_bounded(path)
         except (OSError, UnicodeDecodeError) as error:
             raise UsageError(f"{path} cannot be read as UTF-8 text: {error}") from error
         label = imported.label(path.stem, hashlib.sha256(text.encode()).hexdigest()) if imported else ""

@@ -11,6 +11,7 @@ import msgspec
 from vidence.ask.benchmarks.perceptioncomp import conditions
 from vidence.ask.files import read_json
 from vidence.errors import DataError, UsageError
+from vidence.media.bounded import read_bounded
 from vidence.records import ClusterNoun, Evidence, Item, Record, source_noun
 
 FORMAT: Literal["vidence-errors/1"] = "vidence-errors/1"
@@ -278,7 +279,7 @@ def read_jsonl(path: Path, kind: type[RecordT]) -> tuple[RecordT, ...]:
         DataError: the file cannot be read, or a line of it is no such record.
     """
     try:
-        lines = path.read_bytes().splitlines()
+        lines = read_bounded(path).splitlines()
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error}") from error
     found = []

@@ -11,6 +11,7 @@ import msgspec
 
 from vidence.errors import DataError, UnknownNameError, UsageError
 from vidence.installation import toml_of
+from vidence.media.bounded import text_bounded
 from vidence.records import Record
 
 Basis = Literal["", "mean over settings", "pooled"]
@@ -77,7 +78,7 @@ def load_taxonomy(name: str) -> Taxonomy:
             raise UnknownNameError("taxonomy", name, taxonomy_names())
         path = _OWN / f"{name}.toml"
     try:
-        text = path.read_text(encoding="utf-8")
+        text = text_bounded(path)
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"{name} cannot be read: {error}") from error
     return read_taxonomy(text, where=name)
