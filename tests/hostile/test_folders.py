@@ -18,6 +18,7 @@ from vidence.cli.main import main
 from vidence.errors import UsageError
 from videos.samples import squares, write_video
 
+AREA: Final = "folders of others"
 MAKERS: Final = Path(__file__).parents[1] / "golden" / "makers"
 THEIRS: Final = {
     "items.jsonl": "mine",
@@ -195,7 +196,7 @@ def content(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("writer", WRITERS)
-def test_a_folder_of_others_is_refused_and_stays_as_it_is(place, capsys, writer):
+def test_a_folder_of_others_is_refused_and_stays_as_it_is(place, capsys, writer, record_attack):
     words = WRITERS[writer]
     into = {
         "release --into": "releases/q-1.0.0",
@@ -207,19 +208,21 @@ def test_a_folder_of_others_is_refused_and_stays_as_it_is(place, capsys, writer)
     folder = place / into.get(writer, "theirs")
     before = fill(folder)
     code, said = vidence(capsys, words)
+    record_attack(AREA, 1, int((code, content(folder)) == (2, before)))
     assert (code, content(folder)) == (2, before), said
     assert "is not empty" in said
     assert "expected a" in said
 
 
 @pytest.mark.parametrize("maker", sorted(one.name for one in MAKERS.iterdir()))
-def test_a_configuration_cannot_name_a_folder_of_others(place, capsys, maker):
+def test_a_configuration_cannot_name_a_folder_of_others(place, capsys, maker, record_attack):
     before = fill(place / "theirs")
     (place / maker).unlink()
     shutil.copytree(MAKERS / maker, place / maker)
     config = place / maker / "config.toml"
     config.write_text(f'out = "{place / "theirs"}"\n{config.read_text()}')
     code, said = vidence(capsys, f"make {maker} {maker}/config.toml")
+    record_attack(AREA, 1, int((code, content(place / "theirs")) == (2, before)))
     assert (code, content(place / "theirs")) == (2, before), said
     assert "is not empty: it holds account.json, drawn.jsonl, items.jsonl, notes" in said
 

@@ -39,7 +39,7 @@ def is_refused(path: Path, name: str) -> bool:
 
 
 @pytest.mark.parametrize("name", LAYOUTS)
-def test_a_damaged_file_of_a_layout_is_refused_in_words(name: str, tmp_path: Path) -> None:
+def test_a_damaged_file_of_a_layout_is_refused_in_words(name: str, tmp_path: Path, record_attack) -> None:
     if LAYOUTS[name].needs_pyarrow and importlib.util.find_spec("pyarrow") is None:
         pytest.skip("needs pyarrow")
     rng = np.random.default_rng(list(name.encode()))
@@ -54,6 +54,7 @@ def test_a_damaged_file_of_a_layout_is_refused_in_words(name: str, tmp_path: Pat
             file.write_bytes(damaged(content, rng))
             n_refused += is_refused(path, name)
             file.write_bytes(content)
+    record_attack("damaged files of other tools", N_DAMAGES * len(whole), N_DAMAGES * len(whole))
     assert n_refused > 0
 
 

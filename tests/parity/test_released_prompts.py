@@ -15,7 +15,7 @@ def test_every_text_of_a_clone_is_known(name, checks_dir, tmp_path):
     if not clone.is_dir():
         pytest.skip(f"{clone} is not there; set VIDENCE_CHECKS to a folder that has it")
     imported = take(name, clone)
-    assert imported.about.is_checked
+    assert all(text.revision for text in imported.about.texts)
     write(imported, tmp_path / "prompts")
     if judge := released()[name].judge:
         assert JudgeTemplates.load(judge, override=tmp_path / "prompts").wording == "authors"

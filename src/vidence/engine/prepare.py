@@ -377,6 +377,7 @@ def prepare(  # noqa: PLR0913 - everything that a run needs; each stands for its
     )
     loaded, shows_media = load_questions(plan), plan.layout == "video" or traits.needs_media
     items, notes = choose_items(loaded, plan, model=model, shows_media=shows_media)
+    said = _notes_of(items, plan, view=view, prompter=prompter, model=model)
     facts = msgspec.convert(
         machine_facts()
         | (pool.facts if pool else {})
@@ -397,13 +398,7 @@ def prepare(  # noqa: PLR0913 - everything that a run needs; each stands for its
             else "",
             "strata": _strata(loaded.items, plan, asked=items, model=model) if plan.stratum else (),
             "n_planned": len(items) * plan.repeats,
-            "notes": (
-                *loaded.notes,
-                *notes,
-                *_limit_notes(plan, view, model),
-                *prompter.notes(items),
-                *_cache_notes(items, prompter, model),
-            ),
+            "notes": (*loaded.notes, *notes, *said),
             "problems": loaded.problems,
             "started_at": now.isoformat(timespec="seconds"),
         },
@@ -441,6 +436,17 @@ def _origin(data: str, cache_root: Path | None) -> dict[str, str]:
     if got is None:
         return {}
     return {"release": got.release, "release_licence": got.licence, "fetched_at": got.fetched_at}
+
+
+def _notes_of(
+    items: Sequence[Item], plan: Plan, *, view: OpenView, prompter: Prompter, model: Model
+) -> tuple[str, ...]:
+    """What to know of how these questions are asked."""
+    return (
+        *_limit_notes(plan, view, model),
+        *prompter.notes(items),
+        *_cache_notes(items, prompter, model),
+    )
 
 
 def _limit_notes(plan: Plan, view: OpenView, model: Model) -> tuple[str, ...]:

@@ -21,42 +21,15 @@ MOST_CHARACTERS = 1_000_000
 """Of a template, of a text that it makes on the way, and of all that it says."""
 _MOST_EACH, _MOST_STEPS, _DEEPEST = 200, 20_000, 40
 _MOST_ARGUMENT, _MOST_NUMBER = 100, 100
-_PARTS = frozenset(
-    (
-        *("Template", "Output", "TemplateData", "Name", "Const", "For", "If", "Assign", "Getattr", "Getitem"),
-        *(
-            "Slice",
-            "Filter",
-            "Keyword",
-            "Test",
-            "Compare",
-            "Operand",
-            "And",
-            "Or",
-            "Not",
-            "CondExpr",
-            "Concat",
-        ),
-        *("Add", "Sub", "Mul", "Div", "FloorDiv", "Mod", "Neg", "Pos", "List", "Tuple"),
-    )
-)
+_PARTS = frozenset((
+    "Template", "Output", "TemplateData", "Name", "Const", "For", "If", "Assign", "Getattr", "Getitem",
+    "Slice", "Filter", "Keyword", "Test", "Compare", "Operand", "And", "Or", "Not", "CondExpr", "Concat",
+    "Add", "Sub", "Mul", "Div", "FloorDiv", "Mod", "Neg", "Pos", "List", "Tuple",
+))  # fmt: skip
 _FILTERS = (
-    *(
-        "abs",
-        "capitalize",
-        "count",
-        "d",
-        "default",
-        "first",
-        "float",
-        "format",
-        "indent",
-        "int",
-        "join",
-        "last",
-    ),
-    *("length", "list", "lower", "map", "replace", "reverse", "round", "string", "tojson", "trim", "upper"),
-)
+    "abs", "capitalize", "count", "d", "default", "first", "float", "format", "indent", "int", "join", "last",
+    "length", "list", "lower", "map", "replace", "reverse", "round", "string", "tojson", "trim", "upper",
+)  # fmt: skip
 _ANY_ARGUMENT = frozenset({"d", "default", "format"})
 # What makes more of what it is given: with a name for each result, forty lines would fill any memory.
 _GROWING = (nodes.Add, nodes.Mul, nodes.Concat, nodes.List, nodes.Tuple)

@@ -32,11 +32,6 @@ class ImportedSet(Record):
     repository: str
     texts: tuple[ImportedText, ...]
 
-    @property
-    def is_checked(self) -> bool:
-        """Whether every text is one that the authors released."""
-        return all(text.revision for text in self.texts)
-
     def label(self, template: str, template_sha256: str) -> str:
         """The set that a template counts to; empty where it is not the one that was imported."""
         for text in self.texts:

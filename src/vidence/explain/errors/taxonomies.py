@@ -72,13 +72,12 @@ def load_taxonomy(name: str) -> Taxonomy:
         UnknownNameError: there is none of this name.
         DataError: the file cannot be read, or is no taxonomy: the message says where.
     """
-    path: Path | Traversable = Path(name)
     if not name.endswith(".toml"):
         if name not in taxonomy_names():
             raise UnknownNameError("taxonomy", name, taxonomy_names())
-        path = _OWN / f"{name}.toml"
+        return read_taxonomy((_OWN / f"{name}.toml").read_text("utf-8"), where=name)
     try:
-        text = text_bounded(path)
+        text = text_bounded(Path(name))
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"{name} cannot be read: {error}") from error
     return read_taxonomy(text, where=name)

@@ -138,9 +138,9 @@ def track(given: Track) -> None:
     medium, content_hash = _open(video)
     truth = _truth(given.gt)
     folder = given.shown.out or Path("tracks") / video.resolve().stem
-    kept = _kept(folder, job, content_hash=content_hash, jobs=given.jobs) if given.tracks is None else None
+    kept = _kept(folder, job, content_hash=content_hash, jobs=given.jobs)
     own_folder(folder, ".vidence-track")
-    if kept is None:
+    if given.tracks is not None:
         tracked, record, lines = _show_given(medium, given.tracks, truth=truth)
         given.shown.write(medium, tracked, record, folder=folder)
     else:

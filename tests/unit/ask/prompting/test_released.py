@@ -82,7 +82,7 @@ def clone(tmp_path, monkeypatch):
 
 def test_prompts_of_a_clone_become_templates(clone, tmp_path):
     imported = take("made", clone)
-    assert imported.about.is_checked
+    assert all(text.revision for text in imported.about.texts)
     assert list(imported.templates) == ["choice-cot", "choice-direct"]
     paths = write(imported, tmp_path / "out")
     assert [path.name for path in paths] == ["choice-cot.txt", "choice-direct.txt", ORIGIN_FILE]
@@ -110,7 +110,7 @@ def test_a_text_that_is_not_known_is_refused_and_can_be_taken_on_purpose(clone, 
     assert f"known of example.org/made: {sha256(DIRECT_TEXT)} (abc of 2026-01-01)" in said
     assert "--unchecked" in said
     imported = take("made", clone, is_unchecked=True)
-    assert not imported.about.is_checked
+    assert not all(text.revision for text in imported.about.texts)
     write(imported, tmp_path / "out")
     label = Templates.load("plain", override=tmp_path / "out").label("choice-direct")
     assert label.startswith("unchecked-made/choice-direct.txt")
@@ -124,7 +124,7 @@ def test_a_text_file_holds_one_prompt(clone, tmp_path):
     file = tmp_path / "words.txt"
     file.write_bytes(("\n" + COT_TEXT + "\n").replace("\n", "\r\n").encode())
     imported = take("made", file, template="choice-cot")
-    assert imported.about.is_checked
+    assert all(text.revision for text in imported.about.texts)
     assert imported.templates == {"choice-cot": take("made", clone).templates["choice-cot"]}
     with pytest.raises(UsageError, match="say which with --as: choice-cot, choice-direct"):
         take("made", file)
@@ -272,7 +272,6 @@ def test_a_template_counts_to_the_set_that_it_was_imported_with():
     assert SET.label("choice-cot", "2" * 64) == "authors-made"
     assert SET.label("choice-direct", "2" * 64) == "unchecked-made"
     assert SET.label("choice-cot", "3" * 64) == ""
-    assert not SET.is_checked
 
 
 def test_a_folder_without_the_file_says_nothing(tmp_path):
