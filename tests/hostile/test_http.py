@@ -272,7 +272,7 @@ def test_a_reply_that_repeats_itself_is_read_in_bounded_time(
     name: str, effort: Callable[[int, int], int], record_attack: Callable[[str, int, int], None]
 ) -> None:
     parser: Scorer = create("parser", name)
-    n = effort(4_000, MOST_READ_CHARACTERS)
+    n = effort(12_000, MOST_READ_CHARACTERS)
     slow = []
     for phrase in PHRASES:
         reply = Reply(text=(phrase * n)[:n])

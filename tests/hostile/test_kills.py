@@ -79,7 +79,7 @@ class Command:
 def said(body: Body) -> str:
     """A letter for questions, and a verdict with the id of its form for judges."""
     form = re.search(r"\b[0-9a-f]{16}\b", json.dumps(body))
-    verdict = {"id": form[0] if form else "", "extracted_answer": "a", "reason": "so", "correct": True}
+    verdict = {"id": form[0] if form else "", "extracted_answer": "a", "correct": True}
     return json.dumps(verdict) if form else "Answer: A"
 
 
@@ -190,7 +190,7 @@ def test_killed_and_taken_up_nothing_is_lost_or_paid_twice(
     is_held = n_lost == 0 and n_repeated <= at_once * n_killed and not survivors
     record_attack(f"kill -9: {kind}", n_killed, n_killed if is_held else 0)
     assert n_killed >= 1
-    assert code in (0, 3), (tmp_path / "errors.txt").read_text()
+    assert code in ((0,) if kind == "judge" else (0, 3)), (tmp_path / "errors.txt").read_text()
     assert (n_lost, survivors) == (0, [])
     assert n_repeated <= at_once * n_killed
 

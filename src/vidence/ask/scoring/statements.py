@@ -50,7 +50,7 @@ _ACTS, _CLAUSE_BEGINS = (
 )
 _CLAUSE = re.compile(r"[,;:](?=\s|[^\x00-\x7f])|--|\s-\s")
 _MARK = re.compile(rf"(?P<open>[{OPEN}{FINAL_OPEN}])(?P<said>[^{OPEN}{FINAL_OPEN}{CLOSE}]*)(?:{CLOSE}|\Z)")
-_SLOT = re.compile(r"(?:[:=>→⇒]|\n)[^\w\n]*(?=\w)")
+_SLOT = re.compile(r"(?:[:=>→⇒]|\n)[^\w\n]*+(?P<word>(?=\w))?")
 
 
 # Word lists that are looked for as they are.
@@ -334,7 +334,8 @@ class Reader:
 
     def _of_slots(self) -> Iterator[Statement]:
         """Headings with *none* or a letter beyond the choices behind them."""
-        for slot in [*_SLOT.finditer(self.masked)][-_MOST_MENTIONS:]:
+        slots = [slot for slot in _SLOT.finditer(self.masked) if slot["word"] is not None]
+        for slot in slots[-_MOST_MENTIONS:]:
             at = slot.end()
             if not (self.begins("none", self.masked[at : at + 20]) or _LETTER.match(self.masked, at)):
                 continue
