@@ -135,6 +135,7 @@ class PathsMiddleware(MiddlewareMixin):
     def process_response(self, _request: HttpRequest, response: HttpResponse) -> HttpResponse:
         """Take them out of a text."""
         is_text = response.headers.get("Content-Type", "").startswith(("text/html", "text/plain", _JSON))
+        is_text = is_text and "Content-Encoding" not in response.headers  # times of frames, packed already
         if is_text and not response.streaming and current().settings.mode == "team":
             response.content = shown(response.content.decode()).encode()
         return response

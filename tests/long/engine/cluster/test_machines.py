@@ -93,7 +93,7 @@ def begun(pieces, folder, n_marks, act):
 
     thread = threading.Thread(target=wait, daemon=True)
     thread.start()
-    found = dict(side_by_side(pieces, RAY, on_trouble=said.append))
+    found = dict(side_by_side(pieces, RAY.touching((), folder), on_trouble=said.append))
     thread.join()
     return found, said
 
@@ -126,7 +126,8 @@ def test_a_machine_that_hangs_costs_fifteen_seconds_at_most(on_ray, tmp_path):
 
 def test_a_caller_who_stops_leaves_nothing_running(on_ray, tmp_path):
     results = side_by_side(
-        [("f.mp4", partial(pow, 2, 2)), ("f.mp4", partial(mark, tmp_path, "long", 600))], RAY
+        [("f.mp4", partial(pow, 2, 2)), ("f.mp4", partial(mark, tmp_path, "long", 600))],
+        RAY.touching((), tmp_path),
     )
     assert next(results) == (0, 4)
     results.close()
@@ -255,7 +256,7 @@ def test_a_detector_with_weights_is_kept_by_one_process_of_each_machine(
     for path in folder.glob("by *"):
         path.unlink()
     nothing_here(monkeypatch)
-    assert followed(spec, video, tmp_path / "ray", RAY) == here
+    assert followed(spec, video, tmp_path / "ray", RAY.touching((), folder)) == here
     openers = [one for one in detector_standin.openers(folder) if one != os.getpid()]
     assert openers
     assert len(openers) <= 2  # each machine has one process, and that has opened it once
@@ -271,7 +272,7 @@ def test_other_weights_on_a_machine_are_refused_and_lacking_ones_are_told(on_ray
     with pytest.raises(
         UsageError, match=r"opens standin:.* as standin/1 second, and the .* as standin/1 first"
     ):
-        watch_side_by_side([parted], RAY, on_trouble=unheard)
+        watch_side_by_side([parted], RAY.touching((), folder), on_trouble=unheard)
     (folder / "weights").unlink()
     with pytest.raises(UsageError, match=f"^{platform.node()}: there are no weights at .*weights"):
-        watch_side_by_side([parted], RAY, on_trouble=unheard)
+        watch_side_by_side([parted], RAY.touching((), folder), on_trouble=unheard)
