@@ -21,6 +21,7 @@ what to do.
     │   └── ServerDownError        ... nor anybody else any more; the run stops
     ├── StoreError                 a run folder or the reply memory cannot be used
     ├── AccountError               a step of making questions lost or doubled something
+    ├── LaterError                 the answer comes with the next wave of a batch
     ├── LostClusterError           the head of a cluster is gone
     └── BudgetSpentError           the spending limit of the run is reached
 """
@@ -137,6 +138,10 @@ class StoreError(VidenceError):
 
 class AccountError(VidenceError):
     """A step of making questions lost, doubled or invented something: what came in is not what came out."""
+
+
+class LaterError(VidenceError):
+    """What was asked goes with a batch: the same question has its answer in a later pass."""
 
 
 class LostClusterError(VidenceError):

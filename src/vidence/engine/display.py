@@ -15,6 +15,7 @@ from vidence.console.screen import say
 from vidence.engine.events import (
     Away,
     Back,
+    BatchNews,
     Event,
     ExaminedOne,
     Listener,
@@ -105,6 +106,8 @@ class Display:
                 at_once = f" ({event.n_allowed} at once)" if isinstance(event, Waiting) else ""
                 self._waiting = self._waits.words(event) + at_once
                 self._draw_note()
+            case BatchNews():
+                self._say("batch", event.message)
             case MediaTrouble() | MachineLost():
                 self._n_troubles += 1
                 if self._n_troubles <= _MOST_LINES:

@@ -32,6 +32,7 @@ from vidence.engine.limits import (
 from vidence.engine.memory import Memory, memory_key
 from vidence.errors import (
     DataError,
+    LaterError,
     MediaError,
     RejectedRequestError,
     TransientModelError,
@@ -120,7 +121,7 @@ class Asker:
     async def _ask_once(self, key: bytes, request: Request) -> CostedReply:
         """A new reply, or that for which another process has asked meanwhile."""
         wait_s = _FIRST_LOOK_S
-        while not (self._model.by_item or self._memory.claim(key)):
+        while not (self._model.by_item or self._memory.holds(key) or self._memory.claim(key)):
             remembered = self._memory.get(key)
             if remembered is not None:
                 return CostedReply(reply=remembered, is_remembered=True, cost=0.0)
@@ -134,9 +135,13 @@ class Asker:
         try:
             reply, cost = await self._send(request)
             self._memory.put(key, reply)
-            return CostedReply(reply=reply, is_remembered=False, cost=cost)
-        finally:
+        except LaterError:
+            raise  # nobody else is to ask it meanwhile
+        except BaseException:
             self._memory.release(key)
+            raise
+        self._memory.release(key)
+        return CostedReply(reply=reply, is_remembered=False, cost=cost)
 
     async def _send(self, request: Request) -> tuple[Reply, float]:
         """A new reply, and what it cost."""

@@ -73,6 +73,13 @@ class MachineLost:
 
 
 @dataclass(frozen=True, kw_only=True)
+class BatchNews:
+    """A batch was sent, or how far it is."""
+
+    message: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class ExaminedOne:
     """A diagnostic is done with one question; its finding is stored."""
 
@@ -89,6 +96,15 @@ class JobDone:
 
 
 Event: TypeAlias = (
-    Started | TrialStored | Waiting | Away | Back | MediaTrouble | MachineLost | ExaminedOne | JobDone
+    Started
+    | TrialStored
+    | Waiting
+    | Away
+    | Back
+    | BatchNews
+    | MediaTrouble
+    | MachineLost
+    | ExaminedOne
+    | JobDone
 )
 Listener: TypeAlias = Callable[[Event], None]

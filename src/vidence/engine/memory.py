@@ -112,6 +112,10 @@ class Memory(ExitStack):
         self._writer.add(_PUT, (key, msgspec.json.encode(reply)))
         self.release(key)
 
+    def holds(self, key: bytes) -> bool:
+        """Whether this process has the lease on a key."""
+        return key in self._held
+
     def claim(self, key: bytes) -> bool:
         """Take the lease on a key; False while somebody has it, and when its reply is there."""
         with translated(self.path):

@@ -39,7 +39,7 @@ _BOUNDS: Mapping[str, tuple[float, float, str]] = {
     **dict.fromkeys(
         (
             *("n_frames", "repeats", "concurrency", "attempts", "timeout_s", "decode_timeout_s"),
-            *("limit", "sample", "max_cost", "requests_per_minute", "tokens_per_minute"),
+            *("limit", "sample", "max_cost", "requests_per_minute", "tokens_per_minute", "batch_poll_s"),
         ),
         (_LEAST, _MOST, "more than 0"),
     ),
@@ -51,6 +51,7 @@ _BOUNDS: Mapping[str, tuple[float, float, str]] = {
     "top_p": (_LEAST, 1, "more than 0, up to 1"),
     "max_tokens": (1, _MOST, "1 or more"),
 }
+_NOT_IN_BATCHES = ("until", "max_cost", "requests_per_minute", "tokens_per_minute")
 MOST_NAME = 60  # characters: what a column of a table can hold
 FORMAT: Literal["vidence-plan/1"] = "vidence-plan/1"
 
@@ -201,6 +202,10 @@ class Plan(Record):
     ] = ()
     recorded_only: Annotated[bool, flag("With replay: ask only what has a recorded reply.")] = False
     concurrency: Annotated[int, flag("Requests in flight at most (default 16).")] = 16
+    batch: Annotated[
+        bool, flag("Ask openai: models through the batch API: half the price, within a day for each wave.")
+    ] = False
+    batch_poll_s: Annotated[float, _setting("Seconds between looks at a batch (default 60).")] = 60.0
     timeout_s: Annotated[float, _setting("Seconds to wait for one reply (default 180).")] = 180.0
     attempts: Annotated[int, _setting("Tries per question (default 6).")] = 6
     patience_s: Annotated[float, PATIENCE] = 600.0
@@ -257,8 +262,17 @@ class Plan(Record):
         if self.judge_panel not in PANEL_RULES:
             raise UsageError(f"judge_panel {self.judge_panel!r}; expected one of {', '.join(PANEL_RULES)}")
         self._check_until()
+        self._check_batch()
         if len(set(self.judge_models)) < len(self.judge_models):
             raise UsageError(f"a judge model is named twice: {', '.join(self.judge_models)}")
+
+    def _check_batch(self) -> None:
+        given = [name for name in _NOT_IN_BATCHES if getattr(self, name)]
+        if self.batch and given:
+            raise UsageError(
+                f"--batch excludes {', '.join(given)}: the replies of a wave come all at once, and are paid "
+                "by then; leave one of them out"
+            )
 
     def _check_until(self) -> None:
         wanted = {"": (False, False), "clear": (True, False), "equivalent": (True, True)}
@@ -292,12 +306,14 @@ class Plan(Record):
     @property
     def prices(self) -> Prices | None:
         """What answers cost: as given, else as listed; None where neither is known."""
-        return given_prices(self.price_in, self.price_out) or self.listed
+        prices = given_prices(self.price_in, self.price_out) or self.listed
+        return prices.in_batches() if prices is not None and self.batch else prices
 
     @property
     def judge_prices(self) -> Prices | None:
         """What verdicts cost, likewise."""
-        return given_prices(self.judge_price_in, self.judge_price_out) or self.judge_listed
+        prices = given_prices(self.judge_price_in, self.judge_price_out) or self.judge_listed
+        return prices.in_batches() if prices is not None and self.batch else prices
 
     @property
     def view(self) -> View:
@@ -353,6 +369,8 @@ class PlainOverrides(TypedDict, total=False):
     media_at: tuple[str, ...] | None
     recorded_only: bool | None
     concurrency: int | None
+    batch: bool | None
+    batch_poll_s: float | None
     timeout_s: float | None
     attempts: int | None
     patience_s: float | None

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
+from itertools import count as count_from
 from itertools import zip_longest
 from pathlib import Path
 from typing import Generic, TypeVar
@@ -16,13 +17,15 @@ import msgspec
 from anyio.abc import TaskGroup
 
 from vidence.ask.judging.verdict_request import TemplateJudge
+from vidence.ask.models.batches import Batches
 from vidence.ask.models.http import HttpModel
 from vidence.ask.prompting.compose import Prompted
 from vidence.catalog import create, parse_spec
 from vidence.contracts import Drawing, Flow, Judge, Strategy, View
+from vidence.engine.batching import open_batches
 from vidence.engine.engine import Context, Engine, ItemFailedError, ModelRules
 from vidence.engine.environment import Environment
-from vidence.engine.events import Listener, MachineLost, MediaTrouble
+from vidence.engine.events import BatchNews, Listener, MachineLost, MediaTrouble
 from vidence.engine.executor import LOCAL, Parallelism, executor_of
 from vidence.engine.frames import FrameDesk, FrameStore
 from vidence.engine.limits import RESUME, SAME_COMMAND, Budget
@@ -31,7 +34,7 @@ from vidence.engine.prepare import PreparedRun, open_views, prepare
 from vidence.engine.scoring import RECORDED, JudgeModel, JudgePool, score_reply
 from vidence.engine.specs import model_spec, without_sampling
 from vidence.engine.views import DecodeCount, OpenView, ViewContent
-from vidence.errors import BudgetSpentError, UsageError, VidenceError
+from vidence.errors import BudgetSpentError, LaterError, UsageError, VidenceError
 from vidence.media.files import located
 from vidence.records import Aside, Failed, Item, Outcome, Prompt, Reply, Sampling, Score, Selection
 
@@ -231,6 +234,8 @@ class Session:
     """A run shows choices in the order that the plan draws, and frames only to a model that looks at them."""
     needs_frames: bool
     """Whether media are opened."""
+    batches: tuple[Batches, ...] = ()
+    """The batch APIs of its models; with them, a question may take several passes."""
 
     def groups(self, todo: Todo, *, most: int = _GROUP_WITHOUT_MEDIA) -> Iterator[Todo]:
         """The questions by video, in the order of the first of each; without media so many together."""
@@ -287,10 +292,21 @@ class Session:
                 count=count,
                 on_trouble=lambda message: self.on_event(MediaTrouble(message=message)),
             )
-            # Twice as many as decode: a video is decoded while questions about others still wait.
-            await Pipeline(
-                produce=partial(self.show, desk=desk), consume=ask, first_alone=self._shares_frames
-            ).work(self.groups(todo), n_producers=2 * workers.n_places, n_consumers=n_consumers)
+            for wave in count_from(1):
+                later: set[tuple[str, int]] = set()
+                # Twice as many as decode: a video is decoded while questions about others still wait.
+                await Pipeline(
+                    produce=partial(self.show, desk=desk),
+                    consume=partial(_ask_or_wait, ask, later),
+                    first_alone=self._shares_frames,
+                ).work(self.groups(todo), n_producers=2 * workers.n_places, n_consumers=n_consumers)
+                if not later:
+                    break
+                self.on_event(BatchNews(message=f"wave {wave}: {len(later):,} questions wait for a batch"))
+                await _wave(self.batches)
+                todo = [one for one in todo if (one[0].item_id, one[1]) in later]
+            for batches in self.batches:
+                batches.settle()
 
     @property
     def _shares_frames(self) -> bool:
@@ -380,6 +396,7 @@ async def opened_session(
             engine.add(spec, ModelRules(spec=spec, budget=asking))
         models = {name: engine.model(name) for name in (*named, *asked, plan.model)}
         pool = add_judges(engine, plan, judging) if plan.judge_models else None
+        judges = pool.models if pool else ()
         prepared = prepare(
             plan,
             strategy=strategy,
@@ -390,6 +407,13 @@ async def opened_session(
             cache_root=environment.cache_root,
         )
         yield Session(
+            batches=open_batches(
+                [models[name] for name in named] + [engine.model(one.name) for one in judges],
+                plan,
+                selectors=[view.selector for view in opened.values()],
+                memory=environment.memory(plan.memory),
+                on_event=on_event,
+            ),
             prepared=prepared,
             engine=engine,
             views={name: opened[f"view {name}"] for name in wanted},
@@ -402,6 +426,28 @@ async def opened_session(
             needs_frames=views is not None or models[""].looks,
             identities={name: model.identity for name, model in models.items()},
         )
+
+
+async def _ask_or_wait(
+    ask: Callable[[ShownSubject], Awaitable[None]], later: set[tuple[str, int]], subject: ShownSubject
+) -> None:
+    """Ask a question; one whose answer comes with a batch is noted, and let go with its frames."""
+    try:
+        await ask(subject)
+    except LaterError:
+        later.add((subject.item.item_id, subject.repeat))
+
+
+async def _wave(batches: Iterable[Batches]) -> None:
+    """Send what was collected, and wait for it."""
+    try:
+        async with anyio.create_task_group() as tasks:
+            for one in batches:
+                tasks.start_soon(one.wave)
+    except BaseExceptionGroup as group:
+        if (found := first_error(group, VidenceError)) is not None:
+            raise found from group
+        raise
 
 
 # --------------------------------------------------------------------------- producers and consumers

@@ -262,6 +262,8 @@ def what_is_asked(plan: Plan) -> Plan:
         with_whole_paths(plan),
         name="",
         concurrency=1,
+        batch=False,
+        batch_poll_s=1,
         timeout_s=1,
         attempts=1,
         patience_s=0,

@@ -30,7 +30,7 @@ class Body(aiohttp.Payload):
         is_sent: whether all of it is with the system.
     """
 
-    def __init__(self, pieces: Sequence[bytes]) -> None:
+    def __init__(self, pieces: Sequence[bytes | memoryview]) -> None:
         super().__init__(pieces, content_type="application/json")
         self._pieces = pieces
         self._size = sum(map(len, pieces))  # many servers take no body without its length

@@ -6,7 +6,7 @@ import re
 import ssl
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, ClassVar
@@ -37,6 +37,8 @@ from vidence.text import visible
 if TYPE_CHECKING:
     import aiohttp
     import yarl
+
+    from vidence.ask.models.batches import Batches
 
 BYTES_PER_MB = 10**6
 _LARGE_BYTES = 2**20  # of a body that takes one of a few places, and is read outside the event loop
@@ -169,7 +171,12 @@ class Caller:
         self._large = anyio.CapacityLimiter(_MOST_LARGE)
         self._headers = {"user-agent": "vidence", "content-type": "application/json", **headers}
         self._session: aiohttp.ClientSession | None = None
+        self._given = headers
         self._routes: dict[str, yarl.URL] = {}  # taking an address apart costs a fiftieth of a request
+
+    def reading(self, max_answer_mb: float) -> "Caller":
+        """Another caller of the same server, which reads answers of that length."""
+        return Caller(self.server, headers=self._given, max_answer_mb=max_answer_mb)
 
     def _route(self, path: str) -> "yarl.URL":
         import yarl
@@ -219,7 +226,7 @@ class Caller:
         self,
         method: str,
         path: str,
-        pieces: Sequence[bytes] = (),
+        pieces: Sequence[bytes | memoryview] = (),
         *,
         headers: Mapping[str, str] | None = None,
     ) -> Answer:
@@ -319,6 +326,7 @@ class Dialect(ABC):
 
     host: ClassVar[str]  # of the provider itself, which answers nobody without a key
     path: str  # behind the address
+    has_batches: ClassVar[bool] = False  # as `models.batches` speaks them
     as_url: ClassVar[bool] = True  # whether images are data URLs
     # What a 400 or 422 says of a setting that every request has, a pattern, and what helps against it.
     advice: ClassVar[Mapping[str, str]] = {}
@@ -434,6 +442,20 @@ class HttpModel:
         self._caller = caller
         self._timeout_s = settings.timeout_s
         self._refused: frozenset[str] = frozenset()
+        self._batches: Batches | None = None
+
+    def ask_in_batches(self, opened: "Callable[[Caller, str], Batches]") -> "Batches":
+        """Ask through the batch API from now on; `opened` makes its client from a caller and the path.
+
+        Raises:
+            UsageError: the protocol has no batches that are spoken here.
+        """
+        if not self._dialect.has_batches:
+            raise UsageError(f"{self.identity} cannot be asked with --batch: only openai: models can")
+        self._check_key()
+        self.caches = False  # no question of a batch waits for another
+        self._batches = opened(self._caller, self._dialect.path)
+        return self._batches
 
     async def reply(self, request: Request) -> Reply:
         """Ask; see `Model.reply`.
@@ -448,8 +470,11 @@ class HttpModel:
         while True:
             pieces = await self._dialect.written(request, leave_out=leave_out)
             start_s = time.perf_counter()
-            with self._caller.within(self._timeout_s):
-                answer = await self._caller.send("POST", self._dialect.path, pieces)
+            if self._batches is not None:
+                answer = self._batches.answer(pieces, sample=request.sample)
+            else:
+                with self._caller.within(self._timeout_s):
+                    answer = await self._caller.send("POST", self._dialect.path, pieces)
             latency_s = time.perf_counter() - start_s
             refused = self._dialect.refused(answer, request)
             if not refused or refused in leave_out:
@@ -484,5 +509,7 @@ class HttpModel:
     async def close(self) -> None:
         """Close the connections; closing twice is fine."""
         with anyio.CancelScope(shield=True):
+            if self._batches is not None:
+                await self._batches.close()
             await self._dialect.close()
             await self._caller.close()

@@ -16,6 +16,7 @@ from vidence.media.encode import Size
 from vidence.records import Record, Usage
 
 TABLE = "prices.toml"
+_GIVEN_BATCH = 0.5  # the share of all three providers
 _DATED = (
     r"(-\d{8}|-\d{4}-\d\d-\d\d|-\d{3}|-0|-latest|-preview(-[\d-]+)?)?"  # what follows the name of a model
 )
@@ -53,6 +54,12 @@ class Prices(Record, omit_defaults=True):
         is_long = 0 < self.long_from < n_in
         wrote = n_out * self.output * (self.long_output if is_long else 1.0)
         return (read * (self.long_input if is_long else 1.0) + wrote) / 1e6
+
+    def in_batches(self) -> "Prices":
+        """What the same costs through the batch API."""
+        whole = {name: getattr(self, name) for name in ("input", "output", "cached", "cache_write")}
+        parts = {name: price and price * self.batch for name, price in whole.items()}
+        return msgspec.structs.replace(self, **parts, batch=1.0)
 
     @property
     def says(self) -> str:
@@ -170,7 +177,7 @@ def image_rule(text: str) -> ImageRule | None:
 
 def given_prices(price_in: float, price_out: float) -> Prices | None:
     """The prices that a user gave; None where there are none."""
-    return Prices(input=price_in, output=price_out) if price_in or price_out else None
+    return Prices(input=price_in, output=price_out, batch=_GIVEN_BATCH) if price_in or price_out else None
 
 
 def needs_prices(specs: Iterable[str], *, how: str) -> str:

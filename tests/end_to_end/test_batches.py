@@ -1,0 +1,129 @@
+"""Runs that are asked in batches: waves, kills, what expires or is refused, and what it costs."""
+
+import json
+import re
+import signal
+import time
+
+import pytest
+
+from servers.batch_api import BatchApi
+from servers.openai_stub import OpenAIStub
+
+RUN = ("run", "table", "--data", "questions.jsonl", "--out", "r", "--no-page", "--batch", "--frames", "2")
+RUN += ("--set", "batch_poll_s=0.2", "--price-in", "1")
+
+
+@pytest.fixture
+def asked(vidence, questions):
+    """Ask 12 questions about three clips through a batch API; more words of the command come last."""
+    questions(n_clips=3, n_questions=4)
+
+    def ask(api, *more):
+        with OpenAIStub(canned_for=api) as server:
+            done = vidence(*RUN, "--model", f"openai:m?base_url={server.base_url}", *more)
+            assert not [one for one in server.requests if "chat" in one.path]
+        return done
+
+    return ask
+
+
+def notes(vidence):
+    return [*vidence.folder.rglob("*.batches/*.json")]
+
+
+def test_a_run_is_one_batch_at_half_the_price_and_nothing_is_left_of_it(asked, vidence):
+    api = BatchApi()
+    done = asked(api)
+    assert done.code == 0, done.err
+    assert "wave 1: 12 questions wait for a batch" in done.err
+    assert "batch batch-0: 1 of 12 done (in_progress)" in done.err
+    assert len(api.made) == 1
+    assert len(set(api.asked)) == len(api.asked) == 12
+    assert len(vidence.trials("r")) == 12
+    assert "$6.00" in done.out + done.err
+    assert notes(vidence) == []
+
+
+def test_a_killed_run_finds_its_batch_again(vidence, questions):
+    questions(n_clips=3, n_questions=4)
+    api = BatchApi(is_open=True)
+    with OpenAIStub(canned_for=api) as server:
+        process = vidence.start(*RUN, "--model", f"openai:m?base_url={server.base_url}")
+        end_s = time.monotonic() + 60
+        while not api.looks:
+            assert time.monotonic() < end_s, process.communicate()
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        api.is_open = False
+        done = vidence("resume", "r")
+    assert done.code == 0, done.err
+    assert len(vidence.trials("r")) == len(api.asked) == 12
+    assert len(api.made) == 1
+
+
+def test_a_batch_whose_answer_is_lost_is_found_by_its_name(asked, vidence):
+    api = BatchApi(has_lost=True)
+    done = asked(api)
+    assert done.code == 0, done.err
+    assert len(api.made) == 1
+    assert len(vidence.trials("r")) == 12
+
+
+def test_what_expired_goes_with_the_next_wave_and_what_is_refused_fails(asked, vidence):
+    api = BatchApi(n_expired=5, refused="Question 3 about clip 2")
+    done = asked(api)
+    assert done.code == 3, done.err
+    assert "wave 2: 5 questions wait" in done.err
+    assert len(api.asked) == 12 + 5
+    assert len(set(api.asked)) == 12
+    outcomes = [type(one.score.outcome).__name__ for one in vidence.trials("r").values()]
+    assert sorted(outcomes) == ["Answered"] * 11 + ["Failed"]
+
+
+def test_a_batch_that_is_refused_as_a_whole_ends_the_run_with_the_reason(asked, vidence):
+    done = asked(BatchApi(reason="Enqueued token limit reached"))
+    assert done.code == 2, done.err
+    assert re.search(r"answered nothing of batch batch-0 \(failed\): Enqueued token limit", done.err)
+    assert notes(vidence) == []
+
+
+def test_a_judge_is_asked_in_the_wave_after_the_answers(vidence, questions):
+    path = questions(n_clips=1, n_questions=3)
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    free = [{k: v for k, v in one.items() if k != "choices"} | {"answer_kind": "text"} for one in lines]
+    path.write_text("\n".join(map(json.dumps, free)))
+
+    def answer(body):
+        form = re.search(r"\b[0-9a-f]{16}\b", json.dumps(body))
+        verdict = {"id": form and form[0], "extracted_answer": "a", "correct": True}
+        return json.dumps(verdict) if form else "It is A."
+
+    api = BatchApi(answer=answer)
+    with OpenAIStub(canned_for=api) as server:
+        model = f"openai:m?base_url={server.base_url}"
+        judged = ("--judge", "mmvu-official", "--judge-model", model)
+        done = vidence(*RUN, "--model", model, *judged)
+    assert done.code == 0, done.err
+    assert "wave 2: 3 questions wait" in done.err
+    assert "wave 3" not in done.err
+    assert len(set(api.asked)) == len(api.asked) == 6
+    assert [one.score.value for one in vidence.trials("r").values()] == [1.0] * 3
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--max-cost", "1"], "--batch excludes max_cost"),
+        (["--model", "scripted:A"], "scripted:A cannot be asked with --batch"),
+        (["--selector", "frag"], "frag asks which frames to show as it goes"),
+    ],
+)
+def test_what_batches_cannot_do_is_said_before_anything_is_sent(asked, words, said):
+    api = BatchApi()
+    done = asked(api, *words)
+    assert done.code == 2
+    assert said in done.err
+    assert api.files == {}
