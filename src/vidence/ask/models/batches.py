@@ -31,6 +31,7 @@ MOST_BYTES: Final = 200_000_000
 """Of one file of requests."""
 _LARGEST_RESULTS_MB: Final = 1024.0
 _SLOWEST_BYTES_S: Final = 250_000  # of an upload that is still waited for
+_GONE: Final = 404
 _CALL_S: Final = 300.0
 _ENDED: Final = frozenset({"completed", "failed", "expired", "cancelled"})
 ReadT = TypeVar("ReadT")
@@ -205,6 +206,8 @@ class Batches:
 
     async def close(self) -> None:
         """Close the connections; batches that were sent go on at the server, and their notes stay."""
+        for part in self._parts:
+            part.file.close()
         await self._caller.close()
 
     def _noted(self) -> dict[str, OpenBatch]:
@@ -299,16 +302,17 @@ class Batches:
     async def _ended(self, batch: OpenBatch) -> _Batch | None:
         """The batch when it has ended; None where the server does not know it."""
         while True:
-            try:
-                told = await self._patiently(lambda: self._told(_Batch, f"/batches/{batch.id}"))
-            except RejectedRequestError:
-                return None
-            if told.status in _ENDED:
+            told = await self._patiently(lambda: self._look(batch))
+            if told is None or told.status in _ENDED:
                 return told
             counts = told.request_counts or _Counts()
             done = counts.completed + counts.failed
             self._say(f"batch {batch.id}: {done:,} of {len(batch.keys):,} done ({visible(told.status)})")
             await anyio.sleep(self._poll_s)
+
+    async def _look(self, batch: OpenBatch) -> _Batch | None:
+        answer = await self._call(f"/batches/{batch.id}")
+        return None if answer.status == _GONE else self._decoded(_Batch, answer)
 
     def _take(self, text: bytes) -> None:
         with suppress(msgspec.DecodeError, UnicodeDecodeError):  # its request stays without an answer
@@ -345,7 +349,9 @@ class Batches:
     async def _told(
         self, kind: type[ReadT], route: str, pieces: Sequence[Piece] = (), *, boundary: str = ""
     ) -> ReadT:
-        answer = await self._call(route, pieces, boundary=boundary)
+        return self._decoded(kind, await self._call(route, pieces, boundary=boundary))
+
+    def _decoded(self, kind: type[ReadT], answer: Answer) -> ReadT:
         return decode(answer, self._caller.server, kind=kind, what="batch", api="an API with batches")
 
     async def _call(self, route: str, pieces: Sequence[Piece] = (), *, boundary: str = "") -> Answer:
@@ -353,7 +359,7 @@ class Batches:
         headers = {"content-type": f"multipart/form-data; boundary={boundary}"} if boundary else None
         with self._caller.within(_CALL_S + sum(map(len, pieces)) / _SLOWEST_BYTES_S):
             answer = await self._caller.send(method, route, pieces, headers=headers)
-        if answer.is_success:
+        if answer.is_success or (answer.status == _GONE and route.startswith("/batches/")):
             return answer
         error = fault(answer, self._caller.server)
         if method == "POST" and isinstance(error, RejectedRequestError):

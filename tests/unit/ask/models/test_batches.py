@@ -1,0 +1,107 @@
+"""Batches without a run: limits, notes of earlier processes, batches that are gone."""
+
+import anyio
+import pytest
+
+from servers.batch_api import BatchApi
+from servers.openai_stub import OpenAIStub
+from vidence.ask.models import batches
+from vidence.ask.models.answers import Server
+from vidence.ask.models.batches import Batches
+from vidence.ask.models.http import Caller
+from vidence.errors import LaterError, RejectedRequestError, StoreError
+
+BODIES = [f'{{"n":{n}}}'.encode() for n in range(5)]
+
+
+@pytest.fixture
+def api():
+    return BatchApi()
+
+
+@pytest.fixture
+def tried(tmp_path, api):
+    """Work with one client of `api` after the other, as processes would; what they said comes back."""
+
+    def go(*works):
+        said = []
+
+        async def main(work, address):
+            caller = Caller(Server(address=address, key="", key_env="NONE"), headers={})
+            client = Batches(caller, path="/chat/completions", folder=tmp_path, say=said.append, poll_s=0.01)
+            try:
+                await work(client)
+            finally:
+                await client.close()
+
+        with OpenAIStub(canned_for=api) as server:
+            for work in works:
+                anyio.run(main, work, server.base_url)
+        return said
+
+    return go
+
+
+def collect(client, bodies=BODIES):
+    for body in bodies:
+        with pytest.raises(LaterError):
+            client.answer([body], sample=0)
+
+
+def test_a_file_has_so_many_requests_and_bytes_at_most(tried, api, monkeypatch):
+    async def work(client):
+        monkeypatch.setattr(batches, "MOST_ASKS", 2)
+        collect(client, BODIES + BODIES)  # the same is asked once
+        assert await client.wave() == 5
+        for body in BODIES:
+            assert client.answer([body], sample=0).is_success
+        monkeypatch.setattr(batches, "MOST_BYTES", 300)
+        with pytest.raises(RejectedRequestError, match="a batch may have 0 MB; ask it without --batch"):
+            client.answer([b"0" * 300], sample=0)
+
+    tried(work)
+    assert sorted(map(len, api.files.values())) == [1, 2, 2]
+
+
+def test_samples_are_asked_apart_and_an_answer_is_given_once(tried, api):
+    async def work(client):
+        for sample in (0, 1):
+            with pytest.raises(LaterError):
+                client.answer([BODIES[0]], sample=sample)
+        await client.wave()
+        assert client.answer([BODIES[0]], sample=1).is_success
+        with pytest.raises(LaterError):
+            client.answer([BODIES[0]], sample=1)
+
+    tried(work)
+    assert len(set(api.asked)) == 2
+
+
+def test_a_batch_that_the_server_does_not_know_any_more_is_sent_again(tried, api):
+    async def first(client):
+        api.is_open = True
+        collect(client)
+        with anyio.move_on_after(0.3):
+            await client.wave()
+
+    async def second(client):
+        api.is_open, api.made[0]["id"] = False, "batch-9"
+        collect(client)
+        await client.wave()
+        collect(client)
+        await client.wave()
+        assert client.answer([BODIES[0]], sample=0).is_success
+
+    said = tried(first, second)
+    assert any("batch-0 is not known" in words for words in said)
+    assert len(api.made) == 2
+
+
+def test_a_note_that_cannot_be_read_is_said(tried, tmp_path):
+    (tmp_path / "vidence-1.json").write_text("{")
+
+    async def work(client):
+        """Not reached."""
+
+    with pytest.raises(StoreError, match=r"cannot be read: .*; their requests are paid for"):
+        tried(work)
