@@ -118,7 +118,7 @@ def test_a_judge_is_asked_in_the_wave_after_the_answers(vidence, questions):
     [
         (["--max-cost", "1"], "--batch excludes max_cost"),
         (["--model", "scripted:A"], "scripted:A cannot be asked with --batch"),
-        (["--selector", "frag"], "frag asks which frames to show as it goes"),
+        (["--selector", "frag-scores:model"], "frag-scores:model asks which frames to show as it goes"),
     ],
 )
 def test_what_batches_cannot_do_is_said_before_anything_is_sent(asked, words, said):
