@@ -117,21 +117,22 @@ def start_alone(
         is_opened: whether a browser is opened as well.
         before: what is to be written into the database first.
     """
-    from vidence.studio.app import configure
     from vidence.studio.serving import address, listen, new_ticket, refuse_unsafe, serve
-    from vidence.studio.upkeep import migrate
 
     refuse_unsafe(bind, has_accounts=False)
     ticket = new_ticket()
-    application = configure(settings, ticket=ticket)
-
-    migrate()
-    if before is not None:
-        before()
     listening = listen(bind)
     door = f"{address(bind, listening)}/enter?ticket={ticket}"
     click.echo(f"{said}: {door}")
     click.echo("The address works once; Ctrl-C stops the server.")
+    # The pages take a second or two to load; a browser that asks meanwhile waits in the queue of the socket.
+    from vidence.studio.app import configure
+    from vidence.studio.upkeep import migrate
+
+    application = configure(settings, ticket=ticket)
+    migrate()
+    if before is not None:
+        before()
     serve(application, listening, on_start=[lambda: _open(door)] if is_opened else ())
 
 
