@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from servers.batch_api import BatchApi
+from servers.batch_api import BatchApi, GeminiBatchApi, MessageBatchApi
 from servers.openai_stub import OpenAIStub
 
 RUN = ("run", "table", "--data", "questions.jsonl", "--out", "r", "--no-page", "--batch", "--frames", "2")
@@ -42,6 +42,23 @@ def test_a_run_is_one_batch_at_half_the_price_and_nothing_is_left_of_it(asked, v
     assert len(set(api.asked)) == len(api.asked) == 12
     assert len(vidence.trials("r")) == 12
     assert "$6.00" in done.out + done.err
+    assert notes(vidence) == []
+
+
+@pytest.mark.parametrize(("provider", "api"), [("anthropic", MessageBatchApi), ("gemini", GeminiBatchApi)])
+def test_other_providers_have_batches_too(vidence, questions, provider, api):
+    """The answer to the creation is lost, and one question is refused."""
+    questions(n_clips=3, n_questions=4)
+    api = api(has_lost=True, refused="Question 3 about clip 2")
+    with OpenAIStub(canned_for=api) as server:
+        done = vidence(*RUN, "--model", f"{provider}:m?base_url={server.base_url.removesuffix('/v1')}")
+    assert done.code == 3, done.err
+    assert re.search(r"batch \S+: \d+ of 12 done", done.err)
+    assert len(api.made) == 1
+    assert len(set(api.asked)) == len(api.asked) == 12
+    outcomes = [type(one.score.outcome).__name__ for one in vidence.trials("r").values()]
+    assert sorted(outcomes) == ["Answered"] * 11 + ["Failed"]
+    assert "$5.50" in done.out + done.err
     assert notes(vidence) == []
 
 
@@ -86,7 +103,7 @@ def test_what_expired_goes_with_the_next_wave_and_what_is_refused_fails(asked, v
 def test_a_batch_that_is_refused_as_a_whole_ends_the_run_with_the_reason(asked, vidence):
     done = asked(BatchApi(reason="Enqueued token limit reached"))
     assert done.code == 2, done.err
-    assert re.search(r"answered nothing of batch batch-0 \(failed\): Enqueued token limit", done.err)
+    assert re.search(r"nothing of batch batch-0 was answered at \S+: failed: Enqueued token limit", done.err)
     assert notes(vidence) == []
 
 

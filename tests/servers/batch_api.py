@@ -1,4 +1,4 @@
-"""OpenAI's batch API over loopback, for `OpenAIStub.canned_for`: files, batches, results, faults."""
+"""Batch APIs over loopback, for `OpenAIStub.canned_for`: files, batches, results, and what goes wrong."""
 
 import json
 import re
@@ -82,6 +82,91 @@ class BatchApi:
             status, body = 200, {"choices": [{"message": message, "finish_reason": "stop"}]}
             body["usage"] = {"prompt_tokens": 1_000_000, "completion_tokens": 0}
         return {"custom_id": line["custom_id"], "response": {"status_code": status, "body": body}}
+
+
+@dataclass(kw_only=True)
+class MessageBatchApi(BatchApi):
+    """The same as Anthropic has it: requests are in the body, nothing is named, results are at a route."""
+
+    def __call__(self, seen: Seen) -> Canned | None:
+        """The answer to a request of the batch API; None for any other."""
+        match seen.method, seen.path.partition("?")[0].split("/")[4:]:
+            case "POST", []:
+                name = f"msgbatch-{len(self.made)}"
+                self.files[name] = seen.body["requests"]
+                self.made.append(self._batch(name, n_left=len(self.files[name])))
+                return Canned(status=500) if self.has_lost and len(self.made) == 1 else _said(self.made[-1])
+            case "GET", []:
+                return _said({"data": self.made})
+            case "GET", [name]:
+                self.looks += 1
+                is_open = self.is_open or self.looks % 2
+                return _said(self._batch(name, n_left=len(self.files[name]) if is_open else 0))
+            case "GET", [name, "results"]:
+                return Canned(status=200, body=b"\n".join(map(self._line, self.files[name])))
+        return None
+
+    def _batch(self, name: str, *, n_left: int) -> Body:
+        counts = {"processing": n_left, "succeeded": len(self.files[name]) - n_left}
+        status = "in_progress" if n_left else "ended"
+        made_at = "2030-01-01T00:00:00Z"
+        return {"id": name, "processing_status": status, "request_counts": counts, "created_at": made_at}
+
+    def _line(self, line: Body) -> bytes:
+        content = [{"type": "text", "text": self.answer(line["params"])}]
+        usage = {"input_tokens": 1_000_000, "output_tokens": 0}
+        message = {"type": "message", "role": "assistant", "content": content, "stop_reason": "end_turn"}
+        result = {"type": "succeeded", "message": message | {"usage": usage}}
+        if self.refused and self.refused in json.dumps(line["params"]):
+            error = {"type": "error", "error": {"type": "invalid_request_error", "message": "refused"}}
+            result = {"type": "errored", "error": error}
+        return json.dumps({"custom_id": line["custom_id"], "result": result}).encode()
+
+
+@dataclass(kw_only=True)
+class GeminiBatchApi(BatchApi):
+    """The same as Gemini has it: a resumable upload, a batch under a name, results in a file."""
+
+    @property
+    def asked(self) -> list[str]:
+        """The keys of all requests that were uploaded, in their order."""
+        return [str(line["key"]) for lines in self.files.values() for line in lines]
+
+    def __call__(self, seen: Seen) -> Canned | None:
+        """The answer to a request of the batch API; None for any other."""
+        path = seen.path.partition("?")[0]
+        if path == "/upload/v1beta/files":
+            return Canned(status=200, headers={"x-goog-upload-url": "http://other/up/1"}, body=b"{}")
+        if path == "/up/1":
+            name = f"files/in{len(self.files)}"
+            self.files[name] = [json.loads(line) for line in seen.raw.splitlines()]
+            return _said({"file": {"name": name}})
+        if path.endswith(":batchGenerateContent"):
+            about = seen.body["batch"]
+            made = {"name": f"batches/b{len(self.made)}", "metadata": {"displayName": about["displayName"]}}
+            self.made.append(made | {"from": about["inputConfig"]["fileName"]})
+            return Canned(status=500) if self.has_lost and len(self.made) == 1 else _said(made)
+        if path == "/v1beta/batches":
+            return _said({"operations": self.made})
+        if path.startswith("/v1beta/batches/"):
+            self.looks += 1
+            made = next(one for one in self.made if path.endswith(one["name"]))
+            is_open = self.is_open or self.looks % 2
+            state = {"state": "BATCH_STATE_RUNNING" if is_open else "BATCH_STATE_SUCCEEDED"}
+            output = {} if is_open else {"response": {"responsesFile": made["from"]}}
+            return _said({"name": made["name"], "done": not is_open, "metadata": state, **output})
+        if path.startswith("/download/"):
+            lines = self.files[path.removeprefix("/download/v1beta/").removesuffix(":download")]
+            return Canned(status=200, body=b"\n".join(map(self._line, lines)))
+        return None
+
+    def _line(self, line: Body) -> bytes:
+        if self.refused and self.refused in json.dumps(line["request"]):
+            return json.dumps({"key": line["key"], "error": {"code": 3, "message": "refused"}}).encode()
+        content = {"role": "model", "parts": [{"text": self.answer(line["request"])}]}
+        usage = {"promptTokenCount": 1_000_000, "candidatesTokenCount": 0}
+        response = {"candidates": [{"content": content, "finishReason": "STOP"}], "usageMetadata": usage}
+        return json.dumps({"key": line["key"], "response": response}).encode()
 
 
 def _said(body: Body) -> Canned:

@@ -1,57 +1,51 @@
 """Which models of a session are asked through the batch API of their provider."""
 
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Iterable, Sequence
 
 from vidence.ask.models.batches import Batches
-from vidence.ask.models.http import Caller, HttpModel
+from vidence.ask.models.http import HttpModel
 from vidence.ask.selection.search import AskingSelector, SearchingSelector
-from vidence.contracts import Model, Selector
-from vidence.engine.events import BatchNews, Listener
+from vidence.engine.engine import Engine
+from vidence.engine.events import BatchNews
 from vidence.engine.plan import Plan
+from vidence.engine.views import OpenView
 from vidence.errors import UsageError
 
 
 def open_batches(
-    models: Sequence[Model],
-    plan: Plan,
-    *,
-    selectors: Sequence[Selector],
-    memory: Path,
-    on_event: Listener,
+    plan: Plan, engine: Engine, names: Sequence[str], *, views: Iterable[OpenView]
 ) -> tuple[Batches, ...]:
     """The batch APIs of the models; none where the plan has no ``batch``.
 
     Args:
-        models: those that answer and judge.
         plan: what is asked.
-        selectors: those that choose frames.
-        memory: the reply memory, beside which open batches are noted.
-        on_event: told how far batches are.
+        engine: it has the models, is told how far batches are, and notes open ones beside its replies.
+        names: by which it knows those that answer and judge.
+        views: the frames that are shown.
 
     Raises:
         UsageError: a model has no batch API that is spoken here, or a selector asks one as it goes.
     """
     if not plan.batch:
         return ()
-    if any(isinstance(one, AskingSelector | SearchingSelector) for one in selectors):
+    if plan.layout == "video":
+        raise UsageError("--batch sends no whole videos; leave it out, or take --layout images")
+    if any(isinstance(one.selector, AskingSelector | SearchingSelector) for one in views):
         raise UsageError(
             f"--batch: {plan.selector} asks which frames to show as it goes; leave --batch out, or name a "
             "--selector that asks nobody"
         )
 
-    def opened(caller: Caller, path: str) -> Batches:
-        return Batches(
-            caller,
-            path=path,
-            folder=memory.with_suffix(".batches"),
-            say=lambda message: on_event(BatchNews(message=message)),
-            poll_s=plan.batch_poll_s,
-        )
+    def say(message: str) -> None:
+        engine.on_event(BatchNews(message=message))
 
     found = []
+    models = [engine.model(name) for name in names]
     for model in {id(model): model for model in models}.values():
-        if not isinstance(model, HttpModel):
-            raise UsageError(f"{model.identity} cannot be asked with --batch: only openai: models can")
-        found.append(model.ask_in_batches(opened))
+        if not (isinstance(model, HttpModel) and model.has_batches):
+            raise UsageError(
+                f"{model.identity} cannot be asked with --batch: only openai:, anthropic: and gemini: can"
+            )
+        folder = engine.replies.with_suffix(".batches")
+        found.append(model.ask_in_batches(folder=folder, say=say, poll_s=plan.batch_poll_s))
     return tuple(found)

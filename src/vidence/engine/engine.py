@@ -462,8 +462,8 @@ class Engine(AbstractAsyncContextManager["Engine"]):
         self._open_model = open_model
         self._limits = limits
         self._again = again
-        self._on_event = on_event
-        self._replies = memory
+        self.on_event = on_event
+        self.replies = memory
         self._memory: Memory | None = None
         self._rules: dict[str, ModelRules] = {}
         self._models: dict[str, Model] = {}
@@ -553,7 +553,7 @@ class Engine(AbstractAsyncContextManager["Engine"]):
     def _asker(self, name: str) -> Asker:
         if name not in self._askers:
             model, limits = self.model(name), self._limits
-            self._memory = self._memory or Memory(self._replies)
+            self._memory = self._memory or Memory(self.replies)
             most = min(limits.concurrency, model.max_in_flight or limits.concurrency)
             self._askers[name] = Asker(
                 model,
@@ -568,6 +568,6 @@ class Engine(AbstractAsyncContextManager["Engine"]):
                     timeout_s=limits.timeout_s,
                     again=self._again,
                 ),
-                on_event=self._on_event,
+                on_event=self.on_event,
             )
         return self._askers[name]

@@ -203,7 +203,7 @@ class Plan(Record):
     recorded_only: Annotated[bool, flag("With replay: ask only what has a recorded reply.")] = False
     concurrency: Annotated[int, flag("Requests in flight at most (default 16).")] = 16
     batch: Annotated[
-        bool, flag("Ask openai: models through the batch API: half the price, within a day for each wave.")
+        bool, flag("Ask hosted models through their batch API: half the price, within a day for each wave.")
     ] = False
     batch_poll_s: Annotated[float, _setting("Seconds between looks at a batch (default 60).")] = 60.0
     timeout_s: Annotated[float, _setting("Seconds to wait for one reply (default 180).")] = 180.0

@@ -396,7 +396,7 @@ async def opened_session(
             engine.add(spec, ModelRules(spec=spec, budget=asking))
         models = {name: engine.model(name) for name in (*named, *asked, plan.model)}
         pool = add_judges(engine, plan, judging) if plan.judge_models else None
-        judges = pool.models if pool else ()
+        judges = [one.name for one in pool.models] if pool else []
         prepared = prepare(
             plan,
             strategy=strategy,
@@ -407,13 +407,7 @@ async def opened_session(
             cache_root=environment.cache_root,
         )
         yield Session(
-            batches=open_batches(
-                [models[name] for name in named] + [engine.model(one.name) for one in judges],
-                plan,
-                selectors=[view.selector for view in opened.values()],
-                memory=environment.memory(plan.memory),
-                on_event=on_event,
-            ),
+            batches=open_batches(plan, engine, [*named, *judges], views=opened.values()),
             prepared=prepared,
             engine=engine,
             views={name: opened[f"view {name}"] for name in wanted},

@@ -103,6 +103,7 @@ class MessagesDialect(Dialect):
 
     host: ClassVar[str] = "api.anthropic.com"
     path = "/v1/messages"
+    batches = "anthropic"
     as_url = False
     advice: ClassVar[Mapping[str, str]] = {
         "credit balance": "the account has no credit left",

@@ -74,7 +74,7 @@ class ChatDialect(Dialect):
 
     host = OPENAI_HOST
     path = "/chat/completions"
-    has_batches = True
+    batches = "openai"
     own_fields: ClassVar[frozenset[str]] = frozenset(
         {"model", "messages", "stream", "n", "temperature", "top_p", "max_tokens", "max_completion_tokens"}
     ) | {"seed", "logprobs", "top_logprobs"}

@@ -132,6 +132,7 @@ class GeminiDialect(Dialect):
     """``POST /v1/models/NAME:generateContent``, and the File API for long videos."""
 
     host: ClassVar[str] = "generativelanguage.googleapis.com"
+    batches = "gemini"
     as_url = False
     advice: ClassVar[Mapping[str, str]] = {
         "location is not supported": "the API is not offered where this machine is",

@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 from urllib.parse import urlsplit
 
@@ -326,7 +327,7 @@ class Dialect(ABC):
 
     host: ClassVar[str]  # of the provider itself, which answers nobody without a key
     path: str  # behind the address
-    has_batches: ClassVar[bool] = False  # as `models.batches` speaks them
+    batches: ClassVar[str] = ""  # the name of its protocol in `models.batch_apis`
     as_url: ClassVar[bool] = True  # whether images are data URLs
     # What a 400 or 422 says of a setting that every request has, a pattern, and what helps against it.
     advice: ClassVar[Mapping[str, str]] = {}
@@ -444,18 +445,27 @@ class HttpModel:
         self._refused: frozenset[str] = frozenset()
         self._batches: Batches | None = None
 
-    def ask_in_batches(self, opened: "Callable[[Caller, str], Batches]") -> "Batches":
-        """Ask through the batch API from now on; `opened` makes its client from a caller and the path.
+    def ask_in_batches(self, *, folder: Path, say: Callable[[str], None], poll_s: float) -> "Batches":
+        """Ask through the batch API from now on; the client, whose `Batches` says what the words mean."""
+        from vidence.ask.models.batch_apis import APIS
+        from vidence.ask.models.batches import Batches
 
-        Raises:
-            UsageError: the protocol has no batches that are spoken here.
-        """
-        if not self._dialect.has_batches:
-            raise UsageError(f"{self.identity} cannot be asked with --batch: only openai: models can")
         self._check_key()
         self.caches = False  # no question of a batch waits for another
-        self._batches = opened(self._caller, self._dialect.path)
+        path = self._dialect.path
+        self._batches = Batches(
+            APIS[self._dialect.batches](self._caller, path=path),
+            server=f"{self._caller.server.address}{path}",
+            folder=folder,
+            say=say,
+            poll_s=poll_s,
+        )
         return self._batches
+
+    @property
+    def has_batches(self) -> bool:
+        """Whether its batch API is spoken here."""
+        return bool(self._dialect.batches)
 
     async def reply(self, request: Request) -> Reply:
         """Ask; see `Model.reply`.

@@ -5,7 +5,7 @@ import pytest
 
 from servers.batch_api import BatchApi
 from servers.openai_stub import OpenAIStub
-from vidence.ask.models import batches
+from vidence.ask.models import batch_apis
 from vidence.ask.models.answers import Server
 from vidence.ask.models.batches import Batches
 from vidence.ask.models.http import Caller
@@ -28,7 +28,8 @@ def tried(tmp_path, api):
 
         async def main(work, address):
             caller = Caller(Server(address=address, key="", key_env="NONE"), headers={})
-            client = Batches(caller, path="/chat/completions", folder=tmp_path, say=said.append, poll_s=0.01)
+            api = batch_apis.OpenAIBatches(caller, path="/chat/completions")
+            client = Batches(api, server=address, folder=tmp_path, say=said.append, poll_s=0.01)
             try:
                 await work(client)
             finally:
@@ -50,13 +51,15 @@ def collect(client, bodies=BODIES):
 
 def test_a_file_has_so_many_requests_and_bytes_at_most(tried, api, monkeypatch):
     async def work(client):
-        monkeypatch.setattr(batches, "MOST_ASKS", 2)
+        monkeypatch.setattr(batch_apis.OpenAIBatches, "most_asks", 2)
         collect(client, BODIES + BODIES)  # the same is asked once
         assert await client.wave() == 5
         for body in BODIES:
             assert client.answer([body], sample=0).is_success
-        monkeypatch.setattr(batches, "MOST_BYTES", 300)
-        with pytest.raises(RejectedRequestError, match="a batch may have 0 MB; ask it without --batch"):
+        monkeypatch.setattr(batch_apis.OpenAIBatches, "most_each", 300)
+        with pytest.raises(
+            RejectedRequestError, match=r"in a batch it may have 0\.0003 MB; ask it without --batch"
+        ):
             client.answer([b"0" * 300], sample=0)
 
     tried(work)

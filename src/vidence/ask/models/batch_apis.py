@@ -1,0 +1,500 @@
+"""The batch APIs of OpenAI, Anthropic and Gemini: how requests are put into one, and answers come out."""
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import ClassVar, Final, TypeAlias, TypeVar
+from urllib.parse import urlsplit
+
+import msgspec
+
+from vidence.ask.models.answers import Answer, decode, fault
+from vidence.ask.models.http import Caller
+from vidence.errors import AccessError, RejectedRequestError, TransientModelError
+from vidence.records import Record
+from vidence.text import visible
+
+_CALL_S: Final = 300.0
+_LARGEST_RESULTS_MB: Final = 1024.0
+_SLOWEST_BYTES_S: Final = 250_000  # of an upload that is still waited for
+_ID: Final = re.compile(r"[A-Za-z0-9_-]+(/[A-Za-z0-9_-]+)?")
+_CLOCKS_S: Final = 120  # by which clocks may differ
+_GONE: Final = 404
+ReadT = TypeVar("ReadT")
+Piece: TypeAlias = bytes | memoryview
+
+
+class OpenBatch(Record):
+    """A batch as it is noted before it is made: its name at the server, and the keys of its requests."""
+
+    name: str
+    address: str
+    keys: tuple[str, ...]
+    began_s: float
+    id: str = ""
+    """What the server calls it; empty until that is known."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchState:
+    """How far a batch is; `results` are the routes of its answers, `why` says how it ended."""
+
+    is_ended: bool
+    n_done: int = 0
+    results: tuple[str, ...] = ()
+    why: str = "ended"
+
+
+class BatchApi(ABC):
+    """One protocol of batches; errors of its calls are those of `Caller.send` and `answers.fault`."""
+
+    most_asks: ClassVar[int]
+    most_bytes: ClassVar[int]
+    """Of the requests of one batch."""
+    most_each: ClassVar[int]
+    """Bytes of one request."""
+    separator: ClassVar[bytes] = b"\n"
+
+    def __init__(self, caller: Caller, *, path: str) -> None:
+        """`path` is where single requests go."""
+        self._caller = caller.reading(_LARGEST_RESULTS_MB)
+        self._path = path
+
+    @abstractmethod
+    def line(self, key: str, body: Sequence[bytes]) -> Sequence[bytes]:
+        """A request under a key of 64 letters and digits, as a batch has it."""
+
+    async def upload(self, content: memoryview, name: str) -> str:
+        """Send the requests, where they go apart from the batch; what `create` needs of them."""
+        return ""
+
+    @abstractmethod
+    async def create(self, source: str, content: memoryview, name: str) -> str:
+        """Begin a batch; its id."""
+
+    @abstractmethod
+    async def find(self, batch: OpenBatch, *, known: Collection[str]) -> str:
+        """The id of a batch that may have been made; empty where it was not. `known` are those of others."""
+
+    async def state(self, batch_id: str) -> BatchState | None:
+        """How far it is; None where the server does not know it."""
+        answer = await self._call(self._route(batch_id), is_known=False)
+        return None if answer.status == _GONE else self._state(answer, batch_id)
+
+    @abstractmethod
+    def _route(self, batch_id: str) -> str:
+        """Where a batch is looked at."""
+
+    @abstractmethod
+    def _state(self, answer: Answer, batch_id: str) -> BatchState:
+        """What is said there."""
+
+    @abstractmethod
+    def result(self, line: bytes) -> tuple[str, Answer | None]:
+        """The key in a line of results, and what was answered; None for nothing.
+
+        Raises:
+            DecodeError, UnicodeDecodeError: it cannot be read.
+        """
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._caller.close()
+
+    async def results(self, route: str) -> Sequence[bytes]:
+        """The lines of a file of results."""
+        return (await self._call(route)).body.splitlines()
+
+    async def _call(
+        self,
+        route: str,
+        pieces: Sequence[Piece] = (),
+        *,
+        headers: Mapping[str, str] | None = None,
+        is_known: bool = True,
+    ) -> Answer:
+        """An answer of status 2xx, or of 404 where the server need not know what is asked for."""
+        method = "POST" if pieces else "GET"
+        with self._caller.within(_CALL_S + sum(map(len, pieces)) / _SLOWEST_BYTES_S):
+            answer = await self._caller.send(method, route, pieces, headers=headers)
+        if answer.is_success or (answer.status == _GONE and not is_known):
+            return answer
+        error = fault(answer, self._caller.server)
+        if pieces and isinstance(error, RejectedRequestError | AccessError):
+            raise AccessError(f"no batch can be made with {route}: {error}; leave --batch out") from error
+        raise error
+
+    async def _told(self, kind: type[ReadT], route: str, pieces: Sequence[Piece] = ()) -> ReadT:
+        return self._read(await self._call(route, pieces), kind)
+
+    def _read(self, answer: Answer, kind: type[ReadT]) -> ReadT:
+        return decode(answer, self._caller.server, kind=kind, what="batch", api="an API with batches")
+
+    def _id(self, text: str) -> str:
+        """An id that can stand in a route."""
+        if _ID.fullmatch(text) is None:
+            said = visible(text[:80])
+            raise TransientModelError(f"{self._caller.server.address} gave {said!r} as an id of a batch")
+        return text
+
+    def _said(self, words: str) -> str:
+        return visible(self._caller.server.hide_key(words))
+
+
+class _Named(msgspec.Struct):
+    id: str = ""
+    name: str = ""
+
+
+# ---------------------------------------------------------------------------------------- OpenAI
+
+
+class _Counts(msgspec.Struct):
+    completed: int = 0
+    failed: int = 0
+
+
+class _OpenAIReason(msgspec.Struct):
+    code: str | None = None
+    message: str | None = None
+
+
+class _OpenAIReasons(msgspec.Struct):
+    data: list[_OpenAIReason] = []
+
+
+class _OpenAIBatch(msgspec.Struct):
+    id: str = ""
+    status: str = ""
+    output_file_id: str | None = None
+    error_file_id: str | None = None
+    errors: _OpenAIReasons | None = None
+    request_counts: _Counts | None = None
+    metadata: dict[str, str] | None = None
+
+
+class _OpenAIBatches(msgspec.Struct):
+    data: list[_OpenAIBatch] = []
+
+
+class _OpenAIResponse(msgspec.Struct):
+    status_code: int = 0
+    body: msgspec.Raw = msgspec.Raw(b"null")
+
+
+class _OpenAIResult(msgspec.Struct):
+    custom_id: str
+    response: _OpenAIResponse | None = None
+
+
+class OpenAIBatches(BatchApi):
+    """``POST /files`` and ``POST /batches``."""
+
+    most_asks = 50_000
+    most_bytes = 200_000_000
+    most_each = 50_000_000
+    root = "/batches"
+
+    def line(self, key: str, body: Sequence[bytes]) -> Sequence[bytes]:
+        """See `BatchApi.line`."""
+        head = b'{"custom_id":"%b","method":"POST","url":"/v1%b","body":'
+        return [head % (key.encode(), self._path.encode()), *body, b"}"]
+
+    async def upload(self, content: memoryview, name: str) -> str:
+        """See `BatchApi.upload`."""
+        head = (
+            f'--{name}\r\ncontent-disposition: form-data; name="purpose"\r\n\r\nbatch\r\n--{name}\r\n'
+            f'content-disposition: form-data; name="file"; filename="{name}.jsonl"\r\n'
+            "content-type: application/jsonl\r\n\r\n"
+        )
+        pieces: list[Piece] = [head.encode(), content, f"\r\n--{name}--\r\n".encode()]
+        kind = {"content-type": f"multipart/form-data; boundary={name}"}
+        answer = await self._call("/files", pieces, headers=kind)
+        return self._id(self._read(answer, _Named).id)
+
+    async def create(self, source: str, content: memoryview, name: str) -> str:
+        """See `BatchApi.create`."""
+        body = {
+            "input_file_id": source,
+            "endpoint": f"/v1{self._path}",
+            "completion_window": "24h",
+            "metadata": {"vidence": name},
+        }
+        return self._id((await self._told(_Named, self.root, [msgspec.json.encode(body)])).id)
+
+    async def find(self, batch: OpenBatch, *, known: Collection[str]) -> str:
+        """See `BatchApi.find`."""
+        there = (await self._told(_OpenAIBatches, f"{self.root}?limit=100")).data
+        named = (b.id for b in there if (b.metadata or {}).get("vidence") == batch.name and b.id not in known)
+        return next(named, "")
+
+    def _route(self, batch_id: str) -> str:
+        return f"{self.root}/{batch_id}"
+
+    def _state(self, answer: Answer, batch_id: str) -> BatchState:
+        told = self._read(answer, _OpenAIBatch)
+        files = filter(None, (told.output_file_id, told.error_file_id))
+        counts = told.request_counts or _Counts()
+        reasons = told.errors.data if told.errors is not None else []
+        said = "; ".join(r.message or r.code or "" for r in reasons[:3])
+        return BatchState(
+            is_ended=told.status in {"completed", "failed", "expired", "cancelled"},
+            n_done=counts.completed + counts.failed,
+            results=tuple(f"/files/{self._id(file)}/content" for file in files),
+            why=self._said(f"{told.status}: {said}" if said else told.status),
+        )
+
+    def result(self, line: bytes) -> tuple[str, Answer | None]:
+        """See `BatchApi.result`."""
+        read = msgspec.json.decode(line, type=_OpenAIResult)
+        if read.response is None or not read.response.status_code:
+            return read.custom_id, None
+        body = bytes(read.response.body)
+        return read.custom_id, Answer(status=read.response.status_code, headers={}, body=body)
+
+
+# ------------------------------------------------------------------------------------- Anthropic
+
+_STATUS_OF: Final = {
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "billing_error": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "overloaded_error": 529,
+}
+
+
+class _MessageCounts(msgspec.Struct):
+    processing: int = 0
+    succeeded: int = 0
+    errored: int = 0
+    canceled: int = 0
+    expired: int = 0
+
+    @property
+    def n_done(self) -> int:
+        return self.succeeded + self.errored + self.canceled + self.expired
+
+
+class _MessageBatch(msgspec.Struct):
+    id: str = ""
+    processing_status: str = ""
+    request_counts: _MessageCounts = msgspec.field(default_factory=_MessageCounts)
+    created_at: datetime | None = None
+
+
+class _MessageBatches(msgspec.Struct):
+    data: list[_MessageBatch] = []
+
+
+class _MessageReason(msgspec.Struct):
+    type: str = ""
+
+
+class _MessageError(msgspec.Struct):
+    error: _MessageReason = msgspec.field(default_factory=_MessageReason)
+
+
+class _MessageOutcome(msgspec.Struct):
+    type: str = ""
+    message: msgspec.Raw = msgspec.Raw(b"null")
+    error: msgspec.Raw = msgspec.Raw(b"{}")
+
+
+class _MessageResult(msgspec.Struct):
+    custom_id: str
+    result: _MessageOutcome
+
+
+class MessageBatches(BatchApi):
+    """``POST /v1/messages/batches``; the API keeps no name, so a batch is found by its time and size."""
+
+    most_asks = 100_000
+    most_bytes = 255_000_000
+    most_each = 32_000_000
+    root = "/v1/messages/batches"
+    separator = b","
+
+    def line(self, key: str, body: Sequence[bytes]) -> Sequence[bytes]:
+        """See `BatchApi.line`."""
+        return [b'{"custom_id":"%b","params":' % key.encode(), *body, b"}"]
+
+    async def create(self, source: str, content: memoryview, name: str) -> str:
+        """See `BatchApi.create`."""
+        pieces: list[Piece] = [b'{"requests":[', content, b"]}"]
+        return self._id((await self._told(_Named, self.root, pieces)).id)
+
+    async def find(self, batch: OpenBatch, *, known: Collection[str]) -> str:
+        """See `BatchApi.find`."""
+        there = (await self._told(_MessageBatches, f"{self.root}?limit=100")).data
+        since = datetime.fromtimestamp(batch.began_s - _CLOCKS_S, tz=UTC)
+        fits = [
+            b
+            for b in there
+            if b.id not in known
+            and b.created_at is not None
+            and b.created_at >= since
+            and b.request_counts.n_done + b.request_counts.processing == len(batch.keys)
+        ]
+        return min(fits, key=lambda b: b.created_at or since).id if fits else ""
+
+    def _route(self, batch_id: str) -> str:
+        return f"{self.root}/{batch_id}"
+
+    def _state(self, answer: Answer, batch_id: str) -> BatchState:
+        told = self._read(answer, _MessageBatch)
+        return BatchState(
+            is_ended=told.processing_status == "ended",
+            n_done=told.request_counts.n_done,
+            results=(f"{self.root}/{batch_id}/results",),
+            why=self._said(told.processing_status),
+        )
+
+    def result(self, line: bytes) -> tuple[str, Answer | None]:
+        """See `BatchApi.result`."""
+        read = msgspec.json.decode(line, type=_MessageResult)
+        outcome = read.result
+        if outcome.type == "succeeded":
+            return read.custom_id, Answer(status=200, headers={}, body=bytes(outcome.message))
+        if outcome.type == "errored":
+            kind = msgspec.json.decode(outcome.error, type=_MessageError).error.type
+            status = _STATUS_OF.get(kind, 500)
+            return read.custom_id, Answer(status=status, headers={}, body=bytes(outcome.error))
+        return read.custom_id, None
+
+
+# ---------------------------------------------------------------------------------------- Gemini
+
+_HTTP_OF_GRPC: Final = {3: 400, 7: 403, 8: 429, 13: 500, 14: 503, 16: 401}
+
+
+class _GeminiStats(msgspec.Struct, rename="camel"):
+    successful_request_count: str = "0"
+    failed_request_count: str = "0"
+
+
+class _GeminiOutput(msgspec.Struct, rename="camel"):
+    responses_file: str = ""
+
+
+class _GeminiBatch(msgspec.Struct, rename="camel"):
+    display_name: str = ""
+    state: str = ""
+    batch_stats: _GeminiStats = msgspec.field(default_factory=_GeminiStats)
+    output: _GeminiOutput = msgspec.field(default_factory=_GeminiOutput)
+
+
+class _GeminiReason(msgspec.Struct):
+    code: int = 0
+    message: str = ""
+
+
+class _GeminiOperation(msgspec.Struct):
+    name: str = ""
+    done: bool = False
+    metadata: _GeminiBatch = msgspec.field(default_factory=_GeminiBatch)
+    response: _GeminiOutput = msgspec.field(default_factory=_GeminiOutput)
+    error: _GeminiReason | None = None
+
+
+class _GeminiOperations(msgspec.Struct):
+    operations: list[_GeminiOperation] = []
+
+
+class _GeminiUpload(msgspec.Struct):
+    file: _Named
+
+
+class _GeminiResult(msgspec.Struct):
+    key: str
+    response: msgspec.Raw = msgspec.Raw(b"")
+    error: _GeminiReason | None = None
+
+
+class GeminiBatches(BatchApi):
+    """``POST /v1beta/models/NAME:batchGenerateContent``, with its requests at the File API."""
+
+    most_asks = 50_000
+    most_bytes = 500_000_000  # of the 2 GB that the API takes, so that an upload ends in time
+    most_each = 20_000_000
+    root = "/v1beta/batches"
+
+    def line(self, key: str, body: Sequence[bytes]) -> Sequence[bytes]:
+        """See `BatchApi.line`."""
+        return [b'{"key":"%b","request":' % key.encode(), *body, b"}"]
+
+    async def upload(self, content: memoryview, name: str) -> str:
+        """See `BatchApi.upload`; by the resumable protocol, in one piece."""
+        headers = {
+            "x-goog-upload-protocol": "resumable",
+            "x-goog-upload-command": "start",
+            "x-goog-upload-header-content-length": str(len(content)),
+            "x-goog-upload-header-content-type": "application/jsonl",
+        }
+        body = msgspec.json.encode({"file": {"displayName": name, "mimeType": "application/jsonl"}})
+        begun = await self._call("/upload/v1beta/files", [body], headers=headers)
+        told, ours = (
+            urlsplit(begun.headers.get("x-goog-upload-url", "")),
+            urlsplit(self._caller.server.address),
+        )
+        if not told.path:
+            raise TransientModelError(f"{ours.netloc} gave no address for the upload of a batch")
+        # The server's own name for itself is not that of a gateway in front of it.
+        route = told._replace(scheme=ours.scheme, netloc=ours.netloc).geturl()
+        last = {"x-goog-upload-command": "upload, finalize", "x-goog-upload-offset": "0"}
+        kind = {"content-type": "application/octet-stream"}
+        answer = await self._call(route, [content], headers=kind | last)
+        return self._id(self._read(answer, _GeminiUpload).file.name)
+
+    async def create(self, source: str, content: memoryview, name: str) -> str:
+        """See `BatchApi.create`."""
+        body = {"batch": {"displayName": name, "inputConfig": {"fileName": source}}}
+        model = self._path.rpartition(":")[0].partition("/models/")[2]
+        route = f"/v1beta/models/{model}:batchGenerateContent"
+        return self._id((await self._told(_Named, route, [msgspec.json.encode(body)])).name)
+
+    async def find(self, batch: OpenBatch, *, known: Collection[str]) -> str:
+        """See `BatchApi.find`."""
+        there = (await self._told(_GeminiOperations, f"{self.root}?pageSize=100")).operations
+        named = (o.name for o in there if o.metadata.display_name == batch.name and o.name not in known)
+        return next(named, "")
+
+    def _route(self, batch_id: str) -> str:
+        return f"/v1beta/{batch_id}"
+
+    def _state(self, answer: Answer, batch_id: str) -> BatchState:
+        told = self._read(answer, _GeminiOperation)
+        state = told.metadata.state.rpartition("_STATE_")[2].lower()
+        file = told.response.responses_file or told.metadata.output.responses_file
+        stats = told.metadata.batch_stats
+        said = told.error.message if told.error is not None else ""
+        return BatchState(
+            is_ended=told.done or state in {"succeeded", "failed", "cancelled", "expired"},
+            n_done=int(stats.successful_request_count) + int(stats.failed_request_count),
+            results=(f"/download/v1beta/{self._id(file)}:download?alt=media",) if file else (),
+            why=self._said(f"{state}: {said}" if said else state),
+        )
+
+    def result(self, line: bytes) -> tuple[str, Answer | None]:
+        """See `BatchApi.result`."""
+        read = msgspec.json.decode(line, type=_GeminiResult)
+        if bytes(read.response):
+            return read.key, Answer(status=200, headers={}, body=bytes(read.response))
+        if read.error is None:
+            return read.key, None
+        status = _HTTP_OF_GRPC.get(read.error.code, read.error.code if read.error.code >= 400 else 500)
+        body = msgspec.json.encode({"error": {"code": status, "message": read.error.message}})
+        return read.key, Answer(status=status, headers={}, body=body)
+
+
+APIS: Final[Mapping[str, type[BatchApi]]] = {
+    "openai": OpenAIBatches,
+    "anthropic": MessageBatches,
+    "gemini": GeminiBatches,
+}
+"""By the providers whose models can be asked so."""
