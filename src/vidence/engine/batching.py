@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 
+from vidence.ask.models.batch_apis import APIS, BatchApi
 from vidence.ask.models.batches import Batches
-from vidence.ask.models.http import HttpModel
+from vidence.ask.models.http import Caller, HttpModel
 from vidence.ask.selection.search import AskingSelector, SearchingSelector
 from vidence.engine.engine import Engine
 from vidence.engine.events import BatchNews
@@ -42,10 +43,20 @@ def open_batches(
     found = []
     models = [engine.model(name) for name in names]
     for model in {id(model): model for model in models}.values():
-        if not (isinstance(model, HttpModel) and model.has_batches):
+        if not (isinstance(model, HttpModel) and model.batch_protocol):
             raise UsageError(
                 f"{model.identity} cannot be asked with --batch: only openai:, anthropic: and gemini: can"
             )
-        folder = engine.replies.with_suffix(".batches")
-        found.append(model.ask_in_batches(folder=folder, say=say, poll_s=plan.batch_poll_s))
+        api = APIS[model.batch_protocol]
+
+        def opened(caller: Caller, path: str, api: type[BatchApi] = api) -> Batches:
+            return Batches(
+                api(caller, path=path),
+                server=f"{caller.server.address}{path}",
+                folder=engine.replies.with_suffix(".batches"),
+                say=say,
+                poll_s=plan.batch_poll_s,
+            )
+
+        found.append(model.ask_in_batches(opened))
     return tuple(found)

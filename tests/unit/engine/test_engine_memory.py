@@ -92,6 +92,9 @@ async def test_what_a_memory_lacks_is_claimed_where_asking_costs(model: Model, t
         def get(self, key: bytes) -> None:
             seen.append("get")
 
+        def holds(self, key: bytes) -> bool:
+            return False
+
         def claim(self, key: bytes) -> bool:
             seen.append("claim")
             return True

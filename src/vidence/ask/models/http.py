@@ -9,8 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, Protocol, TypeVar
 from urllib.parse import urlsplit
 
 import anyio
@@ -38,8 +37,6 @@ from vidence.text import visible
 if TYPE_CHECKING:
     import aiohttp
     import yarl
-
-    from vidence.ask.models.batches import Batches
 
 BYTES_PER_MB = 10**6
 _LARGE_BYTES = 2**20  # of a body that takes one of a few places, and is read outside the event loop
@@ -428,6 +425,21 @@ class Dialect(ABC):
         """Give back what the server keeps for this model."""
 
 
+class Batched(Protocol):
+    """What answers in place of single requests: `models.batches`."""
+
+    def answer(self, body: Sequence[bytes], *, sample: int) -> Answer:
+        """The answer to a request, or `LaterError`."""
+        ...
+
+    async def close(self) -> None:
+        """Close the connections."""
+        ...
+
+
+BatchedT = TypeVar("BatchedT", bound=Batched)
+
+
 class HttpModel:
     """One model behind one server; it asks once, and again where the server refuses an optional part."""
 
@@ -443,29 +455,19 @@ class HttpModel:
         self._caller = caller
         self._timeout_s = settings.timeout_s
         self._refused: frozenset[str] = frozenset()
-        self._batches: Batches | None = None
-
-    def ask_in_batches(self, *, folder: Path, say: Callable[[str], None], poll_s: float) -> "Batches":
-        """Ask through the batch API from now on; the client, whose `Batches` says what the words mean."""
-        from vidence.ask.models.batch_apis import APIS
-        from vidence.ask.models.batches import Batches
-
-        self._check_key()
-        self.caches = False  # no question of a batch waits for another
-        path = self._dialect.path
-        self._batches = Batches(
-            APIS[self._dialect.batches](self._caller, path=path),
-            server=f"{self._caller.server.address}{path}",
-            folder=folder,
-            say=say,
-            poll_s=poll_s,
-        )
-        return self._batches
+        self._batches: Batched | None = None
 
     @property
-    def has_batches(self) -> bool:
-        """Whether its batch API is spoken here."""
-        return bool(self._dialect.batches)
+    def batch_protocol(self) -> str:
+        """The name of its batch API in `models.batch_apis`; empty where none is spoken here."""
+        return self._dialect.batches
+
+    def ask_in_batches(self, opened: "Callable[[Caller, str], BatchedT]") -> "BatchedT":
+        """Ask through the batch API from now on; `opened` makes its client from a caller and the path."""
+        self._check_key()
+        self.caches = False  # no question of a batch waits for another
+        self._batches = made = opened(self._caller, self._dialect.path)
+        return made
 
     async def reply(self, request: Request) -> Reply:
         """Ask; see `Model.reply`.

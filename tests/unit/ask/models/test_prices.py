@@ -76,7 +76,7 @@ def test_every_row_has_its_day_and_its_source():
 
 def test_given_prices_win_and_a_listed_limit_stops():
     assert given_prices(0, 0) is None
-    assert given_prices(1.0, 0) == Prices(input=1.0, output=0.0)
+    assert given_prices(1.0, 0) == Prices(input=1.0, output=0.0, batch=0.5)
     budget = Budget(prices=listed("openai:gpt-4.1"), max_cost=0.002)
     reply = Reply(text="A", usage=Usage(input_tokens=1000, cached_tokens=400, output_tokens=10))
     budget.add(reply)
