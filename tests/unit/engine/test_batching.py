@@ -1,16 +1,18 @@
 """Which models are asked in batches; runs that do so are in `end_to_end/test_batches.py`."""
 
+from pathlib import Path
+
 import pytest
 
 from vidence.engine.batching import open_batches
 from vidence.engine.engine import Engine, ModelRules
 from vidence.engine.limits import AskLimits, Budget
-from vidence.engine.plan import Plan
+from vidence.engine.prepare import make_plan
 from vidence.errors import UsageError
 
 
 def plan(**changes):
-    return Plan(benchmark="table", data="q.jsonl", model="openai:m", **changes)
+    return make_plan("table", data=Path("q.jsonl"), model="openai:m", overrides=changes)
 
 
 @pytest.fixture
