@@ -278,6 +278,10 @@ def test_every_frame_around_a_keyframe_is_reached_from_everywhere(page, players,
     address = film.get_attribute("src")
     seen = page.evaluate(ORDERS, [name, list(zip(orders, wanted, strict=True))])
     assert film.get_attribute("src") == address  # it needed no copy on the way
+    late = [at for at, (*_, words) in enumerate(seen) if "not confirmed" in words]
+    assert len(late) <= len(seen) // 100  # where a busy machine paints too late, and the player says so
+    for at in late:
+        (seen[at],) = page.evaluate(ORDERS, [name, [[("go", wanted[at]), wanted[at]]]])
     assert [entry for entry in zip(orders, wanted, seen, strict=True) if entry[2][:2] != [entry[1]] * 2] == []
     for frame, (*_, words) in zip(wanted, seen, strict=True):
         number, time_s = re.fullmatch(rf"frame (\d+) of {last + 1} · (\S+) s", words).groups()
