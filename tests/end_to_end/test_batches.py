@@ -128,6 +128,9 @@ def test_a_judge_is_asked_in_the_wave_after_the_answers(vidence, questions):
     assert "wave 3" not in done.err
     assert len(set(api.asked)) == len(api.asked) == 6
     assert [one.score.value for one in vidence.trials("r").values()] == [1.0] * 3
+    assert not any(
+        one.is_remembered for one in vidence.trials("r").values()
+    )  # they were paid for in this run
 
 
 @pytest.mark.parametrize(

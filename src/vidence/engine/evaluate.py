@@ -262,11 +262,15 @@ async def _answer_all(session: Session, store: RunStore, rule: StopRule | None) 
         )
     )
 
+    counts: dict[tuple[str, int], AskCount] = {}  # of questions that wait for a batch, over all their passes
+
     async def ask(subject: ShownSubject) -> None:
         if rule is not None and rule.is_decided:
             raise _DecidedError
-        count = AskCount(keeps=True)
+        key = (subject.item.item_id, subject.repeat)
+        count = counts.setdefault(key, AskCount(keeps=True))
         tried = TrialStored(trial=await _trial(session, subject, count), cost=count.cost)
+        del counts[key]
         store.add(tried.trial)
         summary.add(tried.trial)
         if rule is not None:

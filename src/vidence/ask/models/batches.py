@@ -8,6 +8,7 @@ import hashlib
 import mmap
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -24,6 +25,8 @@ from vidence.ask.models.batch_apis import BatchApi, BatchState, OpenBatch
 from vidence.errors import AccessError, LaterError, RejectedRequestError, StoreError, TransientModelError
 from vidence.media.whole import PRIVATE, make_private, write_whole
 
+MOST_TRIES = 3
+"""Batches in which a request goes while it gets no answer, or one that may pass."""
 ReadT = TypeVar("ReadT")
 
 
@@ -73,6 +76,7 @@ class Batches:
         self._say, self._poll_s, self._clock = say, poll_s, clock
         self._parts: list[_Part] = []
         self._collected: set[str] = set()
+        self._n_sent = Counter[str]()
         self._wanted: dict[str, OpenBatch] = {}
         self._answers: dict[str, Answer] = {}
         self._read: list[OpenBatch] = []
@@ -83,7 +87,7 @@ class Batches:
 
         Raises:
             LaterError: the next wave brings it.
-            RejectedRequestError: it is larger than a batch may be.
+            RejectedRequestError: it is larger than a batch may be, or had no answer in `MOST_TRIES` of them.
             StoreError: it cannot be kept until then.
         """
         digest = hashlib.sha256(f"{self._server} {sample} ".encode())
@@ -95,6 +99,8 @@ class Batches:
         if (batch := self._open.get(key)) is not None:
             self._wanted[batch.name] = batch
         elif key not in self._collected:
+            if self._n_sent[key] == MOST_TRIES:
+                raise RejectedRequestError(f"the request had no answer in {MOST_TRIES} batches")
             self._collect(key, body)
         raise LaterError
 
@@ -110,6 +116,7 @@ class Batches:
         if last is None or last.n_bytes + n_bytes > api.most_bytes or len(last.keys) == api.most_asks:
             last = _Part()
             self._parts.append(last)
+        self._n_sent[key] += 1
         last.add(key, [*([api.separator] if last.keys else ()), *line], n_bytes)
         self._collected.add(key)
 
@@ -169,17 +176,15 @@ class Batches:
         )
         with part.file:
             part.file.flush()
-            with (
-                mmap.mmap(part.file.fileno(), 0, access=mmap.ACCESS_READ) as lines,
-                memoryview(lines) as content,
-            ):
-                source = await self._patiently(lambda: self._api.upload(content, batch.name))
-                self._note(batch)  # before it is made: what is made and not noted would be paid twice
-                try:
-                    made = await self._made(batch, source, content)
-                except AccessError:
-                    self._forget(batch)
-                    raise
+            # Closed with the last reference: a request that is broken off holds parts of it for a while.
+            content = memoryview(mmap.mmap(part.file.fileno(), 0, access=mmap.ACCESS_READ))
+        source = await self._patiently(lambda: self._api.upload(content, batch.name))
+        self._note(batch)  # before it is made: what is made and not noted would be paid twice
+        try:
+            made = await self._made(batch, source, content)
+        except AccessError:
+            self._forget(batch)
+            raise
         batch = msgspec.structs.replace(batch, id=made)
         self._note(batch)
         self._say(f"batch {made} of {len(batch.keys):,} requests is sent")

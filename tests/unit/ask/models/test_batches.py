@@ -5,7 +5,7 @@ import pytest
 
 from servers.batch_api import BatchApi
 from servers.openai_stub import OpenAIStub
-from vidence.ask.models import batch_apis
+from vidence.ask.models import batch_apis, batches
 from vidence.ask.models.answers import Server
 from vidence.ask.models.batches import Batches
 from vidence.ask.models.http import Caller
@@ -98,6 +98,22 @@ def test_a_batch_that_the_server_does_not_know_any_more_is_sent_again(tried, api
     said = tried(first, second)
     assert any("batch-0 is not known" in words for words in said)
     assert len(api.made) == 2
+
+
+def test_a_request_without_an_answer_is_not_sent_for_ever(tried, api):
+    async def work(client):
+        for _ in range(batches.MOST_TRIES):
+            api.n_expired = 1  # of the first file only
+            api.made.clear()
+            api.files.clear()
+            collect(client, BODIES[:2])
+            await client.wave()
+            assert client.answer([BODIES[1]], sample=0).is_success
+            client.settle()
+        with pytest.raises(RejectedRequestError, match="had no answer in 3 batches"):
+            client.answer([BODIES[0]], sample=0)
+
+    tried(work)
 
 
 def test_a_note_that_cannot_be_read_is_said(tried, tmp_path):
