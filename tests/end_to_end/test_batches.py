@@ -81,6 +81,34 @@ def test_a_killed_run_finds_its_batch_again(vidence, questions):
     assert len(api.made) == 1
 
 
+def test_a_run_that_is_stopped_says_how_to_go_on_and_its_batch_stays(vidence, questions):
+    questions(n_clips=3, n_questions=4)
+    api = BatchApi(is_open=True)
+    with OpenAIStub(canned_for=api) as server:
+        process = vidence.start(*RUN, "--model", f"openai:m?base_url={server.base_url}")
+        end_s = time.monotonic() + 60
+        while not api.looks:
+            assert time.monotonic() < end_s, process.communicate()
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        said = process.communicate(timeout=30)[1]
+    assert process.returncode == 130, said
+    assert "Go on with: vidence resume r" in said
+    assert "Traceback" not in said
+    assert len(notes(vidence)) == 1
+
+
+def test_an_estimate_costs_half_and_needs_no_key(vidence, questions):
+    questions(n_clips=1, n_questions=2)
+    vidence.env.pop("OPENAI_API_KEY", None)
+    asked = ("run", "table", "--data", "questions.jsonl", "--frames", "2", "--dry-run", "--json", "-")
+    asked += ("--model", "openai:gpt-4.1")
+    lines = [json.loads(vidence(*asked, *more).out)["tables"][0]["lines"] for more in ((), ("--batch",))]
+    whole, half = (next(one for one in found if one["key"] == "dollars") for found in lines)
+    for end in ("least", "most"):
+        assert half[end]["value"] == pytest.approx(whole[end]["value"] / 2) > 0
+
+
 def test_a_batch_whose_answer_is_lost_is_found_by_its_name(asked, vidence):
     api = BatchApi(has_lost=True)
     done = asked(api)

@@ -464,7 +464,6 @@ class HttpModel:
 
     def ask_in_batches(self, opened: "Callable[[Caller, str], BatchedT]") -> "BatchedT":
         """Ask through the batch API from now on; `opened` makes its client from a caller and the path."""
-        self._check_key()
         self.caches = False  # no question of a batch waits for another
         self._batches = made = opened(self._caller, self._dialect.path)
         return made
