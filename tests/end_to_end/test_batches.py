@@ -106,7 +106,7 @@ def test_an_estimate_costs_half_and_needs_no_key(vidence, questions):
     lines = [json.loads(vidence(*asked, *more).out)["tables"][0]["lines"] for more in ((), ("--batch",))]
     whole, half = (next(one for one in found if one["key"] == "dollars") for found in lines)
     for end in ("least", "most"):
-        assert half[end]["value"] == pytest.approx(whole[end]["value"] / 2) > 0
+        assert 0 < half[end]["value"] == pytest.approx(whole[end]["value"] / 2)
 
 
 def test_a_batch_whose_answer_is_lost_is_found_by_its_name(asked, vidence):
