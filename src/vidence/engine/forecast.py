@@ -27,7 +27,7 @@ _MOST_LOOKED_AT = 20
 
 
 async def forecast(plan: Plan, *, environment: Environment, now: datetime) -> Table:
-    """A table of what a whole run of the plan would take at least and at most.
+    """A table of what a whole run of the plan would take, with empty replies and with the longest allowed.
 
     Raises:
         VidenceError: the run could not begin.
@@ -67,7 +67,7 @@ async def forecast(plan: Plan, *, environment: Environment, now: datetime) -> Ta
         name="forecast",
         title=f"{plan.benchmark} with {plan.model}: estimate, nothing was asked",
         label="",
-        columns=(Column(key="least", title="at least"), Column(key="most", title="at most")),
+        columns=(Column(key="least", title="empty replies"), Column(key="most", title="longest replies")),
         rows=tuple(
             Row(key=key, label=label, values=tuple(Cell(value=v, kind=kind) for v in values))
             for key, label, kind, values in rows
