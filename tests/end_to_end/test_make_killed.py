@@ -140,13 +140,14 @@ def test_a_review_of_experts_killed_between_its_two_files_goes_on(vidence):
         file.write("[review]\n")
     words = ("make", "expert", "config.toml", "--progress", "none", "--out", "out")
     killed_at(vidence, "review/reviews.jsonl", *words)
-    assert len(contents(folder / "review")) == 3
+    assert len(contents(folder / "review")) == 4  # the mark, the protocol, wordings, half of the events
     before = (folder / "review" / "revisions.jsonl").read_bytes()
     assert before.count(b"\n") == 3
     done = vidence(*words)
     assert done.code == 0, done.err
     assert (folder / "review" / "revisions.jsonl").read_bytes() == before
-    assert set(contents(folder / "review")) == {"protocol.toml", "revisions.jsonl", "reviews.jsonl"}
+    there = {".vidence-review", "protocol.toml", "revisions.jsonl", "reviews.jsonl"}
+    assert set(contents(folder / "review")) == there
     assert "3 items: 3 submitted." in vidence("review", "state", "review").out
     kept = contents(folder / "out"), contents(folder / "review")
     assert vidence(*words).code == 0
