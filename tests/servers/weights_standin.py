@@ -8,7 +8,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from servers import detector_standin
@@ -58,7 +58,10 @@ class _Rule(Weights):
     def job(self, request: Request) -> Job:
         return Job(request=request, turns=[])
 
-    def together(self, jobs: Sequence[Job]) -> Sequence[Reply]:
+    def encode(self, jobs: Sequence[Job]) -> Callable[[], list[Reply]]:
+        return lambda: self._answered(jobs)
+
+    def _answered(self, jobs: Sequence[Job]) -> list[Reply]:
         gate, end_s = _gate(self._folder), time.monotonic() + PATIENCE_S
         while gate.exists() and time.monotonic() < end_s:
             if len(list(self._folder.iterdir())) >= int(gate.read_text() or 0):
@@ -85,4 +88,4 @@ def _said(request: Request) -> str:
 def create(settings: Settings) -> BatchingModel:
     """The rule."""
     folder = Path(settings.name)
-    return BatchingModel(f"{NAME}:{folder.name}", lambda: _Rule(folder), max_in_flight=4)
+    return BatchingModel(f"{NAME}:{folder.name}", lambda: _Rule(folder), batch_size=2)

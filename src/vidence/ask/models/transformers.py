@@ -11,8 +11,9 @@ import gc
 import importlib.util
 import logging
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from typing import TYPE_CHECKING, Annotated
 
 from jinja2 import TemplateError
@@ -256,14 +257,25 @@ class Checkpoint(Weights):
             return super().parts(jobs, reason)
         return [[i for i, n in enumerate(counts) if n == count] for count in sorted(set(counts))]
 
-    def together(self, jobs: Sequence[Job]) -> list[Reply]:
-        """Answer requests that have one `Draw` (a single one if it has a seed); see `Weights.together`."""
+    def encode(self, jobs: Sequence[Job]) -> Callable[[], list[Reply]]:
+        """Encode requests that have one `Draw` (a single one if it has a seed); see `Weights.encode`."""
+        self._bound_threads()
+        inputs = self._processed(jobs)
+        return lambda: self._answered(jobs, inputs)
+
+    def _bound_threads(self) -> None:
+        """Torch counts them for each thread of this process apart."""
         import torch
 
         if self._settings.threads is not None:
             torch.set_num_threads(self._settings.threads)
+
+    def _answered(self, jobs: Sequence[Job], inputs: "BatchFeature") -> list[Reply]:
+        import torch
+
+        self._bound_threads()
         try:
-            return self._generate(jobs)
+            return self._generate(jobs, copy(inputs).to(self._model.device))
         except torch.OutOfMemoryError as error:
             reason = f"the memory of the device does not suffice ({error}); show fewer frames"
         except torch.AcceleratorError as error:
@@ -271,8 +283,7 @@ class Checkpoint(Weights):
         torch.cuda.empty_cache()
         raise _MemoryError(reason)
 
-    def _generate(self, jobs: Sequence[Job]) -> list[Reply]:
-        inputs = self._encode(jobs)
+    def _generate(self, jobs: Sequence[Job], inputs: "BatchFeature") -> list[Reply]:
         lengths = inputs["attention_mask"].sum(1).tolist()
         draw = draw_of(jobs[0].request)
         asked = {
@@ -302,7 +313,7 @@ class Checkpoint(Weights):
         new: list[list[int]] = tokens[:, inputs["input_ids"].shape[1] :].tolist()
         return new
 
-    def _encode(self, jobs: Sequence[Job]) -> "BatchFeature":
+    def _processed(self, jobs: Sequence[Job]) -> "BatchFeature":
         try:
             inputs = self._processor.apply_chat_template(
                 [job.turns for job in jobs],
@@ -314,7 +325,7 @@ class Checkpoint(Weights):
             )
         except (TemplateError, *FOREIGN) as error:
             raise UnfitError(f"the processor cannot take it: {type(error).__name__}: {error}") from error
-        return inputs.to(self._model.device, self._model.dtype)
+        return inputs.to(self._model.dtype)
 
     def _room(self, lengths: list[int], max_tokens: int) -> int:
         """How many tokens may be generated; what others in the batch need must not shorten a reply."""
@@ -394,4 +405,4 @@ def create(settings: Settings) -> BatchingModel:
         always=("dtype",),
     )
     size = settings.batch_size or (CPU_BATCH_SIZE if settings.device == "cpu" else GPU_BATCH_SIZE)
-    return BatchingModel(identity, lambda: Checkpoint(source, settings), max_in_flight=2 * size, kind=draw_of)
+    return BatchingModel(identity, lambda: Checkpoint(source, settings), batch_size=size, kind=draw_of)

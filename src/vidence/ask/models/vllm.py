@@ -14,7 +14,7 @@ import gc
 import importlib.util
 import logging
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
@@ -177,9 +177,9 @@ class Engine(Weights):
         turns = conversation(request, owner="vllm", image_type="image_pil", has_plain_system=True)
         return Job(request=request, turns=turns)
 
-    def together(self, jobs: Sequence[Job]) -> list[Outcome]:
-        """See `Weights.together`."""
-        return self._chat(jobs, with_schema=self._takes_schemas)
+    def encode(self, jobs: Sequence[Job]) -> Callable[[], list[Outcome]]:
+        """See `Weights.encode`."""
+        return lambda: self._chat(jobs, with_schema=self._takes_schemas)
 
     def alone(self, job: Job, reason: UnfitError) -> Outcome:
         """A request that was not taken; once more without the schema of its reply, if it has one."""
@@ -326,4 +326,4 @@ def create(settings: Settings) -> BatchingModel:
     source = locate(settings.name, revision=settings.revision, local_only=settings.local_only)
     head = f"vllm:{source.name}@{source.content}"
     identity = spec_of(head, settings, _IN_IDENTITY, always=("dtype",))
-    return BatchingModel(identity, lambda: Engine(source, settings), max_in_flight=2 * settings.batch_size)
+    return BatchingModel(identity, lambda: Engine(source, settings), batch_size=settings.batch_size)

@@ -3,6 +3,7 @@
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal, TypeAlias
 
@@ -19,7 +20,7 @@ from vidence.contracts import Request
 from vidence.errors import AccessError, ModelError, RejectedRequestError, VidenceError
 from vidence.records import ImagePart, Part, Record, Reply, TextPart, VideoPart
 
-GATHER_S = 0.004  # how long a batch with room left waits for requests on their way
+GATHER_S = 0.004  # how long a batch with room left waits for the next request
 DEFAULT_MAX_TOKENS = 1024
 
 # What processors and models by many authors raise for input that they were not made for.
@@ -62,12 +63,15 @@ class Job:
         return sum(isinstance(part, ImagePart) for part in self.request.prompt.parts)
 
 
+_Encoded: TypeAlias = tuple[Mapping[int, Job], Callable[[], Sequence[Outcome]]]
+
+
 class UnfitError(Exception):
     """These requests cannot be answered together, and why."""
 
 
 class Weights(ABC):
-    """Weights in memory. Its methods block; they run in a thread, one at a time."""
+    """Weights in memory. Its methods block; in threads, a batch is prepared while another is answered."""
 
     @abstractmethod
     def batch_size(self, request: Request) -> int:
@@ -82,10 +86,10 @@ class Weights(ABC):
         """
 
     @abstractmethod
-    def together(self, jobs: Sequence[Job]) -> Sequence[Outcome]:
-        """What comes of each job.
+    def encode(self, jobs: Sequence[Job]) -> Callable[[], Sequence[Outcome]]:
+        """Encode jobs, without the device; the result is called in the turn of the batch, and answers each.
 
-        Raises:
+        Raises (both):
             UnfitError: one of them cannot be taken, or not with the others; none was answered.
             AccessError: the device has failed.
         """
@@ -99,57 +103,68 @@ class Weights(ABC):
         half = len(jobs) // 2
         return [[*range(half)], [*range(half, len(jobs))]]
 
-    def answer(self, requests: Sequence[Request]) -> list[Outcome]:
-        """Each request's reply or its own error.
+    def prepare(self, requests: Sequence[Request]) -> Callable[[], list[Outcome]]:
+        """Decode and encode requests; the result gives each its reply or its own error.
 
-        Raises:
+        Raises (both):
             AccessError: the device has failed.
         """
-        outcomes: list[Outcome | Job] = []
-        for request in requests:
+        outcomes: dict[int, Outcome] = {}
+        jobs: dict[int, Job] = {}
+        for i, request in enumerate(requests):
             try:
-                outcomes.append(self.job(request))
+                jobs[i] = self.job(request)
             except RejectedRequestError as error:
-                outcomes.append(error)
-        jobs = [one for one in outcomes if isinstance(one, Job)]
-        answers = iter(self._answer(jobs) if jobs else [])
-        return [next(answers) if isinstance(one, Job) else one for one in outcomes]
+                outcomes[i] = error
+        batches = self._encoded(jobs) if jobs else []
 
-    def _answer(self, jobs: Sequence[Job]) -> list[Outcome]:
-        """Together; where one cannot be taken in parts, so that the others do not suffer for it."""
+        def answer() -> list[Outcome]:
+            while batches:
+                batch, generate = batches.pop()
+                try:
+                    outcomes.update(zip(batch, generate(), strict=True))
+                except UnfitError as error:
+                    batches.extend(self._apart(batch, error))
+            return [outcomes[i] for i in range(len(requests))]
+
+        return answer
+
+    def _encoded(self, jobs: Mapping[int, Job]) -> list[_Encoded]:
         try:
-            return [*self.together(jobs)]
+            return [(jobs, self.encode([*jobs.values()]))]
         except UnfitError as error:
-            if len(jobs) == 1:
-                return [self.alone(jobs[0], error)]
-            parts = self.parts(jobs, error)
-        found = {
-            i: outcome
-            for part in parts
-            for i, outcome in zip(part, self._answer([jobs[i] for i in part]), strict=True)
-        }
-        return [found[i] for i in range(len(jobs))]
+            return self._apart(jobs, error)
+
+    def _apart(self, jobs: Mapping[int, Job], reason: UnfitError) -> list[_Encoded]:
+        """In parts, after one could not be taken, so that the others do not suffer for it."""
+        places, each = [*jobs], [*jobs.values()]
+        if len(jobs) == 1:
+            return [(jobs, lambda: [self.alone(each[0], reason)])]
+        parts = self.parts(each, reason)
+        return [batch for part in parts for batch in self._encoded({places[i]: each[i] for i in part})]
 
     @abstractmethod
     def close(self) -> None:
         """Give the memory back; nothing can be answered afterwards."""
 
 
+@dataclass(eq=False)
 class _Ticket:
     """A request that waits for its batch, and later what came of it."""
 
-    def __init__(self, request: Request, kind: Hashable) -> None:
-        self.request = request
-        self.kind = kind
-        self.outcome: Outcome | None = None
+    request: Request
+    kind: Hashable
+    outcome: Outcome | None = None
+    ended: anyio.Event | None = None  # set at the end of the batch that it is in
 
 
 class BatchingModel:
     """A model whose weights are in this process; they are loaded at the first request.
 
-    There is no worker to watch: whoever gets the turn answers a batch that its own request leads and
-    leaves the others their outcomes. If that breaks in a way nobody foresaw, the leader gets the
-    error and the others take their own turns; so nobody waits for ever.
+    There is no worker to watch: a request that is in no batch yet leads the next one, and the others in
+    it get their outcomes. Two batches are under way at most: the device answers one, and one is prepared
+    meanwhile. If a batch breaks in a way that was not foreseen, its leader gets the error and the others
+    take their own turns; so no request waits for ever.
     """
 
     looks = True
@@ -160,17 +175,18 @@ class BatchingModel:
         identity: str,
         load: Callable[[], Weights],
         *,
-        max_in_flight: int,
+        batch_size: int,
         kind: Callable[[Request], Hashable] = lambda _: None,
     ) -> None:
         """`load` is called once, in a thread; requests share a batch where their `kind` is the same."""
         self.identity = identity
-        self.max_in_flight = max_in_flight
+        self.max_in_flight = 3 * batch_size  # answered, prepared, and on their way
         self._load = load
         self._kind = kind
         self._checkpoint: Weights | None = None
         self._broken: VidenceError | None = None
         self._waiting: list[_Ticket] = []
+        self._preparing = anyio.Lock()
         self._turn = anyio.Lock()
 
     async def reply(self, request: Request) -> Reply:
@@ -188,38 +204,50 @@ class BatchingModel:
         ticket = _Ticket(request, self._kind(request))
         self._waiting.append(ticket)
         try:
-            async with self._turn:
-                outcome = ticket.outcome or await self._lead(ticket)
+            while ticket.outcome is None:
+                await self._advance(ticket)
         finally:
             self._waiting.remove(ticket)
-        if isinstance(outcome, ModelError):
-            raise outcome
-        return msgspec.structs.replace(outcome, latency_s=time.perf_counter() - started_s)
+        if isinstance(ticket.outcome, ModelError):
+            raise ticket.outcome
+        return msgspec.structs.replace(ticket.outcome, latency_s=time.perf_counter() - started_s)
 
     async def close(self) -> None:
-        """Let go of the weights; a batch that is being answered is finished first."""
+        """Let go of the weights; batches that are under way are finished first."""
         self._broken = AccessError(f"{self.identity} is closed; make it again")
-        async with self._turn:
+        async with self._preparing, self._turn:
             checkpoint, self._checkpoint = self._checkpoint, None
             if checkpoint is not None:
                 await anyio.to_thread.run_sync(checkpoint.close)
 
-    async def _lead(self, ticket: _Ticket) -> Outcome:
-        """Answer a batch that `ticket` is in; only who has the turn may call it."""
-        checkpoint = await self._loaded()
-        size = checkpoint.batch_size(ticket.request)
-        if len(self._waiting) < size:
+    async def _advance(self, ticket: _Ticket) -> None:
+        """Answer a batch that `ticket` leads, or wait for the end of the one that it is in."""
+        async with AsyncExitStack() as turn:
+            async with self._preparing:
+                if (ended := ticket.ended) is None:
+                    checkpoint = await self._loaded()
+                    batch = await self._gathered(ticket, checkpoint.batch_size(ticket.request))
+                    turn.callback(_end, batch)
+                    answer = await anyio.to_thread.run_sync(checkpoint.prepare, [t.request for t in batch])
+                    await turn.enter_async_context(self._turn)  # the next is prepared from now on
+            if ended is not None:
+                await ended.wait()
+            else:
+                for each, outcome in zip(batch, await anyio.to_thread.run_sync(answer), strict=True):
+                    each.outcome = outcome
+
+    async def _gathered(self, ticket: _Ticket, size: int) -> list[_Ticket]:
+        """The batch that `ticket` leads; there is a wait while it has room and others of its kind come."""
+        n, batch = 0, [ticket]
+        while n < len(batch) < size:
+            n = len(batch)
             await anyio.sleep(GATHER_S)
-        others = [t for t in self._waiting if t.outcome is None and t.kind == ticket.kind and t is not ticket]
-        batch = [ticket, *others[: size - 1]]
-
-        def answer() -> Outcome:
-            outcomes = checkpoint.answer([t.request for t in batch])
-            for each, outcome in zip(batch, outcomes, strict=True):
-                each.outcome = outcome
-            return outcomes[0]
-
-        return await anyio.to_thread.run_sync(answer)
+            others = (t for t in self._waiting if t.ended is None and t.kind == ticket.kind)
+            batch = [ticket, *(t for t in others if t is not ticket)][:size]
+        ended = anyio.Event()
+        for each in batch:
+            each.ended = ended
+        return batch
 
     async def _loaded(self) -> Weights:
         if self._broken is not None:
@@ -231,6 +259,16 @@ class BatchingModel:
                 self._broken = error
                 raise
         return self._checkpoint
+
+
+def _end(batch: Sequence[_Ticket]) -> None:
+    """Wake those in a batch; one without an outcome can be in another."""
+    ended = batch[0].ended
+    for ticket in batch:
+        if ticket.outcome is None:
+            ticket.ended = None
+    if ended is not None:
+        ended.set()
 
 
 # ------------------------------------------------------------------------------------- one request

@@ -52,7 +52,7 @@ class TestName:
     def test_nothing_heavy_is_imported_before_the_first_request(self, folder):
         code = (
             "import sys; from vidence import catalog\n"
-            f"assert catalog.create('model', {f'transformers:{folder}'!r}).max_in_flight == 16\n"
+            f"assert catalog.create('model', {f'transformers:{folder}'!r}).max_in_flight == 24\n"
             "assert not {'torch', 'transformers', 'huggingface_hub'} & set(sys.modules)"
         )
         subprocess.run([sys.executable, "-c", code], check=True)
@@ -329,13 +329,13 @@ class TestClosing:
 
     def test_whoever_waits_is_told(self, folder):
         model = create(str(folder), {**CPU, "batch_size": "1"})
-        outcomes: list[Reply | AccessError] = []
+        outcomes: dict[int, Reply | AccessError] = {}
 
         async def one(i: int) -> None:
             try:
-                outcomes.append(await model.reply(make_request([i])))
+                outcomes[i] = await model.reply(make_request([i]))
             except AccessError as error:
-                outcomes.append(error)
+                outcomes[i] = error
 
         async def everything() -> None:
             with anyio.fail_after(60):
@@ -346,4 +346,4 @@ class TestClosing:
                     await model.close()
 
         anyio.run(everything)
-        assert [type(o) for o in outcomes] == [Reply, AccessError, AccessError]
+        assert [type(outcomes[i]) for i in range(3)] == [Reply, AccessError, AccessError]

@@ -157,7 +157,7 @@ class TestBatches:
         assert generated == [2, 2]
         assert [r.usage.output_tokens for r in replies] == [2, 3, 2, 3]
         model = make_model(folder, batch_size="2")
-        assert model.max_in_flight == 4
+        assert model.max_in_flight == 6
         sizes = _spy_sizes(model, monkeypatch)
         ask_together(model, MIXED[:5])
         assert sizes == [2, 2, 1]
