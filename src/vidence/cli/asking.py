@@ -29,6 +29,8 @@ class Ending(Record):
 
 def go(plan: Plan, folder: Path, ending: Ending) -> int:
     """Run a plan in a folder, with its page and tables at the end; the exit code."""
+    from vidence.report.run_list import keep_line
+
     console = Screen(stderr=True)
     again = f"vidence resume {folder}"
     summary = asked(plan, folder, console, again=again, progress=ending.progress, on=ending.on)
@@ -40,6 +42,7 @@ def go(plan: Plan, folder: Path, ending: Ending) -> int:
             f"; see vidence report {folder}",
         )
         _say_left_out(summary, console)
+        keep_line(folder)
         return NOT_ALL if summary.n_left_out else 0
     from vidence.cli.commands.report import show_run
 
@@ -63,9 +66,8 @@ def estimated(plan: Plan, ending: Ending) -> int:
 def asked(
     plan: Plan, folder: Path, console: Console, *, again: str, progress: str = "auto", on: str | None = None
 ) -> Summary:
-    """Ask what is left of a plan in a folder, and have the run keep its line; `again` goes on with it."""
+    """Ask what is left of a plan in a folder; `again` goes on with it."""
     from vidence.engine.evaluate import run as evaluate
-    from vidence.report.run_list import keep_line
 
     place = environment(on=on)
     show_licence(plan.benchmark, console, cache_root=place.cache_root)
@@ -80,7 +82,6 @@ def asked(
         progress=progress,
     )
     gc.collect()  # questions of the run and replies of its model are in cycles; what follows reads anew
-    keep_line(folder)
     return summary
 
 

@@ -1,6 +1,7 @@
 """The command and its help. Each command's code is imported when the command is used."""
 
 import errno
+import gc
 import io
 import logging
 import signal
@@ -151,6 +152,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; errors of vidence become one message and exit code 2."""
     _show_all_signs()
     _listen_to_sigterm()
+    gc.set_threshold(10_000, 20, 20)  # thousands of questions stay: looking at them often is a sixth of a run
     output = sys.stdout
     try:
         code = app.main(

@@ -67,6 +67,18 @@ def rate_words(per_s: float) -> str:
     return f"{per_s * 3600:.1f}/h"
 
 
+class _NoteColumn(ProgressColumn):
+    """What is said behind the numbers; made only when the line is drawn."""
+
+    def __init__(self, words: Callable[[], str]) -> None:
+        super().__init__()
+        self._words = words
+
+    def render(self, task: Task) -> Text:
+        """The note as text."""
+        return Text(self._words())
+
+
 class _RateColumn(ProgressColumn):
     """Pieces of work per second; counted only when the line is drawn."""
 
@@ -103,7 +115,8 @@ class Meter:
         self.is_bar = mode == "auto" and console.is_terminal
         self._has_lines = mode == "plain" or (mode == "auto" and not console.is_terminal)
         self._console, self._line_s, self._clock = console, line_s, clock
-        self._doing, self._note, self._said = "", "", ""
+        self._doing, self._said = "", ""
+        self._note: Callable[[], str] = str
         self._total: int | None = None
         self._n_done = 0
         self._began_s = clock()
@@ -118,12 +131,12 @@ class Meter:
             TimeElapsedColumn(),
             TextColumn("left"),
             TimeRemainingColumn(),
-            TextColumn("{task.fields[note]}", markup=False),
+            _NoteColumn(self._words),
             console=console,
             disable=not self.is_bar,
             transient=is_transient,
         )
-        self._task = self._bar.add_task("", total=None, note="", visible=False)
+        self._task = self._bar.add_task("", total=None, visible=False)
 
     def __enter__(self) -> Self:
         self._bar.start()
@@ -144,25 +157,27 @@ class Meter:
 
     def begin(self, doing: str, *, total: int | None = None, n_done: int = 0) -> None:
         """Some work begins: what it does, of how many pieces it is, and how many of them are done."""
-        self._doing, self._total, self._n_done, self._note = doing, total, n_done, ""
+        self._doing, self._total, self._n_done, self._note = doing, total, n_done, str
         self._began_s = self._clock()
         self._marks.clear()
         self._marks.append((self._began_s, n_done))
         if self.is_bar:
             self._bar.reset(
-                self._task, total=total, completed=n_done, description=visible(doing), visible=True, note=""
+                self._task, total=total, completed=n_done, description=visible(doing), visible=True
             )
 
     def advance(self, n: int = 1) -> None:
         """So many pieces of work are done."""
         self._n_done += n
-        self._bar.advance(self._task, n)
-
-    def note(self, words: str) -> None:
-        """What is said behind the numbers."""
-        self._note = visible(words)
         if self.is_bar:
-            self._bar.update(self._task, note=self._note)
+            self._bar.advance(self._task, n)
+
+    def note(self, words: Callable[[], str]) -> None:
+        """What is said behind the numbers; called when it is shown."""
+        self._note = words
+
+    def _words(self) -> str:
+        return visible(self._note())
 
     def line(self) -> str:
         """The plain line; the rate is that of the last minutes."""
@@ -181,7 +196,7 @@ class Meter:
         elif self._total:
             words.append(f"none done in the last {time_words(now_s - then_s)}")
         self._marks.append((now_s, self._n_done))
-        return "; ".join(filter(None, (f"{self._doing}: {', '.join(words)}", self._note.strip())))
+        return "; ".join(filter(None, (f"{self._doing}: {', '.join(words)}", self._words())))
 
     def _write_lines(self) -> None:
         while not self._ended.wait(self._line_s):

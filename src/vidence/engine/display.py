@@ -81,6 +81,7 @@ class Display:
         self.has_any = False  # whether there is anything that could be kept
         self.progress = Meter(console, mode=mode)
         self.progress.begin(doing)
+        self.progress.note(self._note)
 
     def __call__(self, event: Event) -> None:
         """Draw one event."""
@@ -91,21 +92,19 @@ class Display:
                 self._say_all("note", event.notes)
                 self._say_all("left out", event.problems)
                 self.progress.begin(self._doing, total=event.n_planned, n_done=event.n_answered_before)
+                self.progress.note(self._note)
             case TrialStored():
                 self.has_any, self._waiting = True, ""
                 self._cost += event.cost
                 self._outcomes[outcome_name(event.trial.score.outcome)] += 1
                 self.progress.advance()
-                self._draw_note()
             case ExaminedOne():
                 self.has_any, self._waiting = True, ""
                 self._outcomes["failed" if isinstance(event.finding, Failed) else "examined"] += 1
                 self.progress.advance()
-                self._draw_note()
             case Waiting() | Away() | Back():
                 at_once = f" ({event.n_allowed} at once)" if isinstance(event, Waiting) else ""
                 self._waiting = self._waits.words(event) + at_once
-                self._draw_note()
             case BatchNews():
                 self._say("batch", event.message)
             case MediaTrouble() | MachineLost():
@@ -115,11 +114,11 @@ class Display:
                 elif self._n_troubles == _MOST_LINES + 1:
                     self._say("media", "more troubles; the report counts them")
 
-    def _draw_note(self) -> None:
-        counts = ", ".join(f"{n:,} {name}" for name, n in self._outcomes.items() if name != "failed")
-        failed = f"{self._outcomes['failed']:,} failed"
+    def _note(self) -> str:
+        counts = ", ".join(f"{n:,} {name}" for name, n in tuple(self._outcomes.items()) if name != "failed")
+        failed = f"{self._outcomes['failed']:,} failed" if self._outcomes else ""
         spent = f"${self._cost:.2f}" if self._cost else ""
-        self.progress.note(f"{', '.join(filter(None, (counts, failed, spent)))} {self._waiting}".strip())
+        return f"{', '.join(filter(None, (counts, failed, spent)))} {self._waiting}".strip()
 
     def _say_all(self, label: str, messages: Sequence[str]) -> None:
         for message in messages[:_MOST_LINES]:

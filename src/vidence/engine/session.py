@@ -15,6 +15,7 @@ from typing import Generic, TypeVar
 import anyio
 import msgspec
 from anyio.abc import TaskGroup
+from anyio.lowlevel import checkpoint
 
 from vidence.ask.judging.verdict_request import TemplateJudge
 from vidence.ask.models.batches import Batches
@@ -449,11 +450,17 @@ async def _wave(batches: Iterable[Batches]) -> None:
 
 @dataclass
 class _Ready(Generic[ReadyT]):
-    """Something produced, with what its group waits for."""
+    """Something produced, and what is set when it is taken, or consumed, where its group waits for that."""
 
     thing: ReadyT
-    taken: anyio.Event = field(default_factory=anyio.Event)
-    consumed: anyio.Event = field(default_factory=anyio.Event)
+    taken: anyio.Event | None = None
+    consumed: anyio.Event | None = None
+
+    def end(self) -> None:
+        """Nothing is to be waited for any more."""
+        for event in (self.taken, self.consumed):
+            if event is not None:
+                event.set()
 
 
 @dataclass(kw_only=True)
@@ -483,7 +490,7 @@ class Pipeline(Generic[GroupT, ReadyT]):
             VidenceError: the first error that ended the work.
         """
         waiting = iter(groups)
-        self._n_ready, self._n_consumers = anyio.Semaphore(0), n_consumers
+        self._n_ready, self._n_consumers = anyio.Semaphore(0, fast_acquire=True), n_consumers
         try:
             async with anyio.create_task_group() as consumers:
                 for _ in range(n_consumers):
@@ -515,13 +522,14 @@ class Pipeline(Generic[GroupT, ReadyT]):
             if not self._n_consumers:  # the budget is spent
                 return
             if made:
-                now = [_Ready(one) for one in (made[:1] if self.first_alone else made)]
-                if rest := made[len(now) :]:
-                    tasks.start_soon(self._follow, now[0].consumed, rest)
-                self._ready.extend(now)
+                now, rest = (made[:1], made[1:]) if self.first_alone else (made, ())
+                last = _Ready(now[-1], taken := anyio.Event(), consumed := anyio.Event())
+                if rest:
+                    tasks.start_soon(self._follow, consumed, rest)
+                self._ready.extend((*map(_Ready, now[:-1]), last))
                 for _ in now:
                     self._n_ready.release()
-                await now[-1].taken.wait()
+                await taken.wait()
 
     async def _follow(self, consumed: anyio.Event, rest: Sequence[ReadyT]) -> None:
         """Hand on the rest of a group, before any other group."""
@@ -537,18 +545,19 @@ class Pipeline(Generic[GroupT, ReadyT]):
                 if not self._ready:
                     break
                 ready = self._ready.popleft()
-                ready.taken.set()
                 try:
+                    if ready.taken is not None:
+                        ready.taken.set()
+                    await checkpoint()  # a model that answers at once waits for nothing
                     await self.consume(ready.thing)
                 finally:
-                    ready.consumed.set()
+                    ready.end()
         except BudgetSpentError as error:
             self._spent = error
         self._n_consumers -= 1
         if not self._n_consumers:
             for ready in self._ready:
-                ready.taken.set()
-                ready.consumed.set()
+                ready.end()
 
 
 def _digests(view: ViewContent | Failed) -> tuple[str, ...]:

@@ -116,7 +116,7 @@ class Run:
     """One run folder as read with one parser; `rows` are in the order of the questions.
 
     Where they `are_brief`, of their prompts only the template and the videos are there. `sample` is what
-    people read, or are to read, of the replies.
+    people read, or are to read, of the replies. `last_trial` is that of `RunStore.line` before all was read.
     """
 
     folder: Path
@@ -127,6 +127,7 @@ class Run:
     parser: str
     are_brief: bool = False
     sample: Checked | None = None
+    last_trial: int = 0
 
     @property
     def people(self) -> tuple[str, ...]:
@@ -231,6 +232,7 @@ def _load(folder: Path, *, parser: str | None, are_brief: bool) -> Run:
     plan, facts = read_plan(folder)
     scorer: Scorer | None = None if parser is None else create("parser", parser)
     with RunStore(folder) as store:
+        _, last_trial = store.line()  # what comes in meanwhile is not of this run
         items = {item.item_id: item for item in store.items()}
         rows = []
         for trial in store.trials(are_brief=are_brief):
@@ -254,6 +256,7 @@ def _load(folder: Path, *, parser: str | None, are_brief: bool) -> Run:
         parser=plan.parser if parser is None else parser,
         are_brief=are_brief,
         sample=sample,
+        last_trial=last_trial,
     )
 
 

@@ -9,7 +9,7 @@ import logging
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
 
@@ -17,6 +17,9 @@ from vidence.engine.store import PLAN_NAME, RUN_FILE, RunStore, is_in_use
 from vidence.errors import UsageError, VidenceError
 from vidence.installation import __version__
 from vidence.records import Record
+
+if TYPE_CHECKING:
+    from vidence.report.results import Run
 
 _log = logging.getLogger(__name__)
 DEEPEST: Final = 4
@@ -108,13 +111,16 @@ def listed(folder: Path) -> ListedRun:
     return msgspec.structs.replace(line, folder=str(folder), status=status)
 
 
-def keep_line(folder: Path) -> None:
-    """Have a run that has ended keep its line; one in which somebody works again gets it at its end."""
+def keep_line(folder: Path, run: "Run | None" = None) -> None:
+    """Have a run that has ended keep its line; one in which somebody works again gets it at its end.
+
+    `run` is what was read of it, if it was read since it ended.
+    """
     try:
         with RunStore(folder) as store:
             if _kept(folder, store) is not None:
                 return
-        kept = _made(folder)
+        kept = _made(folder, run)
         with RunStore(folder, is_writer=True) as store:
             store.keep_line(msgspec.json.encode(kept).decode())
     except VidenceError as error:  # the list makes the line itself, or says what is wrong
@@ -142,7 +148,7 @@ def _digest(folder: Path) -> str:
         return ""
 
 
-def _made(folder: Path) -> _KeptLine:
+def _made(folder: Path, run: "Run | None" = None) -> _KeptLine:
     """The line of a run, from its plan and all its trials."""
     import numpy as np  # a list of runs that keep their lines needs none of these
 
@@ -153,9 +159,7 @@ def _made(folder: Path) -> _KeptLine:
     from vidence.tables.table import has_interval
 
     digest = _digest(folder)
-    with RunStore(folder) as store:
-        _, last_trial = store.line()  # before the trials: what comes in meanwhile makes the line void
-    run = load_run(folder, are_brief=True)
+    run = run or load_run(folder, are_brief=True)
     n_failed = sum(row.outcome == "failed" and not row.is_undecided for row in run.rows)
     score = headline_accuracy(run, draws=Draws(rng=np.random.default_rng(SEED)))
     ends = (score.low, score.high) if score is not None and has_interval(score) else (None, None)
@@ -183,4 +187,4 @@ def _made(folder: Path) -> _KeptLine:
         tokens=tokens,
         started_at=run.facts.started_at,
     )
-    return _KeptLine(vidence=__version__, plan=digest, last_trial=last_trial, line=line)
+    return _KeptLine(vidence=__version__, plan=digest, last_trial=run.last_trial, line=line)

@@ -67,12 +67,15 @@ class ScoredQuestions:
     """The scored questions among some trials.
 
     Shapes: `values` (n_items,): the mean of the scores of a question over its repeats, 0 to 1.
+    `rows` are the trials with a score, and `at` (n_rows,) holds the position of the question of each.
     `clusters` names the source of each question. `n_outcomes` counts the trials of these
     questions. `n_unscored` counts the questions beside them that wait for a judge, `n_hidden` those with
     hidden answers. `sample` is that of the run of these trials, and `stays_raw` why it corrects nothing here.
     """
 
     items: tuple[Item, ...]
+    rows: Sequence[Row]
+    at: NDArray[np.intp]
     values: NDArray[np.float64]
     clusters: Clusters
     n_outcomes: dict[OutcomeName, int]
@@ -98,17 +101,22 @@ class ScoredQuestions:
 
         `noun` is what the clusters of the whole run are called, where these trials are a part of it.
         """
-        scores = _by_question(rows, value)
-        items = {row.item.item_id: row.item for row in rows}
-        kept = tuple(item for item_id, item in items.items() if scores[item_id])
-        n_hidden = sum(item.is_hidden for item in items.values())
+        every = {row.item.item_id: row.item for row in rows}
+        known = [(row, score) for row in rows if (score := value(row)) is not None]
+        items = {row.item.item_id: row.item for row, _ in known}
+        kept = tuple(item for item_id, item in every.items() if item_id in items)
+        place = {item.item_id: position for position, item in enumerate(kept)}
+        at = np.array([place[row.item.item_id] for row, _ in known], np.intp)
+        n_hidden = sum(item.is_hidden for item in every.values())
         samples = {id(row.sample): row.sample for row in rows}
         return cls(
             items=kept,
-            values=np.array([sum(scores[i.item_id]) / len(scores[i.item_id]) for i in kept], np.float64),
+            rows=[row for row, _ in known],
+            at=at,
+            values=_means(at, [score for _, score in known]),
             clusters=Clusters.of(kept, noun=noun),
-            n_outcomes=dict(Counter(row.outcome for row in rows if scores[row.item.item_id])),
-            n_unscored=len(items) - len(kept) - n_hidden,
+            n_outcomes=dict(Counter(row.outcome for row in rows if row.item.item_id in items)),
+            n_unscored=len(every) - len(kept) - n_hidden,
             n_hidden=n_hidden,
             sample=next(filter(None, samples.values()), None),
             stays_raw="several runs" if len(samples) > 1 else "",
@@ -135,14 +143,9 @@ class ScoredQuestions:
         return as_read(raw, [self.sample], self.items, clusters=clusters, groups=groups, points=points)
 
 
-def _by_question(rows: Sequence[Row], value: Callable[[Row], float | None]) -> dict[str, list[float]]:
-    """What is known of the trials of each question, in the order of the questions."""
-    found: dict[str, list[float]] = {}
-    for row in rows:
-        known, values = value(row), found.setdefault(row.item.item_id, [])
-        if known is not None:
-            values.append(known)
-    return found
+def _means(at: NDArray[np.intp], values: Sequence[float]) -> NDArray[np.float64]:
+    """The mean of the values of each question, (n_items,); `at` is the question of each value."""
+    return np.bincount(at, values) / np.bincount(at)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,14 +183,15 @@ class SimpleRules:
         """Whether a rule says anything of this trial."""
         return rule in self.hits.get((row.item.item_id, row.trial.repeat), {})
 
-    def hit(self, rule: str, row: Row) -> float | None:
-        """What a rule gets on a trial, nothing where it does not apply; None where no score is known.
+    def over(self, rule: str, aggregate: "Aggregate") -> tuple[NDArray[np.float64], int]:
+        """What a rule gets on each scored question, (n_items,), and how many of them it says anything of.
 
         A model that answers by the rule gets the same: where the rule does not apply it has no answer.
         """
-        if row.correct is None:
-            return None
-        return self.hits.get((row.item.item_id, row.trial.repeat), {}).get(rule, 0.0)
+        scored = aggregate.scored
+        hits = [self.hits.get((row.item.item_id, row.trial.repeat), {}).get(rule) for row in scored.rows]
+        n = len({place for place, hit in zip(scored.at.tolist(), hits, strict=True) if hit is not None})
+        return _means(scored.at, [hit or 0.0 for hit in hits]), n
 
     def on(self, rule: str, aggregate: "Aggregate") -> Cell:
         """What a rule gets on the trials of an aggregate, averaged as their scores are.
@@ -195,13 +199,14 @@ class SimpleRules:
         Nothing where it applies to none of the questions, or for ``median`` to fewer than `LEAST_MEDIAN`.
         Chance and the median say to how many they apply where these are not all.
         """
-        n = len({row.item.item_id for row in aggregate.rows if self.applies(rule, row)})
+        values, n = self.over(rule, aggregate)
         if n < (LEAST_MEDIAN if rule == "median" else 1):
             return Cell(detail=f"applies to {n:,}" if n else "")
         n_all = len(aggregate.scored.items)
         is_said = rule in {"chance", "median"} and n < n_all  # the other rules apply where chance does
         detail = f"applies to {n:,} of {n_all:,}" if is_said else ""
-        return Cell(value=aggregate.mean(lambda row: self.hit(rule, row)), detail=detail)
+        mean = ClusteredMean.of(values, clusters=aggregate.scored.clusters, groups=aggregate.groups)
+        return Cell(value=mean.value, detail=detail)
 
 
 # --------------------------------------------------------------------------- averages
@@ -273,23 +278,6 @@ class Aggregate:
         rows = [row for row in self.rows if row.correct is not None]
         groups = self.groups and [self.groups[group_of[row.item.item_id]] for row in rows]
         return over_people(rows, draws=draws, groups=groups, noun=self.scored.clusters.noun)
-
-    def values_of(self, value: Callable[[Row], float | None]) -> NDArray[np.float64]:
-        """Something else of each scored question, the mean over its trials; shape (n_items,).
-
-        Args:
-            value: what it is for a trial; None exactly where the trial has no score.
-        """
-        found = _by_question(self.rows, value)
-        means = (sum(found[item.item_id]) / len(found[item.item_id]) for item in self.scored.items)
-        return np.fromiter(means, np.float64, len(self.scored.items))
-
-    def mean(self, value: Callable[[Row], float | None]) -> float | None:
-        """Something else of each trial, averaged as the scores are; None where no question is scored."""
-        values = self.values_of(value)
-        if not len(values):
-            return None
-        return ClusteredMean.of(values, clusters=self.scored.clusters, groups=self.groups).value
 
 
 def are_people(rows: Iterable[Row]) -> bool:
@@ -398,13 +386,14 @@ def score_tables(run: Run, *, rng: np.random.Generator, level: float = 0.95) -> 
     draws = Draws(rng=rng, level=level)
     rules = SimpleRules.of(run.rows)
     tags = tag_values(run)
-    measures = _measures(run, rules, draws=draws)
     left_out = [
         f"{tag} ({len(values):,} values)"
         for tag, values in tags.items()
         if len(values) > 1 and not is_moderate(values)
     ]
-    lines = (*aggregates(run), *_numeric(run, rules))
+    whole = aggregates(run)
+    lines = (*whole, *_numeric(run, rules, max(len(line.about.scored.items) for line in whole)))
+    measures = _measures(run, rules, lines, draws=draws)
     notes = (
         "Unreadable, refused and failed trials count as wrong, except in the line 'answered only'.",
         "'Numbers as choices' are the questions whose choices are all numbers."
@@ -506,10 +495,10 @@ def margin_table(run: Run, *, level: float = 0.95) -> Table:
 
     def above(key: str) -> Measure[Aggregate]:
         def of(one: Aggregate) -> Estimate | None:
-            if not any(rules.applies(key, row) for row in one.rows):
-                return None
-            baseline = one.values_of(lambda row: rules.hit(key, row))
+            baseline, n = rules.over(key, one)
             scored = one.scored
+            if not n:
+                return None
             return margin(
                 scored.values, baseline, clusters=scored.clusters, groups=one.groups, level=draws.level
             )
@@ -581,7 +570,9 @@ def _no_accuracy(why: str) -> Measure[Aggregate]:
     return share("accuracy", lambda _: None, note=f"none: {why}")
 
 
-def _measures(run: Run, rules: SimpleRules, *, draws: Draws) -> tuple[Measure[Aggregate], ...]:
+def _measures(
+    run: Run, rules: SimpleRules, lines: Sequence[RowSpec[Aggregate]], *, draws: Draws
+) -> tuple[Measure[Aggregate], ...]:
     def rule(key: str) -> Measure[Aggregate]:
         title, note = RULES[key]
         if key == "constant":
@@ -602,7 +593,7 @@ def _measures(run: Run, rules: SimpleRules, *, draws: Draws) -> tuple[Measure[Ag
         _no_accuracy(run.no_score) if run.no_score else _accuracy(draws),
         *map(rule, RULES),
         *map(outcome, OUTCOMES),
-        *([unscored] if ScoredQuestions.of(run.rows).n_unscored else []),
+        *([unscored] if any(line.about.scored.n_unscored for line in lines) else []),
         *([hidden] if run.n_hidden else []),
     )
 
@@ -647,9 +638,8 @@ def levels(run: Run) -> Iterator[tuple[str, tuple[RowSpec[Aggregate], ...]]]:
         )
 
 
-def _numeric(run: Run, rules: SimpleRules) -> Iterator[RowSpec[Aggregate]]:
+def _numeric(run: Run, rules: SimpleRules, n_all: int) -> Iterator[RowSpec[Aggregate]]:
     """The questions that the median rule speaks of, where they are some and not all."""
-    numeric = Aggregate.of([row for row in run.rows if rules.applies("median", row)])
-    n, n_all = len(numeric.scored.items), len(ScoredQuestions.of(run.rows).items)
-    if LEAST_MEDIAN <= n < n_all:
-        yield RowSpec(NUMERIC, "numbers as choices", numeric)
+    rows = [row for row in run.rows if rules.applies("median", row)]
+    if LEAST_MEDIAN <= len({row.item.item_id for row in rows}) < n_all:
+        yield RowSpec(NUMERIC, "numbers as choices", Aggregate.of(rows))

@@ -90,8 +90,12 @@ def choice_sizes(choices: Sequence[str]) -> tuple[float, ...] | None:
     """
     if not choices:
         raise UsageError("no choices; expected at least one")
-    sizes = [_size(choice) for choice in choices]
-    return None if None in sizes else tuple(size for size in sizes if size is not None)
+    sizes: list[float] = []
+    for choice in choices:
+        if (size := _size(choice)) is None:
+            return None
+        sizes.append(size)
+    return tuple(sizes)
 
 
 def _size(choice: str) -> float | None:

@@ -45,7 +45,7 @@ def done(meter: Meter, n: int) -> None:
 def test_a_line_says_count_rate_time_left_and_the_note(clock: Clock) -> None:
     meter = Meter(console(), clock=clock)
     meter.begin("asking", total=1_000, n_done=100)
-    meter.note("90 answered, 3 failed\x1b[2J")
+    meter.note(lambda: "90 answered, 3 failed\x1b[2J")
     done(meter, 60)
     clock.now_s += 30
     assert meter.line() == "asking: 160 of 1,000 (16 %), 2.0/s, 7:00 min left; 90 answered, 3 failed␛[2J"
@@ -106,7 +106,7 @@ def test_nothing_is_shown_where_nothing_is_wanted() -> None:
     with Meter(shown, mode="none") as meter:
         meter.begin("asking", total=4)
         meter.advance()
-        meter.note("1 answered")
+        meter.note(lambda: "1 answered")
     assert written(shown) == ""
 
 
@@ -115,7 +115,7 @@ def test_a_terminal_has_a_bar() -> None:
     with Meter(shown) as meter:
         meter.begin("asking", total=4, n_done=1)
         meter.advance()
-        meter.note("[b]1 answered")
+        meter.note(lambda: "[b]1 answered")
     assert "2/4" in written(shown)
     assert "[b]1 answered" in written(shown)
 

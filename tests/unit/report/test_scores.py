@@ -74,7 +74,8 @@ def test_rules_follow_the_order_in_which_choices_were_shown(runs, rng):
     run = runs.load(items=[item], trials=trials, repeats=2)
     rules = SimpleRules.of(run.rows)
     assert rules.letter == "A"
-    assert [rules.hit("constant", row) for row in run.rows] == [1.0, 0.0]
+    values, n_applies = rules.over("constant", Aggregate.of(run.rows))
+    assert (values.tolist(), n_applies) == ([0.5], 1)
     assert shown(score_tables(run, rng=rng)[0], "headline", "constant").text == "50.0"
 
 
@@ -126,13 +127,14 @@ def test_the_margin_is_of_the_same_aggregate(runs):
     assert (margin.low, margin.high) == pytest.approx((score.low - 0.25, score.high - 0.25))
 
 
-def test_an_aggregate_averages_other_things_alike(runs):
+def test_a_rule_is_averaged_as_the_scores_are(runs):
     run = runs.load()
-    one = Aggregate.of(run.rows, "macro:task")
     # order: q1 q2; count: q3 q4 q5 q6, of which two have a letter behind B.
-    behind = one.mean(lambda row: None if row.correct is None else float(row.item.answer == "C"))
-    assert behind == pytest.approx((0 + 2 / 4) / 2)
-    assert Aggregate.of([]).mean(lambda row: row.correct) is None
+    hits = {(r.item.item_id, r.trial.repeat): {"constant": float(r.item.answer == "C")} for r in run.rows}
+    rules = SimpleRules(letter="C", hits=hits)
+    behind = rules.on("constant", Aggregate.of(run.rows, "macro:task"))
+    assert behind.value == pytest.approx((0 + 2 / 4) / 2)
+    assert rules.on("constant", Aggregate.of([])).value is None
 
 
 def test_a_model_that_never_answered_has_no_score_not_the_score_0(runs, draws):

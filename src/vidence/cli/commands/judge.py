@@ -46,7 +46,6 @@ def judge(given: Judge) -> int:
     """
     from vidence.cli.commands.report import show_run
     from vidence.engine.judges import judge_run
-    from vidence.report.run_list import keep_line
 
     folder, ending = given.folder, given.ending
     place = environment(on=ending.on)
@@ -67,7 +66,6 @@ def judge(given: Judge) -> int:
         kept="every verdict so far is kept",
         progress=ending.progress,
     )
-    keep_line(folder)
     show_run(folder, page=folder / "report.html" if ending.page else None, json_path=ending.json_path)
     n_failed, why = summary.n_failed, sentence(str(summary.failures))
     # Of the replies, which are not asked for again; what failed are verdicts, for which `resume` asks nobody.

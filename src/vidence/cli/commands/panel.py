@@ -149,10 +149,13 @@ class _Steps:
 
     def ask(self, place: int, run: "PanelRun", plan: "Plan") -> "Summary":
         """Ask what is left of one run."""
+        from vidence.report.run_list import keep_line
+
         say(self.console, (f"[{place}/{self.n_runs}] ", "bold"), f"{run.benchmark}, {run.label}")
         out = "" if self.given.out is None else f" --out {self.given.out}"
         again = f"vidence panel {self.given.file}{out}"
         summary = asked(plan, run.folder, self.console, again=again, progress=self.given.progress)
+        keep_line(run.folder)
         say_summary(summary, run.folder, self.console)
         return summary
 

@@ -226,12 +226,17 @@ class _Tabled:
 
 
 def show_run(folder: Path, *, page: Path | None, json_path: Path | None = None) -> None:
-    """Write the page of a run and its JSON where they are wanted, and draw its tables in the terminal."""
+    """Write the page of a run that has ended and its JSON where they are wanted, and draw its tables.
+
+    The run keeps its line.
+    """
     from vidence.report.export import write_json
     from vidence.report.results import load_run
+    from vidence.report.run_list import keep_line
 
     console = screen(page, json_path)
     runs = [load_run(folder, are_brief=json_path is None)]
+    keep_line(folder, runs[0])
     tabled = _Tabled.of(runs, Report(folders=(folder,)))
     write_asked((page, tabled.write_page), (json_path, lambda file: write_json(tabled.reports, file)))
     tabled.draw(console)

@@ -42,7 +42,6 @@ def score(given: Score) -> int:
     """
     from vidence.cli.commands.report import show_run
     from vidence.engine import submission as submitted
-    from vidence.report.run_list import keep_line
 
     console, place = Screen(stderr=True), environment()
     items = submitted.hidden_items(given.answers, given.split)
@@ -67,7 +66,6 @@ def score(given: Score) -> int:
         what=f"the score in {folder}",
         kept="the submission is as it was",
     )
-    keep_line(folder)
     show_run(folder, page=folder / "report.html" if given.page else None, json_path=given.json_path)
     summary.n_failed = 0  # what failed besides judges is missing
     say_summary(summary, folder, console)

@@ -57,7 +57,7 @@ class MakeDisplay:
                 self._note("")
             case FramesDone():
                 self.progress.advance(event.n_frames)
-                self.progress.note(event.video_id)
+                self.progress.note(lambda: event.video_id)
             case UnitDone():
                 if not self._counts_frames:
                     self.progress.advance()
@@ -81,7 +81,7 @@ class MakeDisplay:
     def _note(self, words: str) -> None:
         """What was asked so far, and why nothing is asked now."""
         jobs = f"{several(self._n_jobs, 'job')} done, {self._n_failed:,} failed" if self._n_jobs else ""
-        self.progress.note("; ".join(filter(None, (jobs, words))))
+        self.progress.note(lambda: "; ".join(filter(None, (jobs, words))))
 
 
 def account_line(account: StageAccount, *, n_cached: int = 0) -> Text:

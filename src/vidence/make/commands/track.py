@@ -232,7 +232,7 @@ def _progress(name: str, kept: "KeptWork", *, mode: str) -> "Iterator[ChunkWork]
 
     def begin(n_frames: int, n_done: int) -> None:
         meter.begin("looking for people, frames", total=n_frames, n_done=n_done)
-        meter.note(name)
+        meter.note(lambda: name)
 
     with meter, interruptible(console):
         yield kept.work(
