@@ -17,6 +17,7 @@ from vidence.report.side_by_side import run_names
 from vidence.studio.bridge.later import Later, Worker
 from vidence.studio.bridge.places import ViewablePath
 from vidence.studio.bridge.runs import open_head
+from vidence.studio.records.index import IndexRunRow
 from vidence.text import visible
 
 _MOST: Final = 1_000
@@ -34,18 +35,28 @@ _STATUS: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class RunStanding:
-    """One run in a list. `is_fresh` is whether its score is that of all rows that are there."""
+    """One run in a list. `is_fresh` is whether its score is that of all rows that are there.
+
+    Of its `n_rows` rows `n_read` are in the index; all, where it cannot be read.
+    """
 
     place: ViewablePath
     name: str
     listed: ListedRun
     is_fresh: bool = True
     head: Run | None = None
+    n_rows: int = 0
+    n_read: int = 0
 
     @property
     def is_running(self) -> bool:
         """Whether somebody works in it now."""
         return self.listed.status == "running"
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether rows are missing in the index."""
+        return self.n_read < self.n_rows
 
     @property
     def status(self) -> str:
@@ -92,25 +103,36 @@ class Standings:
             clock: seconds that only grow.
         """
         until_s = clock() + self._wait_s
+        index = {run.place: run for run in IndexRunRow.objects.filter(place__in=[p.id for p in places])}
         found: list[RunStanding] = []
         for place in places:
             try:
                 head = open_head(place.folder)
-                line, is_fresh = self._line(place, wait_s=max(0.0, until_s - clock()))
+                with RunStore(place.folder) as store:
+                    _, n_rows = store.line()
+                line, is_fresh = self._line(place, n_rows, wait_s=max(0.0, until_s - clock()))
             except VidenceError as error:
                 gone = ListedRun(folder=place.path, name=place.name, problem=visible(str(error)))
                 found.append(RunStanding(place=place, name=place.name, listed=gone))
                 continue
-            found.append(RunStanding(place=place, name="", listed=line, is_fresh=is_fresh, head=head))
+            run = index.get(place.id, IndexRunRow())
+            found.append(
+                RunStanding(
+                    place=place,
+                    name="",
+                    listed=line,
+                    is_fresh=is_fresh,
+                    head=head,
+                    n_rows=n_rows,
+                    n_read=n_rows if run.problem else min(run.last_seq, n_rows),
+                )
+            )
         return _named(found)
 
-    def _line(self, place: ViewablePath, *, wait_s: float) -> tuple[ListedRun, bool]:
+    def _line(self, place: ViewablePath, n_rows: int, *, wait_s: float) -> tuple[ListedRun, bool]:
         """The line of a run, and whether it is that of now: otherwise the one before, or how it began."""
-        with RunStore(place.folder) as store:
-            _, last_trial = store.line()
-        line = self._later.get(
-            (place.id, last_trial, _state(place)), partial(listed, place.folder), wait_s=wait_s
-        )
+        key = (place.id, n_rows, _state(place))
+        line = self._later.get(key, partial(listed, place.folder), wait_s=wait_s)
         with self._lock:
             if line is not None:
                 self._last[place.id] = line

@@ -42,6 +42,7 @@ def show(request: HttpRequest) -> HttpResponse:
         "viewer/compare.html",
         {
             "standings": as_piece(_outcomes(standings, fates)),
+            "reading": [one for one in standings if one.is_unread],
             "flips": _flips(places, names),
             **_piece(request, places),
         },

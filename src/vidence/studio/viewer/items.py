@@ -39,6 +39,9 @@ def show(request: HttpRequest) -> HttpResponse:
         raise Http404
     desk().indexer.freshen(places)
     standings = desk().standings.of(places, clock=time.monotonic)
+    reading = [one for one in standings if one.is_unread]
+    if not all(one.is_running for one in reading):
+        return render(request, "viewer/reading.html", {"standings": standings, "reading": reading})
     page = Paginator(trials(asked), PAGE).get_page(asked.page)
     labels = desk().labels()
     runs = {run.place: run for run in IndexRunRow.objects.filter(place__in=asked.runs)}
@@ -64,7 +67,7 @@ def show(request: HttpRequest) -> HttpResponse:
                 *(visible(run.problem) for run in runs.values() if run.problem),
                 *map(visible, labels.problems),
             ],
-            "reading": [p.name for p in places if desk().indexer.is_reading(p)],
+            "has_unread": bool(reading),
             "is_compared": all(run.compared_seq >= run.last_seq for run in runs.values()),
         },
     )

@@ -96,7 +96,7 @@ class _Line:
     @property
     def is_live(self) -> bool:
         one = self.standing
-        return one.is_running or not one.is_fresh or desk().indexer.is_reading(one.place)
+        return one.is_running or not one.is_fresh or one.is_unread
 
     @property
     def fate_links(self) -> tuple[Link, ...]:
@@ -121,7 +121,7 @@ def _table(shown: Sequence[_Line], *, has_paths: bool) -> Table:
         ],
         measures=[
             words("benchmark", lambda one: one.standing.head.plan.benchmark if one.standing.head else ""),
-            words("status", lambda one: Cell(value=one.standing.status, detail=one.standing.listed.problem)),
+            words("status", _status),
             number("done", lambda one: f"{one.n_done} of {one.n_planned}" if one.standing.head else ""),
             share("score", lambda one: _score(one.standing)),
             words("outcomes", lambda one: ", ".join(link.words for link in one.fate_links)),
@@ -129,6 +129,13 @@ def _table(shown: Sequence[_Line], *, has_paths: bool) -> Table:
             words("age", lambda one: one.age),
         ],
     )
+
+
+def _status(line: _Line) -> Cell:
+    """How far it is; beside that what is wrong with it, or how much of it is read."""
+    one = line.standing
+    read = f"{one.n_read} of {one.n_rows} trials read" if one.is_unread else ""
+    return Cell(value=one.status, detail=one.listed.problem or read)
 
 
 def _score(one: RunStanding) -> Cell:
@@ -161,6 +168,7 @@ def one(request: HttpRequest, run: str) -> HttpResponse:
             "line": _Line(standing=standing, fates=fates_of([place.id])[place.id]),
             "place": place,
             "standing": standing,
+            "reading": [standing] if standing.is_unread else [],
             "diagnoses": _diagnoses(place),
             **_report(place, standing.name, is_live=standing.is_running),
         },

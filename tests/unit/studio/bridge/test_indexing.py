@@ -54,6 +54,33 @@ def test_a_row_that_was_read_is_not_read_again_before_another_edition(index, fre
     assert not index.IndexRunRow.objects.exists()
 
 
+def test_a_page_waits_once_for_rows_and_a_late_fault_reaches_the_next(index, tmp_path, monkeypatch):
+    from vidence.studio.bridge import indexing
+
+    goes_on, waits = threading.Event(), []
+
+    def fail(self, seq, n):
+        assert goes_on.wait(timeout=60)
+        raise ZeroDivisionError
+
+    def waited(asked, timeout):
+        waits.append(len(asked))
+        return wait(asked, timeout)
+
+    monkeypatch.setattr(indexing.Reader, "after", fail)
+    monkeypatch.setattr(indexing, "wait", waited)
+    places = find_places([write_run(tmp_path / "a")])
+    indexer = indexing.Indexer(wait_s=0.0)
+    indexer.freshen(places)
+    indexer.freshen(places)
+    assert waits == [1, 0]
+    goes_on.set()
+    wait(indexer._asked.values(), timeout=60)
+    with pytest.raises(ZeroDivisionError):
+        indexer.freshen(places)
+    wait(indexer._asked.values(), timeout=60)
+
+
 def test_several_viewers_of_one_cache_folder_read_a_run_together(index, tmp_path, monkeypatch):
     import msgspec
 

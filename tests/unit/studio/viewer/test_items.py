@@ -5,6 +5,8 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
+from concurrent.futures import wait
 from contextlib import closing
 from html import unescape
 from pathlib import Path
@@ -94,6 +96,72 @@ def test_readers_that_disagree_can_be_asked_for(look, tmp_path):
     assert "Readers disagree" in shown
     agreed = client.get("/item", {"run": place_id(run), "item": "q2"}).content.decode()
     assert "All readers agree" in agreed
+
+
+@pytest.fixture
+def held(look, monkeypatch):
+    """Give a viewer that does not wait, and what lets its index go on after two rows."""
+    from vidence.studio.bridge import indexing
+    from vidence.studio.viewer import desk as desk_module
+
+    goes_on, after = threading.Event(), indexing.Reader.after
+
+    def hold(self, seq, n):
+        assert not seq or goes_on.wait(timeout=60)
+        return after(self, seq, n)
+
+    monkeypatch.setattr(indexing, "BATCH", 2)
+    monkeypatch.setattr(indexing.Reader, "after", hold)
+
+    def opened(path):
+        client = look(path)
+        monkeypatch.setattr(desk_module, "WAIT_S", 0.0)
+        desk_module.desk.cache_clear()
+        return client
+
+    yield opened, goes_on
+    goes_on.set()
+    wait(desk_module.desk().indexer._asked.values(), timeout=60)
+
+
+def test_pages_tell_how_much_is_read_until_all_trials_are(held, tmp_path):
+    from vidence.engine.store import RunStore
+
+    opened, goes_on = held
+    run, other = write_run(tmp_path / "a"), write_run(tmp_path / "b", trials=OTHERS)
+    client, query, address = (
+        opened(tmp_path),
+        f"run={place_id(run)}",
+        f"/items?run={place_id(run)}&fate=wrong",
+    )
+
+    def page(path):
+        answer = client.get(path)
+        assert answer.status_code == 200
+        return answer.content.decode()
+
+    while '2 of 4 trials are read <progress value="2" max="4">' not in page(address):
+        pass
+    text = page(address)
+    assert f'hx-get="{address.replace("&", "&amp;")}" hx-trigger="load delay:1s"' in text
+    assert '<noscript><meta http-equiv="refresh" content="2"></noscript>' in text
+    assert 'class="filters"' not in text
+    assert listed(client, query) == []
+    assert "2 of 4 trials are read" in page(f"/run/{place_id(run)}")
+    text = page(f"/compare?{query}&run={place_id(other)}")
+    assert re.findall(r"(\d of \d) trials are read", text) == ["2 of 4", "0 of 4"]
+    assert re.findall(r"(\d of \d) trials read", page("/runs")) == ["2 of 4", "0 of 4"]
+    assert 'hx-get="/runs/lines"' in page("/runs")
+    with RunStore(run, is_writer=True):  # a run that goes on is listed as far as it is read
+        assert listed(client, query) == ["q1", "q2"]
+        assert "More trials are being read" in page(f"/items?{query}")
+    goes_on.set()
+    while "trials are read" in page(address):
+        pass
+    assert listed(client, query) == ["q1", "q2", "q/3?&", "q4<sc"]
+    assert "refresh" not in page(address)
+    while "trials read" in page("/runs"):
+        pass
 
 
 def test_rows_that_come_in_are_there_the_next_time_and_the_last_of_a_question_counts(look, tmp_path):
