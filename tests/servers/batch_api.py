@@ -14,7 +14,7 @@ class BatchApi:
 
     Args:
         answer: what the model says to a request.
-        has_lost: whether the answer to the first creation is lost.
+        has_lost: whether the answer to the next creation is lost.
         n_expired: so many requests of the first batch get no answer before it expires.
         refused: requests with this word in them get status 400.
         reason: where given, batches fail as a whole, and say this.
@@ -47,7 +47,7 @@ class BatchApi:
             case "POST", ["batches"]:
                 batch = {"id": f"batch-{len(self.made)}", "status": "in_progress", **seen.body}
                 self.made.append(batch)
-                return Canned(status=500) if self.has_lost and len(self.made) == 1 else _said(batch)
+                return self._made(batch)
             case "GET", ["batches"]:
                 return _said({"data": self.made})
             case "GET", ["batches", name]:
@@ -55,6 +55,10 @@ class BatchApi:
             case "GET", ["files", name, "content"]:
                 return Canned(status=200, body=self._results(name))
         return None
+
+    def _made(self, batch: Body) -> Canned:
+        is_lost, self.has_lost = self.has_lost, False
+        return Canned(status=500) if is_lost else _said(batch)
 
     def _state(self, name: str) -> Canned:
         batch = next((one for one in self.made if one["id"] == name), None)
@@ -95,7 +99,7 @@ class MessageBatchApi(BatchApi):
                 name = f"msgbatch-{len(self.made)}"
                 self.files[name] = seen.body["requests"]
                 self.made.append(self._batch(name, n_left=len(self.files[name])))
-                return Canned(status=500) if self.has_lost and len(self.made) == 1 else _said(self.made[-1])
+                return self._made(self.made[-1])
             case "GET", []:
                 return _said({"data": self.made})
             case "GET", [name]:
@@ -145,7 +149,7 @@ class GeminiBatchApi(BatchApi):
             about = seen.body["batch"]
             made = {"name": f"batches/b{len(self.made)}", "metadata": {"displayName": about["displayName"]}}
             self.made.append(made | {"from": about["inputConfig"]["fileName"]})
-            return Canned(status=500) if self.has_lost and len(self.made) == 1 else _said(made)
+            return self._made(made)
         if path == "/v1beta/batches":
             return _said({"operations": self.made})
         if path.startswith("/v1beta/batches/"):

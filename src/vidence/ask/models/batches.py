@@ -80,6 +80,7 @@ class Batches:
         self._wanted: dict[str, OpenBatch] = {}
         self._answers: dict[str, Answer] = {}
         self._read: list[OpenBatch] = []
+        self._foreign: set[str] = set()
         self._open = self._noted()
 
     def answer(self, body: Sequence[bytes], *, sample: int) -> Answer:
@@ -201,7 +202,7 @@ class Batches:
                     return found
 
     async def _found(self, batch: OpenBatch) -> str:
-        known = {one.id for one in self._open.values()}
+        known = {one.id for one in self._open.values()} | self._foreign
         return await self._patiently(lambda: self._api.find(batch, known=known))
 
     async def _take_up(self, batch: OpenBatch) -> None:
@@ -218,14 +219,20 @@ class Batches:
             self._say(f"batch {batch.id} is not known at its server any more; its requests are sent again")
             self._forget(batch)
             return
-        answers: dict[str, Answer] = {}
+        keys, answers = set[str](), dict[str, Answer]()
         for route in state.results:
             for line in await self._patiently(partial(self._api.results, route)):
                 with suppress(msgspec.DecodeError, UnicodeDecodeError):  # it stays without an answer
                     key, answer = self._api.result(line)
+                    keys.add(key)
                     if answer is not None:
                         answers[key] = answer
-        if not answers.keys() & batch.keys:
+        if keys and keys.isdisjoint(batch.keys):  # taken for ours by its time and size
+            self._say(f"batch {batch.id} holds other requests than ours; ours is looked for, or sent again")
+            self._foreign.add(batch.id)
+            await self._take_up(msgspec.structs.replace(batch, id=""))
+            return
+        if answers.keys().isdisjoint(batch.keys):
             self._forget(batch)
             raise AccessError(f"nothing of batch {batch.id} was answered at {batch.address}: {state.why}")
         self._answers |= answers

@@ -3,8 +3,8 @@
 import anyio
 import pytest
 
-from servers.batch_api import BatchApi
-from servers.openai_stub import OpenAIStub
+from servers.batch_api import BatchApi, MessageBatchApi
+from servers.openai_stub import Canned, OpenAIStub
 from vidence.ask.models import batch_apis, batches
 from vidence.ask.models.answers import Server
 from vidence.ask.models.batches import Batches
@@ -20,16 +20,25 @@ def api():
 
 
 @pytest.fixture
-def tried(tmp_path, api):
+def tried(tmp_path, request):
     """Work with one client of `api` after the other, as processes would; what they said comes back."""
 
-    def go(*works):
+    def go(*works, api=None):
         said = []
+        api = api or request.getfixturevalue("api")
+        is_of_messages = isinstance(api, MessageBatchApi)
 
         async def main(work, address):
+            address = address.removesuffix("/v1") if is_of_messages else address
             caller = Caller(Server(address=address, key="", key_env="NONE"), headers={})
-            api = batch_apis.OpenAIBatches(caller, path="/chat/completions")
-            client = Batches(api, server=address, folder=tmp_path, say=said.append, poll_s=0.01)
+            kind = batch_apis.MessageBatches if is_of_messages else batch_apis.OpenAIBatches
+            client = Batches(
+                kind(caller, path="/chat/completions"),
+                server=address,
+                folder=tmp_path,
+                say=said.append,
+                poll_s=0.01,
+            )
             try:
                 await work(client)
             finally:
@@ -98,6 +107,42 @@ def test_a_batch_that_the_server_does_not_know_any_more_is_sent_again(tried, api
     said = tried(first, second)
     assert any("batch-0 is not known" in words for words in said)
     assert len(api.made) == 2
+
+
+class Unmade(MessageBatchApi):
+    """The first batch is not made at all."""
+
+    def __call__(self, seen):
+        if seen.method == "POST" and self.has_lost:
+            self.has_lost = False
+            return Canned(status=500)
+        return super().__call__(seen)
+
+
+@pytest.mark.parametrize("kind", [MessageBatchApi, Unmade])
+def test_a_batch_of_others_with_our_size_is_left_and_ours_is_found_or_sent_again(tried, tmp_path, kind):
+    api = kind(has_lost=True)
+    for name in ("theirs", "another"):
+        api.files[name] = [{"custom_id": f"{name}-{n}", "params": {}} for n in range(len(BODIES))]
+        api.made.append(api._batch(name, n_left=0))
+
+    async def work(client):
+        collect(client)
+        await client.wave()
+        if kind is Unmade:
+            collect(client)
+            await client.wave()
+        for body in BODIES:
+            assert client.answer([body], sample=0).is_success
+        client.settle()
+
+    said = tried(work, api=api)
+    assert [words.split()[1] for words in said if "other requests than ours" in words] == [
+        "theirs",
+        "another",
+    ]
+    assert len(api.made) == 3
+    assert not [*tmp_path.glob("*.json")]
 
 
 def test_a_request_without_an_answer_is_not_sent_for_ever(tried, api):
