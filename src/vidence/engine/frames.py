@@ -306,9 +306,11 @@ class FrameDesk:
             sources = [self._source(media) for media in item.media]
             for name, selection in chosen[item.item_id].items():
                 encoding = self._views[name].encoding
+                key = encoding.key
                 for ref in () if isinstance(selection, Failed) else selection.frames:
-                    place = sources[ref.media_index], encoding.key
-                    wanted.setdefault(place, (encoding, set()))[1].add(ref.frame_index)
+                    wanted.setdefault((sources[ref.media_index], key), (encoding, set()))[1].add(
+                        ref.frame_index
+                    )
         return wanted
 
     # ------------------------------------------------------------------ pixels
