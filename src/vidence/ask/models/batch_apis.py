@@ -5,11 +5,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import ClassVar, Final, TypeAlias, TypeVar
+from typing import ClassVar, Final, TypeAlias
 from urllib.parse import urlsplit
 
 import msgspec
 
+from vidence.ask.mapping.columns import value_at
 from vidence.ask.models.answers import Answer, decode, fault
 from vidence.ask.models.http import Caller
 from vidence.errors import AccessError, RejectedRequestError, TransientModelError
@@ -22,7 +23,6 @@ _SLOWEST_BYTES_S: Final = 250_000  # of an upload that is still waited for
 _ID: Final = re.compile(r"[A-Za-z0-9_-]+(/[A-Za-z0-9_-]+)?")
 _CLOCKS_S: Final = 120  # by which clocks may differ
 _GONE: Final = 404
-ReadT = TypeVar("ReadT")
 Piece: TypeAlias = bytes | memoryview
 
 
@@ -45,6 +45,26 @@ class BatchState:
     n_done: int = 0
     results: tuple[str, ...] = ()
     why: str = "ended"
+
+
+class _Told:
+    """A JSON object from a server; what is not there, or of another type, reads as nothing."""
+
+    def __init__(self, value: Mapping[str, object]) -> None:
+        self.value = value
+
+    def text(self, path: str) -> str:
+        found = value_at(self.value, path)
+        return found if isinstance(found, str) else ""
+
+    def count(self, *paths: str) -> int:
+        """The sum of some numbers, which Gemini writes as texts."""
+        found = (str(value_at(self.value, path)) for path in paths)
+        return sum(int(digits[:18]) for digits in found if digits.isdecimal())
+
+    def all(self, path: str) -> "list[_Told]":
+        found = value_at(self.value, path)
+        return [_Told(each) for each in found if isinstance(each, dict)] if isinstance(found, list) else []
 
 
 class BatchApi(ABC):
@@ -126,11 +146,13 @@ class BatchApi(ABC):
             raise AccessError(f"no batch can be made with {route}: {error}; leave --batch out") from error
         raise error
 
-    async def _told(self, kind: type[ReadT], route: str, pieces: Sequence[Piece] = ()) -> ReadT:
-        return self._read(await self._call(route, pieces), kind)
+    async def _told(self, route: str, pieces: Sequence[Piece] = ()) -> _Told:
+        return self._read(await self._call(route, pieces))
 
-    def _read(self, answer: Answer, kind: type[ReadT]) -> ReadT:
-        return decode(answer, self._caller.server, kind=kind, what="batch", api="an API with batches")
+    def _read(self, answer: Answer) -> _Told:
+        kind = dict[str, object]
+        read = decode(answer, self._caller.server, kind=kind, what="batch", api="an API with batches")
+        return _Told(read)
 
     def _id(self, text: str) -> str:
         """An id that can stand in a route."""
@@ -143,40 +165,7 @@ class BatchApi(ABC):
         return visible(self._caller.server.hide_key(words))
 
 
-class _Named(msgspec.Struct):
-    id: str = ""
-    name: str = ""
-
-
 # ---------------------------------------------------------------------------------------- OpenAI
-
-
-class _Counts(msgspec.Struct):
-    completed: int = 0
-    failed: int = 0
-
-
-class _OpenAIReason(msgspec.Struct):
-    code: str | None = None
-    message: str | None = None
-
-
-class _OpenAIReasons(msgspec.Struct):
-    data: list[_OpenAIReason] = []
-
-
-class _OpenAIBatch(msgspec.Struct):
-    id: str = ""
-    status: str = ""
-    output_file_id: str | None = None
-    error_file_id: str | None = None
-    errors: _OpenAIReasons | None = None
-    request_counts: _Counts | None = None
-    metadata: dict[str, str] | None = None
-
-
-class _OpenAIBatches(msgspec.Struct):
-    data: list[_OpenAIBatch] = []
 
 
 class _OpenAIResponse(msgspec.Struct):
@@ -212,7 +201,7 @@ class OpenAIBatches(BatchApi):
         pieces: list[Piece] = [head.encode(), content, f"\r\n--{name}--\r\n".encode()]
         kind = {"content-type": f"multipart/form-data; boundary={name}"}
         answer = await self._call("/files", pieces, headers=kind)
-        return self._id(self._read(answer, _Named).id)
+        return self._id(self._read(answer).text("id"))
 
     async def create(self, source: str, content: memoryview, name: str) -> str:
         """See `BatchApi.create`."""
@@ -222,28 +211,26 @@ class OpenAIBatches(BatchApi):
             "completion_window": "24h",
             "metadata": {"vidence": name},
         }
-        return self._id((await self._told(_Named, self.root, [msgspec.json.encode(body)])).id)
+        return self._id((await self._told(self.root, [msgspec.json.encode(body)])).text("id"))
 
     async def find(self, batch: OpenBatch, *, known: Collection[str]) -> str:
         """See `BatchApi.find`."""
-        there = (await self._told(_OpenAIBatches, f"{self.root}?limit=100")).data
-        named = (b.id for b in there if (b.metadata or {}).get("vidence") == batch.name and b.id not in known)
-        return next(named, "")
+        there = (await self._told(f"{self.root}?limit=100")).all("data")
+        named = (b.text("id") for b in there if b.text("metadata.vidence") == batch.name)
+        return next((batch_id for batch_id in named if batch_id not in known), "")
 
     def _route(self, batch_id: str) -> str:
         return f"{self.root}/{batch_id}"
 
     def _state(self, answer: Answer, batch_id: str) -> BatchState:
-        told = self._read(answer, _OpenAIBatch)
-        files = filter(None, (told.output_file_id, told.error_file_id))
-        counts = told.request_counts or _Counts()
-        reasons = told.errors.data if told.errors is not None else []
-        said = "; ".join(r.message or r.code or "" for r in reasons[:3])
+        told = self._read(answer)
+        files = filter(None, map(told.text, ("output_file_id", "error_file_id")))
+        reasons = "; ".join(one.text("message") or one.text("code") for one in told.all("errors.data")[:3])
         return BatchState(
-            is_ended=told.status in {"completed", "failed", "expired", "cancelled"},
-            n_done=counts.completed + counts.failed,
+            is_ended=told.text("status") in {"completed", "failed", "expired", "cancelled"},
+            n_done=told.count("request_counts.completed", "request_counts.failed"),
             results=tuple(f"/files/{self._id(file)}/content" for file in files),
-            why=self._said(f"{told.status}: {said}" if said else told.status),
+            why=self._said(": ".join(filter(None, (told.text("status"), reasons)))),
         )
 
     def result(self, line: bytes) -> tuple[str, Answer | None]:
@@ -269,27 +256,7 @@ _STATUS_OF: Final = {
 }
 
 
-class _MessageCounts(msgspec.Struct):
-    processing: int = 0
-    succeeded: int = 0
-    errored: int = 0
-    canceled: int = 0
-    expired: int = 0
-
-    @property
-    def n_done(self) -> int:
-        return self.succeeded + self.errored + self.canceled + self.expired
-
-
-class _MessageBatch(msgspec.Struct):
-    id: str = ""
-    processing_status: str = ""
-    request_counts: _MessageCounts = msgspec.field(default_factory=_MessageCounts)
-    created_at: datetime | None = None
-
-
-class _MessageBatches(msgspec.Struct):
-    data: list[_MessageBatch] = []
+_ENDED: Final = [f"request_counts.{how}" for how in ("succeeded", "errored", "canceled", "expired")]
 
 
 class _MessageReason(msgspec.Struct):
@@ -327,32 +294,31 @@ class MessageBatches(BatchApi):
     async def create(self, source: str, content: memoryview, name: str) -> str:
         """See `BatchApi.create`."""
         pieces: list[Piece] = [b'{"requests":[', content, b"]}"]
-        return self._id((await self._told(_Named, self.root, pieces)).id)
+        return self._id((await self._told(self.root, pieces)).text("id"))
 
     async def find(self, batch: OpenBatch, *, known: Collection[str]) -> str:
         """See `BatchApi.find`."""
-        there = (await self._told(_MessageBatches, f"{self.root}?limit=100")).data
-        since = datetime.fromtimestamp(batch.began_s - _CLOCKS_S, tz=UTC)
+        there = (await self._told(f"{self.root}?limit=100")).all("data")
+        since = datetime.fromtimestamp(batch.began_s - _CLOCKS_S, tz=UTC).isoformat()
         fits = [
-            b
+            (b.text("created_at"), b.text("id"))
             for b in there
-            if b.id not in known
-            and b.created_at is not None
-            and b.created_at >= since
-            and b.request_counts.n_done + b.request_counts.processing == len(batch.keys)
+            if b.text("id") not in known
+            and b.text("created_at") >= since[:19]
+            and b.count("request_counts.processing", *_ENDED) == len(batch.keys)
         ]
-        return min(fits, key=lambda b: b.created_at or since).id if fits else ""
+        return min(fits, default=("", ""))[1]
 
     def _route(self, batch_id: str) -> str:
         return f"{self.root}/{batch_id}"
 
     def _state(self, answer: Answer, batch_id: str) -> BatchState:
-        told = self._read(answer, _MessageBatch)
+        told = self._read(answer)
         return BatchState(
-            is_ended=told.processing_status == "ended",
-            n_done=told.request_counts.n_done,
+            is_ended=told.text("processing_status") == "ended",
+            n_done=told.count(*_ENDED),
             results=(f"{self.root}/{batch_id}/results",),
-            why=self._said(told.processing_status),
+            why=self._said(told.text("processing_status")),
         )
 
     def result(self, line: bytes) -> tuple[str, Answer | None]:
@@ -373,41 +339,9 @@ class MessageBatches(BatchApi):
 _HTTP_OF_GRPC: Final = {3: 400, 7: 403, 8: 429, 13: 500, 14: 503, 16: 401}
 
 
-class _GeminiStats(msgspec.Struct, rename="camel"):
-    successful_request_count: str = "0"
-    failed_request_count: str = "0"
-
-
-class _GeminiOutput(msgspec.Struct, rename="camel"):
-    responses_file: str = ""
-
-
-class _GeminiBatch(msgspec.Struct, rename="camel"):
-    display_name: str = ""
-    state: str = ""
-    batch_stats: _GeminiStats = msgspec.field(default_factory=_GeminiStats)
-    output: _GeminiOutput = msgspec.field(default_factory=_GeminiOutput)
-
-
 class _GeminiReason(msgspec.Struct):
     code: int = 0
     message: str = ""
-
-
-class _GeminiOperation(msgspec.Struct):
-    name: str = ""
-    done: bool = False
-    metadata: _GeminiBatch = msgspec.field(default_factory=_GeminiBatch)
-    response: _GeminiOutput = msgspec.field(default_factory=_GeminiOutput)
-    error: _GeminiReason | None = None
-
-
-class _GeminiOperations(msgspec.Struct):
-    operations: list[_GeminiOperation] = []
-
-
-class _GeminiUpload(msgspec.Struct):
-    file: _Named
 
 
 class _GeminiResult(msgspec.Struct):
@@ -449,35 +383,35 @@ class GeminiBatches(BatchApi):
         last = {"x-goog-upload-command": "upload, finalize", "x-goog-upload-offset": "0"}
         kind = {"content-type": "application/octet-stream"}
         answer = await self._call(route, [content], headers=kind | last)
-        return self._id(self._read(answer, _GeminiUpload).file.name)
+        return self._id(self._read(answer).text("file.name"))
 
     async def create(self, source: str, content: memoryview, name: str) -> str:
         """See `BatchApi.create`."""
         body = {"batch": {"displayName": name, "inputConfig": {"fileName": source}}}
         model = self._path.rpartition(":")[0].partition("/models/")[2]
         route = f"/v1beta/models/{model}:batchGenerateContent"
-        return self._id((await self._told(_Named, route, [msgspec.json.encode(body)])).name)
+        return self._id((await self._told(route, [msgspec.json.encode(body)])).text("name"))
 
     async def find(self, batch: OpenBatch, *, known: Collection[str]) -> str:
         """See `BatchApi.find`."""
-        there = (await self._told(_GeminiOperations, f"{self.root}?pageSize=100")).operations
-        named = (o.name for o in there if o.metadata.display_name == batch.name and o.name not in known)
-        return next(named, "")
+        there = (await self._told(f"{self.root}?pageSize=100")).all("operations")
+        named = (o.text("name") for o in there if o.text("metadata.displayName") == batch.name)
+        return next((batch_id for batch_id in named if batch_id not in known), "")
 
     def _route(self, batch_id: str) -> str:
         return f"/v1beta/{batch_id}"
 
     def _state(self, answer: Answer, batch_id: str) -> BatchState:
-        told = self._read(answer, _GeminiOperation)
-        state = told.metadata.state.rpartition("_STATE_")[2].lower()
-        file = told.response.responses_file or told.metadata.output.responses_file
-        stats = told.metadata.batch_stats
-        said = told.error.message if told.error is not None else ""
+        told = self._read(answer)
+        state = told.text("metadata.state").rpartition("_STATE_")[2].lower()
+        file = told.text("response.responsesFile") or told.text("metadata.output.responsesFile")
+        counts = (f"metadata.batchStats.{how}RequestCount" for how in ("successful", "failed"))
         return BatchState(
-            is_ended=told.done or state in {"succeeded", "failed", "cancelled", "expired"},
-            n_done=int(stats.successful_request_count) + int(stats.failed_request_count),
+            is_ended=told.value.get("done") is True
+            or state in {"succeeded", "failed", "cancelled", "expired"},
+            n_done=told.count(*counts),
             results=(f"/download/v1beta/{self._id(file)}:download?alt=media",) if file else (),
-            why=self._said(f"{state}: {said}" if said else state),
+            why=self._said(": ".join(filter(None, (state, told.text("error.message"))))),
         )
 
     def result(self, line: bytes) -> tuple[str, Answer | None]:
