@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from operator import itemgetter
 from typing import ClassVar, Final, TypeAlias
 from urllib.parse import urlsplit
 
@@ -307,7 +308,7 @@ class MessageBatches(BatchApi):
             and b.text("created_at") >= since[:19]
             and b.count("request_counts.processing", *_ENDED) == len(batch.keys)
         ]
-        return min(fits, default=("", ""))[1]
+        return min(fits, key=itemgetter(0), default=("", ""))[1]
 
     def _route(self, batch_id: str) -> str:
         return f"{self.root}/{batch_id}"
