@@ -93,8 +93,12 @@ def test_a_batch_that_the_server_does_not_know_any_more_is_sent_again(tried, api
     async def first(client):
         api.is_open = True
         collect(client)
-        with anyio.move_on_after(0.3):
-            await client.wave()
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(client.wave)
+            while not api.made:
+                await anyio.sleep(0.01)
+            await anyio.sleep(0.3)  # until its id is noted
+            tasks.cancel_scope.cancel()
 
     async def second(client):
         api.is_open, api.made[0]["id"] = False, "batch-9"
