@@ -12,6 +12,7 @@ import answers
 import choosing
 import compose
 import diagnose
+import gpu
 import harness
 import make
 import measure
@@ -44,6 +45,7 @@ def main() -> int:
         *harness.ALL,
         *diagnose.ALL,
         *choosing.ALL,
+        *gpu.ALL,
         *pointlight.ALL,
         *make.ALL,
         *answers.ALL,

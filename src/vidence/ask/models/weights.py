@@ -3,6 +3,7 @@
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal, TypeAlias
@@ -111,9 +112,11 @@ class Weights(ABC):
         """
         outcomes: dict[int, Outcome] = {}
         jobs: dict[int, Job] = {}
-        for i, request in enumerate(requests):
+        with ThreadPoolExecutor() as pool:  # pictures are decoded without the interpreter's lock
+            decoded = [pool.submit(self.job, request) for request in requests]
+        for i, job in enumerate(decoded):
             try:
-                jobs[i] = self.job(request)
+                jobs[i] = job.result()
             except RejectedRequestError as error:
                 outcomes[i] = error
         batches = self._encoded(jobs) if jobs else []
