@@ -5,21 +5,22 @@ videos or folders of frames (docs/benchmarks/actpld.md).
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
 import msgspec
 
 from vidence.ask import files
+from vidence.ask.benchmarks.paper_facts import OfPaper
 from vidence.ask.benchmarks.question_files import QuestionReader, check_split, checked, locate
 from vidence.ask.files import DataFile, FieldError, explained, usable
 from vidence.ask.scoring.label_words import LabelWords
-from vidence.contracts import AskingRules, Benchmark, Loaded, PaperColumn, Release
+from vidence.contracts import Benchmark, Loaded
 from vidence.errors import DataError
-from vidence.records import Item, Media, Provenance, Record, Sampling
+from vidence.records import Item, Media, Provenance, Record
 
 Target: TypeAlias = Literal["label", "intention"]
 TARGETS: tuple[Target, ...] = ("label", "intention")
@@ -67,57 +68,6 @@ _SPLITS: Mapping[str, tuple[tuple[str, Target], ...]] = MappingProxyType(
         "all": tuple((task, target) for task in _TASKS for target in TARGETS),
     }
 )
-
-_PAPER = AskingRules(
-    selector="actpld",
-    n_frames=8,
-    style="cot",
-    prompts="actpld",
-    layout="images",
-    size="long:128",
-    jpeg_quality=95,
-    parser="robust",
-    text_parser="description-match",
-    headline="answered",
-    judge="description-match",
-    shuffle_choices=True,
-    strategy="retry?tries=3",
-    sampling=Sampling(temperature=0.0, max_tokens=1024),
-)
-
-
-# What people who choose right in 90 to 100 % get by the rules of description-match (tables 5 to 8, by label).
-_PEOPLE: Mapping[Set, str] = MappingProxyType({"single": "36.67 and 43.33", "social": "30.00 and 30.00"})
-
-
-def _columns(set_name: Set) -> Iterator[PaperColumn]:
-    """The columns of one set: letters, and descriptions, which may be logs of how a letter was chosen."""
-    for target in TARGETS:
-        yield PaperColumn(
-            title=f"3AFC, {target}",
-            group=set_name,
-            average="answered",
-            where={"set": (set_name,), "task": ("3afc",), "target": (target,)},
-            parser=("letters", "logp"),
-        )
-    for target in TARGETS:
-        yield PaperColumn(
-            title=f"description, {target}",
-            group=set_name,
-            average="answered",
-            where={"set": (set_name,), "target": (target,)},
-            parser=("description-match",),
-            alike="task",
-            by_rules="marked by rules; people who choose right in 90 to 100 % get "
-            f"{_PEOPLE[set_name]} by them",
-        )
-
-
-_PAPER_TABLES = {
-    "One actor and social interactions": tuple(
-        column for set_name in get_args(Set) for column in _columns(set_name)
-    ),
-}
 
 
 class LabelRow(Record):
@@ -186,36 +136,12 @@ class Labels:
         self.of: Mapping[Target, Mapping[str, LabelRow]] = MappingProxyType(named)
 
 
-class Actpld:
+class Actpld(OfPaper):
     """The clips of a folder, two questions with three choices each, and two free descriptions."""
 
     name = "actpld"
     version = 1
-    citation = (
-        "Evaluating Point-Light Biological Motion in Multimodal Large Language Models (ActPLD). "
-        "Under review, 2025."
-    )
-    licence = "nothing was released; each clip of a folder may state a licence of its own"
-    terms = (
-        "Nothing was released: the clips are your own. Motion from the CMU database may be used freely, but "
-        "not resold as data; for the interactions of Manera et al. (2010) ask their authors."
-    )
     splits: tuple[str, ...] = tuple(_SPLITS)
-    protocols: Mapping[str, AskingRules] = MappingProxyType(
-        {
-            "paper": _PAPER,
-            "montage": msgspec.structs.replace(_PAPER, layout="montage:4x2"),
-            "thought-log": msgspec.structs.replace(_PAPER, parser="description-match"),
-            "stride-4": msgspec.structs.replace(_PAPER, selector="actpld:4"),
-        }
-    )
-    paper_tables: Mapping[str, tuple[PaperColumn, ...]] = MappingProxyType(_PAPER_TABLES)
-    release = Release(
-        absent=(
-            "neither clips nor labels were released: make clips with `vidence make actpld`, "
-            "or write your own in the format of `vidence help benchmarks/actpld`"
-        )
-    )
 
     def load(self, data: Path, *, split: str, strict: bool = False) -> Loaded:
         """Read ``clips.csv``, or find it in the folder `data`; ``labels.csv`` lies beside it.

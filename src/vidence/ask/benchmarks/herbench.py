@@ -13,6 +13,7 @@ from types import MappingProxyType
 import msgspec
 
 from vidence.ask import files
+from vidence.ask.benchmarks.paper_facts import OfPaper
 from vidence.ask.benchmarks.question_files import (
     KnownNames,
     QuestionReader,
@@ -25,9 +26,9 @@ from vidence.ask.benchmarks.question_files import (
 )
 from vidence.ask.files import DataFile, FieldError, decoded
 from vidence.ask.mapping.sheets import Columns, parquet_questions
-from vidence.contracts import AskingRules, Benchmark, Loaded, PaperColumn, Release
+from vidence.contracts import Benchmark, Loaded
 from vidence.errors import DataError
-from vidence.records import Evidence, Item, Media, Provenance, Sampling
+from vidence.records import Evidence, Item, Media, Provenance
 
 # Family -> code of the task -> its name in the paper, and what else it is called there.
 FAMILIES: Mapping[str, Mapping[str, tuple[str, ...]]] = MappingProxyType(
@@ -127,61 +128,12 @@ class _Row(msgspec.Struct, frozen=True, kw_only=True):
     source_id: str | None = None
 
 
-_PAPER = AskingRules(
-    selector="herbench-uniform",
-    n_frames=16,
-    style="direct",
-    prompts="herbench",
-    size="native",
-    jpeg_quality=95,
-    parser="robust",
-    headline="macro:task",
-    sampling=Sampling(temperature=0.0, max_tokens=50),
-)
-_PROTOCOLS = {
-    "paper": _PAPER,
-    "official": msgspec.structs.replace(_PAPER, parser="herbench-official", headline="answered"),
-    "oracle": msgspec.structs.replace(_PAPER, selector="evidence"),
-    "oracle-only": msgspec.structs.replace(_PAPER, selector="evidence:only"),
-}
-
-
-_PAPER_TABLES = {
-    "Tasks and families": (
-        *(
-            column
-            for family, tasks in FAMILIES.items()
-            for column in (
-                *(PaperColumn(title=code, group=family, where={"task": (code,)}) for code in tasks),
-                PaperColumn(title="avg.", group=family, average="macro:task", where={"family": (family,)}),
-            )
-        ),
-        PaperColumn(title="over tasks", group="overall", average="macro:task"),
-        PaperColumn(title="over questions", group="overall"),
-        PaperColumn(title="official", group="overall", average="answered"),
-    ),
-}
-
-
-class Herbench:
+class Herbench(OfPaper):
     """The questions of all task files of a folder, by their `question_id`."""
 
     name = "herbench"
     version = 2
-    citation = "HERBench: A Benchmark for Multi-Evidence Integration in Video Question Answering. 2025."
-    licence = "MIT for the released code; none stated for the questions; the videos belong to their owners"
-    terms = (
-        "For research. The videos are trailers, HD-EPIC, PersonPath22 and WildTrack, each under terms of its "
-        "own: fetch them from their owners, and do not pass them on."
-    )
     splits: tuple[str, ...] = ("all",)
-    protocols: Mapping[str, AskingRules] = MappingProxyType(_PROTOCOLS)
-    paper_tables: Mapping[str, tuple[PaperColumn, ...]] = MappingProxyType(_PAPER_TABLES)
-    release = Release(
-        hub="DanBenAmi/HERBench",
-        questions=("*tasks/*.json", "*tasks/*.json.gz", "*.parquet"),
-        media=("*.mp4", "*.zip", "*.tar", "*.tar.gz", "*.tgz"),
-    )
 
     def load(self, data: Path, *, split: str, strict: bool = False) -> Loaded:
         """Read every task file in the folder `data`, in the order of their names, or the file `data`.

@@ -12,6 +12,7 @@ from types import MappingProxyType
 import msgspec
 
 from vidence.ask import files
+from vidence.ask.benchmarks.paper_facts import OfPaper
 from vidence.ask.benchmarks.question_files import (
     KnownNames,
     QuestionReader,
@@ -22,9 +23,9 @@ from vidence.ask.benchmarks.question_files import (
     several,
 )
 from vidence.ask.files import DataFile, FieldError, decoded
-from vidence.contracts import AskingRules, Benchmark, Loaded, PaperColumn, Release
+from vidence.contracts import Benchmark, Loaded
 from vidence.errors import DataError
-from vidence.records import Evidence, Item, Media, Provenance, Sampling
+from vidence.records import Evidence, Item, Media, Provenance
 
 # Level -> dimension -> how many tasks the paper has in it.
 DIMENSIONS: Mapping[str, Mapping[str, int]] = MappingProxyType(
@@ -105,87 +106,12 @@ class _Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     canary: str = ""
 
 
-_PAPER = AskingRules(
-    selector="midpoints",
-    n_frames=32,
-    style="direct",
-    prompts="humanpcr",
-    size="native",
-    jpeg_quality=95,
-    parser="robust",
-    headline="macro:task",
-    judge="humanpcr",
-    sampling=Sampling(temperature=1.0, max_tokens=1024),
-)
-_OPEN = msgspec.structs.replace(_PAPER, style="cot", headline="micro")
-_LONG = Sampling(temperature=1.0, max_tokens=4096)
-_PROTOCOLS = {
-    "paper": _PAPER,
-    "cot": msgspec.structs.replace(_PAPER, style="cot"),
-    "reasoning": msgspec.structs.replace(_PAPER, sampling=_LONG),
-    "human-r": _OPEN,
-    "human-r-reasoning": msgspec.structs.replace(_OPEN, sampling=_LONG),
-    "frames-64": msgspec.structs.replace(_OPEN, n_frames=64),
-    "frames-128": msgspec.structs.replace(_OPEN, n_frames=128),
-}
-
-
-_CHOICE_LEVELS = {"perception": "Human-P", "comprehension": "Human-C"}
-_OPEN_COLUMNS = (
-    PaperColumn(title="accuracy", group="Human-R", where={"level": ("reasoning",)}),
-    PaperColumn(title="points", group="Human-R", where={"level": ("reasoning",)}, of="points"),
-)
-_PAPER_TABLES = {
-    "Dimensions and levels": (
-        *(
-            column
-            for level, title in _CHOICE_LEVELS.items()
-            for column in (
-                *(
-                    PaperColumn(title=name, group=title, average="macro:task", where={"dimension": (name,)})
-                    for name in DIMENSIONS[level]
-                ),
-                PaperColumn(title="avg.", group=title, average="macro:task", where={"level": (level,)}),
-            )
-        ),
-        PaperColumn(title="Human-P&C", average="macro:task", where={"level": tuple(_CHOICE_LEVELS)}),
-        *_OPEN_COLUMNS,
-    ),
-    "Human-R by reasoning": (
-        *(
-            PaperColumn(title=name, group="reasoning", where={"reasoning": (name,)})
-            for name in _REASONING_NAMES
-        ),
-        *_OPEN_COLUMNS,
-    ),
-    "Human-R by domain": (
-        *(PaperColumn(title=name, group="domain", where={"domain": (name,)}) for name in _DOMAIN_NAMES),
-        *_OPEN_COLUMNS,
-    ),
-}
-
-
-class Humanpcr:
+class Humanpcr(OfPaper):
     """Questions in our format for HumanPCR, by their `id`."""
 
     name = "humanpcr"
     version = 1
-    citation = "HumanPCR: Probing MLLM Capabilities in Diverse Human-Centric Scenes. 2025."
-    licence = "nothing is released; the paper announces annotations under a data use agreement of its authors"
-    terms = (
-        "For research, by the paper's data use agreement: no re-identification of people, no biometric "
-        "templates, no surveillance, no training on the annotations, no passing on of media."
-    )
     splits: tuple[str, ...] = tuple(_SPLITS)
-    protocols: Mapping[str, AskingRules] = MappingProxyType(_PROTOCOLS)
-    paper_tables: Mapping[str, tuple[PaperColumn, ...]] = MappingProxyType(_PAPER_TABLES)
-    release = Release(
-        absent=(
-            "the paper announces annotations and metadata, without media, under a data use "
-            "agreement: ask its authors, and write what you have in the format of "
-            "`vidence help humanpcr`"
-        )
-    )
 
     def load(self, data: Path, *, split: str, strict: bool = False) -> Loaded:
         """Read the files of the split in the folder `data`, or the questions of the split in the file `data`.

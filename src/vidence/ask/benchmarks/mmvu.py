@@ -3,6 +3,7 @@
 625 questions have five choices; 375 are open and need a judge. The answers of the test split are hidden.
 """
 
+import functools
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Literal
 import msgspec
 
 from vidence.ask import files
+from vidence.ask.benchmarks.paper_facts import OfPaper, paper_facts
 from vidence.ask.benchmarks.question_files import (
     QuestionReader,
     check_split,
@@ -22,48 +24,9 @@ from vidence.ask.benchmarks.question_files import (
     with_videos,
 )
 from vidence.ask.files import FieldError, decoded, text_of
-from vidence.contracts import AskingRules, Benchmark, Loaded, PaperColumn, Release
+from vidence.contracts import Benchmark, Loaded
 from vidence.errors import UsageError
-from vidence.records import Item, Media, Provenance, Sampling
-
-_SUBJECTS = {
-    "Science": (
-        "Astronomy",
-        "Biology",
-        "Chemistry",
-        "Electromagnetism",
-        "Geography",
-        "Mechanics",
-        "Modern Physics",
-        "Neurobiology",
-        "Thermodynamics",
-    ),
-    "Engineering": (
-        "Biomedical Engineering",
-        "Civil Engineering",
-        "Computer Science",
-        "Electrical Engineering",
-        "Electronics and Communication",
-        "Materials Science",
-        "Mechanical Engineering",
-    ),
-    "Healthcare": (
-        "Basic Medicine",
-        "Clinical Medicine",
-        "Dentistry",
-        "Pharmacy",
-        "Preventive Medicine",
-    ),
-    "Humanities & Social Sciences": (
-        "Art",
-        "Economics",
-        "History",
-        "Law",
-        "Literature",
-        "Management",
-    ),
-}
-_DISCIPLINE_OF = {subject: discipline for discipline, subjects in _SUBJECTS.items() for subject in subjects}
+from vidence.records import Item, Media, Provenance
 
 # Questions whose answer changed between the two releases: what it was in the first, then in the second.
 _CHANGED_ANSWERS = {
@@ -112,60 +75,12 @@ class _Row(msgspec.Struct, frozen=True):
     youtube_url: str = ""
 
 
-_PAPER = AskingRules(
-    selector="mmvu-api",
-    n_frames=32,
-    style="cot",
-    prompts="mmvu",
-    size="native",
-    jpeg_quality=95,
-    parser="robust",
-    headline="micro",
-    judge="mmvu-official",
-    sampling=Sampling(temperature=1.0, max_tokens=1024),
-)
-_PROTOCOLS = {
-    "paper": _PAPER,
-    "direct": msgspec.structs.replace(_PAPER, style="direct"),
-    "rule-first": msgspec.structs.replace(_PAPER, judge="rule-first"),
-    "vllm": msgspec.structs.replace(_PAPER, selector="mmvu-vllm", n_frames=16),
-    "thinking": msgspec.structs.replace(_PAPER, sampling=Sampling(temperature=1.0, max_tokens=8192)),
-    "gemini": msgspec.structs.replace(_PAPER, layout="video"),
-}
-
-
-_PAPER_TABLES = {
-    "Disciplines of the validation set": (
-        *(PaperColumn(title=discipline, where={"discipline": (discipline,)}) for discipline in _SUBJECTS),
-        PaperColumn(title="Choices", group="validation", where={"question_type": ("multiple-choice",)}),
-        PaperColumn(title="Open", group="validation", where={"question_type": ("open-ended",)}),
-        PaperColumn(title="All", group="validation"),
-    ),
-}
-
-
-class Mmvu:
+class Mmvu(OfPaper):
     """The released validation questions, by their `id`."""
 
     name = "mmvu"
     version = 2
-    citation = (
-        "Zhao et al. MMVU: Measuring Expert-Level Multi-Discipline Video Understanding. "
-        "arXiv:2501.12380, 2025."
-    )
-    licence = "none stated for the questions; the videos are Creative Commons on YouTube, by the paper"
-    terms = (
-        "For research. The videos are Creative Commons on YouTube, by the paper; no licence is stated for "
-        "the questions: ask the authors before other use."
-    )
     splits: tuple[str, ...] = tuple(_FILES)
-    protocols: Mapping[str, AskingRules] = MappingProxyType(_PROTOCOLS)
-    paper_tables: Mapping[str, tuple[PaperColumn, ...]] = MappingProxyType(_PAPER_TABLES)
-    release = Release(
-        hub="yale-nlp/MMVU",
-        questions=("validation.json", "data/validation.json"),
-        media=("*.mp4", "*.zip", "*.tar", "*.tar.gz"),
-    )
 
     def load(self, data: Path, *, split: str, strict: bool = False) -> Loaded:
         """Read ``validation.json`` or ``test.json``, or find it in the folder `data`.
@@ -208,7 +123,7 @@ def create() -> Benchmark:
 
 def _item(row: _Row, revision: str) -> Item:
     subject = row.metadata.subject
-    if subject not in _DISCIPLINE_OF:
+    if subject not in disciplines():
         raise FieldError("metadata.subject", f"{subject!r} found; expected one of the paper's 27 subjects")
     path = _video_path(row.video)
     if not path:
@@ -229,7 +144,7 @@ def _item(row: _Row, revision: str) -> Item:
         answer_kind="choice" if is_choice else "text",
         tags={
             "subject": subject,
-            "discipline": _DISCIPLINE_OF[subject],
+            "discipline": disciplines()[subject],
             "textbook": row.metadata.textbook,
             "question_type": row.question_type,
         },
@@ -240,9 +155,11 @@ def _item(row: _Row, revision: str) -> Item:
     return checked(item)
 
 
+@functools.cache
 def disciplines() -> Mapping[str, str]:
     """The discipline of each of the paper's subjects."""
-    return MappingProxyType(_DISCIPLINE_OF)
+    named = paper_facts("mmvu").names
+    return MappingProxyType({subject: name for name, subjects in named.items() for subject in subjects})
 
 
 def youtube_id(address: str) -> str:

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from types import MappingProxyType
 
 import msgspec
 
 from vidence.ask import files
+from vidence.ask.benchmarks.paper_facts import OfPaper
 from vidence.ask.benchmarks.question_files import (
     KnownNames,
     QuestionReader,
@@ -25,8 +25,8 @@ from vidence.ask.benchmarks.question_files import (
     twins,
 )
 from vidence.ask.files import FieldError, decoded
-from vidence.contracts import AskingRules, Benchmark, Loaded, PaperColumn, Release
-from vidence.records import Item, Media, Sampling
+from vidence.contracts import Benchmark, Loaded
+from vidence.records import Item, Media
 
 _N_CHOICES = 5
 _LAST_OF_PAPER = 500
@@ -120,78 +120,12 @@ class Skills:
         return (f"{origin}; they were labelled by a language model", *self.trouble)
 
 
-_PAPER = AskingRules(
-    selector="perceptioncomp",
-    n_frames=64,
-    style="cot",
-    prompts="perceptioncomp",
-    size="short:720",
-    jpeg_quality=85,
-    parser="robust",
-    headline="micro",
-    sampling=Sampling(temperature=1.0, max_tokens=None),
-)
-_VIDEO = msgspec.structs.replace(_PAPER, layout="video")
-_PROTOCOLS = {
-    "paper": _PAPER,
-    "direct": msgspec.structs.replace(_PAPER, style="direct"),
-    "thinking": msgspec.structs.replace(_PAPER, sampling=Sampling(temperature=0.7, max_tokens=16_384)),
-    "frames-50": msgspec.structs.replace(_PAPER, n_frames=50),
-    "video": _VIDEO,
-    "official-api": msgspec.structs.replace(_PAPER, parser="perceptioncomp-api"),
-    "official-gemini": msgspec.structs.replace(_VIDEO, parser="perceptioncomp-gemini"),
-    "official-custom": msgspec.structs.replace(
-        _PAPER,
-        n_frames=8,
-        style="direct",
-        prompts="perceptioncomp-custom",
-        parser="perceptioncomp-custom",
-        sampling=Sampling(temperature=None, max_tokens=128),
-    ),
-}
-
-
-_PAPER_TABLES = {
-    "Categories and difficulty": (
-        *(
-            PaperColumn(title=title, group="category", where={"category": (category,)})
-            for title, category in (
-                ("Outdoor Tour", "outdoor tour"),
-                ("Shopping", "shopping"),
-                ("Sport", "sport"),
-                ("Home Tour", "home tour"),
-                ("Show", "variety show"),
-                ("Movie", "movie"),
-                ("Game", "game"),
-            )
-        ),
-        *(
-            PaperColumn(title=f"Level {level}", group="difficulty", where={"difficulty": (level,)})
-            for level in ("1", "2", "3")
-        ),
-        PaperColumn(title="Overall"),
-    ),
-}
-
-
-class PerceptionComp:
+class PerceptionComp(OfPaper):
     """The released questions, by their `key`."""
 
     name = "perceptioncomp"
     version = 2
-    citation = (
-        "PerceptionComp: A Video Benchmark for Complex Perception-Centric Reasoning. arXiv:2603.26653, 2026."
-    )
-    licence = "none stated (the dataset card says 'other'); the videos belong to their owners"
-    terms = "For research. No licence is stated for the questions; the videos belong to their owners."
     splits: tuple[str, ...] = ("all", "seed500")
-    protocols: Mapping[str, AskingRules] = MappingProxyType(_PROTOCOLS)
-    paper_tables: Mapping[str, tuple[PaperColumn, ...]] = MappingProxyType(_PAPER_TABLES)
-    release = Release(
-        hub="hrinnnn/PerceptionComp",
-        media=("*.mp4", "*.zip", "*.tar", "*.tar.gz"),
-        github="hrinnnn/PerceptionComp/main/benchmark/annotations/1-1114.json",
-    )
 
     def load(self, data: Path, *, split: str, strict: bool = False) -> Loaded:
         """Read the annotation file, or find it in the folder `data`.

@@ -1,0 +1,55 @@
+"""What the papers of benchmarks say: how they ask, which tables they print, where their questions are."""
+
+import functools
+from collections.abc import Mapping
+
+import msgspec
+
+from vidence.contracts import AskingRules, PaperColumn, Release
+from vidence.installation import packaged
+from vidence.records import Record
+
+
+class PaperFacts(Record):
+    """The file of a benchmark.
+
+    A protocol has what it changes of that named ``like``, or of `AskingRules`; of ``sampling``, all. The word
+    ``none`` there leaves a setting to the server. `names` are lists of the benchmark's own.
+    """
+
+    citation: str
+    licence: str
+    terms: str
+    release: Release
+    protocols: dict[str, dict[str, object]]
+    tables: dict[str, tuple[PaperColumn, ...]]
+    names: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
+
+
+@functools.cache
+def paper_facts(name: str) -> PaperFacts:
+    """The facts of a benchmark by its name."""
+    return packaged("vidence.ask.benchmarks", f"{name}.toml", PaperFacts)
+
+
+def _asking_rules(protocols: Mapping[str, Mapping[str, object]]) -> dict[str, AskingRules]:
+    made: dict[str, AskingRules] = {}
+    for name, changed in protocols.items():
+        fields = dict(changed)
+        like = made.get(str(fields.pop("like", "")), AskingRules())
+        if isinstance(sampling := fields.get("sampling"), dict):
+            fields["sampling"] = {key: None if value == "none" else value for key, value in sampling.items()}
+        made[name] = msgspec.convert(msgspec.to_builtins(like) | fields, AskingRules)
+    return made
+
+
+class OfPaper:
+    """A `contracts.Benchmark` whose facts are in the file of its name."""
+
+    name: str
+
+    def __init__(self) -> None:
+        facts = paper_facts(self.name)
+        self.citation, self.licence, self.terms = facts.citation, facts.licence, facts.terms
+        self.release, self.paper_tables = facts.release, facts.tables
+        self.protocols: Mapping[str, AskingRules] = _asking_rules(facts.protocols)
