@@ -32,10 +32,10 @@ def want_token(patch: pytest.MonkeyPatch) -> None:
 
 
 @contextmanager
-def cluster(folder: Path) -> Iterator[Any]:
-    """Two machines with a processor each, which have the model `weights_standin`.
+def cluster(folder: Path, *, n_machines: int = 2) -> Iterator[Any]:
+    """Machines with a processor each, which have the model `weights_standin`.
 
-    Drivers from outside reach the cluster at its `vidence_address`; `vidence_node` is the second machine.
+    Drivers from outside reach the cluster at its `vidence_address`; `vidence_node` is the last machine.
     """
     from ray.cluster_utils import Cluster
 
@@ -53,7 +53,8 @@ def cluster(folder: Path) -> Iterator[Any]:
         head = {**size, "include_dashboard": False, "ray_client_server_port": port}
         found = Cluster(initialize_head=True, head_node_args=head)
         found.vidence_address = f"ray://127.0.0.1:{port}"
-        found.vidence_node = found.add_node(**size)
+        for _ in range(n_machines - 1):
+            found.vidence_node = found.add_node(**size)
         patch.setenv("RAY_ADDRESS", found.address)
         try:
             yield found

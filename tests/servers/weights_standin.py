@@ -1,7 +1,7 @@
 """A model with weights of its own that needs no library: it says what a rule says, and marks who was asked.
 
-The folder that it is named with gets a file for each of its processes, with a line for each request. Where
-`hold` says so, nobody is answered before so many processes have begun.
+The folder that it is named with gets a file for each of its processes, with a line for each request: when its
+batch began. Where `hold` says so, nobody is answered before so many processes have begun.
 """
 
 import json
@@ -16,13 +16,17 @@ from vidence.ask.models.weights import BatchingModel, Job, Weights, WeightSettin
 from vidence.contracts import Request
 from vidence.records import Reply, Usage
 
-TAKES_S, PATIENCE_S = 0.1, 60.0
+PATIENCE_S = 60.0
 NAME = "standin"
 _MARKED = re.compile(r'<reply id="(\w+)">')
 
 
 class Settings(WeightSettings):
-    """Those of all weights."""
+    """Those of all weights, and how fast these are."""
+
+    takes_s: float = 0.1
+    """How long a batch takes."""
+    batch_size: int = 2
 
 
 def install(folder: Path) -> Path:
@@ -47,13 +51,14 @@ def _gate(folder: Path) -> Path:
 
 
 class _Rule(Weights):
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._file = folder / str(os.getpid())
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._folder = Path(settings.name)
+        self._file = self._folder / str(os.getpid())
         self._file.touch()
 
     def batch_size(self, request: Request) -> int:
-        return 2
+        return self._settings.batch_size
 
     def job(self, request: Request) -> Job:
         return Job(request=request, turns=[])
@@ -68,8 +73,8 @@ class _Rule(Weights):
                 break
             time.sleep(0.02)
         with self._file.open("a") as file:
-            file.write("asked\n" * len(jobs))
-        time.sleep(TAKES_S)
+            file.write(f"{time.monotonic()}\n" * len(jobs))
+        time.sleep(self._settings.takes_s)
         return [Reply(text=_said(job.request), usage=Usage(input_tokens=10, output_tokens=2)) for job in jobs]
 
     def close(self) -> None:
@@ -87,5 +92,5 @@ def _said(request: Request) -> str:
 
 def create(settings: Settings) -> BatchingModel:
     """The rule."""
-    folder = Path(settings.name)
-    return BatchingModel(f"{NAME}:{folder.name}", lambda: _Rule(folder), batch_size=2)
+    identity = f"{NAME}:{Path(settings.name).name}"
+    return BatchingModel(identity, lambda: _Rule(settings), batch_size=settings.batch_size)

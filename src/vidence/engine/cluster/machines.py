@@ -1,11 +1,13 @@
 """Actors of Ray on the machines of a cluster: each does what it is called for; a lost one is replaced."""
 
 import asyncio
+import io
 import os
 import pickle
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, ExitStack, suppress
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Any, Final, Self, TypeAlias, TypeVar, cast
@@ -36,6 +38,10 @@ PULSE_S: Final = 3.0
 """How long after an answer a worker, and the head, is asked again whether it is there."""
 SILENT_S: Final = 10.0
 """So long without an answer, and it counts as lost."""
+GATHER_S: Final = 0.002
+"""How long an exchange waits for further calls, or results, that are on their way with the first one."""
+MOST_BYTES: Final = 8 * 10**6
+"""About so much goes to a worker in one exchange, and at least a call."""
 _END_S: Final = 2.0
 Actor: TypeAlias = Any
 """Ray has no types for actors."""
@@ -94,6 +100,9 @@ class Machine:
     def __init__(self) -> None:
         self._workers: Workers | None = None
         self._models: dict[str, Model] = {}
+        self._tasks: dict[asyncio.Task[object], int] = {}
+        self._done: list[asyncio.Task[object]] = []
+        self._is_over = anyio.Event()
 
     async def pulse(self) -> None:
         """Be there: called in a thread of its own, whatever else the actor does."""
@@ -116,6 +125,31 @@ class Machine:
             bounds=size.bounds,
         )
         return version(), [name for name in keys if not os.environ.get(name)]
+
+    async def exchange(self, content: bytes) -> list[tuple[int, object]]:
+        """Begin calls, and give what came of those and of earlier ones, as soon as there is something.
+
+        It ends without, too, when the next one comes.
+
+        Args:
+            content: pickled calls, as number, method and arguments, and None.
+        """
+        self._is_over.set()
+        self._is_over = is_over = anyio.Event()
+        for number, method, words in iter(pickle.Unpickler(io.BytesIO(content)).load, None):  # noqa: S301 - the driver wrote it
+            task = asyncio.create_task(getattr(self, method)(*words))
+            self._tasks[task] = number
+            task.add_done_callback(self._end_exchange)
+        if not self._done:
+            await is_over.wait()
+        if self._done and len(self._done) < len(self._tasks):
+            await anyio.sleep(GATHER_S)
+        done, self._done = self._done, []
+        return [(self._tasks.pop(task), task.result()) for task in done]
+
+    def _end_exchange(self, task: asyncio.Task[object]) -> None:
+        self._done.append(task)
+        self._is_over.set()
 
     async def do(self, key: str, content: bytes, deadline_s: float) -> bytes | VidenceError:
         """Do work in a process of its own; what it made is pickled."""
@@ -210,8 +244,32 @@ class Place:
     has_failed: anyio.Event = field(default_factory=anyio.Event)
     """A call came to nothing: is the actor still there?"""
     n_lost: int = 0
-    waits: set[anyio.CancelScope] = field(default_factory=set)
-    """For the answers to the calls that it is at."""
+    outcomes: dict[int, asyncio.Future[object]] = field(default_factory=dict)
+    """Of the calls that the actor has on hand, or is to have, by number; None: it was lost with the call."""
+    unsent: list[tuple[int, str, tuple[object, ...]]] = field(default_factory=list)
+    """Number, method and arguments of calls that it is to have."""
+    has_news: anyio.Event = field(default_factory=anyio.Event)
+    """There is something to exchange."""
+    turn: anyio.Lock = field(default_factory=anyio.Lock)
+    """Who has it waits for news."""
+
+    def end(self, number: int, outcome: object) -> None:
+        """Give what came of a call to its caller, who may be gone."""
+        if (waited_for := self.outcomes.pop(number, None)) and not waited_for.done():
+            waited_for.set_result(outcome)
+
+    def batch(self) -> bytes:
+        """The next calls, for `Machine.exchange`; what they share, such as frames, is there once."""
+        buffer = io.BytesIO()
+        pickler = pickle.Pickler(buffer, pickle.HIGHEST_PROTOCOL)
+        while self.unsent and buffer.tell() < MOST_BYTES:
+            call = self.unsent.pop(0)
+            if call[0] in self.outcomes:  # its caller still waits
+                pickler.dump(call)
+        pickler.dump(None)
+        if not self.unsent:
+            self.has_news = anyio.Event()
+        return buffer.getvalue()
 
 
 def places(size: Size, nodes: Iterable[Mapping[str, Any]]) -> list[Place]:
@@ -272,6 +330,7 @@ class Machines:
         self._on_trouble = on_trouble
         self._stack = ExitStack()
         self._tasks: list[asyncio.Task[None]] = []
+        self._numbers = count()
         self._change = anyio.Event()
         self._problem: BaseException | None = None
         self.size = size
@@ -315,46 +374,49 @@ class Machines:
         Args:
             method: of `Machine`.
             words: its arguments.
-            most_calls: how many of these calls one actor takes at a time; None: one for each process.
+            most_calls: how many of these calls one actor has on hand; None: two for each process.
 
         Raises:
-            VidenceError: no actor can be had.
+            VidenceError: the method gave it, or no actor can be had.
         """
         for _ in range(MOST_LOSSES):
-            place = await self._free(most_calls)
-            with anyio.CancelScope() as wait:
-                place.waits.add(wait)
-                try:
-                    return await answer(getattr(place.actor, method).remote(*words))
-                except self._ray.exceptions.RayTaskError:  # a fault of the program
-                    raise
-                except self._ray.exceptions.RayError:
-                    place.is_ready = False
-                    place.has_failed.set()
-                finally:
-                    place.waits.discard(wait)
-                    self._tell()
+            place, number = await self._free(most_calls), next(self._numbers)
+            outcome = place.outcomes[number] = asyncio.get_running_loop().create_future()
+            place.unsent.append((number, method, words))
+            place.has_news.set()
+            try:
+                came = await outcome
+            finally:
+                place.outcomes.pop(number, None)
+                self._tell()
+            if isinstance(came, VidenceError):
+                raise came
+            if came is not None:
+                return came
         return None
 
     async def _free(self, most_calls: int | None) -> Place:
         """The place with least to do that takes one more call."""
         if not self._tasks:
-            self._tasks = [
-                asyncio.create_task(one) for one in (self._watch_head(), *map(self._keep, self.places))
-            ]
-            for task in self._tasks:
-                task.add_done_callback(self._ended)
+            for work in (self._watch_head(), *map(self._keep, self.places)):
+                self._begin(work)
+
+        def load(place: Place) -> float:
+            return len(place.outcomes) / (most_calls or 2 * self.size.n_processes(place.n_cpus))
+
         while True:
             if self._problem is not None:
                 raise self._problem
-            free = [
-                place
-                for place in self.places
-                if place.is_ready and len(place.waits) < (most_calls or self.size.n_processes(place.n_cpus))
-            ]
+            free = [place for place in self.places if place.is_ready and load(place) < 1]
             if free:
-                return min(free, key=lambda place: len(place.waits))
+                return min(free, key=load)
             await self._change.wait()
+
+    def _begin(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
+        task = asyncio.create_task(work)
+        task.add_done_callback(self._ended)
+        self._tasks.append(task)
+        return task
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         """Give a fault of ours to those who wait."""
@@ -377,7 +439,10 @@ class Machines:
         """Keep an actor in a place, until too many were lost there."""
         while place.n_lost < MOST_LOSSES and await self._head_answers():
             place.actor = actor = self._actor(place)
+            exchanges = [self._begin(self._exchange(place, actor)) for _ in range(2)]
             why = await self._lost(place, actor)
+            for task in exchanges:
+                task.cancel()
             place.actor, place.is_ready = None, False
             place.n_lost += 1
             self._leave(place)
@@ -410,11 +475,10 @@ class Machines:
 
     async def _lost(self, place: Place, actor: Actor) -> str:
         """Have an actor begin and ask it, again and again, whether it is there; why it is lost."""
-        size = self.size
         begun = actor.begin.remote(
             folder=str(Path.cwd()),
             n_cpus=place.n_cpus,
-            size=size,
+            size=self.size,
             keys=keys_in_use(),
         )
         try:
@@ -433,6 +497,28 @@ class Machines:
         except TimeoutError:
             return "it says nothing" if place.is_ready else "it did not begin in time"
 
+    async def _exchange(self, place: Place, actor: Actor) -> None:
+        """Give an actor its calls, and take what came of them, many at a time.
+
+        Two of these take turns: while the actor has nothing to give to the one, the other brings new calls.
+        """
+        while True:
+            async with place.turn:
+                await place.has_news.wait()
+                await anyio.sleep(GATHER_S)
+                content = place.batch()
+            try:
+                for number, outcome in await answer(actor.exchange.remote(content)):
+                    place.end(number, outcome)
+            except self._ray.exceptions.RayTaskError:  # a fault of the program
+                raise
+            except self._ray.exceptions.RayError:
+                place.is_ready = False
+                place.has_failed.set()
+                self._leave(place)
+            if place.outcomes and place.turn.locked():  # the other one is here, and the actor at work
+                place.has_news.set()
+
     async def _watch_head(self) -> None:
         """End all work when the head is gone: Ray itself would end this process a minute later."""
         last_s = anyio.current_time()
@@ -450,9 +536,9 @@ class Machines:
         return False
 
     def _leave(self, place: Place) -> None:
-        """End the waits for what a place was at."""
-        for wait in tuple(place.waits):
-            wait.cancel()
+        """Have others do what a place was at."""
+        for number in tuple(place.outcomes):
+            place.end(number, None)
 
     async def _end(self, actor: Actor) -> None:
         with suppress(self._ray.exceptions.RayError):
@@ -463,33 +549,27 @@ class Machines:
             self._ray.kill(actor)
 
 
-class MachineProcesses(AbstractAsyncContextManager["MachineProcesses"]):
-    """The `engine.executor.Processes` of a cluster: those of its machines; the arguments are `Machines`'."""
-
-    def __init__(self, connected: Connected, size: Size, *, on_trouble: Callable[[str], None]) -> None:
-        self._machines = Machines(connected, size, on_trouble=on_trouble)
+class MachineProcesses(Machines, AbstractAsyncContextManager["MachineProcesses"]):
+    """The `engine.executor.Processes` of a cluster: those of its machines."""
 
     async def __aenter__(self) -> Self:
-        self._machines.open()
+        self.open()
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self._machines.close()
+        await self.close()
 
     @property
     def n_places(self) -> int:
         """How many functions they do at a time."""
-        machines = self._machines
-        return sum(machines.size.n_processes(place.n_cpus) for place in machines.places)
+        return sum(self.size.n_processes(place.n_cpus) for place in self.places)
 
     async def run(self, key: str, function: Callable[[], T], *, deadline_s: float) -> T:
         """What `function` returns; see `Workers.run`."""
         content = pickle.dumps(function, protocol=pickle.HIGHEST_PROTOCOL)
-        came = await self._machines.call("do", key, content, deadline_s)
-        if isinstance(came, VidenceError):
-            raise came
+        came = await self.call("do", key, content, deadline_s)
         if came is None:
             raise MediaError(
                 f"{key}: {MOST_LOSSES} workers of the cluster were lost with it; it is set aside"

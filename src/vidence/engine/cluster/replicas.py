@@ -1,6 +1,7 @@
 """Weights on the machines of a cluster: replicas that are asked by flows of this process."""
 
 import logging
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -9,7 +10,7 @@ from vidence.ask.models.weights import WeightSettings
 from vidence.catalog import create, names, parse_spec, settings_type
 from vidence.contracts import Model, Request
 from vidence.engine.cluster.machines import MOST_LOSSES, Connected, Machines, Size
-from vidence.errors import RejectedRequestError, UsageError, VidenceError
+from vidence.errors import RejectedRequestError, UsageError
 from vidence.records import Reply
 
 _log: Final = logging.getLogger(__name__)
@@ -67,7 +68,7 @@ class Replicas:
     def __init__(self, connected: Connected, size: Size, specs: Sequence[str], *, n_gpus: int | None) -> None:
         self._n_gpus = n_gpus
         self._n_wanted = max(map(gpus_of, specs))
-        self._machines = Machines(connected, size, on_trouble=_log.warning)
+        self.machines = Machines(connected, size, on_trouble=_log.warning)
         self._n_open = 0
 
     def open(self, spec: str) -> Model:
@@ -81,7 +82,7 @@ class Replicas:
         if not has_weights(spec):
             return own
         if not self._n_open:
-            self._machines.open(self._sized)
+            self.machines.open(self._sized)
         self._n_open += 1
         return ReplicatedModel(spec, own, self)
 
@@ -91,25 +92,11 @@ class Replicas:
             n_gpus = gpus_taken(self._n_wanted, nodes, may_grow=size.replicas > 0)
         return replace(size, n_gpus=n_gpus)
 
-    @property
-    def n(self) -> int:
-        """How many there are."""
-        return len(self._machines.places)
-
-    async def ask(
-        self, spec: str, identity: str, request: Request, *, most_each: int
-    ) -> Reply | VidenceError | None:
-        """What a replica says to a request; None where several were lost with it."""
-        reply: Reply | VidenceError | None = await self._machines.call(
-            "reply", spec, identity, request, most_calls=most_each
-        )
-        return reply
-
     async def close(self) -> None:
         """A model is closed; with the last one the replicas end."""
         self._n_open -= 1
         if not self._n_open:
-            await self._machines.close()
+            await self.machines.close()
 
 
 class ReplicatedModel:
@@ -122,15 +109,15 @@ class ReplicatedModel:
         self._spec, self._replicas = spec, replicas
         self.identity = own.identity
         self.looks = own.looks
-        self._most_each = own.max_in_flight or 1
-        self.max_in_flight: int | None = self._most_each * replicas.n
+        self._most_each = own.max_in_flight or sys.maxsize
+        self.max_in_flight = own.max_in_flight and own.max_in_flight * len(replicas.machines.places)
 
     async def reply(self, request: Request) -> Reply:
         """Answer one request; see `Model.reply`."""
         sent = replace(request, images=dict(request.images))
-        reply = await self._replicas.ask(self._spec, self.identity, sent, most_each=self._most_each)
-        if isinstance(reply, VidenceError):
-            raise reply
+        reply: Reply | None = await self._replicas.machines.call(
+            "reply", self._spec, self.identity, sent, most_calls=self._most_each
+        )
         if reply is None:
             raise RejectedRequestError(
                 f"{MOST_LOSSES} workers of the cluster were lost with this question; {self.identity} is not "

@@ -91,7 +91,7 @@ def test_a_replica_that_is_killed_costs_what_it_was_asked(on_ray, weights, tmp_p
     found, spent, _ = answers(weights, tmp_path, "ray", questions(60))
     thread.join()
     assert spent.n_asked == 60
-    assert sum(asked(weights)) <= 60 + 4
+    assert sum(asked(weights)) <= 60 + 6  # what it had on hand: its max_in_flight
     here, _, _ = answers(weights, tmp_path, "local", questions(60))
     assert found == here
 

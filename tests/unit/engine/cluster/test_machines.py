@@ -6,7 +6,7 @@ import os
 import pickle
 import socket
 import threading
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from types import SimpleNamespace
 
@@ -14,7 +14,7 @@ import anyio
 import pytest
 
 from vidence.engine.cluster import machines
-from vidence.engine.cluster.machines import MOST_LOSSES, Machine, MachineProcesses, Size, places
+from vidence.engine.cluster.machines import MOST_LOSSES, Machine, MachineProcesses, Machines, Size, places
 from vidence.errors import LostClusterError, MediaError, UsageError, VidenceError
 from vidence.media import remote
 
@@ -45,8 +45,10 @@ class Actor:
                     self.is_dead = True
                     raise RayError("the actor died")
                 future.set_result(await getattr(self._object, method)(*words, **named))
-            except Exception as error:  # noqa: BLE001 - it is that of the call
+            except RayError as error:
                 future.set_exception(error)
+            except Exception as error:  # noqa: BLE001 - Ray gives what a method raises so
+                future.set_exception(RayTaskError(str(error)))
 
         self._cluster.tasks.append(asyncio.get_running_loop().create_task(go()))
         return SimpleNamespace(future=lambda: future)
@@ -96,17 +98,18 @@ def _strategies(monkeypatch):
     monkeypatch.chdir(os.getcwd())  # an actor goes to the folder of its driver
 
 
+@contextmanager
+def connecting(cluster):
+    """What connects to the cluster, whose head listens meanwhile."""
+    with socket.create_server(("127.0.0.1", 0)) as cluster.head:
+        yield partial(nullcontext, (cluster, f"127.0.0.1:{cluster.head.getsockname()[1]}"))
+
+
 def done(cluster, pieces, *, size=None, deadline_s=60.0):
     """What came of each piece, how many are done at a time, and what was said of machines."""
-    with socket.create_server(("127.0.0.1", 0)) as cluster.head:
-        return _done(cluster, pieces, size=size, deadline_s=deadline_s)
-
-
-def _done(cluster, pieces, *, size, deadline_s):
     said = []
-    connected = partial(nullcontext, (cluster, f"127.0.0.1:{cluster.head.getsockname()[1]}"))
 
-    async def go():
+    async def go(connected):
         found = {}
         async with MachineProcesses(connected, size or Size(), on_trouble=said.append) as processes:
 
@@ -121,10 +124,33 @@ def _done(cluster, pieces, *, size, deadline_s):
                     tasks.start_soon(run, key, work)
             return found, processes.n_places
 
-    return *anyio.run(go), said
+    with connecting(cluster) as connected:
+        return *anyio.run(go, connected), said
 
 
-def dying(n, *, of="do"):
+def replied(cluster, words, *, most_calls):
+    """What the actors reply to each of these words, of which several are on their way at a time."""
+
+    async def go(connected):
+        found, pool = {}, Machines(connected, Size(), on_trouble=pytest.fail)
+        pool.open()
+        waiting = enumerate(words)
+
+        async def ask():
+            for number, word in waiting:
+                found[number] = await pool.call("reply", word, most_calls=most_calls)
+
+        async with anyio.create_task_group() as tasks:
+            for _ in range(most_calls * len(pool.places)):
+                tasks.start_soon(ask)
+        await pool.close()
+        return [found[number] for number in range(len(words))]
+
+    with connecting(cluster) as connected:
+        return anyio.run(go, connected)
+
+
+def dying(n, *, of="exchange"):
     """The first `n` calls of a method cost the actor."""
     left = [n]
 
@@ -169,6 +195,71 @@ def test_where_no_machine_can_begin_the_work_ends():
     assert len(said) == len(cluster.actors) == MOST_LOSSES
 
 
+def test_calls_go_many_at_a_time_and_what_they_share_once(monkeypatch):
+    sent = []
+
+    class Replying(Machine):
+        async def exchange(self, content):
+            sent.append(len(content))
+            return await super().exchange(content)
+
+        async def reply(self, word):
+            return word[:4]
+
+    monkeypatch.setattr(machines, "Machine", Replying)
+    shared = [b"%04d" % n + bytes(500_000) for n in range(2)]
+    words = [shared[n // 50] for n in range(100)]
+    assert replied(Cluster(1, 1), words, most_calls=16) == [word[:4] for word in words]
+    assert len(sent) <= 25  # 1 for 16 questions, and those that begin and end; there were 100
+    assert max(sent) < 1_100_000
+
+    monkeypatch.setattr(machines, "MOST_BYTES", 1_000_000)
+    sent.clear()
+    alone = [b"%04d" % n + bytes(400_000) for n in range(30)]
+    assert replied(Cluster(1), alone, most_calls=30) == [word[:4] for word in alone]
+    assert max(sent) < 1_300_000
+
+
+def test_a_fault_of_the_program_on_a_machine_ends_all_calls(monkeypatch):
+    class Faulty(Machine):
+        async def reply(self, word):
+            if word == b"9":
+                raise TypeError("a fault")
+            await anyio.sleep_forever()
+
+    monkeypatch.setattr(machines, "Machine", Faulty)
+    cluster = Cluster(1, 1)
+    with pytest.RaisesGroup(*[pytest.RaisesExc(RayTaskError, match="a fault")] * 10):
+        replied(cluster, [b"%d" % n for n in range(10)], most_calls=5)
+    assert len(cluster.actors) == 2  # none was asked again, or lost
+
+
+def test_a_call_is_begun_while_those_before_it_last(monkeypatch):
+    class Meeting(Machine):
+        second = anyio.Event()
+
+        async def reply(self, word):
+            if word == b"second":
+                self.second.set()
+            await self.second.wait()
+            return word
+
+    monkeypatch.setattr(machines, "Machine", Meeting)
+    with connecting(Cluster(1)) as connected:
+
+        async def go():
+            pool = Machines(connected, Size(), on_trouble=pytest.fail)
+            pool.open()
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(partial(pool.call, "reply", b"first", most_calls=2))
+                await anyio.sleep(0.1)  # the worker waits for its result
+                with anyio.fail_after(5):
+                    assert await pool.call("reply", b"second", most_calls=2) == b"second"
+            await pool.close()
+
+        anyio.run(go)
+
+
 @pytest.fixture
 def soon(monkeypatch):
     monkeypatch.setattr(machines, "PULSE_S", 0.05)
@@ -203,7 +294,7 @@ def test_a_call_that_failed_on_a_machine_that_is_there_is_made_again(monkeypatch
     call = Actor._call
 
     def once(self, method, *words, **named):
-        if method == "do" and failures:
+        if method == "exchange" and failures:
             future = concurrent.futures.Future()
             future.set_exception(failures.pop())
             return SimpleNamespace(future=lambda: future)
