@@ -10,6 +10,7 @@ from pathlib import Path
 
 import answers
 import choosing
+import cluster
 import compose
 import diagnose
 import gpu
@@ -54,6 +55,7 @@ def main() -> int:
         *studio_load.ALL,
         *studio_pages.ALL,
         *study_load.ALL,
+        *cluster.ALL,
     )
     chosen = [f for f in measures if not options.only or f.__name__ in options.only.split(",")]
     rows: list[harness.Row] = []
