@@ -9,6 +9,7 @@ import pytest
 
 from servers.batch_api import BatchApi, GeminiBatchApi, MessageBatchApi
 from servers.openai_stub import OpenAIStub
+from vidence.engine.plan import read_plan
 
 RUN = ("run", "table", "--data", "questions.jsonl", "--out", "r", "--no-page", "--batch", "--frames", "2")
 RUN += ("--set", "batch_poll_s=0.2", "--price-in", "1")
@@ -103,8 +104,11 @@ def test_an_estimate_costs_half_and_needs_no_key(vidence, questions):
     vidence.env.pop("OPENAI_API_KEY", None)
     asked = ("run", "table", "--data", "questions.jsonl", "--frames", "2", "--dry-run", "--json", "-")
     asked += ("--model", "openai:gpt-4.1")
-    lines = [json.loads(vidence(*asked, *more).out)["tables"][0]["lines"] for more in ((), ("--batch",))]
-    whole, half = (next(one for one in found if one["key"] == "dollars") for found in lines)
+    tables = [json.loads(vidence(*asked, *more).out)["tables"][0] for more in ((), ("--batch",))]
+    whole, half = (next(one for one in table["lines"] if one["key"] == "dollars") for table in tables)
+    assert not tables[1]["lines"][-1]["most"].get("value")  # hours
+    assert "each wave within 24 hours" in tables[1]["note"]
+    assert "in flight" not in tables[1]["note"]
     for end in ("least", "most"):
         assert 0 < half[end]["value"] == pytest.approx(whole[end]["value"] / 2)
 
@@ -135,18 +139,24 @@ def test_a_batch_that_is_refused_as_a_whole_ends_the_run_with_the_reason(asked, 
     assert notes(vidence) == []
 
 
-def test_a_judge_is_asked_in_the_wave_after_the_answers(vidence, questions):
+def free_questions(questions):
+    """Three questions without choices."""
     path = questions(n_clips=1, n_questions=3)
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     free = [{k: v for k, v in one.items() if k != "choices"} | {"answer_kind": "text"} for one in lines]
     path.write_text("\n".join(map(json.dumps, free)))
 
-    def answer(body):
-        form = re.search(r"\b[0-9a-f]{16}\b", json.dumps(body))
-        verdict = {"id": form and form[0], "extracted_answer": "a", "correct": True}
-        return json.dumps(verdict) if form else "It is A."
 
-    api = BatchApi(answer=answer)
+def verdict(body):
+    """A free answer, or a verdict on it."""
+    form = re.search(r"\b[0-9a-f]{16}\b", json.dumps(body))
+    given = {"id": form and form[0], "extracted_answer": "a", "correct": True}
+    return json.dumps(given) if form else "It is A."
+
+
+def test_a_judge_is_asked_in_the_wave_after_the_answers(vidence, questions):
+    free_questions(questions)
+    api = BatchApi(answer=verdict)
     with OpenAIStub(canned_for=api) as server:
         model = f"openai:m?base_url={server.base_url}"
         judged = ("--judge", "mmvu-official", "--judge-model", model)
@@ -159,6 +169,34 @@ def test_a_judge_is_asked_in_the_wave_after_the_answers(vidence, questions):
     assert not any(
         one.is_remembered for one in vidence.trials("r").values()
     )  # they were paid for in this run
+
+
+def test_a_stored_run_is_judged_in_batches_and_what_its_answers_cost_stays(vidence, questions):
+    free_questions(questions)
+    answering, judging = BatchApi(answer=verdict), BatchApi(answer=verdict, n_expired=1)
+    with OpenAIStub(canned_for=answering) as server:
+        assert vidence(*RUN, "--model", f"openai:m?base_url={server.base_url}").code == 0
+    with OpenAIStub(canned_for=judging) as server:
+        words = ("judge", "r", "--judge", "mmvu-official", "--no-page", "--set", "judge_price_in=1")
+        words += ("--judge-model", f"openai:m?base_url={server.base_url}")
+        refused = vidence(*words, "--batch", "--max-cost", "1")
+        done = vidence(*words, "--batch", "--set", "batch_poll_s=0.2")
+        assert not [one for one in server.requests if "chat" in one.path]
+    assert refused.code == 2
+    assert "--batch excludes max_cost" in refused.err
+    assert done.code == 0, done.err
+    assert "wave 1: 3 questions wait" in done.err
+    assert "wave 2: 1 questions wait" in done.err
+    assert len(judging.asked) == 3 + 1
+    assert [one.score.value for one in vidence.trials("r").values()] == [1.0] * 3
+    assert "$1.50" in done.out + done.err
+    assert read_plan(vidence.folder / "r")[0].batch
+    assert notes(vidence) == []
+    with OpenAIStub(answer=verdict) as server:  # asked at once, within a limit
+        words = (*words[:-1], f"openai:n?base_url={server.base_url}", "--max-cost", "9")
+        done = vidence(*words)
+        assert server.n_requests == 3
+    assert done.code == 0, done.err
 
 
 @pytest.mark.parametrize(

@@ -95,13 +95,14 @@ def say_summary(summary: Summary, folder: Path, console: Console, *, max_tokens:
     if decoding.n_passes:
         times = several(decoding.n_passes, "time")
         say(console, f"videos read {times}, {several(decoding.n_decoded, 'frame')} decoded")
+    money = f", ${summary.cost:.4f}" if summary.cost else ""
     if summary.input_tokens or summary.output_tokens:
-        money = f", ${summary.cost:.4f}" if summary.cost else ""
         cached = f" ({summary.cached_tokens} from the provider's cache)" if summary.cached_tokens else ""
         say(console, f"{summary.input_tokens} tokens read{cached}, {summary.output_tokens} written{money}")
+        money = ""
     if summary.judge_input_tokens or summary.judge_output_tokens:
         read, wrote = summary.judge_input_tokens, summary.judge_output_tokens
-        say(console, f"the judges read {read} tokens and wrote {wrote}")
+        say(console, f"the judges read {read} tokens and wrote {wrote}{money}")
     _say_judged(summary, folder, console)
     if summary.n_failed:
         failed = f"{several(summary.n_failed, 'question')} failed"

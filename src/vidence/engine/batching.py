@@ -21,7 +21,7 @@ def open_batches(
     Args:
         plan: what is asked.
         engine: it has the models, is told how far batches are, and notes open ones beside its replies.
-        names: by which it knows those that answer and judge.
+        names: by which it knows those that answer and judge; the empty one is sent frames.
         views: the frames that are shown.
 
     Raises:
@@ -29,7 +29,7 @@ def open_batches(
     """
     if not plan.batch:
         return ()
-    if plan.layout == "video":
+    if plan.layout == "video" and "" in names:
         raise UsageError("--batch sends no whole videos; leave it out, or take --layout images")
     if any(isinstance(one.selector, AskingSelector | SearchingSelector) for one in views):
         raise UsageError(

@@ -56,12 +56,14 @@ async def forecast(plan: Plan, *, environment: Environment, now: datetime) -> Ta
             ("read", "Tokens read", "count", (_whole(read, n), _whole(read, n))),
             ("written", "Tokens written", "count", tuple(_whole(w, n) for w in written)),
             ("dollars", "US dollars", "number", tuple(dollars)),
-            ("hours", "Hours", "number", tuple(hours)),
+            ("hours", "Hours", "number", (None, None) if plan.batch else tuple(hours)),
         ]
+    pace = f"a reply takes {REPLY_S:g} s and {in_flight} are in flight"
+    if plan.batch:
+        pace = "the API promises the answers of each wave within 24 hours, and how long it takes is not known"
     assumed = (
-        f"{CHARACTERS} characters of words are a token, a reply takes {REPLY_S:g} s and {in_flight} are in "
-        "flight; nothing comes from the memory or a provider's cache, and judges and models that choose "
-        "frames are not counted"
+        f"{CHARACTERS} characters of words are a token; {pace}; nothing comes from the memory or a "
+        "provider's cache, and judges and models that choose frames are not counted"
     )
     return Table(
         name="forecast",

@@ -2,13 +2,16 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import msgspec
 
 from vidence.ask.judging.verdict_request import TemplateJudge
+from vidence.ask.models.batches import Batches
 from vidence.catalog import create
 from vidence.contracts import Judge, Scorer
+from vidence.engine.batching import open_batches
 from vidence.engine.engine import AskCount, Context, Engine
 from vidence.engine.environment import Environment
 from vidence.engine.evaluate import Summary
@@ -17,7 +20,7 @@ from vidence.engine.executor import executor_of
 from vidence.engine.limits import AskLimits, Budget
 from vidence.engine.plan import Plan, read_plan, write_plan
 from vidence.engine.scoring import JudgeModel, JudgePool, score_reply
-from vidence.engine.session import add_judges, each, judge_model, judge_of
+from vidence.engine.session import add_judges, each, in_waves, judge_model, judge_of
 from vidence.engine.store import RunStore
 from vidence.errors import NoVerdictsError, UsageError
 from vidence.records import EXTRACT, Item, Record, Reply, Score, Trial, Unreadable, Verdict
@@ -66,16 +69,24 @@ async def judge_run(plan: Plan, folder: Path, *, environment: Environment, on_ev
             _check_free(store, plan, folder)
 
             def begin() -> None:
-                write_plan(folder, plan, facts)  # before the first verdict: it says by whom they are
+                # Before the first verdict: it says by whom they are.
+                write_plan(folder, _kept(plan, before), facts)
                 _forget_other_failures(store, pool)
 
             is_new_rule = len(pool.models) > 1 and before.judge_panel != plan.judge_panel
             held = _Held(store=store, begin=begin)
+            batches = open_batches(plan, engine, [model.name for model in pool.models], views=())
             summary = await _judge_all(
-                engine, pool, plan, held=held, on_event=on_event, is_new_rule=is_new_rule
+                engine, pool, plan, held=held, batches=batches, is_new_rule=is_new_rule
             )
     summary.close(Budget(), judging)
     return summary
+
+
+def _kept(plan: Plan, before: Plan) -> Plan:
+    """The plan as the folder keeps it: whether it was answered in batches stays, which sets its prices."""
+    limit = None if before.batch else plan.max_cost
+    return msgspec.structs.replace(plan, batch=before.batch, max_cost=limit)
 
 
 def check_known(items: Sequence[Item], folder: Path) -> None:
@@ -106,9 +117,15 @@ def _check_free(store: RunStore, plan: Plan, folder: Path) -> None:
 
 
 async def _judge_all(
-    engine: Engine, pool: JudgePool, plan: Plan, *, held: "_Held", on_event: Listener, is_new_rule: bool
+    engine: Engine,
+    pool: JudgePool,
+    plan: Plan,
+    *,
+    held: "_Held",
+    batches: Sequence[Batches],
+    is_new_rule: bool,
 ) -> Summary:
-    store = held.store
+    store, on_event = held.store, engine.on_event
     items = {item.item_id: item for item in store.items()}
     parsers: dict[str, Scorer] = {
         "choice": create("parser", plan.parser),
@@ -146,8 +163,9 @@ async def _judge_all(
         summary.n_scores_kept += is_kept
         on_event(TrialStored(trial=judged, cost=0.0))
 
+    work = partial(each, consume=judge, n_consumers=plan.concurrency)
     try:
-        await each(todo, judge, n_consumers=plan.concurrency)
+        await in_waves(todo, work, batches=batches, on_event=on_event)
     finally:
         held.release()
     return summary

@@ -293,7 +293,8 @@ class Session:
                 count=count,
                 on_trouble=lambda message: self.on_event(MediaTrouble(message=message)),
             )
-            for wave in count_from(1):
+
+            async def asked(todo: Todo) -> Todo:
                 later: set[tuple[str, int]] = set()
                 # Twice as many as decode: a video is decoded while questions about others still wait.
                 await Pipeline(
@@ -301,13 +302,9 @@ class Session:
                     consume=partial(_ask_or_wait, ask, later),
                     first_alone=self._shares_frames,
                 ).work(self.groups(todo), n_producers=2 * workers.n_places, n_consumers=n_consumers)
-                if not later:
-                    break
-                self.on_event(BatchNews(message=f"wave {wave}: {len(later):,} questions wait for a batch"))
-                await _wave(self.batches)
-                todo = [one for one in todo if (one[0].item_id, one[1]) in later]
-            for batches in self.batches:
-                batches.settle()
+                return [one for one in todo if (one[0].item_id, one[1]) in later]
+
+            await in_waves(todo, asked, batches=self.batches, on_event=self.on_event)
 
     @property
     def _shares_frames(self) -> bool:
@@ -431,18 +428,6 @@ async def _ask_or_wait(
         await ask(subject)
     except LaterError:
         later.add((subject.item.item_id, subject.repeat))
-
-
-async def _wave(batches: Iterable[Batches]) -> None:
-    """Send what was collected, and wait for it."""
-    try:
-        async with anyio.create_task_group() as tasks:
-            for one in batches:
-                tasks.start_soon(one.wave)
-    except BaseExceptionGroup as group:
-        if (found := first_error(group, VidenceError)) is not None:
-            raise found from group
-        raise
 
 
 # --------------------------------------------------------------------------- producers and consumers
@@ -575,10 +560,49 @@ def first_error(group: BaseExceptionGroup[BaseException], kind: type[ErrorT]) ->
 
 async def each(
     things: Sequence[ReadyT], consume: Callable[[ReadyT], Awaitable[None]], *, n_consumers: int
-) -> None:
-    """Consume things as they are, several at the same time; errors as for `Pipeline.work`."""
+) -> Sequence[ReadyT]:
+    """Consume things as they are, several at the same time; errors as for `Pipeline.work`.
+
+    Those whose answers come with a batch are returned.
+    """
+    later: list[ReadyT] = []
+
+    async def consumed(thing: ReadyT) -> None:
+        try:
+            await consume(thing)
+        except LaterError:
+            later.append(thing)
 
     async def as_it_is(group: Sequence[ReadyT]) -> Sequence[ReadyT]:
         return group
 
-    await Pipeline(produce=as_it_is, consume=consume).work([things], n_producers=1, n_consumers=n_consumers)
+    await Pipeline(produce=as_it_is, consume=consumed).work([things], n_producers=1, n_consumers=n_consumers)
+    return later
+
+
+async def in_waves(
+    todo: Sequence[ReadyT],
+    work: Callable[[Sequence[ReadyT]], Awaitable[Sequence[ReadyT]]],
+    *,
+    batches: Sequence[Batches],
+    on_event: Listener,
+) -> None:
+    """Work on all, and again on what `work` returns because its answers come with a batch.
+
+    Raises:
+        VidenceError: a batch cannot be sent or read, or `work` raises it.
+    """
+    for wave in count_from(1):
+        if not (todo := await work(todo)):
+            break
+        on_event(BatchNews(message=f"wave {wave}: {len(todo):,} questions wait for a batch"))
+        try:
+            async with anyio.create_task_group() as tasks:
+                for one in batches:
+                    tasks.start_soon(one.wave)
+        except BaseExceptionGroup as group:
+            if (found := first_error(group, VidenceError)) is not None:
+                raise found from group
+            raise
+    for one in batches:
+        one.settle()

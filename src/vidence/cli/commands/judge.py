@@ -23,9 +23,9 @@ SECTION = "Ask"
 
 _FIELDS = (
     *("judge", "judge_models", "judge_prompts_dir", "extract_with"),
-    *("max_cost", "concurrency", "patience_s"),
+    *("max_cost", "concurrency", "patience_s", "batch"),
 )
-_SETTINGS = ("judge_panel", "judge_price_in", "judge_price_out")
+_SETTINGS = ("judge_panel", "judge_price_in", "judge_price_out", "batch_poll_s")
 
 
 class Judge(Record):
@@ -93,8 +93,8 @@ def _changed(plan: Plan, given: PlanOverrides) -> Plan:
             "judge_panel says what counts where several judges differ; name several with --judge-model, or "
             "leave it out"
         )
-    # A judge with prompts or prices of its own keeps none of the judge before.
-    before: PlanOverrides = {"judge_prompts_dir": None, "max_cost": None}
+    # A judge with prompts or prices of its own keeps none of the judge before, and batches were of answers.
+    before: PlanOverrides = {"judge_prompts_dir": None, "max_cost": None, "batch": False}
     if plan.judge_models != models:
         before |= {"judge_price_in": 0.0, "judge_price_out": 0.0}
     plan = msgspec.structs.replace(plan, **before)
