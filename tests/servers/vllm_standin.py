@@ -8,8 +8,9 @@ that is installed, and puts the same requests to a real engine.
 """
 
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import ModuleType
 
 import pytest
@@ -74,6 +75,7 @@ class RequestOutput:
     prompt_token_ids: list[int] | None
     outputs: list[CompletionOutput]
     finished: bool = True
+    request_id: str = ""
 
 
 def completed(
@@ -101,11 +103,19 @@ class _Core:
 
 @dataclass
 class _LLMEngine:
-    unfinished: bool = False
+    script: "StandIn"
+    waiting: dict[str, tuple[Turns, RequestOutput]] = field(default_factory=dict)
     engine_core: _Core = field(default_factory=_Core)
 
     def has_unfinished_requests(self) -> bool:
-        return self.unfinished
+        return bool(self.waiting)
+
+    def step(self) -> list[RequestOutput]:
+        time.sleep(0.001)
+        if self.script.step_error is not None:
+            raise self.script.step_error
+        ready = [name for name, (turns, _) in self.waiting.items() if self.script.is_ready(turns)]
+        return [replace(self.waiting.pop(name)[1], request_id=name) for name in ready]
 
 
 class _Tokenizer:
@@ -118,11 +128,11 @@ class StandIn:
     """What the engines of one test say, and what they were given."""
 
     answers: Callable[[Turns, SamplingParams], RequestOutput] = lambda turns, params: completed("yes")
+    is_ready: Callable[[Turns], bool] = lambda turns: True
+    step_error: Exception | None = None
     load_error: Exception | None = None
     engines: list["LLM"] = field(default_factory=list)
-    calls: list[tuple[list[Turns], list[SamplingParams], dict[str, object] | None]] = field(
-        default_factory=list
-    )
+    calls: list[tuple[Turns, SamplingParams, dict[str, object] | None]] = field(default_factory=list)
 
 
 class LLM:
@@ -132,23 +142,25 @@ class LLM:
         if self.script.load_error is not None:
             raise self.script.load_error
         self.arguments = {"model": model, **arguments}
-        self.llm_engine = _LLMEngine()
+        self.llm_engine = _LLMEngine(self.script)
         self.script.engines.append(self)
 
     def get_tokenizer(self) -> _Tokenizer:
         return _Tokenizer()
 
-    def chat(
+    def enqueue_chat(
         self,
         messages: list[Turns],
         sampling_params: Sequence[SamplingParams] | None = None,
         use_tqdm: bool = True,
         chat_template_kwargs: dict[str, object] | None = None,
-    ) -> list[RequestOutput]:
+    ) -> list[str]:
         assert not use_tqdm
-        assert len(messages) == len(sampling_params)
-        self.script.calls.append((messages, list(sampling_params), chat_template_kwargs))
-        return [self.script.answers(t, p) for t, p in zip(messages, sampling_params, strict=True)]
+        [turns], [params] = messages, sampling_params
+        name = f"{len(self.script.calls)}"
+        self.script.calls.append((turns, params, chat_template_kwargs))
+        self.llm_engine.waiting[name] = turns, self.script.answers(turns, params)
+        return [f"{name}-c0ffee01"]
 
 
 @dataclass

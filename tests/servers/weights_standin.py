@@ -93,4 +93,4 @@ def _said(request: Request) -> str:
 def create(settings: Settings) -> BatchingModel:
     """The rule."""
     identity = f"{NAME}:{Path(settings.name).name}"
-    return BatchingModel(identity, lambda: _Rule(settings), batch_size=settings.batch_size)
+    return BatchingModel(identity, lambda: _Rule(settings), max_in_flight=3 * settings.batch_size)

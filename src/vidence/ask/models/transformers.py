@@ -90,6 +90,8 @@ def load(source: Source, settings: Settings) -> tuple["ProcessorMixin", "PreTrai
         "local_files_only": settings.local_only or not source.revision,
     }
     device_map = _device_map(settings.device)
+    if settings.threads is not None:
+        torch.set_num_threads(settings.threads)  # also those of threads that begin to use torch later
     logger.info("loading %s", source.place)
     try:
         with no_progress_bars():
@@ -259,21 +261,12 @@ class Checkpoint(Weights):
 
     def encode(self, jobs: Sequence[Job]) -> Callable[[], list[Reply]]:
         """Encode requests that have one `Draw` (a single one if it has a seed); see `Weights.encode`."""
-        self._bound_threads()
         inputs = self._processed(jobs)
         return lambda: self._answered(jobs, inputs)
-
-    def _bound_threads(self) -> None:
-        """Torch counts them for each thread of this process apart."""
-        import torch
-
-        if self._settings.threads is not None:
-            torch.set_num_threads(self._settings.threads)
 
     def _answered(self, jobs: Sequence[Job], inputs: "BatchFeature") -> list[Reply]:
         import torch
 
-        self._bound_threads()
         try:
             return self._generate(jobs, copy(inputs).to(self._model.device))
         except torch.OutOfMemoryError as error:
@@ -405,4 +398,4 @@ def create(settings: Settings) -> BatchingModel:
         always=("dtype",),
     )
     size = settings.batch_size or (CPU_BATCH_SIZE if settings.device == "cpu" else GPU_BATCH_SIZE)
-    return BatchingModel(identity, lambda: Checkpoint(source, settings), batch_size=size, kind=draw_of)
+    return BatchingModel(identity, lambda: Checkpoint(source, settings), max_in_flight=3 * size, kind=draw_of)

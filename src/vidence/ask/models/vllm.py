@@ -3,11 +3,11 @@
     vllm:/path/to/checkpoint?max_model_len=32768
     vllm:Qwen/Qwen2.5-VL-7B-Instruct?tensor_parallel_size=2&limit_mm_per_prompt=64
 
-Requests that are in flight together are answered in batches. A server (``vllm serve``, asked with
+Requests join the batch that the engine works on as others leave it. A server (``vllm serve``, asked with
 ``openai:``) does the same for several runs at once; this one needs no server.
 
-Written against the public interface of vLLM 0.32 and 0.33: ``LLM(...)``, ``LLM.chat``,
-``LLM.get_tokenizer``, ``SamplingParams``, ``StructuredOutputsParams``.
+Written against the public interface of vLLM 0.32 and 0.33: ``LLM(...)``, ``LLM.enqueue_chat``,
+``LLM.get_tokenizer``, ``LLMEngine.step``, ``SamplingParams``, ``StructuredOutputsParams``.
 """
 
 import gc
@@ -15,6 +15,9 @@ import importlib.util
 import logging
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import Future, wait
+from queue import SimpleQueue
+from threading import Lock
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
@@ -51,6 +54,7 @@ if TYPE_CHECKING:
 
 BATCH_SIZE = 64
 SHUTDOWN_S = 15.0
+TAKE_OVER_S = 0.05  # how soon another thread feeds the engine after the last one left
 # Set before vLLM is imported, where the user has not set them: no report of its use to its makers, no
 # log of every step, and no copies of this process, which has threads, a database and workers of its own.
 ENVIRONMENT = {
@@ -81,7 +85,7 @@ class Settings(WeightSettings):
     engine: Annotated[
         dict[str, object], Meta(description="JSON object of further arguments of `vllm.LLM`")
     ] = msgspec.field(default_factory=dict)
-    batch_size: Annotated[int, Meta(ge=1, description="most given to the engine at once")] = BATCH_SIZE
+    batch_size: Annotated[int, Meta(ge=1, description="most in the engine at once")] = BATCH_SIZE
 
     def __post_init__(self) -> None:
         """Refuse arguments of the engine that have options of their own."""
@@ -158,6 +162,9 @@ class Engine(Weights):
         self._settings = settings
         self._takes_schemas = settings.structured != "off"
         self._llm = _start(source, settings)
+        self._new: SimpleQueue[tuple[Conversation, SamplingParams, Future[RequestOutput]]] = SimpleQueue()
+        self._asked: dict[str, Future[RequestOutput]] = {}
+        self._feeding = Lock()
         vocabulary = self._llm.get_tokenizer().get_vocab()
         self._letters = letter_tokens(vocabulary)
         self._blanks = blank_tokens(vocabulary)
@@ -169,8 +176,8 @@ class Engine(Weights):
         gc.collect()
 
     def batch_size(self, request: Request) -> int:
-        """The same for all: the engine samples each request of a batch in its own way."""
-        return self._settings.batch_size
+        """One: the engine makes batches itself, of requests that come and go."""
+        return 1
 
     def job(self, request: Request) -> Job:
         """See `Weights.job`."""
@@ -179,63 +186,77 @@ class Engine(Weights):
 
     def encode(self, jobs: Sequence[Job]) -> Callable[[], list[Outcome]]:
         """See `Weights.encode`."""
-        return lambda: self._chat(jobs, with_schema=self._takes_schemas)
+        return lambda: [self._answered(job, with_schema=self._takes_schemas) for job in jobs]
 
     def alone(self, job: Job, reason: UnfitError) -> Outcome:
         """A request that was not taken; once more without the schema of its reply, if it has one."""
         error = super().alone(job, reason)
-        is_worth_it = self._takes_schemas and self._settings.structured == "auto"
-        if not is_worth_it or job.request.prompt.reply_schema is None:
+        if self._settings.structured != "auto" or job.request.prompt.reply_schema is None:
             return error
         try:
-            [outcome] = self._chat([job], with_schema=False)
+            outcome = self._answered(job, with_schema=False)
         except UnfitError:
             return error
-        self._takes_schemas = False
-        _log.warning(
-            "%s does not take the schema of a reply and is asked without it from now on: %s",
-            self._name,
-            visible(str(error)),
-        )
+        if self._takes_schemas:
+            self._takes_schemas = False
+            _log.warning(
+                "%s does not take the schema of a reply and is asked without it from now on: %s",
+                self._name,
+                visible(str(error)),
+            )
         return outcome
 
-    def _chat(self, jobs: Sequence[Job], *, with_schema: bool) -> list[Outcome]:
-        outputs = self._asked(
-            [job.turns for job in jobs],
-            [self._sampling(job.request, with_schema=with_schema) for job in jobs],
+    def _answered(self, job: Job, *, with_schema: bool) -> Outcome:
+        """What the engine says to a request; one of the threads that wait feeds it for all."""
+        asked: Future[RequestOutput] = Future()
+        self._new.put((job.turns, self._sampling(job.request, with_schema=with_schema), asked))
+        while not asked.done():
+            if not self._feeding.acquire(blocking=False):
+                wait([asked], timeout=TAKE_OVER_S)
+                continue
+            try:
+                while not asked.done():
+                    self._feed()
+            finally:
+                self._feeding.release()
+        return read_output(
+            asked.result(), job.request, model=self._name, letter_tokens=self._letters, blanks=self._blanks
         )
-        return [
-            read_output(
-                output, job.request, model=self._name, letter_tokens=self._letters, blanks=self._blanks
-            )
-            for job, output in zip(jobs, outputs, strict=True)
-        ]
 
-    def _asked(
-        self, conversations: Sequence[Conversation], sampling: "Sequence[SamplingParams]"
-    ) -> "list[RequestOutput]":
-        """What the engine says to conversations."""
+    def _feed(self) -> None:
+        """Hand the engine what is new, and pass on what it has finished by then; a thread at a time."""
+        from vllm.exceptions import VLLMError
+
+        engine = self._llm.llm_engine
+        try:
+            while not self._new.empty():
+                self._enter(*self._new.get())
+            for output in engine.step() if engine.has_unfinished_requests() else ():
+                if output.finished:
+                    self._asked.pop(output.request_id).set_result(output)
+            fault = "" if engine.has_unfinished_requests() else f"lost {len(self._asked)} requests"
+        except (VLLMError, *FOREIGN) as error:
+            fault = f"failed: {type(error).__name__}: {error}"
+        while fault and self._asked:
+            _, asked = self._asked.popitem()
+            asked.set_exception(AccessError(f"the engine of {self._name} {fault}; start again"))
+
+    def _enter(self, turns: Conversation, sampling: "SamplingParams", asked: "Future[RequestOutput]") -> None:
         from vllm.exceptions import VLLMError
         from vllm.v1.engine.exceptions import EngineDeadError
 
         thinking = self._settings.thinking
+        options = None if thinking is None else {"enable_thinking": thinking}
+        self._asked[""] = asked  # until it has a name
         try:
-            outputs: list[RequestOutput] = self._llm.chat(
-                conversations,
-                sampling,
-                use_tqdm=False,
-                chat_template_kwargs=None if thinking is None else {"enable_thinking": thinking},
-            )
-        except EngineDeadError as error:
-            raise AccessError(f"the engine of {self._name} has died: {error}; start again") from error
+            [name] = self._llm.enqueue_chat([turns], [sampling], use_tqdm=False, chat_template_kwargs=options)
+        except EngineDeadError:
+            raise
         except (VLLMError, TemplateError, *FOREIGN) as error:
-            # Answers of a batch that broke must not mix with the next.
-            if self._llm.llm_engine.has_unfinished_requests():
-                raise AccessError(f"the engine of {self._name} failed: {error}; start again") from error
-            raise UnfitError(f"the engine cannot take it: {type(error).__name__}: {error}") from error
-        if n_lost := len(conversations) - len(outputs):
-            raise AccessError(f"the engine of {self._name} lost {n_lost} requests; start again")
-        return outputs
+            reason = f"the engine cannot take it: {type(error).__name__}: {error}"
+            self._asked.pop("").set_exception(UnfitError(reason))
+        else:  # outputs have the name that was given, without what the engine adds to it
+            self._asked[name.partition("-")[0]] = self._asked.pop("")
 
     def _sampling(self, request: Request, *, with_schema: bool) -> "SamplingParams":
         from vllm import SamplingParams
@@ -324,6 +345,7 @@ def create(settings: Settings) -> BatchingModel:
             f"vllm:{settings.name} needs vLLM, which runs on Linux with a GPU; run: {adding('vllm')}"
         )
     source = locate(settings.name, revision=settings.revision, local_only=settings.local_only)
+    n = settings.batch_size
     head = f"vllm:{source.name}@{source.content}"
     identity = spec_of(head, settings, _IN_IDENTITY, always=("dtype",))
-    return BatchingModel(identity, lambda: Engine(source, settings), batch_size=settings.batch_size)
+    return BatchingModel(identity, lambda: Engine(source, settings), max_in_flight=2 * n, n_turns=n)

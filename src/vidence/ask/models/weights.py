@@ -165,9 +165,9 @@ class BatchingModel:
     """A model whose weights are in this process; they are loaded at the first request.
 
     There is no worker to watch: a request that is in no batch yet leads the next one, and the others in
-    it get their outcomes. Two batches are under way at most: the device answers one, and one is prepared
-    meanwhile. If a batch breaks in a way that was not foreseen, its leader gets the error and the others
-    take their own turns; so no request waits for ever.
+    it get their outcomes. One batch at most is prepared while the device answers others. If a batch breaks
+    in a way that was not foreseen, its leader gets the error and the others take their own turns; so no
+    request waits for ever.
     """
 
     looks = True
@@ -178,19 +178,23 @@ class BatchingModel:
         identity: str,
         load: Callable[[], Weights],
         *,
-        batch_size: int,
+        max_in_flight: int,
+        n_turns: int = 1,
         kind: Callable[[Request], Hashable] = lambda _: None,
     ) -> None:
-        """`load` is called once, in a thread; requests share a batch where their `kind` is the same."""
+        """`load` is called once, in a thread; requests share a batch where their `kind` is the same.
+
+        So many batches are answered at a time as there are turns.
+        """
         self.identity = identity
-        self.max_in_flight = 3 * batch_size  # answered, prepared, and on their way
+        self.max_in_flight = max_in_flight
         self._load = load
         self._kind = kind
         self._checkpoint: Weights | None = None
         self._broken: VidenceError | None = None
         self._waiting: list[_Ticket] = []
         self._preparing = anyio.Lock()
-        self._turn = anyio.Lock()
+        self._n_turns, self._turns = n_turns, anyio.Semaphore(n_turns)
 
     async def reply(self, request: Request) -> Reply:
         """Answer, together with waiting requests of the same kind; see `Model.reply`.
@@ -218,7 +222,9 @@ class BatchingModel:
     async def close(self) -> None:
         """Let go of the weights; batches that are under way are finished first."""
         self._broken = AccessError(f"{self.identity} is closed; make it again")
-        async with self._preparing, self._turn:
+        async with self._preparing, AsyncExitStack() as turns:
+            for _ in range(self._n_turns):
+                await turns.enter_async_context(self._turns)
             checkpoint, self._checkpoint = self._checkpoint, None
             if checkpoint is not None:
                 await anyio.to_thread.run_sync(checkpoint.close)
@@ -232,11 +238,13 @@ class BatchingModel:
                     batch = await self._gathered(ticket, checkpoint.batch_size(ticket.request))
                     turn.callback(_end, batch)
                     answer = await anyio.to_thread.run_sync(checkpoint.prepare, [t.request for t in batch])
-                    await turn.enter_async_context(self._turn)  # the next is prepared from now on
+                    await turn.enter_async_context(self._turns)  # the next is prepared from now on
             if ended is not None:
                 await ended.wait()
             else:
-                for each, outcome in zip(batch, await anyio.to_thread.run_sync(answer), strict=True):
+                own_thread = anyio.CapacityLimiter(1)  # the event loop's threads are for short work
+                outcomes = await anyio.to_thread.run_sync(answer, limiter=own_thread)
+                for each, outcome in zip(batch, outcomes, strict=True):
                     each.outcome = outcome
 
     async def _gathered(self, ticket: _Ticket, size: int) -> list[_Ticket]:

@@ -6,6 +6,7 @@ import os
 import sys
 from pathlib import Path
 
+import anyio
 import msgspec
 import pytest
 
@@ -75,7 +76,7 @@ def test_options_become_arguments_and_what_is_not_set_is_left_to_vllm(model, scr
     [engine] = script.engines
     plain = {"model": str(folder), "trust_remote_code": False, "dtype": "auto", "seed": 0}
     assert engine.arguments == {**plain, "tensor_parallel_size": 1}
-    assert script.calls[0][1][0].logprob_token_ids == [1, 2, 3, 4, 7]
+    assert script.calls[0][1].logprob_token_ids == [1, 2, 3, 4, 7]
     assert script.calls[0][2] is None
     options = {"dtype": "bfloat16", "max_model_len": "4096", "tensor_parallel_size": "2", "seed": "7"}
     options |= {"gpu_memory_utilization": "0.8", "limit_mm_per_prompt": "64", "trust_remote_code": "true"}
@@ -154,13 +155,41 @@ def test_identity_holds_what_changes_the_reply_and_nothing_else(script: StandIn,
     assert identity() != same
 
 
-def test_requests_share_a_batch_however_each_is_drawn(model: BatchingModel, script: StandIn):
+def test_requests_are_in_the_engine_at_once_however_each_is_drawn(model: BatchingModel, script: StandIn):
     script.answers = lambda turns, params: completed(f"{words(turns)} {params.max_tokens}")
     requests = [
         make_request(sampling=Sampling(max_tokens=n, temperature=n % 2), text=f"q{n}") for n in range(2, 6)
     ]
+    script.is_ready = lambda turns: len(script.calls) == 4
     assert [r.text for r in ask_together(model, requests)] == ["q2 2", "q3 3", "q4 4", "q5 5"]
-    assert [len(messages) for messages, _, _ in script.calls] == [4]
+
+
+def test_requests_join_the_engine_as_others_leave_it(folder: Path, script: StandIn):
+    """A slow one holds up none of the others, and no more are in the engine than the option says."""
+    most = []
+
+    def is_ready(turns: Turns) -> bool:
+        most.append(len(script.engines[0].llm_engine.waiting))
+        return len(script.calls) >= 3 and (words(turns) != "slow" or len(done) == 8)
+
+    script.is_ready = is_ready
+    model = create(str(folder), {"batch_size": "3"})
+    done: list[str] = []
+
+    async def one(text: str) -> None:
+        await model.reply(make_request(text=text))
+        done.append(text)
+
+    async def everything() -> None:
+        with anyio.fail_after(30):
+            async with anyio.create_task_group() as tasks:
+                for text in ("slow", *(f"q{n}" for n in range(8))):
+                    tasks.start_soon(one, text)
+
+    anyio.run(everything)
+    assert model.max_in_flight == 6
+    assert done[-1] == "slow"
+    assert max(most) == 3
 
 
 def refusing(word: str, error: Exception) -> "object":
@@ -195,7 +224,7 @@ def test_a_broken_image_never_gets_to_the_engine(model: BatchingModel, script: S
     outcomes = ask_together(model, [bad, good])
     assert isinstance(outcomes[0], RejectedRequestError)
     assert isinstance(outcomes[1], Reply)
-    assert [len(messages) for messages, _, _ in script.calls] == [1]
+    assert len(script.calls) == 1
     assert isinstance(ask_together(model, [bad])[0], RejectedRequestError)
     assert len(script.calls) == 1
 
@@ -209,20 +238,19 @@ def test_a_reply_that_was_broken_off_may_be_asked_for_again(model: BatchingModel
 
 
 def test_an_engine_that_broke_ends_the_run(model, folder, script, monkeypatch):
-    def break_in_the_middle(turns: Turns, params: SamplingParams) -> RequestOutput:
-        script.engines[-1].llm_engine.unfinished = True
-        raise RuntimeError("device-side assert")
-
     ask(model, make_request())
-    monkeypatch.setattr(script.engines[0], "chat", lambda *_, **__: [])
-    with pytest.raises(AccessError, match="lost 1 requests"):
-        ask(model, make_request())
+    with monkeypatch.context() as patch:
+        patch.setattr(script.engines[0].llm_engine, "has_unfinished_requests", lambda: False)
+        with pytest.raises(AccessError, match="lost 1 requests"):
+            ask(model, make_request())
     script.answers = refusing("?", EngineDeadError("out of memory"))
-    with pytest.raises(AccessError, match="has died: out of memory; start again"):
+    with pytest.raises(AccessError, match="failed: EngineDeadError: out of memory; start again"):
         ask(create(str(folder), {}), make_request(text="?"))
-    script.answers = break_in_the_middle
-    with pytest.raises(AccessError, match="failed: device-side assert"):
-        ask(create(str(folder), {}), make_request())
+    script.step_error = RuntimeError("device-side assert")
+    outcomes = ask_together(create(str(folder), {}), [make_request(text=f"q{n}") for n in range(3)])
+    assert {str(error) for error in outcomes} == {
+        "the engine of weights failed: RuntimeError: device-side assert; start again"
+    }
 
 
 def test_closing_ends_the_engine_and_closing_twice_is_fine(model: BatchingModel, script: StandIn):
@@ -241,7 +269,7 @@ def only_plain(turns: Turns, params: SamplingParams) -> RequestOutput:
 
 def test_the_schema_goes_with_the_prompts_that_have_one_or_not_at_all(model, script, folder):
     ask_together(model, [with_schema(make_request()), make_request()])
-    held_to = [p.structured_outputs for _, params, _ in script.calls for p in params]
+    held_to = [params.structured_outputs for _, params, _ in script.calls]
     assert [h and h.json for h in held_to] == [SCHEMA, None]
     script.answers = only_plain
     with pytest.raises(RejectedRequestError, match="cannot be compiled"):
@@ -254,7 +282,7 @@ def test_a_schema_that_is_not_taken_is_left_out_but_only_that(model: BatchingMod
     with pytest.raises(RejectedRequestError, match="too long"):
         ask(model, with_schema(make_request(text="bad")))
     ask(model, with_schema(make_request(text="good")))
-    assert script.calls[-1][1][0].structured_outputs is not None
+    assert script.calls[-1][1].structured_outputs is not None
     script.answers = only_plain
     outcomes = ask_together(model, [with_schema(make_request([n])) for n in range(3)])
     assert [o.text for o in outcomes] == ["plain"] * 3

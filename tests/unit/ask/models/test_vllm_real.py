@@ -44,11 +44,12 @@ def test_names_parameters_and_fields_are_those_of_the_library():
     from vllm.platforms import current_platform
     from vllm.sampling_params import StructuredOutputsParams
     from vllm.v1.engine.exceptions import EngineDeadError
+    from vllm.v1.engine.llm_engine import LLMEngine
 
     def parameters(function: object) -> set[str]:
         return set(inspect.signature(function).parameters)
 
-    assert parameters(vllm_standin.LLM.chat) <= parameters(vllm.LLM.chat)
+    assert parameters(vllm_standin.LLM.enqueue_chat) <= parameters(vllm.LLM.enqueue_chat)
     names = {field.name for field in fields(vllm_standin.SamplingParams)}
     assert names <= set(vllm.SamplingParams.__struct_fields__)
     assert "json" in parameters(StructuredOutputsParams)
@@ -57,7 +58,8 @@ def test_names_parameters_and_fields_are_those_of_the_library():
         (vllm_standin.CompletionOutput, vllm.CompletionOutput),
     ):
         assert {field.name for field in fields(ours)} <= {field.name for field in fields(theirs)}
-    assert {"prompt_token_ids", "outputs", "finished"} <= parameters(vllm.RequestOutput)
+    assert {"has_unfinished_requests", "step"} <= set(dir(LLMEngine))
+    assert {"prompt_token_ids", "outputs", "finished", "request_id"} <= parameters(vllm.RequestOutput)
     assert issubclass(VLLMValidationError, VLLMClientError)
     assert issubclass(VLLMClientError, VLLMError)
     assert issubclass(EngineDeadError, VLLMError)

@@ -65,7 +65,7 @@ class Asked:
 
     def __init__(self) -> None:
         self.weights = Logged()
-        self.model = BatchingModel("logged", lambda: self.weights, batch_size=2)
+        self.model = BatchingModel("logged", lambda: self.weights, max_in_flight=6)
         self.outcomes: dict[int, str | Exception] = {}
 
     async def ask(self, i: int) -> None:
@@ -100,7 +100,6 @@ def test_one_batch_and_no_more_is_prepared_while_another_is_answered():
 
     asked = Asked()
     asked.run(work, n=8)
-    assert asked.model.max_in_flight == 6
     assert asked.outcomes == {i: f"{i}" for i in range(8)}
     steps = [line for line in asked.weights.log if not line.startswith("prepared")]
     assert steps == [f"{word} {i}" for i in range(4) for word in ("begins", "ends")]
