@@ -202,25 +202,21 @@ def kill(bench: Bench) -> list[Row]:
     return [below(f"kill -9 after {before:.0f} of 200 requests: asked twice", after - 200, 8, "requests")]
 
 
+def long_table(path: Path) -> Path:
+    """26,806 questions about 336 media that no baseline looks at."""
+    fields = {"question": "How many?", "choices": ["one", "two", "three", "four", "five"], "answer": "C"}
+    with path.open("w") as file:
+        for i in range(26_806):
+            file.write(
+                json.dumps({"item_id": f"q{i}", "media": [{"path": f"v{i % 336}.mp4"}], **fields}) + "\n"
+            )
+    return path
+
+
 def finished(bench: Bench) -> list[Row]:
     """Resuming a finished run of 26,806 questions."""
     folder = bench.fresh("finished")
-    questions = folder / "questions.jsonl"
-    with questions.open("w") as file:
-        for i in range(26_806):
-            choices = ["one", "two", "three", "four", "five"]
-            file.write(
-                json.dumps(
-                    {
-                        "item_id": f"q{i}",
-                        "question": "How many?",
-                        "choices": choices,
-                        "answer": "C",
-                        "media": [{"path": f"v{i % 336}.mp4"}],
-                    }
-                )
-                + "\n"
-            )
+    questions = long_table(folder / "questions.jsonl")
     env = {"VIDENCE_CACHE": str(bench.fresh("cache"))}
     fixed = ["--data", str(questions), "--model", "baseline:random", "--out", str(folder / "run")]
     first = measure.run([str(VIDENCE), "run", "table", *fixed], env=env)

@@ -17,6 +17,7 @@ import gpu
 import harness
 import make
 import measure
+import peers
 import pointlight
 import studio
 import studio_load
@@ -44,6 +45,7 @@ def main() -> int:
     facts = measure.machine()
     measures = (
         *harness.ALL,
+        *peers.ALL,
         *diagnose.ALL,
         *choosing.ALL,
         *gpu.ALL,
