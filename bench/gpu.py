@@ -120,13 +120,15 @@ def serving(watch: Watch, address: str):
     stopping = threading.Event()
 
     def look() -> None:
+        last = time.perf_counter()
         while not stopping.wait(EVERY_S):
             with urllib.request.urlopen(f"{address}/metrics", timeout=5) as page:
                 counts = re.findall(r"^vllm:num_requests_running\{.*\} (\S+)$", page.read().decode(), re.M)
             running, now = sum(map(float, counts)), time.perf_counter()
             if running:
-                watch.spans.append((now - EVERY_S, now))
+                watch.spans.append((last, now))
                 watch.sizes.append(running)
+            last = now
 
     thread = threading.Thread(target=look)
     thread.start()

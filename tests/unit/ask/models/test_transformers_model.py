@@ -4,7 +4,8 @@ import io
 import logging
 import math
 import shutil
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import anyio
@@ -161,6 +162,26 @@ class TestBatches:
         sizes = _spy_sizes(model, monkeypatch)
         ask_together(model, MIXED[:5])
         assert sizes == [2, 2, 1]
+
+    def test_the_next_batch_is_encoded_while_one_is_generated(self, folder, reference, monkeypatch):
+        model = make_model(folder)
+        ask(model, make_request())
+        checkpoint, meeting = model._checkpoint, threading.Barrier(2, timeout=30)
+        first_generates, second_encodes = iter([True]), iter([False, True])
+
+        def meet(plain: Callable[..., object], turns: Iterator[bool]) -> Callable[..., object]:
+            def call(*arguments: object, **named: object) -> object:
+                if next(turns, False):
+                    meeting.wait()  # each of the two waits until the other has begun
+                return plain(*arguments, **named)
+
+            return call
+
+        network = checkpoint._model
+        monkeypatch.setattr(checkpoint, "_processed", meet(checkpoint._processed, second_encodes))
+        monkeypatch.setattr(network, "generate", meet(network.generate, first_generates))
+        requests = [make_request([i]) for i in range(8)]
+        assert [r.text for r in ask_together(model, requests)] == [reference(r)[0] for r in requests]
 
     def test_a_processor_that_cannot_mix_numbers_of_images(self, folder, reference, monkeypatch):
         model = make_model(folder, batch_size="8")
