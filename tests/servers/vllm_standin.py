@@ -114,7 +114,7 @@ class _LLMEngine:
         time.sleep(0.001)
         if self.script.step_error is not None:
             raise self.script.step_error
-        ready = [name for name, (turns, _) in self.waiting.items() if self.script.is_ready(turns)]
+        ready = [name for name, (turns, _) in [*self.waiting.items()] if self.script.is_ready(turns)]
         return [replace(self.waiting.pop(name)[1], request_id=name) for name in ready]
 
 

@@ -16,7 +16,6 @@ import logging
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, wait
-from queue import SimpleQueue
 from threading import Lock
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -54,7 +53,7 @@ if TYPE_CHECKING:
 
 BATCH_SIZE = 64
 SHUTDOWN_S = 15.0
-TAKE_OVER_S = 0.05  # how soon another thread feeds the engine after the last one left
+TAKE_OVER_S = 0.05  # how soon another thread steps the engine after the last one left
 # Set before vLLM is imported, where the user has not set them: no report of its use to its makers, no
 # log of every step, and no copies of this process, which has threads, a database and workers of its own.
 ENVIRONMENT = {
@@ -162,9 +161,10 @@ class Engine(Weights):
         self._settings = settings
         self._takes_schemas = settings.structured != "off"
         self._llm = _start(source, settings)
-        self._new: SimpleQueue[tuple[Conversation, SamplingParams, Future[RequestOutput]]] = SimpleQueue()
         self._asked: dict[str, Future[RequestOutput]] = {}
-        self._feeding = Lock()
+        self._fault = ""
+        # A request can enter while another thread steps: the engine works in a process of its own.
+        self._entering, self._stepping = Lock(), Lock()
         vocabulary = self._llm.get_tokenizer().get_vocab()
         self._letters = letter_tokens(vocabulary)
         self._blanks = blank_tokens(vocabulary)
@@ -207,56 +207,58 @@ class Engine(Weights):
         return outcome
 
     def _answered(self, job: Job, *, with_schema: bool) -> Outcome:
-        """What the engine says to a request; one of the threads that wait feeds it for all."""
-        asked: Future[RequestOutput] = Future()
-        self._new.put((job.turns, self._sampling(job.request, with_schema=with_schema), asked))
+        """What the engine says to a request; one of the threads that wait steps it for all."""
+        sampling = self._sampling(job.request, with_schema=with_schema)
+        with self._entering:
+            name = self._enter(job.turns, sampling)
+        asked = self._asked.setdefault(name, Future())
         while not asked.done():
-            if not self._feeding.acquire(blocking=False):
+            if not self._stepping.acquire(blocking=False):
                 wait([asked], timeout=TAKE_OVER_S)
                 continue
             try:
                 while not asked.done():
-                    self._feed()
+                    self._step()
             finally:
-                self._feeding.release()
+                self._stepping.release()
+        del self._asked[name]
         return read_output(
             asked.result(), job.request, model=self._name, letter_tokens=self._letters, blanks=self._blanks
         )
 
-    def _feed(self) -> None:
-        """Hand the engine what is new, and pass on what it has finished by then; a thread at a time."""
-        from vllm.exceptions import VLLMError
-
-        engine = self._llm.llm_engine
-        try:
-            while not self._new.empty():
-                self._enter(*self._new.get())
-            for output in engine.step() if engine.has_unfinished_requests() else ():
-                if output.finished:
-                    self._asked.pop(output.request_id).set_result(output)
-            fault = "" if engine.has_unfinished_requests() else f"lost {len(self._asked)} requests"
-        except (VLLMError, *FOREIGN) as error:
-            fault = f"failed: {type(error).__name__}: {error}"
-        while fault and self._asked:
-            _, asked = self._asked.popitem()
-            asked.set_exception(AccessError(f"the engine of {self._name} {fault}; start again"))
-
-    def _enter(self, turns: Conversation, sampling: "SamplingParams", asked: "Future[RequestOutput]") -> None:
+    def _enter(self, turns: Conversation, sampling: "SamplingParams") -> str:
+        """Hand the engine a request, which gets this name."""
         from vllm.exceptions import VLLMError
         from vllm.v1.engine.exceptions import EngineDeadError
 
         thinking = self._settings.thinking
         options = None if thinking is None else {"enable_thinking": thinking}
-        self._asked[""] = asked  # until it has a name
         try:
-            [name] = self._llm.enqueue_chat([turns], [sampling], use_tqdm=False, chat_template_kwargs=options)
-        except EngineDeadError:
-            raise
+            names: list[str] = self._llm.enqueue_chat(
+                [turns], [sampling], use_tqdm=False, chat_template_kwargs=options
+            )
+        except EngineDeadError as error:
+            raise AccessError(f"the engine of {self._name} has died: {error}; start again") from error
         except (VLLMError, TemplateError, *FOREIGN) as error:
-            reason = f"the engine cannot take it: {type(error).__name__}: {error}"
-            self._asked.pop("").set_exception(UnfitError(reason))
-        else:  # outputs have the name that was given, without what the engine adds to it
-            self._asked[name.partition("-")[0]] = self._asked.pop("")
+            raise UnfitError(f"the engine cannot take it: {type(error).__name__}: {error}") from error
+        return names[0].partition("-")[0]  # outputs are without what the engine adds to it
+
+    def _step(self) -> None:
+        """Pass on what the engine has finished by then."""
+        from vllm.exceptions import VLLMError
+
+        engine = self._llm.llm_engine
+        try:
+            is_busy = not self._fault and engine.has_unfinished_requests()
+            for output in engine.step() if is_busy else ():
+                if output.finished:
+                    self._asked.setdefault(output.request_id, Future()).set_result(output)
+            self._fault = self._fault or ("" if is_busy else "lost requests")
+        except (VLLMError, *FOREIGN) as error:
+            self._fault = f"failed: {type(error).__name__}: {error}"
+        for asked in [*self._asked.values()] if self._fault else ():
+            if not asked.done():
+                asked.set_exception(AccessError(f"the engine of {self._name} {self._fault}; start again"))
 
     def _sampling(self, request: Request, *, with_schema: bool) -> "SamplingParams":
         from vllm import SamplingParams
