@@ -1,8 +1,10 @@
 """Weights on machines: which models they are of, and how many GPUs a replica takes."""
 
+from types import SimpleNamespace
+
 import pytest
 
-from vidence.engine.cluster.replicas import gpus_of, gpus_taken, has_weights
+from vidence.engine.cluster.replicas import ReplicatedModel, gpus_of, gpus_taken, has_weights
 from vidence.errors import UsageError
 
 
@@ -34,3 +36,10 @@ def test_a_cluster_without_gpus_computes_on_processors_unless_it_grows(wanted, t
 def test_more_gpus_than_any_machine_has_are_refused():
     with pytest.raises(UsageError, match="takes 4 GPUs, and no machine of the cluster has more than 2"):
         gpus_taken(4, [{"Resources": {"GPU": 2.0}}, {"Resources": {}}], may_grow=False)
+
+
+@pytest.mark.parametrize(("own", "expected"), [(4, 12), (None, None)])
+def test_replicas_take_as_many_requests_as_their_weights_together(own, expected):
+    weights = SimpleNamespace(identity="w", looks=True, max_in_flight=own)
+    replicas = SimpleNamespace(machines=SimpleNamespace(places=[None] * 3))
+    assert ReplicatedModel("transformers:w", weights, replicas).max_in_flight == expected
