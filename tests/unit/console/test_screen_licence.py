@@ -2,9 +2,11 @@
 
 import io
 
+import msgspec
 from rich.console import Console
 
 from vidence import catalog
+from vidence.ask.benchmarks import paper_facts
 from vidence.console.screen import show_licence
 
 
@@ -26,7 +28,8 @@ def test_it_is_said_once(tmp_path):
 
 def test_other_terms_are_said_again(tmp_path, monkeypatch):
     told(tmp_path)
-    monkeypatch.setattr(type(catalog.create("benchmark", "mmvu")), "terms", "Ask the owners.")
+    facts = msgspec.structs.replace(paper_facts.paper_facts("mmvu"), terms="Ask the owners.")
+    monkeypatch.setattr(paper_facts, "paper_facts", {"mmvu": facts}.__getitem__)
     assert "terms: Ask the owners. (said once)" in told(tmp_path)
 
 
