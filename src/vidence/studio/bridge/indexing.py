@@ -68,6 +68,13 @@ class Indexer:
 
     def _work(self, place: ViewablePath) -> None:
         try:
+            self._index(place)
+        finally:
+            connection.close()
+
+    def _index(self, place: ViewablePath) -> None:
+        """Bring the rows of a run up to what lies there, or note what is wrong with it."""
+        try:
             self._bring_up(place)
         except VidenceError as error:
             _log.info("%s is not indexed: %s", place.path, error)
@@ -76,8 +83,6 @@ class Indexer:
                 for table in TABLES.values():
                     table.objects.filter(place=place.id).delete()
                 IndexRunRow.objects.create(place=place.id, content="", problem=str(error))
-        finally:
-            connection.close()
 
     def _reader(self, place: ViewablePath, content: str) -> Reader:
         """The reader of a run; that of one that goes on is kept, with its questions."""
