@@ -64,7 +64,7 @@ def handed_on(path: str, indices: list[int], threads: int) -> list[None]:
 def with_decord(path: str, indices: list[int], threads: int) -> Sequence[np.ndarray]:
     import decord
 
-    return decord.VideoParser(path, num_threads=threads).get_batch(indices).asnumpy()
+    return decord.VideoReader(path, num_threads=threads).get_batch(indices).asnumpy()
 
 
 def with_torchcodec(path: str, indices: list[int], threads: int) -> Sequence[np.ndarray]:
@@ -332,7 +332,7 @@ def as_markdown(rows: list[Row], exact: dict[str, dict[str, str]], parsers: list
     lines = [
         f"Wall / CPU seconds, least of {REPEATS} to {MOST_REPEATS} (of one for a parser that is far behind), "
         "interleaved; ratios are medians over the rounds. Open, index, read, RGB at full size. "
-        f"Parsers found: {', '.join(parsers)}.",
+        f"Readers found: {', '.join(parsers)}.",
         "",
         f"| video, N, threads | vidence | {HANDED_ON} | {FLOOR} | "
         + " | ".join(others)
