@@ -112,7 +112,7 @@ def listed(folder: Path) -> ListedRun:
 
 
 def keep_line(folder: Path, run: "Run | None" = None) -> None:
-    """Have a run that has ended keep its line; one in which somebody works again gets it at its end.
+    """Have a run that has ended keep its line; one that goes on again gets it at its end.
 
     `run` is what was read of it, if it was read since it ended.
     """
