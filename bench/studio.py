@@ -181,7 +181,7 @@ def measured(folder: Path) -> list[Row]:
         places = _PLACE.findall(body)
         query = urlencode([("run", place) for place in places])
         progress = [client.get(f"/items?{query}")]
-        while "trials are read" in progress[-1][0]:
+        while "stored rows are read" in progress[-1][0]:
             time.sleep(0.2)
             progress.append(client.get(f"/items?{query}"))
         whole_s = time.perf_counter() - began

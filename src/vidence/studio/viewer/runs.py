@@ -134,7 +134,7 @@ def _table(shown: Sequence[_Line], *, has_paths: bool) -> Table:
 def _status(line: _Line) -> Cell:
     """How far it is; beside that what is wrong with it, or how much of it is read."""
     one = line.standing
-    read = f"{one.n_read} of {one.n_rows} trials read" if one.is_unread else ""
+    read = f"{one.n_read} of {one.n_rows} stored rows read" if one.is_unread else ""
     return Cell(value=one.status, detail=one.listed.problem or read)
 
 

@@ -140,27 +140,27 @@ def test_pages_tell_how_much_is_read_until_all_trials_are(held, tmp_path):
         assert answer.status_code == 200
         return answer.content.decode()
 
-    while '2 of 4 trials are read <progress value="2" max="4">' not in page(address):
+    while '2 of 4 stored rows are read <progress value="2" max="4">' not in page(address):
         pass
     text = page(address)
     assert f'hx-get="{address.replace("&", "&amp;")}" hx-trigger="load delay:1s"' in text
     assert '<noscript><meta http-equiv="refresh" content="2"></noscript>' in text
     assert 'class="filters"' not in text
     assert listed(client, query) == []
-    assert "2 of 4 trials are read" in page(f"/run/{place_id(run)}")
+    assert "2 of 4 stored rows are read" in page(f"/run/{place_id(run)}")
     text = page(f"/compare?{query}&run={place_id(other)}")
-    assert re.findall(r"(\d of \d) trials are read", text) == ["2 of 4", "0 of 4"]
-    assert re.findall(r"(\d of \d) trials read", page("/runs")) == ["2 of 4", "0 of 4"]
+    assert re.findall(r"(\d of \d) stored rows are read", text) == ["2 of 4", "0 of 4"]
+    assert re.findall(r"(\d of \d) stored rows read", page("/runs")) == ["2 of 4", "0 of 4"]
     assert 'hx-get="/runs/lines"' in page("/runs")
     with RunStore(run, is_writer=True):  # a run that goes on is listed as far as it is read
         assert listed(client, query) == ["q1", "q2"]
         assert "More trials are being read" in page(f"/items?{query}")
     goes_on.set()
-    while "trials are read" in page(address):
+    while "stored rows are read" in page(address):
         pass
     assert listed(client, query) == ["q1", "q2", "q/3?&", "q4<sc"]
     assert "refresh" not in page(address)
-    while "trials read" in page("/runs"):
+    while "stored rows read" in page("/runs"):
         pass
 
 
