@@ -3,7 +3,8 @@
 A benchmark, model, selector, parser, judge, task, detector and so on is one file in the folder of its kind
 (`FOLDERS`) that defines ``create``. Its name is the name of the file with ``-`` for ``_``; a file that holds
 several like things lists them as ``NAMES = ("one", "another")``, and its ``create`` takes the name. A file
-without ``create`` is code that the family shares. Other distributions add theirs through the entry point
+without ``create`` is code that the family shares. Where a folder of the file's name holds files in TOML, each
+of these is a thing, and ``create`` takes its name. Other distributions add theirs through the entry point
 groups ``vidence.benchmarks``, ``vidence.models`` and so on: the name of the entry point is the name, its
 value the module.
 
@@ -21,7 +22,7 @@ import inspect
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
@@ -74,6 +75,7 @@ FOLDERS = {
 _SEE = "see 'Adding your own' in the documentation"
 _CREATE = re.compile(r"^def create\(", re.MULTILINE)
 _NAMES = re.compile(r"^NAMES = \(([^)]*)\)", re.MULTILINE)
+_ABOUT = re.compile(r'^about = "(.+)"$', re.MULTILINE)
 _WORD = re.compile(r"[A-Za-z_]{1,30}")
 _FIRST_LINE = re.compile(r'\A[ru]*"""(.+?)(?:"""|\n|\Z)')
 
@@ -85,6 +87,7 @@ class _File:
     module: str
     summary: str
     is_shared: bool
+    is_data: bool = False
 
 
 @functools.cache
@@ -103,8 +106,12 @@ def _files(kind: str) -> Mapping[str, _File]:
             is_shared=named is not None,
         )
         names_in_file = re.findall(r'"([^"]+)"', named[1]) if named else [path.stem.replace("_", "-")]
+        for data in folder.joinpath(path.stem).glob("*.toml"):  # each thing is a file of data there
+            about = _ABOUT.search(data.read_text(encoding="utf-8"))
+            found[data.stem] = replace(file, summary=about[1] if about else "", is_data=True)
+            names_in_file = []
         found |= dict.fromkeys(names_in_file, file)
-    return found
+    return dict(sorted(found.items()))
 
 
 @functools.cache
@@ -140,6 +147,15 @@ def names(kind: str) -> tuple[str, ...]:
         kind: one of `FOLDERS`.
     """
     return tuple(sorted({*_files(kind), *_entry_points(kind)}))
+
+
+def is_known(kind: str, text: str) -> bool:
+    """Whether a spec names a thing of that kind.
+
+    >>> is_known("benchmark", "toml:mine.toml"), is_known("benchmark", "questions.json")
+    (True, False)
+    """
+    return text.partition(":")[0].partition("?")[0] in names(kind)
 
 
 def check_name(kind: str, text: str) -> None:
@@ -190,7 +206,7 @@ def find(kind: str, name: str) -> ModuleType:
 def summary(kind: str, name: str) -> str:
     """What a thing is, in one line; a built-in one is not imported for it, unless several share its file."""
     ours = _files(kind).get(name)
-    if ours is not None and not ours.is_shared:
+    if ours is not None and (ours.is_data or not ours.is_shared):
         return ours.summary
     module = find(kind, name)
     if hasattr(module, "NAMES"):
@@ -245,7 +261,8 @@ def create(kind: str, text: "str | Spec", **resources: object) -> Any:  # noqa: 
     module = find(kind, spec.name)
     owner = f"the {kind} {spec.name!r}"
     make: Callable[..., object] = module.create
-    named = {"name": spec.name} if hasattr(module, "NAMES") else {}
+    ours = _files(kind).get(spec.name)
+    named = {"name": spec.name} if hasattr(module, "NAMES") or (ours and ours.is_data) else {}
     settings = settings_type(kind, spec.name)
     made = read_settings(settings or NoSettings, spec.options, argument=spec.argument, owner=owner)
     handed = {**({"settings": made} if settings else {}), **named, **resources}

@@ -17,7 +17,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.media.clip import Clip
-from vidence.records import Aside, Failed, Item, Outcome, Prompt, Record, Reply, Sampling, Score, Step
+from vidence.records import (
+    Aside,
+    Failed,
+    Item,
+    Outcome,
+    Prompt,
+    Record,
+    Reply,
+    Sampling,
+    Score,
+    Step,
+    Subtitling,
+)
 from vidence.tables.charts import Statement
 
 MadeT = TypeVar("MadeT")
@@ -88,6 +100,7 @@ class AskingRules(Record):
     judge: str = "rule-first"
     shuffle_choices: bool = False
     strategy: str = "once"
+    subtitles: Subtitling = "none"
     sampling: Sampling = Sampling()
 
 
@@ -125,8 +138,14 @@ class Release:
     """Patterns of the files of questions there (`fnmatch`; ``*`` crosses folders)."""
     media: tuple[str, ...] = ()
     """Patterns of the videos there, or of the archives that hold them."""
-    github: str = ""
-    """The only file of questions, where it is not on the hub: ``OWNER/NAME/REVISION/PATH``."""
+    takes_all: bool = False
+    """Whether all files that fit one of the patterns are questions, and not those of the first that fits."""
+    joined: tuple[str, ...] = ()
+    """Patterns of archives that were cut into pieces, joined in the order of their names."""
+    by_hand: str = ""
+    """Which media a user must fetch elsewhere."""
+    github: tuple[str, ...] = ()
+    """The files of questions, where they are not on the hub: ``OWNER/NAME/REVISION/PATH``."""
     absent: str = ""
     """Why there is nothing to fetch, and what to do instead; empty where there is."""
 

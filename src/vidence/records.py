@@ -72,6 +72,17 @@ class Provenance(Record, omit_defaults=True):
     maker: str = ""
 
 
+class Subtitles(Record, omit_defaults=True):
+    """What is said in the medium of a question: a file, and where in it the medium begins, in seconds."""
+
+    path: str
+    from_s: float = 0.0
+
+
+Subtitling: TypeAlias = Literal["none", "all", "shown", "interleaved"]
+"""Which subtitles a model is given: none, all, or those of its frames, in a block or among them."""
+
+
 @functools.cache
 def _first_letters(n: int) -> tuple[str, ...]:
     return tuple(chr(ord("A") + i) for i in range(n))
@@ -102,6 +113,7 @@ class Item(Record, omit_defaults=True):
     hints: tuple[str, ...] = ()
     knowledge: tuple[str, ...] = ()
     provenance: Provenance | None = None
+    subtitles: Subtitles | None = None
 
     @property
     def video_id(self) -> str:

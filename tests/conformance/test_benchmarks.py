@@ -14,12 +14,13 @@ from vidence.errors import DataError, UsageError
 from vidence.media.encode import Size
 from vidence.media.files import missing
 from vidence.records import Item
+from vidence.report.scores import macro_tag
 
-NAMES = catalog.names("benchmark")
+NAMES = catalog.ready("benchmark")
 
 
 def make(name: str) -> Benchmark:
-    return catalog.find("benchmark", name).create()
+    return catalog.create("benchmark", name)
 
 
 def loaded(name: str, split: str = "") -> Loaded:
@@ -55,7 +56,7 @@ def test_its_protocols_name_things_that_exist(name: str, protocol: str) -> None:
     assert 1 <= rules.jpeg_quality <= 95
     Size.parse(rules.size)
     Layout.parse(rules.layout)
-    assert rules.headline in ("micro", "answered") or rules.headline.startswith("macro:")
+    macro_tag(rules.headline)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -74,8 +75,7 @@ def test_its_sample_loads_with_usable_items_twice_and_in_every_split(name: str) 
             assert item.choices == ()
             assert item.answer.strip()
     shares = [1 / len(i.choices) for i in loaded(name).items if i.answer_kind == "choice"]
-    assert shares
-    assert 0 < sum(shares) / len(shares) <= 0.5
+    assert not shares or 0 < sum(shares) / len(shares) <= 0.5
     items = loaded(name).items
     assert msgspec.json.decode(msgspec.json.encode(list(items)), type=tuple[Item, ...]) == items
     first, second = loaded(name), loaded(name)

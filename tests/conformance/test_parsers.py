@@ -13,6 +13,7 @@ FUNCTIONS = Path(__file__).parents[1] / "subjects" / "functions.py"
 ARGUMENTS = {"python": f"python:{FUNCTIONS}:letter"}
 CHOICE = Item(item_id="q1", question="Which?", choices=("cat", "dog", "cow", "hen", "pig"), answer="B")
 OPEN = Item(item_id="q2", question="Which?", answer="dog", answer_kind="text")
+NUMBER = Item(item_id="q3", question="How many?", answer="7", answer_kind="text")
 REPLIES = (
     "B", "", " ", "\n", "B.", "<answer>B</answer>", "Answer: B", "dog", "ERROR: 429", "x" * 5000, "\u0000",
     "\ud800", "A or B", "<think>", "{}", "\\boxed{", "(" * 500, "B " * 500, "не знаю", "🐕",
@@ -24,7 +25,9 @@ def make(name: str) -> Scorer:
 
 
 def item_for(name: str) -> Item:
-    return OPEN if name in {"needs-judge", "description-match"} else CHOICE
+    if name == "mra":
+        return NUMBER
+    return OPEN if name in {"needs-judge", "description-match", "same-text"} else CHOICE
 
 
 @pytest.mark.parametrize("text", REPLIES)
@@ -45,10 +48,11 @@ def test_any_reply_has_an_outcome_and_a_score(name: str, text: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_plain_answer_is_read_twice_the_same_and_a_refusal_is_one(name: str) -> None:
-    reply = Reply(text="B", choice_logps={"A": -3.0, "B": -0.1})
+    plain = "7" if name == "mra" else "B"
+    reply = Reply(text=plain, choice_logps={"A": -3.0, "B": -0.1})
     outcome = make(name).read(item_for(name), reply)
     assert isinstance(outcome, Answered)
-    assert outcome.answer == "B"
+    assert outcome.answer == plain
     scorer, item = make(name), item_for(name)
     assert scorer.read(item, Reply(text="Answer: B")) == scorer.read(item, Reply(text="Answer: B"))
     scorer, item = make(name), item_for(name)

@@ -7,7 +7,7 @@ from subjects.samples import sample_folder
 from vidence import catalog
 from vidence.tables.table import Table
 
-NAMES = catalog.names("benchmark")
+NAMES = catalog.ready("benchmark")
 RULES = ("constant", "longest", "median")
 
 

@@ -3,9 +3,10 @@
 import json
 
 import pytest
+import tomli_w
 
 from subjects.layouts import BOTH, LAYOUTS
-from vidence.ask.mapping.mapping import presets
+from vidence.ask.mapping.mapping import as_table, presets
 
 
 def lines(text):
@@ -27,7 +28,7 @@ def test_questions_are_written_in_the_item_format(vidence, tmp_path):
 
 def test_a_run_reads_another_layout_and_is_taken_up_from_anywhere(vidence, tmp_path):
     questions = LAYOUTS["nextqa"].write(tmp_path)
-    (vidence.folder / "own.toml").write_text(presets()["nextqa"].read_text())
+    (vidence.folder / "own.toml").write_text(tomli_w.dumps(as_table(presets()["nextqa"])))
     said = (
         *("run", "table", "--data", str(questions), "--map", "own.toml"),
         *("--model", "baseline:constant?letter=B"),

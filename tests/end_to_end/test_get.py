@@ -16,6 +16,7 @@ from huggingface_hub import constants
 import vidence as package
 from servers.hub import Hub
 from servers.openai_stub import OpenAIStub
+from subjects.samples import sample_folder
 
 from .conftest import write_clip
 
@@ -303,3 +304,44 @@ def test_videos_of_the_hubs_cache_lie_inside(vidence, mmvu) -> None:
     done = vidence(*run, "--set", "media_inside=true")
     assert done.code == 0, done.err
     assert "outside the folder" not in done.err
+
+
+def zipped(members):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return file.getvalue()
+
+
+@pytest.fixture
+def video_mme(hub, clip):
+    """Video-MME as its data set has it: films and subtitles in archives of their own."""
+    pytest.importorskip("pyarrow")
+    folder = sample_folder("video-mme")
+    table = next(folder.glob("videomme/*.parquet"))
+    return hub.add(
+        "lmms-lab/Video-MME",
+        {
+            f"videomme/{table.name}": table.read_bytes(),
+            "videos_chunked_01.zip": zipped({"data/aKitchen.mp4": clip, "data/aGarden.mp4": clip + b"2"}),
+            "subtitle.zip": zipped(
+                {"subtitle/aKitchen.srt": (folder / "subtitle/aKitchen.srt").read_bytes()}
+            ),
+        },
+    )
+
+
+def test_video_mme_is_fetched_and_run_by_its_name_with_and_without_subtitles(vidence, video_mme) -> None:
+    done = vidence("get", "video-mme", "--media", "--limit", "20", "--yes")
+    assert done.code == 0, done.err
+    with OpenAIStub(answer="B") as server:
+        ask = ("run", "video-mme", "--limit", "20", "--model", f"openai:m?base_url={server.base_url}")
+        bare = vidence(*ask, "--out", "bare", "--no-page")
+        with_words = vidence(*ask, "--protocol", "subtitles", "--out", "words", "--no-page")
+    for done in (bare, with_words):
+        assert done.code == 0, done.err
+        assert re.search(r"Short.*Long.*Overall", done.out), done.out
+    assert "First the milk." in vidence.trials("words")["001-1"].prompt.text
+    assert "First the milk." not in vidence.trials("bare")["001-1"].prompt.text
+    assert plan_of(vidence.folder / "words")["plan"]["subtitles"] == "shown"

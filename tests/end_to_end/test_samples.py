@@ -33,7 +33,7 @@ def n_shown(found: Run) -> dict[str, int]:
 PROTOCOLS = [
     (name, protocol)
     for name in ("herbench", "humanpcr")
-    for protocol in catalog.find("benchmark", name).create().protocols
+    for protocol in catalog.create("benchmark", name).protocols
 ]
 
 

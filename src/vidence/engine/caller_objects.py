@@ -13,7 +13,7 @@ from vidence.ask.benchmarks.table import Table
 from vidence.ask.fetching.address import is_address
 from vidence.ask.files import FieldError, decoded
 from vidence.ask.functions import VouchedName, give
-from vidence.catalog import names
+from vidence.catalog import is_known
 from vidence.contracts import Model, Scorer, Selector, Strategy
 from vidence.engine.evaluate import own_run
 from vidence.engine.plan import PlainOverrides, PlanOverrides, read_overrides
@@ -79,7 +79,7 @@ def benchmark_of(questions: AnyQuestions, data: Path | str | None) -> tuple[str,
     Raises:
         UsageError: questions beside `data`.
     """
-    if isinstance(questions, str) and (data is not None or questions in names("benchmark")):
+    if isinstance(questions, str) and (data is not None or is_known("benchmark", questions)):
         return questions, data
     if data is not None:
         raise UsageError(

@@ -8,7 +8,7 @@ import hashlib
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from fnmatch import fnmatchcase
@@ -20,7 +20,7 @@ from vidence.ask.fetching.address import HubAddress, is_address
 from vidence.ask.fetching.archives import FREE_BYTES, is_archive, is_inside, matched, unpack
 from vidence.ask.fetching.hub import DatasetListing, Hub, HubFile
 from vidence.ask.fetching.plain import read_web
-from vidence.catalog import create, names
+from vidence.catalog import create, is_known, ready
 from vidence.contracts import Benchmark, Release
 from vidence.errors import DataError, StoreError, UnknownNameError, UsageError
 from vidence.media.whole import write_whole
@@ -65,6 +65,8 @@ class NeededMedia:
     packed: tuple[HubFile, ...]
     left: tuple[str, ...]
     """Paths that no file is; they may be in the archives."""
+    spare: frozenset[str]
+    """Those of subtitles, which not every medium has."""
 
     @property
     def files(self) -> tuple[HubFile, ...]:
@@ -106,13 +108,13 @@ def offer(name: str, *, hub: Hub, config: str | None = None) -> Offer:
             raise UsageError(f"{name} cannot be fetched: {release.absent}")
         address = HubAddress(release.hub, release.revision)
     listing = hub.listing(address)
-    questions = _first_fitting(listing.files, release.questions, every=not benchmark)
+    questions = _first_fitting(listing.files, release.questions, every=not benchmark or release.takes_all)
     if benchmark and release.questions and not questions:
         raise DataError(
             f"{listing.address} holds no questions as {name} has them ({', '.join(release.questions)}); "
             f"it holds {some((one.path for one in listing.files), most=6)}"
         )
-    chosen = _of_config(questions, config) if benchmark else questions
+    chosen = _of_config(questions, config) if benchmark and not release.takes_all else questions
     return Offer(
         benchmark=benchmark,
         release=release,
@@ -130,8 +132,8 @@ def release_of(name: str) -> Release:
     Raises:
         UsageError: there is no such benchmark, or it says nothing of a release.
     """
-    if name not in names("benchmark"):
-        known = [one for one in names("benchmark") if _release(one) is not None]
+    if not is_known("benchmark", name):
+        known = [one for one in ready("benchmark") if _release(one) is not None]
         raise UnknownNameError("release", name, known)
     found = _release(name)
     if found is None:
@@ -219,33 +221,42 @@ def get_questions(
             raise DataError(
                 f"{own} cannot be read ({error.strerror}); expected a file of questions"
             ) from error
+        found = {file_name: content}
     else:
-        content = read_web(f"{github}/{offered.release.github}")
-        file_name = PurePosixPath(offered.release.github).name
-    digest = hashlib.sha256(content).hexdigest()
-    path = cache_root / FOLDER / offered.benchmark / digest[:16] / file_name
-    write_whole(path, content)
-    return str(path)
+        found = {PurePosixPath(place).name: read_web(f"{github}/{place}") for place in offered.release.github}
+    digest = hashlib.sha256(b"".join(found.values())).hexdigest()
+    into = cache_root / FOLDER / offered.benchmark / digest[:16]
+    for file_name, content in found.items():
+        write_whole(into / file_name, content)
+    return str(into / file_name if len(found) == 1 else into)
 
 
 def wanted_media(offered: Offer, items: Sequence[Item]) -> NeededMedia:
     """Which files hold the media that some questions need.
 
-    Archives whose names are a folder of what is needed are taken; where none is, all are.
+    Of the archives those are taken whose names are a folder of what is needed, and all others for what is in
+    no such folder.
     """
-    paths = dict.fromkeys(medium.path for item in items for medium in item.media if medium.path)
+    media = (medium.path for item in items for medium in item.media if medium.path)
+    spare = frozenset(item.subtitles.path for item in items if item.subtitles is not None)
+    paths = dict.fromkeys((*media, *sorted(spare)))
     needed = [path for path in paths if is_inside(path)]
-    plain = {one.path: one for one in offered.media if not is_archive(one.path)}
+    joined = offered.release.joined
+    plain = {one.path: one for one in offered.media if not _is_packed(one, joined)}
     found = matched(list(plain), needed)
     left = tuple(path for path in paths if path not in found)
-    archives = [one for one in offered.media if is_archive(one.path)]
-    folders = {part for path in left for part in PurePosixPath(path).parts[:-1]}
-    named = [one for one in archives if _stem(one.path) in folders]
+    archives = [one for one in offered.media if _is_packed(one, joined)]
+    folders = [set(PurePosixPath(path).parts[:-1]) for path in left]
+    stems = {_stem(one.path) for one in archives}
+    named = stems & set().union(*folders)
+    is_elsewhere = any(named.isdisjoint(parts) for parts in folders)
+    packed = [one for one in archives if is_elsewhere or _stem(one.path) in named]
     tables = [one for one in offered.questions if one.path.endswith(".parquet")]
     return NeededMedia(
         plain={path: plain[place] for path, place in found.items()},
-        packed=tuple((named or archives or tables) if left else ()),
+        packed=tuple((packed or tables) if left else ()),
         left=left,
+        spare=spare,
     )
 
 
@@ -268,16 +279,17 @@ def get_media(
     free_bytes = FREE_BYTES
     into = _unpacked(cache_root, address)
     left = [path for path in left if not (is_inside(path) and (into / path).is_file())]
-    for archive in wanted.packed:
+    for name, pieces in _archives(wanted.packed, offered.release.joined):
         if not left:
             break
         needed = list(filter(is_inside, left))
-        out = unpack(folder / archive.path, archive.path, into, free_bytes=free_bytes, needed=needed)
+        out = unpack([folder / one.path for one in pieces], name, into, free_bytes=free_bytes, needed=needed)
         refused, free_bytes = [*refused, *out.refused], out.free_bytes
         left = [path for path in left if path not in out.paths]
+    is_apart = len(left) < len(wanted.left)
+    left = [path for path in left if path not in wanted.spare]
     roots = {one.path.removesuffix(path).rstrip("/") for path, one in wanted.plain.items()}
-    is_apart = len(left) < len(wanted.left) or len(roots) > 1
-    if is_apart:  # some come out of archives: all lie together
+    if is_apart or len(roots) > 1:  # some come out of archives: all lie together
         for path, one in wanted.plain.items():
             place_file(folder / one.path, into / path)
         return str(into), tuple(left), tuple(refused)
@@ -309,7 +321,7 @@ def get_files(
     for one in archives:
         done = into.with_name(f"{into.name}.unpacked") / f"{one.path}.txt"
         if not done.is_file():
-            out = unpack(folder / one.path, one.path, into, free_bytes=free_bytes)
+            out = unpack([folder / one.path], one.path, into, free_bytes=free_bytes)
             free_bytes = out.free_bytes
             write_whole(done, "\n".join(out.refused).encode())
         refused += filter(None, done.read_text(encoding="utf-8").split("\n"))
@@ -342,6 +354,24 @@ def check_room(
                 f"{needed[device] / 1e9:,.1f} GB are needed, and {folder} has {free / 1e9:,.1f} GB left: "
                 f"make room, set {variable} to a folder of a larger disk, or take fewer questions (--limit)"
             )
+
+
+def _is_packed(file: HubFile, joined: Sequence[str]) -> bool:
+    return is_archive(file.path) or any(fnmatchcase(file.path, pattern) for pattern in joined)
+
+
+def _archives(packed: Sequence[HubFile], joined: Sequence[str]) -> Iterator[tuple[str, Sequence[HubFile]]]:
+    """The archives by the names that they have whole, each with its pieces."""
+    for pattern in joined:
+        if pieces := sorted((one for one in packed if fnmatchcase(one.path, pattern)), key=_path_of):
+            yield re.sub(r"(\.part)?[_-]?\.?\*", "", pattern), pieces
+    for one in packed:
+        if not any(fnmatchcase(one.path, pattern) for pattern in joined):
+            yield one.path, [one]
+
+
+def _path_of(file: HubFile) -> str:
+    return file.path
 
 
 def _unpacked(cache_root: Path, address: HubAddress) -> Path:
@@ -384,6 +414,11 @@ def fetched_from(cache_root: Path, data: str) -> Got | None:
         if path.is_file():
             return _read_note(path, f"remove it, or fetch {data} again")
     return None
+
+
+def is_fetched(cache_root: Path, benchmark: str) -> bool:
+    """Whether something was fetched of a benchmark."""
+    return _note(cache_root, benchmark).is_file()
 
 
 def noted(cache_root: Path, benchmark: str) -> Got:

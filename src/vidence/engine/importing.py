@@ -88,7 +88,7 @@ class ImportSummary:
 
 def result_presets() -> tuple[str, ...]:
     """The presets that read results, by name."""
-    return tuple(name for name in presets() if read_map(name).reply is not None)
+    return tuple(name for name, one in presets().items() if one.reply is not None)
 
 
 def read_log(path: Path, layout: str, *, questions: Plan | None = None, model: str = "") -> Log:

@@ -28,7 +28,7 @@ from vidence.installation import __version__, toml_of
 from vidence.media.bounded import text_bounded
 from vidence.media.encode import MOST_QUALITY
 from vidence.media.whole import PRIVATE, whole_file
-from vidence.records import EXTRACT, Record, Sampling
+from vidence.records import EXTRACT, Record, Sampling, Subtitling
 from vidence.statistics.paired import Decision, check_margin
 
 PLAN_FILE = PLAN_NAME
@@ -143,6 +143,10 @@ class Plan(Record):
     ] = None
     layout: Annotated[str, flag("images, montage:4x2 (columns x rows), or video (the whole file).")]
     frame_times: Annotated[bool, _setting("Write each frame's time.")]
+    subtitles: Annotated[
+        Subtitling,
+        flag("Which are shown: none, all, shown (of the frames), interleaved (default: the protocol's)."),
+    ] = "none"
     size: Annotated[str, flag("native, short:720 or long:448 (pixels; frames are never enlarged).")]
     jpeg_quality: Annotated[int, _setting("1 to 95.")]
     sampling: Sampling
@@ -340,6 +344,7 @@ class PlainOverrides(TypedDict, total=False):
     prompts_dir: str | None
     layout: str | None
     frame_times: bool | None
+    subtitles: str | None
     audio: str | None
     size: str | None
     jpeg_quality: int | None

@@ -72,6 +72,7 @@ _OWNER_AND_NAME = re.compile(
 NOBODY = "baseline:random"
 """The model of a plan that asks nobody."""
 MOST_FOLDERS = 1000  # of one plan where it is repeated
+_QUOTES = re.compile(r"\bsubtitles?\b", re.IGNORECASE)
 _UNSAMPLED = dict.fromkeys(("limit", "sample", "sample_by", "subset"))
 
 
@@ -374,6 +375,7 @@ def prepare(  # noqa: PLR0913 - everything that a run needs; each stands for its
         layout=plan.layout,
         frame_times=plan.frame_times,
         jpeg_quality=plan.jpeg_quality,
+        subtitles=plan.subtitles,
     )
     loaded, shows_media = load_questions(plan), plan.layout == "video" or traits.needs_media
     items, notes = choose_items(loaded, plan, model=model, shows_media=shows_media)
@@ -445,8 +447,19 @@ def _notes_of(
     return (
         *_limit_notes(plan, view, model),
         *prompter.notes(items),
+        *_subtitle_notes(items, plan),
         *_cache_notes(items, prompter, model),
     )
+
+
+def _subtitle_notes(items: Sequence[Item], plan: Plan) -> tuple[str, ...]:
+    """That questions quote subtitles which are not shown, or that there are none to show."""
+    n = sum(bool(_QUOTES.search(item.question)) for item in items) if plan.subtitles == "none" else 0
+    if n:
+        return (f"{n} question(s) speak of subtitles, which are not shown; --subtitles shown shows them",)
+    if plan.subtitles != "none" and not any(item.subtitles for item in items):
+        return (f"--subtitles {plan.subtitles}: no question has subtitles",)
+    return ()
 
 
 def _limit_notes(plan: Plan, view: OpenView, model: Model) -> tuple[str, ...]:

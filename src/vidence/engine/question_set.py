@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 
 from vidence.ask.benchmarks.question_files import said_answer, seen_from
-from vidence.catalog import names
+from vidence.catalog import is_known, names
 from vidence.console.files import STANDARD_OUTPUT, written
 from vidence.console.flags import PATH, WHERE, argument, flag
 from vidence.console.screen import Screen, say, show_licence
@@ -44,7 +44,7 @@ class QuestionSet(Record):
             UsageError: there is no such file or benchmark, or no question.
         """
         benchmark, data = self.what, self.data
-        if data is None and benchmark not in names("benchmark"):
+        if data is None and not is_known("benchmark", benchmark):
             if not Path(self.what).exists():
                 raise UsageError(
                     f"{self.what!r} is neither a file nor a benchmark; expected a file such as "

@@ -12,6 +12,7 @@ from vidence.ask.files import read_json
 from vidence.engine.plan import Plan, Stratum
 from vidence.errors import DataError, UsageError
 from vidence.records import Item, Record
+from vidence.statistics.groups import group_rule
 
 SUBSET_FILE = "subset.json"
 """The subset of a run, in its folder."""
@@ -30,13 +31,25 @@ def drawn(items: Sequence[Item], plan: Plan) -> Drawn:
         UsageError: no question has the tag of a stratified sample.
     """
     if plan.limit is not None:
-        return items[: plan.limit], []
+        return _whole_groups(items, items[: plan.limit], plan)
     if plan.stratum is not None:
         return _each(items, *plan.stratum, seed=plan.seed)
     if plan.sample is not None and plan.sample < len(items):
         places = np.random.default_rng(plan.seed).choice(len(items), plan.sample, replace=False)
-        return [items[place] for place in np.sort(places)], []
+        return _whole_groups(items, [items[place] for place in np.sort(places)], plan)
     return items, []
+
+
+def _whole_groups(items: Sequence[Item], some: Sequence[Item], plan: Plan) -> Drawn:
+    """Some questions, with the others of their groups where the headline scores groups."""
+    grouped = group_rule(plan.headline)
+    if grouped is None:
+        return some, []
+    _, tag = grouped
+    wanted = {item.tags.get(tag, item.item_id) for item in some}
+    kept = [item for item in items if item.tags.get(tag, item.item_id) in wanted]
+    more = len(kept) - len(some)
+    return kept, [f"{more} questions more, so that each {tag} is whole"] if more else []
 
 
 class _Asked(msgspec.Struct):

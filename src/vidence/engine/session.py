@@ -35,9 +35,22 @@ from vidence.engine.prepare import PreparedRun, open_views, prepare
 from vidence.engine.scoring import RECORDED, JudgeModel, JudgePool, score_reply
 from vidence.engine.specs import model_spec, without_sampling
 from vidence.engine.views import DecodeCount, OpenView, ViewContent
-from vidence.errors import BudgetSpentError, LaterError, UsageError, VidenceError
+from vidence.errors import BudgetSpentError, LaterError, MediaError, UsageError, VidenceError
 from vidence.media.files import located
-from vidence.records import Aside, Failed, Item, Outcome, Prompt, Reply, Sampling, Score, Selection
+from vidence.media.subtitles import Line, read_subtitles
+from vidence.records import (
+    Aside,
+    Failed,
+    Item,
+    Media,
+    Outcome,
+    Prompt,
+    Reply,
+    Sampling,
+    Score,
+    Selection,
+    Subtitles,
+)
 
 Todo = Sequence[tuple[Item, int]]  # questions, each with the number of its repeat
 _GROUP_WITHOUT_MEDIA = 200
@@ -101,6 +114,8 @@ class ShownSubject:
     repeat: int = 0
     n_repeats: int = 1
     choice_order: tuple[int, ...] = ()
+    lines: tuple[Line, ...] = ()
+    """The subtitles of its medium, where the plan shows them."""
     shares_frames: bool = False
     """Whether another question begins with the same frames (see `Request`)."""
     last_view: str | None = None
@@ -206,6 +221,7 @@ class ShownSubject:
             duration_s=shown.duration_s,
             video=shown.video,
             more=more,
+            lines=self.lines,
         )
 
     def _shown(self, view: str) -> ViewContent:
@@ -312,6 +328,22 @@ class Session:
         model = self.prepared.model
         return self.is_run and self.needs_frames and isinstance(model, HttpModel) and model.caches
 
+    @property
+    def _shows_lines(self) -> bool:
+        return self.prepared.plan.subtitles != "none" and self.prepared.model.looks
+
+    def _lines(self, items: Sequence[Item]) -> dict[str, tuple[Line, ...]]:
+        """The subtitles of questions by their ids, each file read once; one that is not there has none."""
+        read: dict[Subtitles, tuple[Line, ...]] = {}
+        for one in {item.subtitles for item in items if item.subtitles is not None}:
+            place = located(self.prepared.media_root, Media(path=one.path))
+            try:
+                if isinstance(place, Path) and place.is_file():
+                    read[one] = read_subtitles(place, from_s=one.from_s)
+            except MediaError as error:
+                self.on_event(MediaTrouble(message=str(error)))
+        return {item.item_id: read.get(item.subtitles, ()) for item in items if item.subtitles is not None}
+
     async def show(self, group: Todo, *, desk: FrameDesk) -> list[ShownSubject]:
         """Questions about one medium with what is shown of it."""
         items = list({item.item_id: item for item, _ in group}.values())
@@ -329,6 +361,7 @@ class Session:
             for item, _ in (group if self._shares_frames else ())
         ]
         times = Counter(begins)
+        lines = await anyio.to_thread.run_sync(self._lines, items) if self._shows_lines else {}
         subjects = []
         for (item, repeat), begin in zip_longest(group, begins):
             order = self.prepared.choice_order(item, repeat) if self.is_run else ()
@@ -341,6 +374,7 @@ class Session:
                     repeat=repeat,
                     n_repeats=self.prepared.plan.repeats if self.is_run else 1,
                     choice_order=order,
+                    lines=lines.get(item.item_id, ()),
                     shares_frames=times[begin] > 1,
                 )
             )

@@ -150,6 +150,7 @@ def with_whole_paths(plan: Plan) -> Plan:
     """The plan with the whole paths of the files that its specs name: a run is taken up from any folder."""
     return msgspec.structs.replace(
         plan,
+        benchmark=whole_spec("benchmark", plan.benchmark),
         model=whole_spec("model", plan.model),
         judge_models=tuple(whole_spec("model", spec) for spec in plan.judge_models),
         selector=whole_spec("selector", plan.selector),

@@ -14,6 +14,7 @@ from vidence.report.results import SEED, Run
 from vidence.report.scores import is_moderate, natural_order
 from vidence.report.unread import Unanswered, Unread, difference, unanswered, unread
 from vidence.statistics.crossed import crossed_mean
+from vidence.statistics.groups import group_rule
 from vidence.statistics.paired import Comparison, Decision, Ranking, check_margin, holm, rank, verdict
 from vidence.statistics.power import Design, intraclass_correlation, paired_detectable
 from vidence.statistics.resampling import Resampling
@@ -288,6 +289,8 @@ def _macro_tag(paired: PairedRuns) -> tuple[str, list[str]]:
     if len(headlines) > 1:
         return "", [f"The plans ask for different averages ({listed}); means over questions are compared."]
     kind, _, tag = headlines.pop().partition(":")
+    if group_rule(f"{kind}:{tag}") is not None:
+        return "", [f"The headline is of groups ({listed}); means over questions are compared."]
     if kind != "macro":
         return "", [
             "The protocol leaves unreadable replies out of each score; here they count as wrong, since only "

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from vidence.catalog import create, names
+from vidence.catalog import create, is_known
 from vidence.contracts import Benchmark
 from vidence.errors import UsageError
 from vidence.records import Estimate
@@ -76,7 +76,7 @@ def _place(run: Run, task: str | None) -> tuple[str, str, str | None]:
         return f"{said['owner']}/{said['name']}", said["task"], revision
     name = run.plan.benchmark
     release = None
-    if name in names("benchmark"):
+    if is_known("benchmark", name):
         benchmark: Benchmark = create("benchmark", name)
         release = getattr(benchmark, "release", None)
     if release is None or not release.hub:

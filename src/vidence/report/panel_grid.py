@@ -9,7 +9,7 @@ from typing import Generic, Protocol, TypeVar
 
 import msgspec
 
-from vidence.catalog import create, names
+from vidence.catalog import create, is_known
 from vidence.contracts import TagsAsRead
 from vidence.engine.diagnose import open_diagnostic
 from vidence.engine.panel import UNKNOWN, ModelFacts, PanelRun
@@ -278,7 +278,7 @@ def as_measured(run: Run) -> Run:
     ActPLD's `thought-log` marks the description in the reply to a question with choices: such a trial is one
     of the task ``description``, and no choice. A benchmark that says nothing of it is left as it is.
     """
-    if run.plan.benchmark not in names("benchmark"):
+    if not is_known("benchmark", run.plan.benchmark):
         return run
     benchmark = create("benchmark", run.plan.benchmark)
     if not isinstance(benchmark, TagsAsRead):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from vidence.catalog import create, names
+from vidence.catalog import create, is_known
 from vidence.contracts import PaperColumn
 from vidence.records import source_noun
 from vidence.report.pairing import PairedRuns, pair_where_possible
@@ -24,6 +24,7 @@ from vidence.report.scores import (
 )
 from vidence.report.sections import Section
 from vidence.report.side_by_side import run_names
+from vidence.statistics.groups import group_rule
 from vidence.statistics.paired import rank
 from vidence.tables.table import Cell, Column, Table, videos_row
 from vidence.tables.table import Row as TableRow
@@ -202,7 +203,7 @@ def _mark_best(
 
 def declared(benchmark: str) -> Mapping[str, tuple[PaperColumn, ...]]:
     """The tables that a benchmark names; none where it is not installed here."""
-    if benchmark not in names("benchmark"):
+    if not is_known("benchmark", benchmark):
         return {}
     found: Mapping[str, tuple[PaperColumn, ...]] = getattr(create("benchmark", benchmark), "paper_tables", {})
     return found
@@ -269,7 +270,8 @@ def best_of(paired: PairedRuns, column: PaperColumn, *, draws: Draws) -> int | N
         for i, item in enumerate(paired.items)
         if all(item.tags.get(tag) in values for tag, values in column.where.items())
     ]
-    if column.of != "accuracy" or column.average == ANSWERED or column.parser or not keep:
+    is_mean = column.average != ANSWERED and group_rule(column.average) is None
+    if column.of != "accuracy" or not is_mean or column.parser or not keep:
         return None
     part = paired.part(keep)
     tag = macro_tag(column.average)

@@ -65,6 +65,7 @@ def how_asked(run: Run) -> str:
         case _:
             plan = run.plan
             shown = f"{plan.style}, {frames_shown(run)}, {plan.selector}"
+            shown += "" if plan.subtitles == "none" else f", subtitles {plan.subtitles}"
             how = f"{plan.protocol} protocol, {wording(run)}; {shown}"
     return f"{how}; {_marked_by(run)}"
 

@@ -16,6 +16,7 @@ from vidence.report.checked import Checked, as_read, uncorrected
 from vidence.report.results import OUTCOMES, Row, Run
 from vidence.statistics.chance import longest_choice, margin, numeric_median
 from vidence.statistics.crossed import crossed_interval
+from vidence.statistics.groups import GroupRule, group_rule
 from vidence.statistics.intervals import SHARE, UNBOUNDED, Bounds, ClusteredMean, mean_interval
 from vidence.statistics.ratios import ratio_of_means
 from vidence.statistics.resampling import Resampling
@@ -122,6 +123,31 @@ class ScoredQuestions:
             stays_raw="several runs" if len(samples) > 1 else "",
         )
 
+    def together(self, rule: GroupRule, tag: str) -> "ScoredQuestions":
+        """With the score of each group of questions in place of theirs; repeats count as their mean.
+
+        The tag ``structure`` says how the questions of a group depend on each other.
+        """
+        groups: dict[str, dict[int, list[Row]]] = {}
+        for row in self.rows:
+            repeats = groups.setdefault(row.item.tags.get(tag, row.item.item_id), {})
+            repeats.setdefault(row.trial.repeat, []).append(row)
+        firsts, values = [], []
+        for repeats in groups.values():
+            firsts.append(item := next(iter(repeats.values()))[0].item)
+            structure = item.tags.get("structure", "")
+            scores = [rule([row.correct or 0.0 for row in rows], structure) for rows in repeats.values()]
+            values.append(sum(scores) / len(scores))
+        return replace(
+            self,
+            items=tuple(firsts),
+            rows=(),
+            at=self.at[:0],
+            values=np.array(values, np.float64),
+            clusters=Clusters.of(firsts, noun=self.clusters.noun),
+            stays_raw="of groups",
+        )
+
     def mean(
         self, *, groups: Sequence[str] | None = None, points: bool = False, level: float
     ) -> Estimate | None:
@@ -213,17 +239,18 @@ class SimpleRules:
 
 
 def macro_tag(average: str) -> str | None:
-    """The tag of ``macro:TAG``, None for ``micro`` and ``answered``.
+    """The tag of ``macro:TAG``, None for means that weigh no groups alike.
 
     Raises:
-        UsageError: it is none of the three.
+        UsageError: it is no average.
     """
     kind, _, tag = average.partition(":")
-    if average in ("micro", ANSWERED):
+    if average in ("micro", ANSWERED) or (group_rule(average) and tag):
         return None
     if kind == "macro" and tag:
         return tag
-    raise UsageError(f"the average {average!r} is not known; expected 'micro', 'answered' or 'macro:TAG'")
+    expected = "'micro', 'answered', 'macro:TAG', 'all:TAG' or 'graded:TAG'"
+    raise UsageError(f"the average {average!r} is not known; expected {expected}")
 
 
 def chosen(rows: Sequence[Row], where: Mapping[str, Sequence[str]]) -> list[Row]:
@@ -252,7 +279,8 @@ class Aggregate:
 
         Args:
             rows: the trials, of one run.
-            average: ``micro``, ``answered`` (over the trials whose reply could be read) or ``macro:TAG``.
+            average: ``micro``, ``answered`` (over the trials whose reply could be read), ``macro:TAG``, or a
+                mean over groups of questions, ``all:TAG`` or ``graded:TAG``.
             noun: as for `ScoredQuestions.of`.
 
         Raises:
@@ -262,6 +290,8 @@ class Aggregate:
         if average == ANSWERED:
             rows = [row for row in rows if row.outcome == ANSWERED]
         scored = ScoredQuestions.of(rows, noun=noun)
+        if (grouped := group_rule(average)) is not None:
+            scored = scored.together(*grouped)
         if average == ANSWERED:  # which replies are answered is what people read otherwise
             scored = replace(scored, stays_raw="as rules read")
         groups = None if tag is None else tuple(item.tags.get(tag, NO_VALUE) for item in scored.items)
@@ -605,9 +635,13 @@ def aggregates(run: Run) -> tuple[RowSpec[Aggregate], ...]:
         UsageError: its headline is none of ``micro``, ``answered``, ``macro:TAG``.
     """
     tag = macro_tag(run.plan.headline)
-    is_answered = run.plan.headline == ANSWERED
-    key = "headline" if tag is None and not is_answered else "micro"
+    is_answered, grouped = run.plan.headline == ANSWERED, group_rule(run.plan.headline)
+    key = "headline" if tag is None and not (is_answered or grouped) else "micro"
     found = [RowSpec(key, "mean over questions", Aggregate.of(run.rows))]
+    if grouped is not None:
+        together = Aggregate.of(run.rows, run.plan.headline)
+        detail = f"{several(len(together.scored.items), 'group')}, each by its questions together"
+        found.append(RowSpec("headline", f"mean over {grouped[1]}s", together, detail=detail))
     if tag is not None:
         macro = Aggregate.of(run.rows, run.plan.headline)
         detail = several(len(set(macro.groups or ())), "value")

@@ -11,7 +11,7 @@ import msgspec
 
 from vidence.ask.benchmarks.question_files import said_answer, seen_from
 from vidence.ask.fetching.address import is_address as is_on_hub
-from vidence.catalog import create, names
+from vidence.catalog import create, is_known, names
 from vidence.contracts import Loaded
 from vidence.engine.environment import Environment
 from vidence.engine.plan import Plan, PlanOverrides, read_plan
@@ -115,7 +115,7 @@ def study_plan(file: StudyFile, *, model: str = NOBODY, cache_root: Path | None 
     if study.items:
         if study.protocol:
             overrides["protocol"] = study.protocol
-        is_benchmark = study.items in names("benchmark")
+        is_benchmark = is_known("benchmark", study.items)
         data = _place(file.folder, study.data if is_benchmark else study.items)
         if not is_benchmark and not Path(data).exists():
             raise UsageError(

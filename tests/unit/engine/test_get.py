@@ -12,7 +12,7 @@ import pytest
 from vidence.ask.fetching.address import HubAddress
 from vidence.ask.fetching.archives import is_archive
 from vidence.ask.fetching.hub import DatasetListing, HubFile
-from vidence.catalog import names
+from vidence.catalog import ready
 from vidence.engine import get
 from vidence.errors import DataError, StoreError, UsageError
 from vidence.records import Item, Media
@@ -49,7 +49,7 @@ def paths(files):
 
 
 def test_each_benchmark_that_has_a_release_says_where_or_why_not() -> None:
-    for name in names("benchmark"):
+    for name in ready("benchmark"):
         if name in ("table", "phantom"):
             with pytest.raises(UsageError, match="its questions are your own"):
                 get.release_of(name)
@@ -250,7 +250,7 @@ def test_questions_of_the_hub_are_named_by_their_address_and_others_by_their_pat
 
 
 def test_questions_of_github_are_read_from_there(tmp_path, monkeypatch):
-    of_github = [name for name in names("benchmark")
+    of_github = [name for name in ready("benchmark")
                  if (release := get._release(name)) and release.github and not release.absent]  # fmt: skip
     asked = []
     monkeypatch.setattr(get, "read_web", lambda address: asked.append(address) or b"[]")
@@ -266,8 +266,8 @@ def test_questions_of_github_are_read_from_there(tmp_path, monkeypatch):
             media=(),
         )
         path = Path(got_questions(found, hub, tmp_path, github="https://raw.example"))
-        assert asked[-1] == f"https://raw.example/{release.github}"
-        assert path.name == release.github.rpartition("/")[2]
+        assert asked[-1] == f"https://raw.example/{release.github[-1]}"
+        assert path.name == release.github[0].rpartition("/")[2]
         assert path.read_bytes() == b"[]"
     assert len(asked) == len(of_github) > 0
 
@@ -329,7 +329,7 @@ def test_a_note_that_is_damaged_and_benchmarks_without_a_release_are_said(tmp_pa
         get.fetched_from(tmp_path, "/some/where")
     with pytest.raises(UsageError, match=r"say where the questions of phantom are with --data$"):
         get.noted(tmp_path, "phantom")
-    for name in names("benchmark"):
+    for name in ready("benchmark"):
         if (release := get._release(name)) is not None and release.absent:
             with pytest.raises(UsageError, match=f"the questions of {name} are with --data; "):
                 get.noted(tmp_path, name)

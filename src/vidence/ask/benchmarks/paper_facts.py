@@ -22,8 +22,18 @@ class PaperFacts(Record):
     terms: str
     release: Release
     protocols: dict[str, dict[str, object]]
-    tables: dict[str, tuple[PaperColumn, ...]]
+    tables: dict[str, tuple[PaperColumn, ...]] = msgspec.field(default_factory=dict)
     names: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
+
+
+class NamedRow(Record):
+    """A row of results as it was published, in percent, by the titles of the columns of `tables`."""
+
+    model: str
+    values: dict[str, float]
+    source: str
+    frames: str = ""
+    note: str = ""
 
 
 @functools.cache
@@ -48,8 +58,8 @@ class OfPaper:
 
     name: str
 
-    def __init__(self) -> None:
-        facts = paper_facts(self.name)
+    def __init__(self, facts: PaperFacts | None = None) -> None:
+        facts = facts or paper_facts(self.name)
         self.citation, self.licence, self.terms = facts.citation, facts.licence, facts.terms
         self.release, self.paper_tables = facts.release, facts.tables
         self.protocols: Mapping[str, AskingRules] = _asking_rules(facts.protocols)

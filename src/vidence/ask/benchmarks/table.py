@@ -93,7 +93,7 @@ class Table:
             UsageError: a split that does not exist.
         """
         if self._mapping is not None:
-            return _mapped(data, self._mapping, split=split, strict=strict)
+            return mapped(data, self._mapping, split=split, strict=strict)
         check_split(self.name, split, self.splits)
         try:
             return _in_our_format(_only_table(data), strict=strict)
@@ -149,7 +149,7 @@ def _in_our_format(path: Path, *, strict: bool) -> Loaded:
     return gathering.loaded(media_root=path.parent)
 
 
-def _mapped(data: Path, mapping: ColumnMap, *, split: str, strict: bool) -> Loaded:
+def mapped(data: Path, mapping: ColumnMap, *, split: str, strict: bool) -> Loaded:
     """The questions of files in another layout."""
     paths = find_files(data, mapping.files, split=split)
     reader = ItemReader(mapping, folder=data if data.is_dir() else data.parent)
@@ -163,8 +163,13 @@ def _mapped(data: Path, mapping: ColumnMap, *, split: str, strict: bool) -> Load
     )
     for table in tables:
         for line, row in table.lines:
+            inner: list[Mapping[str, object]] = []
             with gathering.row(line, file=table.file):
-                gathering.keep(lettered(reader.item(reader.row(usable(row)))))
+                inner = reader.inner(usable(row))
+            for number, one in enumerate(inner):
+                with gathering.row(f"{line}/{number}" if mapping.each else line, file=table.file):
+                    if reader.wants(made := reader.row(one)):
+                        gathering.keep(lettered(reader.item(made)))
     loaded = gathering.loaded(media_root=data if data.is_dir() else data.parent)
     parts = (loaded.content_hash, mapping.digest, *(file.content_hash for file in reader.joined))
     return replace(loaded, content_hash=hashlib.sha256(" ".join(parts).encode()).hexdigest())
@@ -199,9 +204,10 @@ def _own_of(path: Path) -> str:
 
     A preset that fits the first line may leave out the questions of another kind.
     """
-    for name in catalog.names("benchmark"):
+    for name in catalog.ready("benchmark"):
         benchmark: Benchmark = catalog.create("benchmark", name)
-        for split in benchmark.splits if name != "table" else ():
+        is_preset = name == "table" or hasattr(benchmark, "layouts")
+        for split in () if is_preset else benchmark.splits:
             with suppress(DataError, UsageError, OSError):
                 if not benchmark.load(path, split=split).problems:
                     return name

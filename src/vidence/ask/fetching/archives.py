@@ -1,12 +1,15 @@
 """Videos out of archives (zip, tar, Parquet), without trusting a name or a size that stands in them."""
 
+import io
 import os
 import tarfile
 import zipfile
 import zlib
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING
 
@@ -15,6 +18,7 @@ from vidence.installation import adding
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
+    from _typeshed import WriteableBuffer as Buffer
 
 ENDINGS = (".zip", ".tar", ".tar.gz", ".tgz", ".parquet")
 _BLOCK = 1 << 20
@@ -73,7 +77,7 @@ def _n_common(one: str, other: str) -> int:
 
 
 def unpack(
-    archive: Path, name: str, into: Path, *, free_bytes: int, needed: Sequence[str] | None = None
+    pieces: Sequence[Path], name: str, into: Path, *, free_bytes: int, needed: Sequence[str] | None = None
 ) -> Unpacked:
     """Take the needed files out of an archive, or all.
 
@@ -81,7 +85,7 @@ def unpack(
     out is counted, and may be four times the archive and `free_bytes` more: videos are compressed already.
 
     Args:
-        archive: the file.
+        pieces: the file, or the pieces into which it was cut, in their order.
         name: its path in the data set; members are taken for files below it.
         into: the folder to write to, at the needed paths.
         free_bytes: `FREE_BYTES`, less what earlier archives of the command took of it.
@@ -93,10 +97,10 @@ def unpack(
         UsageError: a Parquet file, and pyarrow is not installed.
     """
     stem = next((name[: -len(end)] for end in ENDINGS if name.lower().endswith(end)), name)
-    with _opened(archive) as members:
+    with _opened(pieces, name) as members:
         fine = [one for one in members if is_inside(one.name) and one.is_plain]
         refused = tuple(one.name for one in members if not (is_inside(one.name) and one.is_plain))
-        left = _RATIO * archive.stat().st_size + free_bytes
+        left = _RATIO * sum(piece.stat().st_size for piece in pieces) + free_bytes
         if needed is None:
             places = {str(PurePosixPath(name).parent / one.name): one for one in fine}
             pairs = {place: place for place in places}
@@ -131,17 +135,61 @@ class _Member:
     open: Callable[[], IO[bytes]]
 
 
+class _Joined(io.RawIOBase):
+    """A file that was cut into pieces, read as if it were whole."""
+
+    def __init__(self, pieces: Sequence[Path]) -> None:
+        self._files = [piece.open("rb") for piece in pieces]
+        self._ends = list(accumulate(piece.stat().st_size for piece in pieces))
+        self._at = 0
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def seekable(self) -> bool:
+        """It is."""
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """As for any file."""
+        start = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._ends[-1]}[whence]
+        self._at = max(0, start + offset)
+        return self._at
+
+    def readinto(self, buffer: "Buffer") -> int:
+        """Up to the end of a piece."""
+        place = bisect_right(self._ends, self._at)
+        if place == len(self._files):
+            return 0
+        file = self._files[place]
+        file.seek(self._at - (self._ends[place - 1] if place else 0))
+        content = file.read(len(view := memoryview(buffer).cast("B")))
+        view[: len(content)] = content
+        self._at += len(content)
+        return len(content)
+
+    def close(self) -> None:
+        """Close the pieces."""
+        for file in self._files:
+            file.close()
+        super().close()
+
+
 @contextmanager
-def _opened(archive: Path) -> Iterator[list[_Member]]:
+def _opened(pieces: Sequence[Path], name: str) -> Iterator[list[_Member]]:
     """The members of an archive, which can be read inside."""
+    archive = pieces[0]
     try:
-        if archive.name.lower().endswith(".zip"):
-            with zipfile.ZipFile(archive) as packed:
-                yield [_zip_member(packed, info) for info in packed.infolist() if not info.is_dir()]
-        elif archive.name.lower().endswith(".parquet"):
+        if name.lower().endswith(".parquet"):
             yield _parquet_members(archive)
-        else:
-            with tarfile.open(archive) as tar:
+            return
+        with io.BufferedReader(_Joined(pieces), _BLOCK) as file:
+            if name.lower().endswith(".zip"):
+                with zipfile.ZipFile(file) as packed:
+                    yield [_zip_member(packed, info) for info in packed.infolist() if not info.is_dir()]
+                return
+            with tarfile.open(fileobj=file) as tar:
                 yield [_tar_member(tar, info) for info in tar if not info.isdir()]
     except (
         zipfile.BadZipFile,

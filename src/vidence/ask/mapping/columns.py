@@ -146,4 +146,6 @@ def words_of(value: object, column: str, *, kind: str = "text") -> str:
 
 def listed(row: Row) -> str:
     """The names of the columns of a row, for messages."""
-    return some((name for name in row if not name.startswith("@")), most=_LISTED)
+    whole = row.get("@columns")  # of a table of which only some were read
+    names = whole if isinstance(whole, tuple) else row
+    return some((str(name) for name in names if not str(name).startswith("@")), most=_LISTED)

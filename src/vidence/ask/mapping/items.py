@@ -13,7 +13,7 @@ from vidence.ask.files import FieldError
 from vidence.ask.mapping.columns import Getter, Row, as_text, getter, listed, words_of
 from vidence.ask.mapping.mapping import MOST_WAYS, ColumnMap, Join, n_ways
 from vidence.errors import DataError
-from vidence.records import Item, Media, Provenance
+from vidence.records import Item, Media, Provenance, Subtitles
 
 _LABEL = re.compile(
     r"\s*(?:(?:option|caption|sentence|choice|answer)\s+(?P<named>\d{1,2}|[a-z])|\(?(?P<letter>[a-z]))\)?"
@@ -24,7 +24,10 @@ _LETTER = re.compile(r"\(?(?P<letter>[A-Za-z])(?:[.):].*)?", re.DOTALL)
 _CLOCK = re.compile(r"(?:(?P<h>\d+):)?(?P<m>\d+):(?P<s>\d+(?:\.\d*)?)")
 _ADDRESS = re.compile(r"https?://")
 _FEWEST = 2
-_TEXTS = ("item_id", "question", "source_id", "benchmark", "rationale", "licence")
+_TEXTS = (
+    *("item_id", "question", "source_id", "benchmark", "rationale", "licence", "subtitles"),
+    "subtitles_from_s",
+)
 _KINDS = {"media_kind": ("video", "image", "frames"), "answer_kind": ("choice", "text")}
 
 _Seconds = Callable[[str, str], float]
@@ -138,6 +141,24 @@ class ItemReader:
             made[name] = values.get(as_text(of(made), self.mapping.joins[name].of))
         return made
 
+    def inner(self, row: Row) -> list[Row]:
+        """The rows that stand in a row, with its columns; itself where the mapping names no such column.
+
+        Raises:
+            FieldError: the column holds something else.
+        """
+        if not self.mapping.each:
+            return [row]
+        found = row.get(self.mapping.each)
+        if not isinstance(found, list) or not all(isinstance(one, Mapping) for one in found):
+            raise FieldError(self.mapping.each, f"{str(found)[:80]!r} found; expected a list of objects")
+        return [{**row, **one, "@each": number} for number, one in enumerate(found)]
+
+    def wants(self, row: Row) -> bool:
+        """Whether a row that `row` completed is one of those that the mapping takes."""
+        only = self.mapping.only
+        return all(as_text(self._get(name)(row), name) in values for name, values in only.items())
+
     def id_of(self, row: Row) -> str:
         """The id of the question of a row.
 
@@ -173,6 +194,7 @@ class ItemReader:
             rationale=texts.get("rationale", ""),
             steps=self._steps_of(row),
             provenance=Provenance(licence=licence) if licence else None,
+            subtitles=self._subtitles_of(row),
         )
 
     def _text(self, name: str, row: Row) -> str:
@@ -251,11 +273,20 @@ class ItemReader:
 
     # ------------------------------------------------------------------------- media
 
+    def _subtitles_of(self, row: Row) -> Subtitles | None:
+        path = self._text("subtitles", row)
+        if not path:
+            return None
+        start = self._text("subtitles_from_s", row)
+        return Subtitles(path=path, from_s=float(start) if start else 0.0)
+
     def _media_of(self, row: Row) -> tuple[Media, ...]:
         if "media" in self.mapping.constants:
             places = [str(self.mapping.constants["media"])]
         else:
             places = [place for column, get in self._media for place in _places(get(row), column)]
+        if not places and self._media and self.mapping.reply is None:  # asked blind without a word
+            raise FieldError("media", f"nothing in {self._media[0][0]!r}; the columns are {listed(row)}")
         if not places:
             return ()
         kind = cast('Literal["video", "image", "frames"]', self._kind("media_kind", row, "video"))

@@ -4,6 +4,7 @@ import hashlib
 import math
 import re
 import tomllib
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
@@ -19,6 +20,8 @@ from vidence.installation import toml_of
 from vidence.records import Record
 
 PRESETS = Path(__file__).parent / "presets"
+NAMED = Path(__file__).parents[1] / "benchmarks" / "named"
+"""The files of benchmarks that are asked by name."""
 WAYS = "item_id=COLUMN,question=COLUMN,choices=COLUMN|COLUMN,answer=COLUMN,media={COLUMN}.mp4"
 """How a mapping is said on the command line, for messages."""
 
@@ -85,6 +88,10 @@ class ColumnMap(Record):
     home: str = ""
     files: tuple[str, ...] = ()
     levels: tuple[str, ...] = ()
+    each: str = ""
+    """A column with a list of objects: each is a row, beside the columns of its own row."""
+    only: dict[Column, tuple[str, ...]] = msgspec.field(default_factory=dict)
+    """Of the rows those that have, in each of these columns, one of its values."""
     is_log: bool = False
     item_id: Column = ""
     question: Column = ""
@@ -98,6 +105,10 @@ class ColumnMap(Record):
     start_s: Column = ""
     end_s: Column = ""
     source_id: Column = ""
+    subtitles: Column = ""
+    """The file of the subtitles, from the folder of the media."""
+    subtitles_from_s: Column = ""
+    """Where the medium begins in them, in seconds."""
     benchmark: Column = ""
     rationale: Column = ""
     steps: Column | tuple[Column, ...] = ()
@@ -132,8 +143,9 @@ class ColumnMap(Record):
     def digest(self) -> str:
         """SHA-256 of what decides how rows are read."""
         bare: dict[str, object] = msgspec.to_builtins(msgspec.structs.replace(self, about="", home=""))
-        if not self.steps:  # runs of versions without steps stay usable
-            del bare["steps"]
+        for name in _LATER:  # runs of versions without these stay usable
+            if not bare[name]:
+                del bare[name]
         return hashlib.sha256(msgspec.json.encode(bare, order="sorted")).hexdigest()
 
     @property
@@ -156,13 +168,23 @@ class ColumnMap(Record):
         """All columns that are read; of a path the column that it begins in, too."""
         said = [] if self.reply is None else [getattr(self.reply, n) for n in self.reply.__struct_fields__]
         fields = (getattr(self, name) for name in _PLAIN)
-        several = (*self.choice_columns, *self.step_columns, *self.media_columns)
+        several = (
+            *self.only,
+            *filter(None, [self.each]),
+            *self.choice_columns,
+            *self.step_columns,
+            *self.media_columns,
+        )
         sources = (*fields, *several, *self.tags.values(), *said)
         found = {name for source in sources for way in source.split("|") for name in self._columns(way)}
         return frozenset(found | {name.partition(".")[0] for name in found})
 
     def fits(self, row: Row) -> bool:
         """Whether a row has the columns without which a file has another layout."""
+        if self.each:
+            inner = row.get(self.each)
+            first = inner[0] if isinstance(inner, list) and inner else None
+            row = {**row, **first} if isinstance(first, Mapping) else row
         choices = self.choice_columns[:_FEWEST]
         needed = (self.item_id, self.question, self.answer, *choices, *self.media_columns)
         return all(
@@ -192,18 +214,41 @@ class ColumnMap(Record):
 
 _PLAIN = (
     *("item_id", "question", "answer", "answer_kind", "media_kind", "start_s", "end_s", "source_id"),
-    *("benchmark", "rationale", "licence"),
+    *("benchmark", "rationale", "licence", "subtitles", "subtitles_from_s"),
 )
+_LATER = ("steps", "subtitles", "subtitles_from_s", "each", "only")
 _CONSTANT = (*_PLAIN, "choices", "media")
 
 
 # --------------------------------------------------------------------------- where mappings come from
 
 
+class Layout(ColumnMap):
+    """A mapping of some splits of a benchmark, by the names of their files as globs, the likeliest first."""
+
+    splits: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
+
+    def of(self, split: str) -> ColumnMap:
+        """The mapping of one split."""
+        fields = {name: getattr(self, name) for name in ColumnMap.__struct_fields__}
+        return ColumnMap(**{**fields, "files": self.splits[split]})
+
+
+class _Benchmark(msgspec.Struct):
+    """What is read of the file of a benchmark here."""
+
+    about: str
+    layouts: dict[str, Layout]
+
+
 @cache
-def presets() -> dict[str, Path]:
-    """The files of the mappings that come with vidence, by name."""
-    return {path.stem: path for path in sorted(PRESETS.glob("*.toml"))}
+def presets() -> dict[str, ColumnMap]:
+    """The mappings that come with vidence, by name: of tools, and of the layouts of benchmarks."""
+    found = {path.stem: msgspec.convert(read_toml(path), ColumnMap) for path in PRESETS.glob("*.toml")}
+    for path in NAMED.glob("*.toml"):
+        for name, layout in msgspec.convert(read_toml(path), _Benchmark).layouts.items():
+            found[name] = layout.of(next(iter(layout.splits)))
+    return dict(sorted(found.items()))
 
 
 def read_map(text: str) -> ColumnMap:
@@ -250,15 +295,29 @@ def whole_map(text: str) -> str:
 
 def _table_of(name: str) -> dict[str, object]:
     known = presets()
-    path = known.get(name) or Path(name)
+    if name in known:
+        return as_table(known[name])
+    path = Path(name)
     if path.suffix != ".toml" or not path.is_file():
         if path.suffix == ".toml" or len(path.parts) > 1:
             raise UsageError(f"there is no file {name}; expected a mapping in TOML, or a preset")
         raise UnknownNameError("preset of --map", name, known)
     try:
-        return toml_of(path.read_text(encoding="utf-8"))
+        return read_toml(path)
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{name} cannot be read as a mapping in TOML: {error}") from error
+
+
+def read_toml(path: Path) -> dict[str, object]:
+    """What a file in TOML holds; errors as for `installation.toml_of`."""
+    return toml_of(path.read_text(encoding="utf-8"))
+
+
+def as_table(mapping: ColumnMap) -> dict[str, object]:
+    """What a file in TOML says of a mapping."""
+    said: dict[str, object] = msgspec.to_builtins(mapping)
+    usual: dict[str, object] = msgspec.to_builtins(ColumnMap(item_id="-", question="-", answer="-"))
+    return {name: value for name, value in said.items() if value != usual[name]}
 
 
 def _put(table: dict[str, object], name: str, value: str) -> None:
@@ -286,10 +345,9 @@ def near_presets(row: Row, *, name: str = "", n_levels: int = 0) -> list[str]:
         name: the name of the file.
         n_levels: how many keys of objects stand around the rows.
     """
-    known = {name: read_map(name) for name in presets()}
     fitting = [
         (name not in [Path(pattern).name for pattern in one.files], -len(one.used & row.keys()), preset)
-        for preset, one in known.items()
+        for preset, one in presets().items()
         if len(one.levels) == n_levels and one.fits(row)
     ]
     return [preset for *_, preset in sorted(fitting)]
@@ -298,8 +356,7 @@ def near_presets(row: Row, *, name: str = "", n_levels: int = 0) -> list[str]:
 def folder_presets(folder: Path) -> list[str]:
     """The presets whose files a folder has, with their columns; those of the most telling names first."""
     found: list[tuple[int, str]] = []
-    for name in presets():
-        one = read_map(name)
+    for name, one in presets().items():
         for rank, pattern in enumerate(one.files):
             path = next(iter(sorted(folder.glob(pattern))), None)
             if path is None or not path.is_file():

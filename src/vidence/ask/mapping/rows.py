@@ -43,12 +43,15 @@ class Table:
 
     file: DataFile
     read: Callable[[], Iterable[Line]]
+    columns: tuple[str, ...] = ()
+    """All of the file, where only some were read."""
 
     @property
     def lines(self) -> Iterator[Line]:
         """Each row with its place, or what is wrong there."""
         name = self.file.path.name.removesuffix(".gz")
-        own = {"@file": Path(name).stem, "@folder": self.file.path.parent.name}
+        own: dict[str, object] = {"@file": Path(name).stem, "@folder": self.file.path.parent.name}
+        own |= {"@columns": self.columns} if self.columns else {}
         for number, (place, row) in enumerate(self.read()):
             yield place, row if isinstance(row, FieldError) else {**row, **own, "@row": number}
 
@@ -82,9 +85,16 @@ def read_rows(
     """
     ending = ending_of(path)
     if ending in (".parquet", ".arrow"):
-        rows = list(sheets.arrow_rows(path, lambda names: [n for n in names if only is None or n in only]))
+        there: list[str] = []
+
+        def wanted(names: Sequence[str]) -> list[str]:
+            there[:] = names
+            return [name for name in names if only is None or name in only]
+
+        rows = list(sheets.arrow_rows(path, wanted))
         content = b"\n".join(msgspec.json.encode(row, enc_hook=str, order="sorted") for row in rows)
-        return Table(DataFile(path, content), lambda: ((str(n), row) for n, row in enumerate(rows, 1)))
+        numbered = [(str(n), row) for n, row in enumerate(rows, 1)]
+        return Table(DataFile(path, content), lambda: numbered, columns=tuple(there))
     return rows_in(files.read(path, what=what), levels=levels, is_log=is_log)
 
 

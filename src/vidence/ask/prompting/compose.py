@@ -9,7 +9,8 @@ from typing import Literal
 from vidence.ask.prompting.templates import FRAMES_HERE, Templates
 from vidence.errors import UsageError
 from vidence.media.encode import EncodedFrame, Encoding, Size, montage
-from vidence.records import Aside, ImagePart, Item, Part, Prompt, TextPart, VideoPart
+from vidence.media.subtitles import Line, shown_lines
+from vidence.records import Aside, ImagePart, Item, Part, Prompt, Subtitling, TextPart, VideoPart
 
 STYLES = ("direct", "cot")
 
@@ -70,6 +71,7 @@ class Prompter:
         frame_times: whether ``frame.txt`` stands before each frame, or before a montage once for
             each of its frames.
         jpeg_quality: quality of the montages, 1 to 95; single frames come encoded.
+        subtitles: which lines are shown; with montages and whole videos none stand among the frames.
 
     Raises:
         UsageError: the style or the layout does not exist, the set lacks a template for it, or one that
@@ -84,6 +86,7 @@ class Prompter:
         layout: str,
         frame_times: bool,
         jpeg_quality: int = 85,
+        subtitles: Subtitling = "none",
     ) -> None:
         if style not in STYLES:
             raise UsageError(f"there is no style {style!r}; expected {' or '.join(STYLES)}")
@@ -91,6 +94,7 @@ class Prompter:
         self._style = style
         self._layout = Layout.parse(layout)
         self._frame_times = frame_times
+        self._subtitles = subtitles
         self._encoding = Encoding(size=Size.parse("native"), quality=jpeg_quality)
         for name in (f"choice-{style}", f"open-{style}", *(["frame"] if frame_times else [])):
             templates.label(name)
@@ -105,6 +109,7 @@ class Prompter:
         duration_s: float,
         video: VideoPart | None = None,
         more: str | Aside = "",
+        lines: Sequence[Line] = (),
     ) -> Prompted:
         """Put one question into words.
 
@@ -115,6 +120,7 @@ class Prompter:
             video: the whole file, for the layout ``video``.
             more: the name of a template of `ASIDES`, whose words stand behind the question, or an `Aside`;
                 empty for none.
+            lines: the subtitles of the medium.
 
         Raises:
             UsageError: the layout is ``video`` and there are frames but no file to send, or a
@@ -132,7 +138,9 @@ class Prompter:
         elif self._layout.kind == "montage":
             shown += self._montages(frames, images)
         else:
-            shown += self._single(frames, images)
+            shown += self._single(frames, images, lines)
+        if words := self._said(lines, shown, frames):
+            shown.append(TextPart(text=words))
         fill = partial(
             self._templates.fill,
             item=item,
@@ -187,13 +195,29 @@ class Prompter:
         why = self._templates.left_out("choices", f"choice-{self._style}", "system")
         return (f"{why}, unless the questions themselves list them",) if why else ()
 
-    def _single(self, frames: Sequence[ShownFrame], images: dict[str, bytes]) -> list[Part]:
+    def _said(self, lines: Sequence[Line], shown: Sequence[Part], frames: Sequence[ShownFrame]) -> str:
+        """The subtitles in a block; empty where none are wanted, or they stand among the frames."""
+        is_among = self._subtitles == "interleaved" and self._layout.kind == "images"
+        if self._subtitles == "none" or is_among or not lines:
+            return ""
+        is_all = self._subtitles == "all" or self._layout.kind == "video"
+        some = list(lines) if is_all else shown_lines(lines, [one.time_s for one in frames])
+        said = "\n".join(line.text for line in some)
+        return self._templates.say("subtitles", {"subtitles": said, "is_all": is_all}) if said else ""
+
+    def _single(
+        self, frames: Sequence[ShownFrame], images: dict[str, bytes], lines: Sequence[Line]
+    ) -> list[Part]:
         parts: list[Part] = []
+        is_among = self._subtitles == "interleaved"
+        left = shown_lines(lines, [one.time_s for one in frames]) if is_among else []
         for position, shown in enumerate(frames):
+            while left and (left[0].start_s + left[0].end_s) / 2 < shown.time_s:
+                parts.append(TextPart(text=left.pop(0).text))
             if self._frame_times:
                 parts.append(self._words_before(position, shown))
             parts.append(image_part(shown.frame, images, positions=(position,)))
-        return parts
+        return [*parts, *(TextPart(text=line.text) for line in left)]
 
     def _montages(self, frames: Sequence[ShownFrame], images: dict[str, bytes]) -> list[Part]:
         parts: list[Part] = []

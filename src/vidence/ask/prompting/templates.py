@@ -70,6 +70,9 @@ ASIDES: Mapping[str, Mapping[str, str]] = MappingProxyType(
         "forced": MappingProxyType({}),
         "forced-frame": MappingProxyType({}),
         "hints": MappingProxyType({"hints": "help on where to look, one line for each level"}),
+        "subtitles": MappingProxyType(
+            {"subtitles": "what is said, one line for each", "is_all": "yes where these are all there are"}
+        ),
     }
 )
 # Every template that a set can hold, with the variables that it can use.

@@ -12,6 +12,7 @@ from typing import Annotated
 
 import click
 
+from vidence import catalog
 from vidence.cli.finding import GROUP, command_packages, find_command
 from vidence.console.files import screen, write_said
 from vidence.console.flags import JSON, command, flag
@@ -78,6 +79,10 @@ def extras() -> Mapping[str, Extra]:
     return known
 
 
+def _was_seen(benchmark: str) -> bool:
+    return bool(getattr(catalog.create("benchmark", benchmark), "verified", True))
+
+
 @command()
 def doctor(given: Doctor) -> int:
     """Look over this installation; the exit code is 1 when something is wrong."""
@@ -100,6 +105,8 @@ def doctor(given: Doctor) -> int:
         looked.say(f"  {name:<13} {one.purpose}: {state}", extras={name: extra})
         if absent:
             looked.say(f"{'':<16}add it with: {one.command() if one.command else adding(name)}")
+    unseen = [one for one in catalog.ready("benchmark") if not _was_seen(one)]
+    looked.say(f"\nbenchmarks of whose releases not all was seen: {', '.join(unseen)}", unseen=unseen)
     looked.say("\nenvironment (only whether it is set; values are never shown):")
     for key in KEYS:
         is_set = bool(os.environ.get(key))

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -16,18 +17,19 @@ from rich.console import Console
 from vidence.ask.fetching.address import data_place, hub_cache
 from vidence.ask.fetching.hub import Hub, HubFile
 from vidence.ask.fetching.plain import github_base
-from vidence.catalog import create
-from vidence.console.files import write_said
+from vidence.catalog import create, ready
+from vidence.console.files import screen, show, write_said
 from vidence.console.flags import JSON, NOT_ALL, PROGRESS, WHERE, argument, command, flag
 from vidence.console.progress import Meter
 from vidence.console.screen import say, several
-from vidence.contracts import Benchmark
+from vidence.contracts import Benchmark, Release
 from vidence.engine import get as getting
 from vidence.engine.environment import environment, now
 from vidence.engine.plan import PlanOverrides, read_overrides
 from vidence.engine.prepare import NOBODY, make_plan, narrowed
 from vidence.errors import UsageError
 from vidence.records import Item, Record
+from vidence.tables.table import Cell, RowSpec, Table, tabulate, words
 from vidence.text import some
 
 SECTION = "Ask"
@@ -59,7 +61,7 @@ class Chosen(Record):
 class Get(Record):
     """What is fetched."""
 
-    name: Annotated[str, argument()]
+    name: Annotated[str | None, argument()] = None
     with_media: Annotated[bool, flag("Fetch videos, too: those that the questions need.", "--media")] = False
     config: Annotated[str | None, flag("The configuration, where a release has several.")] = None
     chosen: Chosen
@@ -71,6 +73,7 @@ class Get(Record):
         ),
     ] = None
     yes: Annotated[bool, flag("Do not ask before fetching.")] = False
+    listed: Annotated[bool, flag("Show what can be fetched by name, and fetch nothing.", "--list")] = False
     json_path: Annotated[Path | None, JSON] = None
     progress: Annotated[str, PROGRESS] = "auto"
 
@@ -83,11 +86,49 @@ def get(given: Get) -> int:
     the hub's library (HF_HOME); HF_ENDPOINT, HF_TOKEN and HF_HUB_OFFLINE are heeded. The same command
     goes on where it was stopped.
     """
-    fetch = _Fetch.of(given)
+    if given.listed or given.name is None:
+        if not given.listed:
+            raise UsageError("say which benchmark, or --list for all that can be fetched by name")
+        table = _all(environment().cache_root)
+        write_said(given.json_path, "get", tables=[table])
+        show(screen(given.json_path), [], [table])
+        return 0
+    fetch = _Fetch.of(given, given.name)
     fetch.show()
     is_benchmark = bool(fetch.offered.benchmark)
     fetch.ask("Fetch the questions?" if is_benchmark else "Fetch these files?")
     return fetch.benchmark() if is_benchmark else fetch.files()
+
+
+def _all(cache_root: Path) -> Table:
+    """Every benchmark with a release: where its questions and media are, and under which licence."""
+    rows: list[RowSpec[dict[str, str]]] = []
+    for name in ready("benchmark"):
+        benchmark: Benchmark = create("benchmark", name)
+        release: Release | None = getattr(benchmark, "release", None)
+        if release is not None:
+            place = release.hub or ("GitHub" if release.github else "your own")
+            media = "by request or elsewhere" if release.by_hand or not release.media else "there"
+            about = {
+                "questions": place,
+                "media": media,
+                "fetched": "yes" if getting.is_fetched(cache_root, name) else "",
+                "seen": "yes" if getattr(benchmark, "verified", True) else "in part",
+                "licence": benchmark.licence,
+            }
+            rows.append(RowSpec(name, name, about))
+    return tabulate(
+        "benchmarks",
+        "Benchmarks by name",
+        label="name",
+        rows=rows,
+        measures=[words(title, partial(_cell, title)) for title in rows[0].about],
+        notes=["'seen': whether all that the file of the benchmark says was seen in its release."],
+    )
+
+
+def _cell(title: str, about: dict[str, str]) -> Cell:
+    return Cell(text=about[title])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,14 +143,14 @@ class _Fetch:
     cache_root: Path
 
     @classmethod
-    def of(cls, given: Get) -> "_Fetch":
+    def of(cls, given: Get, name: str) -> "_Fetch":
         """Look what there is.
 
         Raises:
             UsageError: questions are chosen where there are none.
         """
         hub = Hub(hub_cache(), endpoint=os.environ.get("HF_ENDPOINT"))
-        offered = getting.offer(given.name, hub=hub, config=given.config)
+        offered = getting.offer(name, hub=hub, config=given.config)
         chosen = msgspec.structs.asdict(given.chosen)
         overrides = read_overrides({key: value for key, value in chosen.items() if value != {}})
         if not offered.benchmark and (overrides or given.questions):
@@ -142,10 +183,12 @@ class _Fetch:
             benchmark: Benchmark = create("benchmark", offered.benchmark)
             say(console, f"licence: {benchmark.licence}")
             say(console, f"terms: {benchmark.terms}")
+            for doubt in getattr(benchmark, "doubts", ()):
+                say(console, ("note: ", "yellow"), doubt)
         gate = ", gated: its terms must be accepted there" if offered.listing.is_gated else ""
         say(console, f"licence on the hub: {offered.listing.licence or 'none stated'}{gate}")
         if offered.release.github:
-            say(console, f"questions: one file of github.com, {offered.release.github}")
+            say(console, f"questions from github.com: {some(offered.release.github, most=3)}")
         _list("questions", offered.questions, console)
         more = "" if self.given.with_media else "; fetched with --media"
         _list("media", offered.media, console, more=more)

@@ -129,14 +129,14 @@ def _one(kind: str, name: str) -> tuple[str, Mapping[str, object]]:
 
 def _mapping(name: str) -> tuple[str, Mapping[str, object]]:
     """A mapping as its file says it, which is what a mapping of one's own begins with."""
-    import tomllib
+    import tomli_w
 
-    from vidence.ask.mapping.mapping import presets
+    from vidence.ask.mapping.mapping import as_table, presets
 
     if name not in presets():
         raise UnknownNameError("mapping", name, presets())
-    text = presets()[name].read_text("utf-8")
-    return text.rstrip(), {"kind": "mapping", "name": name, "fields": tomllib.loads(text)}
+    table = as_table(presets()[name])
+    return tomli_w.dumps(table).rstrip(), {"kind": "mapping", "name": name, "fields": table}
 
 
 def _as_json(option: "Option") -> dict[str, object]:
@@ -158,7 +158,7 @@ def _prompt_sets() -> Mapping[str, str]:
 
 
 def _protocols() -> Mapping[str, str]:
-    found = {name: catalog.create("benchmark", name).protocols for name in catalog.names("benchmark")}
+    found = {name: catalog.create("benchmark", name).protocols for name in catalog.ready("benchmark")}
     return {f"{name}/{protocol}": "" for name, protocols in found.items() for protocol in protocols}
 
 
@@ -169,9 +169,9 @@ def _rows() -> Mapping[str, str]:
 
 
 def _mappings() -> Mapping[str, str]:
-    from vidence.ask.mapping.mapping import presets, read_map
+    from vidence.ask.mapping.mapping import presets
 
-    return {name: read_map(name).about for name in presets()}
+    return {name: one.about for name, one in presets().items()}
 
 
 def _prices() -> Mapping[str, str]:

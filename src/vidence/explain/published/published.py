@@ -1,14 +1,19 @@
 """The tables that the papers print, as they print them: for reprinting beside a run."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from importlib import resources
 from importlib.resources.abc import Traversable
 
 import msgspec
 
+from vidence.ask.benchmarks.paper_facts import NamedRow
+from vidence.catalog import create
+from vidence.contracts import Benchmark, PaperColumn
 from vidence.errors import UnknownNameError
 from vidence.explain.published.printed_tables import (
     Across,
+    Flag,
+    Measure,
     PublishedCell,
     PublishedColumn,
     PublishedRow,
@@ -53,11 +58,56 @@ def beside(run_benchmark: str, split: str) -> tuple[PublishedTable, ...]:
     Returns:
         The tables in the order of their names, none for a benchmark without published tables.
     """
-    tables = (load(name) for name in names() if name.startswith(f"{run_benchmark}-"))
+    tables = [load(name) for name in names() if name.startswith(f"{run_benchmark}-")]
+    tables += _of_benchmark(run_benchmark)
     return tuple(
         _widened(table, table.across) if table.across else table
         for table in tables
         if table.benchmark == run_benchmark and split in table.splits
+    )
+
+
+def _of_benchmark(name: str) -> Iterator[PublishedTable]:
+    """The rows that the file of a benchmark holds, under the columns of its paper's tables."""
+    benchmark: Benchmark = create("benchmark", name)
+    rows: tuple[NamedRow, ...] = getattr(benchmark, "published", ())
+    tables: Mapping[str, tuple[PaperColumn, ...]] = getattr(benchmark, "paper_tables", {})
+    columns = {column.title: column for table in tables.values() for column in table}
+    titles = [title for title in columns if any(title in row.values for row in rows)]
+    if not rows:
+        return
+    texts = ("Model", "Frames", "Remark")
+    yield PublishedTable(
+        name=f"{name}-published",
+        title=f"{name}: published results",
+        benchmark=name,
+        splits=benchmark.splits[:1],
+        names=texts,
+        columns=(
+            *(PublishedColumn(name=text, kind="text") for text in texts),
+            *(
+                PublishedColumn(
+                    name=title, measure=Measure(average=columns[title].average, where=columns[title].where)
+                )
+                for title in titles
+            ),
+        ),
+        rows=tuple(
+            PublishedRow(
+                name=" / ".join(filter(None, (row.model, row.frames, row.note))),
+                cells=(
+                    PublishedCell(text=row.model, flags=(Flag(says=f"seen in {row.source}"),)),
+                    PublishedCell(text=row.frames),
+                    PublishedCell(text=row.note),
+                    *(
+                        PublishedCell(text=f"{v:g}" if (v := row.values.get(t)) is not None else "")
+                        for t in titles
+                    ),
+                ),
+                line=number,
+            )
+            for number, row in enumerate(rows, 1)
+        ),
     )
 
 

@@ -32,7 +32,7 @@ def world(tmp_path_factory):
     """Of each of two rendered videos five frames per second with their times, and the questions."""
     folder = tmp_path_factory.mktemp("world")
     render(folder, WorldSpec(n_videos=2, min_s=20, max_s=20, n_variable=1, rates=(10,)), seed=5)
-    items = catalog.find("benchmark", "phantom").create().load(folder, split="all").items
+    items = catalog.create("benchmark", "phantom").load(folder, split="all").items
     made = []
     for path, group in itertools.groupby(items, key=lambda item: item.media[0].path):
         with av.open(str(folder / path)) as container:

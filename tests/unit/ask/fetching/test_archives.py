@@ -46,7 +46,7 @@ def test_only_what_is_needed_comes_out_whatever_folders_the_archive_has(tmp_path
     path = packed(tmp_path, ending, {f"{inner}1.mp4": b"one", f"{inner}2.mp4": b"two", "readme": b"r"})
     into = tmp_path / "into"
     found = unpack(
-        path,
+        [path],
         f"data/videos/{path.name}",
         into,
         free_bytes=FREE_BYTES,
@@ -61,7 +61,7 @@ def test_names_that_leave_the_folder_and_links_are_refused(tmp_path, ending) -> 
     members = dict.fromkeys(EVIL, b"evil") | {"fine.mp4": b"fine"}
     path = packed(tmp_path, ending, members, links=[("out.mp4", "/etc/passwd")])
     into = tmp_path / "into"
-    found = unpack(path, path.name, into, free_bytes=FREE_BYTES, needed=["out.mp4", "fine.mp4"])
+    found = unpack([path], path.name, into, free_bytes=FREE_BYTES, needed=["out.mp4", "fine.mp4"])
     assert files(into) == {"fine.mp4": b"fine"}
     assert len(found.refused) == len(EVIL) + 1
     assert not (tmp_path / "out.mp4").exists()
@@ -74,7 +74,7 @@ def test_a_link_that_stands_where_a_file_is_written_is_not_followed(tmp_path) ->
     victim.write_bytes(b"old")
     os.symlink(victim, into / "1.mp4")
     os.symlink(victim, into / ".1.mp4.part")
-    unpack(path, path.name, into, free_bytes=FREE_BYTES, needed=["1.mp4"])
+    unpack([path], path.name, into, free_bytes=FREE_BYTES, needed=["1.mp4"])
     assert victim.read_bytes() == b"old"
     assert (into / "1.mp4").read_bytes() == b"new"
 
@@ -88,7 +88,7 @@ def test_an_archive_that_inflates_is_stopped(tmp_path, ending) -> None:
     else:
         path = packed(tmp_path, ending, {"1.mp4": bytes(10_000_000)})
     with pytest.raises(DataError, match="holds more than 4 times its size"):
-        unpack(path, path.name, tmp_path / "into", free_bytes=1_000, needed=["1.mp4"])
+        unpack([path], path.name, tmp_path / "into", free_bytes=1_000, needed=["1.mp4"])
     assert files(tmp_path / "into") == {}
 
 
@@ -98,9 +98,9 @@ def test_small_archives_share_one_bound(tmp_path) -> None:
         path = packed(tmp_path, ".tar.gz", {f"{n}.mp4": bytes(900_000)})
         if n:
             with pytest.raises(DataError, match="with those before it"):
-                unpack(path, path.name, tmp_path / "into", free_bytes=free_bytes)
+                unpack([path], path.name, tmp_path / "into", free_bytes=free_bytes)
         else:
-            free_bytes = unpack(path, path.name, tmp_path / "into", free_bytes=free_bytes).free_bytes
+            free_bytes = unpack([path], path.name, tmp_path / "into", free_bytes=free_bytes).free_bytes
     assert files(tmp_path / "into") == {"0.mp4": bytes(900_000)}
     assert 100_000 <= free_bytes < 110_000
 
@@ -117,7 +117,7 @@ def test_a_damaged_archive_is_said(tmp_path, ending, share) -> None:
     data = path.read_bytes()
     path.write_bytes(data[: int(len(data) * share)] or b"none")
     with pytest.raises(DataError, match=r"cannot be unpacked|1\.mp4"):
-        unpack(path, path.name, tmp_path / "into", free_bytes=FREE_BYTES, needed=["1.mp4"])
+        unpack([path], path.name, tmp_path / "into", free_bytes=FREE_BYTES, needed=["1.mp4"])
     assert files(tmp_path / "into") == {}
 
 
@@ -130,7 +130,7 @@ def test_videos_in_a_parquet_table_come_out_by_their_paths(tmp_path) -> None:
     path = tmp_path / "train.parquet"
     pq.write_table(pa.table({"id": list(range(41)), "video": rows}), path, row_group_size=7)
     found = unpack(
-        path,
+        [path],
         "data/train.parquet",
         tmp_path / "into",
         free_bytes=FREE_BYTES,
@@ -150,6 +150,21 @@ def test_a_name_that_fits_two_places_equally_well_is_left_out() -> None:
 
 def test_all_of_an_archive_comes_out_where_it_lies(tmp_path) -> None:
     path = packed(tmp_path, ".zip", {"clips/1.mp4": b"1", "2.mp4": b"2", "../3.mp4": b"3"})
-    found = unpack(path, "video/part_1.zip", tmp_path / "into", free_bytes=FREE_BYTES)
+    found = unpack([path], "video/part_1.zip", tmp_path / "into", free_bytes=FREE_BYTES)
     assert files(tmp_path / "into") == {"video/clips/1.mp4": b"1", "video/2.mp4": b"2"}
     assert found.refused == ("../3.mp4",)
+
+
+@pytest.mark.parametrize("ending", [".zip", ".tar"])
+def test_an_archive_that_was_cut_into_pieces_is_read_as_if_it_were_whole(tmp_path, ending) -> None:
+    whole = packed(tmp_path, ending, {f"v/{n}.mp4": bytes([n]) * 5_000 for n in range(20)}).read_bytes()
+    pieces = [tmp_path / f"videos{ending}.part.{letter}" for letter in "abcd"]
+    size = len(whole) // 4 + 1
+    for place, piece in enumerate(pieces):
+        piece.write_bytes(whole[place * size : (place + 1) * size])
+    wanted = ["v/0.mp4", "v/9.mp4", "v/19.mp4"]
+    found = unpack(pieces, f"videos{ending}", tmp_path / "into", free_bytes=FREE_BYTES, needed=wanted)
+    assert sorted(found.paths) == sorted(wanted)
+    assert files(tmp_path / "into")["v/19.mp4"] == bytes([19]) * 5_000
+    with pytest.raises(DataError, match="cannot be unpacked"):
+        unpack(pieces[:3], f"videos{ending}", tmp_path / "other", free_bytes=FREE_BYTES)

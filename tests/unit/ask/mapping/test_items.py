@@ -176,3 +176,16 @@ def test_labels_are_taken_off_only_where_all_have_one() -> None:
     text = "A. is a letter.\nWhat?\nA. x\nB. y\nC. z\n\nAnswer with one."
     assert split_question(text) == ("A. is a letter.\nWhat?", ("x", "y", "z"))
     assert split_question("What?\nA. x") == ("What?\nA. x", ())
+
+
+def test_rows_inside_a_row_are_questions_and_those_of_another_split_are_not(tmp_path: Path) -> None:
+    first, second = ({"uid": n, "question": "What?", "answer": a} for n, a in ((1, "A"), (2, "NA")))
+    film = {"key": "f1", "qa": [first, second]}
+    text = "item_id=uid,question=question,answer=answer,constants.choices=this|that,tags.number=@each"
+    mapping = msgspec.structs.replace(read_map(f"{text},each=qa,source_id=key"), only={"answer": ("A", "B")})
+    reader = ItemReader(mapping, folder=tmp_path)
+    kept = [reader.item(made) for row in reader.inner(film) if reader.wants(made := reader.row(row))]
+    assert [(item.item_id, item.source, item.tags) for item in kept] == [("1", "f1", {"number": "0"})]
+    for wrong in ({"qa": "x"}, {"qa": [1]}, {}):
+        with pytest.raises(FieldError, match="expected a list of objects"):
+            reader.inner(wrong)

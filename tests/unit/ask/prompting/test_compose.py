@@ -9,7 +9,8 @@ from vidence.ask.prompting.compose import Layout, Prompter, ShownFrame
 from vidence.ask.prompting.templates import Templates
 from vidence.errors import UsageError
 from vidence.media.encode import EncodedFrame, Encoding, Size, decode_image, encode
-from vidence.records import ImagePart, Item, Media, TextPart, VideoPart
+from vidence.media.subtitles import Line
+from vidence.records import ImagePart, Item, Media, Subtitling, TextPart, VideoPart
 
 CHOICE = Item(item_id="q", question="What is it?", choices=("cat", "dog"), answer="A")
 OPEN = Item(item_id="q", question="What is it?", answer="cat", answer_kind="text")
@@ -230,3 +231,40 @@ def test_the_modality_is_that_of_the_question(tmp_path: Path, kinds: list[str], 
     item = Item(item_id="q", question="What?", choices=("cat", "dog"), answer="A", media=media)
     prompt = own(tmp_path, "Given the {{ modality }}: {{ question }}").prompt(item, (), duration_s=0.0).prompt
     assert prompt.text == f"Given the {said}: What?"
+
+
+LINES = (
+    Line(start_s=0.0, end_s=0.4, text="Hello."),
+    Line(start_s=0.9, end_s=1.0, text="The cat sits."),
+    Line(start_s=30.0, end_s=31.0, text="The end."),
+)
+
+
+def said(subtitles: Subtitling, layout: str = "images") -> list[str]:
+    """The parts of a prompt with three frames, at 0, .5 and 1 s; pictures as a sign."""
+    asks = Prompter(
+        Templates.load("plain"), style="direct", layout=layout, frame_times=False, subtitles=subtitles
+    )
+    parts = asks.prompt(CHOICE, frames(3), duration_s=40.0, lines=LINES).prompt.parts
+    return [part.text if isinstance(part, TextPart) else "*" for part in parts]
+
+
+def test_subtitles_of_the_shown_frames_stand_between_frames_and_question() -> None:
+    *pictures, lines, question = said("shown")
+    assert pictures == ["*", "*", "*"]
+    assert lines == "What is said at the moments shown:\nHello.\nThe cat sits."
+    assert "What is it?" in question
+    assert said("shown", "montage:2x2")[:2] == ["*", lines]
+
+
+def test_subtitles_among_the_frames_stand_before_the_first_later_one() -> None:
+    assert said("interleaved")[:-1] == ["*", "Hello.", "*", "The cat sits.", "*"]
+
+
+def test_all_subtitles_are_shown_or_none() -> None:
+    assert said("all")[3] == "What is said in the video:\nHello.\nThe cat sits.\nThe end."
+    assert said("none")[:-1] == ["*", "*", "*"]
+    no_lines = Prompter(
+        Templates.load("plain"), style="direct", layout="images", frame_times=False, subtitles="all"
+    ).prompt(CHOICE, frames(1), duration_s=1.0)
+    assert len(no_lines.prompt.parts) == 2

@@ -39,7 +39,7 @@ def test_every_table_says_where_it_comes_from_and_what_it_means(name):
     assert table.source.where
     assert table.title != name
     assert {one.name for one in table.columns if one.kind == "text"}.issuperset(table.names)
-    splits = catalog.find("benchmark", table.benchmark).create().splits
+    splits = catalog.create("benchmark", table.benchmark).splits
     assert set(table.splits) <= set(splits)
     assert bool(table.splits) == any(one.measure for one in table.columns)
     scorers = {*catalog.names("parser"), *catalog.names("judge"), "letters"}

@@ -1,0 +1,79 @@
+"""Benchmarks by name, each a file in TOML: what its paper says, and how the files of its release are read."""
+
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import msgspec
+
+from vidence.ask.benchmarks.paper_facts import NamedRow, OfPaper, PaperFacts
+from vidence.ask.benchmarks.question_files import check_split
+from vidence.ask.benchmarks.table import mapped
+from vidence.ask.mapping.mapping import NAMED, ColumnMap, Layout, read_toml
+from vidence.ask.mapping.rows import find_files, read_rows
+from vidence.contracts import Benchmark, Loaded
+from vidence.errors import DataError
+
+
+class NamedFacts(PaperFacts):
+    """The file of a benchmark.
+
+    `layouts` are the ways in which its questions lie somewhere, the hub's first; each is a preset of
+    ``--map``, too. `verified` is whether all of the file was seen in a release; `doubts` say what was not,
+    and what a user should know.
+    """
+
+    about: str
+    home: str
+    layouts: dict[str, Layout]
+    published: tuple[NamedRow, ...] = ()
+    verified: bool = False
+    doubts: tuple[str, ...] = ()
+
+
+class Named(OfPaper):
+    """The questions of a benchmark as its file says where they are."""
+
+    version = 1
+
+    def __init__(self, name: str, facts: NamedFacts) -> None:
+        self.name = name
+        super().__init__(facts)
+        self.release = replace(facts.release, takes_all=True)
+        self.layouts, self.published, self.doubts = facts.layouts, facts.published, facts.doubts
+        self.verified = facts.verified
+        self.splits = tuple(dict.fromkeys(split for one in facts.layouts.values() for split in one.splits))
+
+    def load(self, data: Path, *, split: str, strict: bool = False) -> Loaded:
+        """Read the questions of a split in the folder or the file `data`, in the first layout that fits.
+
+        Raises:
+            DataError: nothing there that fits, nothing usable in it, or with `strict` a bad line.
+            UsageError: a split that does not exist.
+        """
+        check_split(self.name, split, self.splits)
+        layouts = [one.of(split) for one in self.layouts.values() if split in one.splits]
+        for layout in sorted(layouts, key=lambda one: not _is_called_so(one, data)):
+            if _is_in(layout, data):
+                return mapped(data, layout, split="all", strict=strict)
+        patterns = ", ".join(pattern for one in layouts for pattern in one.files)
+        raise DataError(f"{data} holds no questions as {self.name} has them; expected {patterns}")
+
+
+def _is_called_so(layout: ColumnMap, data: Path) -> bool:
+    return any(fnmatchcase(data.name, Path(pattern).name) for pattern in layout.files)
+
+
+def _is_in(layout: ColumnMap, data: Path) -> bool:
+    """Whether files of a layout are there, with its columns."""
+    found = any(path.is_file() for pattern in layout.files for path in data.glob(pattern))
+    if not (found or data.is_file()):
+        return False
+    path, *_ = find_files(data, layout.files, split="all")
+    row = read_rows(path, levels=layout.levels, is_log=layout.is_log).first
+    return row is not None and layout.fits(row)
+
+
+def create(name: str) -> Benchmark:
+    """The benchmark of that name."""
+    return Named(name, msgspec.convert(read_toml(NAMED / f"{name}.toml"), NamedFacts))

@@ -1,0 +1,39 @@
+"""A benchmark of your own, by a file in TOML such as those of the benchmarks by name."""
+
+from pathlib import Path
+from typing import Annotated, ClassVar
+
+import msgspec
+from msgspec import Meta
+
+from vidence.ask import files
+from vidence.ask.benchmarks.named import Named, NamedFacts
+from vidence.ask.mapping.mapping import read_toml
+from vidence.catalog import FilePath
+from vidence.contracts import Benchmark
+from vidence.errors import UsageError
+from vidence.records import Record
+
+
+class Settings(Record):
+    """Options of ``toml``."""
+
+    positional: ClassVar[str] = "file"
+    file: Annotated[FilePath, Meta(description="the file, as `vidence help guides/adding` describes it")]
+
+
+def create(settings: Settings) -> Benchmark:
+    """The benchmark of a file.
+
+    Raises:
+        UsageError: it cannot be read, or says something else than a benchmark.
+    """
+    path = Path(settings.file)
+    try:
+        return Named(f"toml:{path}", msgspec.convert(read_toml(path), NamedFacts))
+    except msgspec.ValidationError as error:
+        cause = error.__cause__
+        why = cause if isinstance(cause, UsageError) else files.explained(error, record=NamedFacts)
+        raise UsageError(f"{path}: {why}") from error
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path} cannot be read as a benchmark in TOML: {error}") from error

@@ -1,0 +1,68 @@
+"""Numbers by how near they are: the mean relative accuracy of VSI-Bench."""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from vidence.ask.scoring.letters import with_cut_off
+from vidence.records import Answered, Item, Outcome, Reply, Score, Unreadable
+from vidence.text import refusal_in, without_thinking
+
+_NUMBER: Final = re.compile(r"(?<![\w.,])-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\d,]*\.?\d)")
+_CONFIDENCES: Final = tuple(0.5 + 0.05 * step for step in range(10))
+
+
+def mean_relative_accuracy(value: float, truth: float) -> float:
+    """The share of ten limits, 50 to 5 % of the truth, within which a number lies.
+
+    Source: VSI-Bench, equation 1.
+
+    >>> mean_relative_accuracy(4, 4), round(mean_relative_accuracy(3, 4), 1), mean_relative_accuracy(9, 4)
+    (1.0, 0.6, 0.0)
+    """
+    if not truth:
+        return float(value == truth)
+    error = abs(value - truth) / abs(truth)
+    return sum(error <= 1 - confidence + 1e-9 for confidence in _CONFIDENCES) / len(_CONFIDENCES)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RelativeAccuracy:
+    """A `contracts.Scorer` of answers that are numbers.
+
+    Source: VSI-Bench, section 3.3.
+    Departs: the authors take the first word of the reply alone; here words and units may stand around a
+        number, as long as it is the only one or the reply begins with it.
+    """
+
+    name: str = "mra"
+    version: int = 1
+    reads_letters: bool = False
+
+    def read(self, item: Item, reply: Reply) -> Outcome:
+        """The number in the reply."""
+        if refused := refusal_in(reply):
+            return refused
+        words = without_thinking(reply.text).strip()
+        found = list(_NUMBER.finditer(words))
+        if len(found) == 1 or (found and not found[0].start()):
+            return Answered(answer=found[0][0].replace(",", ""), rule="number")
+        why = "several numbers" if found else "no number"
+        return with_cut_off(Unreadable(reason=f"the reply has {why}"), reply)
+
+    def mark(self, item: Item, outcome: Outcome) -> Score:
+        """The mean relative accuracy; 0.0 without an answer. A truth that is no number needs a judge."""
+        value: float | None = 0.0
+        if isinstance(outcome, Answered):
+            truth = _NUMBER.fullmatch(item.answer.strip())
+            value = (
+                None
+                if truth is None
+                else mean_relative_accuracy(float(outcome.answer), float(truth[0].replace(",", "")))
+            )
+        return Score(outcome=outcome, value=value, scorer=self.name, scorer_version=self.version)
+
+
+def create() -> RelativeAccuracy:
+    """The parser ``mra``."""
+    return RelativeAccuracy()

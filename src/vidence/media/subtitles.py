@@ -1,0 +1,112 @@
+"""Subtitles: SRT, WebVTT, and the JSON of LongVideoBench and Video-MME-v2."""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from vidence.errors import MediaError
+from vidence.media.bounded import text_bounded
+from vidence.records import Record
+
+_CLOCK: Final = re.compile(r"(?:(\d+):)?(\d{1,2}):(\d{1,2}(?:[.,]\d{1,6})?)")
+_SPAN: Final = re.compile(rf"\s*({_CLOCK.pattern})\s*-->\s*({_CLOCK.pattern})")
+_MARK: Final = re.compile(r"<[^<>]{0,200}>|\{\\[^{}]{0,200}\}")
+_SHORTEST_S: Final = 1.0
+_FROM: Final = ("start", "start_time")
+_TO: Final = ("end", "end_time")
+_WORDS: Final = ("line", "text")
+
+
+class Line(Record):
+    """A line of subtitles, and when it is shown, in seconds of its medium."""
+
+    start_s: float
+    end_s: float
+    text: str
+
+    def is_at(self, time_s: float) -> bool:
+        """Whether a moment is in it; a line of less than a second counts as one of a second.
+
+        Source: LongVideoBench, the authors' loader.
+        """
+        more_s = max(0.0, _SHORTEST_S - (self.end_s - self.start_s)) / 2
+        return self.start_s - more_s <= time_s <= self.end_s + more_s
+
+
+def read_subtitles(path: Path, *, from_s: float = 0.0) -> tuple[Line, ...]:
+    """The lines of a file in the order of their times, without marks such as ``<font>``.
+
+    Args:
+        path: a file ending in .srt, .vtt, .json or .jsonl.
+        from_s: where the medium begins in it; lines that end before are left out.
+
+    Raises:
+        MediaError: it cannot be read, or is none of these.
+    """
+    try:
+        text = text_bounded(path).lstrip("\ufeff")
+        lines = _objects(text) if path.suffix in (".json", ".jsonl") else _blocks(text)
+    except (OSError, ValueError, msgspec.DecodeError, RecursionError) as error:
+        raise MediaError(f"the subtitles {path} cannot be read: {error}") from error
+    moved = (Line(start_s=one.start_s - from_s, end_s=one.end_s - from_s, text=one.text) for one in lines)
+    return tuple(sorted((one for one in moved if one.text and one.end_s > 0), key=lambda one: one.start_s))
+
+
+def shown_lines(lines: Sequence[Line], times_s: Sequence[float]) -> list[Line]:
+    """Those at one of these times; of equal ones in a row, the first."""
+    shown = [line for line in lines if any(line.is_at(time_s) for time_s in times_s)]
+    return [
+        line
+        for before, line in zip([None, *shown], shown, strict=False)
+        if not before or line.text != before.text
+    ]
+
+
+def _blocks(text: str) -> list[Line]:
+    lines = []
+    for block in re.split(r"\n\s*\n", text.replace("\r\n", "\n")):
+        for number, line in enumerate(rows := block.split("\n")):
+            if (span := _SPAN.match(line)) is not None:
+                start_s, end_s = (_seconds(found) for found in (span[1], span[5]))
+                words = " ".join(_MARK.sub("", " ".join(rows[number + 1 :])).split())
+                lines.append(Line(start_s=start_s, end_s=end_s, text=words))
+                break
+    return lines
+
+
+def _objects(text: str) -> list[Line]:
+    rows = (
+        msgspec.json.decode(text)
+        if text.lstrip()[:1] == "["
+        else list(map(msgspec.json.decode, text.splitlines()))
+    )
+    lines = []
+    for row in rows if isinstance(rows, list) else []:
+        if not isinstance(row, Mapping):
+            raise ValueError(f"{row!r:.60} found; expected an object with times and words")
+        span = row.get("timestamp")
+        start, end = (
+            span if isinstance(span, list) and len(span) == 2 else (_first(row, _FROM), _first(row, _TO))
+        )
+        start_s = _seconds(start)
+        end_s = start_s + _SHORTEST_S if end is None else _seconds(end)
+        lines.append(
+            Line(start_s=start_s, end_s=end_s, text=" ".join(str(_first(row, _WORDS) or "").split()))
+        )
+    return lines
+
+
+def _first(row: Mapping[str, object], names: Sequence[str]) -> object:
+    return next((row[name] for name in names if name in row), None)
+
+
+def _seconds(value: object) -> float:
+    if isinstance(value, int | float):
+        return float(value)
+    found = _CLOCK.fullmatch(str(value).strip())
+    if found is None:
+        raise ValueError(f"{value!r:.60} is no time; expected seconds or h:m:s")
+    return int(found[1] or 0) * 3600 + int(found[2]) * 60 + float(found[3].replace(",", "."))
