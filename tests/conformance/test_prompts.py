@@ -106,6 +106,8 @@ def test_what_is_asked_besides_is_what_was_read_by_a_person(name: str) -> None:
         "first": "<first>",
         "second": "<second>",
         "log": "<log>",
+        "is_all": "",
+        "subtitles": "The water boils.\nNow add {the salt}.",
     }
     expected = (GOLDEN / f"every-set.{name}.txt").read_text("utf-8")
     assert Templates.load("plain").say(name, values) + "\n" == expected

@@ -83,10 +83,10 @@ def write_said(
     Raises:
         StoreError: it cannot be written.
     """
-    from vidence.media.whole import write_file
-    from vidence.tables.export import said_as_json
-
     if path is not None:
+        from vidence.media.whole import write_file
+        from vidence.tables.export import said_as_json
+
         with written(path) as file:
             write_file(file, said_as_json(command, sentences=sentences, tables=tables, values=values or {}))
 

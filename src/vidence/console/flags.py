@@ -10,7 +10,6 @@ import click
 import msgspec
 from click.core import ParameterSource
 
-from vidence.console.progress import MODES
 from vidence.errors import UsageError
 from vidence.records import Record
 
@@ -18,6 +17,8 @@ R = TypeVar("R", bound=Record)
 PATH = click.Path(path_type=Path)
 FILE = click.Path(path_type=Path, dir_okay=False)
 FOLDER = click.Path(path_type=Path, file_okay=False)
+MODES = ("auto", "plain", "none")
+"""How progress is shown."""
 NOT_ALL = 3
 """The exit code where questions failed, or were left out when they were read."""
 

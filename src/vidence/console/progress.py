@@ -26,7 +26,6 @@ from rich.text import Text
 
 from vidence.text import visible
 
-MODES = ("auto", "plain", "none")
 LINE_S = 30.0
 """Between two plain lines, in seconds."""
 _N_LINES_OF_A_RATE = 10  # a rate is that of the last minutes: remembered replies come faster than others
@@ -107,7 +106,7 @@ class Meter:
 
         Args:
             console: where to.
-            mode: one of `MODES`.
+            mode: one of `flags.MODES`.
             is_transient: whether the bar goes away at the end.
             line_s: seconds between two plain lines.
             clock: the time in seconds.

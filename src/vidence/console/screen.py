@@ -5,15 +5,17 @@ import os
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from rich.console import Console
 from rich.text import Text
 
 from vidence.catalog import create
-from vidence.contracts import Benchmark
 from vidence.media.whole import make_private
 from vidence.text import visible
+
+if TYPE_CHECKING:
+    from vidence.contracts import Benchmark
 
 
 class Screen(Console):

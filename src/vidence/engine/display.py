@@ -70,7 +70,7 @@ class Display:
     """Shows the events of a run inside ``with display.progress``."""
 
     def __init__(self, console: Console, *, doing: str = "asking", mode: str = "auto") -> None:
-        """Nothing is shown yet; `doing` is what the work does, `mode` is one of `console.progress.MODES`."""
+        """Nothing is shown yet; `doing` is what the work does, `mode` is one of `console.flags.MODES`."""
         self._console, self._doing = console, doing
         self._outcomes: Counter[str] = Counter()
         self._cost = 0.0
@@ -149,7 +149,7 @@ def watched(  # noqa: PLR0913 - the words of one message
         what: the work, as in ``the run in DIR``.
         kept: what is never lost of it, as in ``what was answered is kept``.
         again: what goes on with it.
-        progress: how it is shown, one of `console.progress.MODES`.
+        progress: how it is shown, one of `console.flags.MODES`.
 
     Raises:
         VidenceError: as the work raises it; KeyboardInterrupt after Ctrl-C.

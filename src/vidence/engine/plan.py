@@ -344,7 +344,7 @@ class PlainOverrides(TypedDict, total=False):
     prompts_dir: str | None
     layout: str | None
     frame_times: bool | None
-    subtitles: str | None
+    subtitles: Subtitling | None
     audio: str | None
     size: str | None
     jpeg_quality: int | None

@@ -133,7 +133,7 @@ def examined(
     progress: str = "auto",
     on: str | None = None,
 ) -> "Account":
-    """Examine what is left, and say what was done. `progress` is one of `cli.progress.MODES`."""
+    """Examine what is left, and say what was done. `progress` is one of `console.flags.MODES`."""
     from vidence.engine.diagnose import diagnose as examine
 
     console, place = Screen(stderr=True), environment(on=on)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import click
 
 from vidence import catalog
-from vidence.console.files import screen, write_said
+from vidence.console.files import STANDARD_OUTPUT, write_said
 from vidence.console.flags import JSON, argument, command
 from vidence.errors import UnknownNameError, UsageError
 from vidence.records import Record
@@ -64,7 +64,7 @@ class Listed(Record):
 def list_names(given: Listed) -> None:
     """What there is, with a line for each: everything, one KIND, or one NAME with all its options."""
     words, values = _said(given.kind, given.name)
-    if not screen(given.json_path).quiet:
+    if given.json_path != STANDARD_OUTPUT:
         click.echo(words)
     write_said(given.json_path, "list", values=values)
 

@@ -37,7 +37,7 @@ class MakeDisplay:
     """Shows stages inside ``with display.progress``: a line for each that is done, and how far one is."""
 
     def __init__(self, console: Console, *, mode: str = "auto") -> None:
-        """Nothing is shown yet; `mode` is one of `cli.progress.MODES`."""
+        """Nothing is shown yet; `mode` is one of `console.flags.MODES`."""
         self._console = console
         self.progress = Meter(console, mode=mode, is_transient=True)
         self.progress.begin("making")

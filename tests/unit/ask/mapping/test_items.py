@@ -108,7 +108,7 @@ def test_an_answer_of_another_form_is_refused(form: str, answer: object, said: s
         ("media=v", {"v": '["a.mp4"]'}, (Media(path="a.mp4"),)),
         ("media=v|w", {"v": "a.mp4", "w": "b.mp4"}, (Media(path="a.mp4"),)),
         ("media=v", {"v": {"path": "a.mp4", "bytes": None}}, (Media(path="a.mp4"),)),
-        ("media=v", {"v": None}, ()),
+        ("", {}, ()),
         ("constants.media=all.mp4", {}, (Media(path="all.mp4"),)),
         ("media=v,constants.media_kind=image", {"v": "a.png"}, (Media(path="a.png", kind="image"),)),
         (
@@ -130,6 +130,7 @@ def test_media_are_paths_addresses_or_words(pairs, row, media):
         ("media=v,start_s=s", {"v": "a", "s": "soon"}, "'soon' found; expected seconds, or HH:MM:SS"),
         ("", {"c": 5}, "c: int found; expected a list of choices"),
         ("", {"c": "[broken"}, "found; expected a list, such as"),
+        ("media=v", {"v": None}, "media: nothing in 'v'; the columns are id, q, c, a, v"),
         ("", {"id": None}, "item_id: nothing in 'id'; the columns are id, q, c, a"),
     ],
 )

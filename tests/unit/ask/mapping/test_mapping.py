@@ -27,13 +27,10 @@ def loaded(path: Path, text: str, *, split: str = "all") -> Loaded:
     )
 
 
-def test_every_preset_has_a_layout_a_file_and_a_line_in_the_documentation(tmp_path: Path) -> None:
+def test_every_preset_has_a_layout_and_the_example_of_the_documentation_is_read(tmp_path: Path) -> None:
     tools = {path.stem for path in mapping.PRESETS.glob("*.toml")}
     assert tools <= set(LAYOUTS) <= set(presets())
     assert len(BOTH) == 2
-    page = (Path(__file__).parents[4] / "docs" / "guides" / "mapping.md").read_text()
-    listed = [line for line in page.splitlines() if line.startswith("| `")][: len(tools)]
-    assert listed == [f"| `{name}` | {read_map(name).about} |" for name in presets() if name in tools]
     page = (Path(__file__).parents[4] / "docs" / "guides" / "mapping.md").read_text()
     block = page.partition("```toml\n")[2].partition("```")[0]
     (tmp_path / "own.toml").write_text(block)
