@@ -24,12 +24,10 @@ def items(vidence):
 
 
 def test_a_set_is_released_with_a_hidden_split_and_read_by_run(items, vidence) -> None:
-    (vidence.folder / "about.toml").write_text(
-        'version = "2.0.0"\ntitle = "Things"\nauthors = ["A. Maker"]\n'
-    )
+    (vidence.folder / "about.toml").write_text('title = "Things"\nauthors = ["A. Maker"]\n')
     words = (
         *("--format", "items,mmvu,huggingface", "--hide", "test", "--about", "about.toml"),
-        *("--json", "said.json"),
+        *("--version", "2.0.0", "--json", "said.json"),
     )
     done = vidence("release", items, "--into", "out", *words)
     assert done.code == 0, done.err

@@ -113,7 +113,7 @@ def _about(path: Path | None, version: str | None) -> "ReleaseRules":
     from vidence.engine.config_file import read_config
     from vidence.make.gates.rules import ReleaseRules
 
-    rules = ReleaseRules(version=version or "1.0.0") if path is None else read_config(path, ReleaseRules)
+    rules = ReleaseRules() if path is None else read_config(path, ReleaseRules)
     return msgspec.structs.replace(rules, version=version or rules.version)
 
 

@@ -279,7 +279,7 @@ class ReleaseRules(Record, omit_defaults=True):
     where it is given.
     """
 
-    version: str
+    version: str = "1.0.0"
     title: str = ""
     authors: tuple[str, ...] = ()
     contact: str = ""
