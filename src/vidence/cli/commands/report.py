@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import click
 import numpy as np
 
-from vidence.console.files import screen, write_asked
+from vidence.console.files import STANDARD_OUTPUT, screen, write_asked
 from vidence.console.flags import EVERYTHING, HTML, LATEX, LEVEL, argument, command, file_flag, flag
 from vidence.console.screen import Screen
 from vidence.engine.environment import cache_root
@@ -101,19 +101,17 @@ def report(given: Report) -> None:
         )
         return
     console = screen(*given.rows, given.json_path, given.hub_path, given.html, given.latex)
-    if given.inspect_path is not None and len(given.folders) > 1:
-        raise UsageError("--inspect takes one run folder at a time: a log of inspect_ai is about one model")
-    if given.hub_task is not None and given.hub_path is None:
-        raise UsageError("--hub-task goes with --hub FILE")
+    _check_flags(given)
     has_trials = any((*given.rows, given.json_path))
     again = None if given.parser == ALL else given.parser
     runs = [load_run(folder, parser=again, are_brief=not has_trials) for folder in given.folders]
-    write_asked(
-        (given.csv_path, lambda file: export.write_csv(runs, file)),
-        (given.jsonl_path, lambda file: export.write_jsonl(runs, file)),
+    for_hub = eval_results(runs, task=given.hub_task) if given.hub_path else ""
+    write_asked(  # what may be refused is made before the first file is written
         (given.parquet_path, lambda file: export.write_parquet(runs, file)),
         (given.inspect_path, lambda file: write_inspect_log(runs[0], file)),
-        (given.hub_path, lambda file: write_file(file, eval_results(runs, task=given.hub_task))),
+        (given.csv_path, lambda file: export.write_csv(runs, file)),
+        (given.jsonl_path, lambda file: export.write_jsonl(runs, file)),
+        (given.hub_path, lambda file: write_file(file, for_hub)),
     )
     if console.quiet and not any((given.json_path, given.html, given.latex, given.tables_dir)):
         return  # nobody sees the tables, which take most of the time
@@ -127,6 +125,20 @@ def report(given: Report) -> None:
         n = len(export.write_tables(tabled.files, given.tables_dir))
         click.echo(f"wrote {n} tables into {given.tables_dir}", err=True)
     tabled.draw(console)
+
+
+def _check_flags(given: Report) -> None:
+    """Refuse what can be refused without a run."""
+    if given.inspect_path is not None and len(given.folders) > 1:
+        raise UsageError("--inspect takes one run folder at a time: a log of inspect_ai is about one model")
+    if given.hub_task is not None and given.hub_path is None:
+        raise UsageError("--hub-task goes with --hub FILE")
+    wanted = (("--inspect", given.inspect_path, ".eval"), ("--hub", given.hub_path, ".yaml"))
+    for flag_name, path, ending in wanted:
+        if path and path != STANDARD_OUTPUT and path.suffix != ending:
+            raise UsageError(
+                f"{flag_name} {path}: the file's name must end in {ending}, or other programs do not read it"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)

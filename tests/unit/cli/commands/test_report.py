@@ -58,6 +58,8 @@ def test_a_log_of_inspect_ai_is_about_one_run(tmp_path):
     folder = run(tmp_path)
     with pytest.raises(UsageError, match="--inspect takes one run folder at a time"):
         call(report, folder, folder, "--inspect", tmp_path / "r.eval")
+    with pytest.raises(UsageError, match=r"--inspect .*r\.txt: the file's name must end in \.eval"):
+        call(report, folder, "--inspect", tmp_path / "r.txt")
     call(report, folder, "--inspect", tmp_path / "r.eval")
     assert zipfile.is_zipfile(tmp_path / "r.eval")
 
@@ -66,6 +68,9 @@ def test_the_score_is_written_for_the_hub(tmp_path):
     folder = run(tmp_path)
     with pytest.raises(UsageError, match="--hub-task goes with --hub FILE"):
         call(report, folder, "--hub-task", "o/n:t")
+    with pytest.raises(UsageError, match="no known place on the hub"):
+        call(report, folder, "--csv", tmp_path / "r.csv", "--hub", tmp_path / "r.yaml")
+    assert not (tmp_path / "r.csv").exists()
     call(report, folder, "--hub", tmp_path / "r.yaml", "--hub-task", "o/n:t")
     assert "value: 66.67" in (tmp_path / "r.yaml").read_text()
 
