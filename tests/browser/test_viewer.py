@@ -114,6 +114,9 @@ def test_exported_pages_stand_on_their_own_in_a_browser(page, runs, tmp_path, mo
     page.get_by_role("link", name="q2").click()
     expect(page.get_by_role("img", name="frame 45, 1.50 s")).to_have_count(2)
     page.wait_for_function("() => [...document.images].every((one) => one.complete && one.naturalWidth > 0)")
+    page.set_viewport_size({"width": 250, "height": 800})  # narrower than two frames
+    tops = "all => all.map(one => new Set(Array.from(one.children, each => each.offsetTop)).size)"
+    assert page.locator(".stills").evaluate_all(tops) == [1, 1]
     assert page.evaluate("() => window.pwned") is None
     assert {url.split(":")[0] for url in asked} == {"file"}
 

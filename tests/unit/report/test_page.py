@@ -40,7 +40,8 @@ def test_the_page_is_one_whole_file(runs, page_of, stays_at_home):
     stays_at_home(text, page)
     assert page.all("html")[0]["lang"] == "en"
     assert {e["name"] for e in page.all("meta") if "name" in e} == {"viewport", "referrer"}
-    assert {"Score", "Score by task", "Score by level", "Plan", "Facts"} <= set(page.text_of("h3"))
+    assert {"Score", "Score by task", "Score by level"} <= set(page.text_of("h3"))
+    assert {"Plan", "Facts"} <= set(page.text_of("summary"))
     labels = [attrs.get("aria-label") for attrs in page.all("svg")]
     assert {"Bars: Score by task", "Strip: Outcomes", "Letters: Letters"} <= set(labels)
     assert "33.36.0 to 79.6" in page.text_of("td")
@@ -129,9 +130,9 @@ def test_texts_of_models_and_data_never_become_markup(runs, page_of, stays_at_ho
 
 def test_each_question_shows_choices_prompt_reply_and_score(runs, page_of):
     _, page = page_of(runs.load())
-    # Questions, prompts, reasoning, the list of changed replies, the numbers of two figures, and what the
+    # Questions, prompts, reasoning, changed replies, plan and facts, the numbers of two figures, and what the
     # columns of three tables mean.
-    assert len(page.all("details")) == 7 + 5 + 1 + 1 + 2 + 3
+    assert len(page.all("details")) == 7 + 5 + 1 + 1 + 2 + 2 + 3
     assert "blind guessing" in page.text_of("dd")
     item = next(t for t in page.text_of("details", class_="item") if "Question q2?" in t)
     flat = " ".join(item.split())
