@@ -79,8 +79,11 @@ class Subtitles(Record, omit_defaults=True):
     from_s: float = 0.0
 
 
-Subtitling: TypeAlias = Literal["none", "all", "shown", "interleaved"]
-"""Which subtitles a model is given: none, all, or those of its frames, in a block or among them."""
+Subtitling: TypeAlias = Literal["paper", "none", "all", "shown", "interleaved"]
+"""Which subtitles a model is given: none, all, or those of its frames, in a block or among them.
+
+``paper``, as a protocol of the benchmark does, is what users say; plans and protocols say which that is.
+"""
 
 
 @functools.cache

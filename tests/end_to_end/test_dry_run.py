@@ -41,6 +41,21 @@ def test_limits_of_the_rate_decide_the_hours_where_they_are_narrower(vidence, qu
     assert said["hours"] == pytest.approx([n / 100 / 60 for n in totals], rel=1e-3)
 
 
+def test_what_is_said_is_counted(vidence, questions):
+    """Of 40 lines of 20 characters all, or one for each of the two frames."""
+    path = questions(n_clips=1, n_questions=1)
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"subtitles": {"path": "a.srt"}}))
+    blocks = [f"{n}\n00:00:{n:02},000 --> 00:00:{n:02},900\n{'some words ' * 2:.20}" for n in range(40)]
+    (path.parent / "a.srt").write_text("\n\n".join(blocks))
+    reads = {}
+    for shown in ("none", "all", "shown"):
+        said, note = estimate(vidence, "openai:gpt-4o", "--frames", "2", "--subtitles", shown)
+        reads[shown] = said["read"][0]
+    assert reads["all"] - reads["none"] == pytest.approx(40 * 20 / 4, abs=2)
+    assert reads["shown"] - reads["none"] == pytest.approx(2 * 20 / 4, abs=2)
+    assert "a line for each frame" in note
+
+
 def test_a_montage_is_fewer_images(vidence, questions):
     questions(n_clips=1, n_questions=1)
     plain, _ = estimate(vidence, "openai:gpt-4o", "--frames", "8")

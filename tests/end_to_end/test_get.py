@@ -338,10 +338,14 @@ def test_video_mme_is_fetched_and_run_by_its_name_with_and_without_subtitles(vid
     with OpenAIStub(answer="B") as server:
         ask = ("run", "video-mme", "--limit", "20", "--model", f"openai:m?base_url={server.base_url}")
         bare = vidence(*ask, "--out", "bare", "--no-page")
-        with_words = vidence(*ask, "--protocol", "subtitles", "--out", "words", "--no-page")
+        with_words = vidence(*ask, "--subtitles", "paper", "--out", "words", "--no-page")
     for done in (bare, with_words):
         assert done.code == 0, done.err
         assert re.search(r"Short.*Long.*Overall", done.out), done.out
     assert "First the milk." in vidence.trials("words")["001-1"].prompt.text
     assert "First the milk." not in vidence.trials("bare")["001-1"].prompt.text
     assert plan_of(vidence.folder / "words")["plan"]["subtitles"] == "shown"
+    assert "1 of 2 files of subtitles are not in" in with_words.out + with_words.err
+    none = vidence("run", "mvbench", "--data", ".", "--model", "baseline:random", "--subtitles", "paper")
+    assert none.code == 2
+    assert "no protocol of mvbench shows any" in none.err

@@ -1,7 +1,7 @@
 """What a run would take: asks, tokens, dollars and hours, from its questions, frames and the prices."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from vidence.ask.models.prices import image_rule
@@ -16,6 +16,7 @@ from vidence.engine.session import opened_session
 from vidence.errors import MediaError
 from vidence.media.encode import Size
 from vidence.media.files import located, read_facts
+from vidence.media.subtitles import Line
 from vidence.records import Usage
 from vidence.tables.table import Cell, Column, Kind, Row, Table
 
@@ -41,7 +42,10 @@ async def forecast(plan: Plan, *, environment: Environment, now: datetime) -> Ta
         n = len(prepared.items) * plan.repeats * n_each
         shows = session.needs_frames and parse_spec(plan.selector).name != "none"
         frames = _frame_tokens(prepared, notes, environment) if shows else 0.0
-        read = None if frames is None else frames + _word_tokens(prepared)
+        lines = session.lines(prepared.items) if session.shows_lines else {}
+        if lines and plan.subtitles != "all":
+            notes.append("of subtitles a line for each frame is counted")
+        read = None if frames is None else frames + _word_tokens(prepared, lines)
         written = (0, plan.sampling.max_tokens)
         sums = [None if read is None or w is None else (read + w) * n for w in written]
         rates = ((plan.requests_per_minute, (n, n)), (plan.tokens_per_minute, sums))
@@ -102,10 +106,14 @@ def _dollars(
     return None
 
 
-def _word_tokens(prepared: PreparedRun) -> float:
-    """Of the words of a question, on average."""
+def _word_tokens(prepared: PreparedRun, lines: Mapping[str, Sequence[Line]]) -> float:
+    """Of the words of a question and of what is said, on average."""
     prompts = [prepared.prompter.prompt(i, (), duration_s=0.0).prompt for i in prepared.items]
-    return sum(len(p.system) + len(p.text) for p in prompts) / CHARACTERS / max(len(prompts), 1)
+    n_shown = math.inf if prepared.plan.subtitles == "all" else prepared.plan.n_frames
+    said = sum(
+        sum(len(x.text) for x in some) * min(1, n_shown / max(len(some), 1)) for some in lines.values()
+    )
+    return (sum(len(p.system) + len(p.text) for p in prompts) + said) / CHARACTERS / max(len(prompts), 1)
 
 
 def _frame_tokens(prepared: PreparedRun, notes: list[str], environment: Environment) -> float | None:

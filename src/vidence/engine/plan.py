@@ -145,7 +145,7 @@ class Plan(Record):
     frame_times: Annotated[bool, _setting("Write each frame's time.")]
     subtitles: Annotated[
         Subtitling,
-        flag("Which are shown: none, all, shown (of the frames), interleaved (default: the protocol's)."),
+        flag("paper (as the benchmark shows them), none, all, shown (of the frames), interleaved."),
     ] = "none"
     size: Annotated[str, flag("native, short:720 or long:448 (pixels; frames are never enlarged).")]
     jpeg_quality: Annotated[int, _setting("1 to 95.")]

@@ -59,8 +59,8 @@ from vidence.errors import DataError, MissingMediaError, StoreError, UnknownName
 from vidence.media import address as media_address
 from vidence.media.address import Address, MediaPath, place
 from vidence.media.encode import Encoding, Size
-from vidence.media.files import located, missing, outside
-from vidence.records import Item, Media
+from vidence.media.files import files_of, located, missing, outside
+from vidence.records import Item, Media, Subtitling
 from vidence.text import letter_index
 
 _MOST_LISTED = 20
@@ -172,6 +172,8 @@ def _filled(plan: Plan, *, model: str | None, given: PlanOverrides) -> Plan:
         fields["media"] = _media_place(media) if media else None
     if places := given.get("media_at"):
         fields["media_at"] = _named_addresses(places)
+    if given.get("subtitles") == "paper":
+        fields["subtitles"] = _as_in_the_paper(plan)
     if (mapping := given.get("map")) is not None:
         fields["map"] = whole_map(mapping) or None
     sampling = msgspec.structs.replace(plan.sampling, **sampled, **flags)
@@ -182,6 +184,19 @@ def _filled(plan: Plan, *, model: str | None, given: PlanOverrides) -> Plan:
         "judge_listed": listed_prices(without_sampling(parse_spec(text))[0] for text in judges),
     }
     return with_whole_paths(msgspec.structs.replace(plan, model=spec, sampling=sampling, **fields))
+
+
+def _as_in_the_paper(plan: Plan) -> Subtitling:
+    """How subtitles are shown by the plan's protocol, or by the first of its benchmark that shows any."""
+    protocols = benchmark_of(plan.benchmark, plan.map or "").protocols
+    first = protocols[plan.protocol].subtitles
+    shown = [one for one in (first, *(rules.subtitles for rules in protocols.values())) if one != "none"]
+    if not shown:
+        raise UsageError(
+            f"--subtitles paper: no protocol of {plan.benchmark} shows any; expected none, all, shown or "
+            "interleaved"
+        )
+    return shown[0]
 
 
 def _media_place(text: str) -> str:
@@ -447,19 +462,26 @@ def _notes_of(
     return (
         *_limit_notes(plan, view, model),
         *prompter.notes(items),
-        *_subtitle_notes(items, plan),
         *_cache_notes(items, prompter, model),
     )
 
 
-def _subtitle_notes(items: Sequence[Item], plan: Plan) -> tuple[str, ...]:
-    """That questions quote subtitles which are not shown, or that there are none to show."""
-    n = sum(bool(_QUOTES.search(item.question)) for item in items) if plan.subtitles == "none" else 0
-    if n:
-        return (f"{n} question(s) speak of subtitles, which are not shown; --subtitles shown shows them",)
-    if plan.subtitles != "none" and not any(item.subtitles for item in items):
+def _subtitle_notes(items: Sequence[Item], plan: Plan, media_root: MediaPath) -> tuple[str, ...]:
+    """That questions quote subtitles which are not shown, or that there are none to show, or not all."""
+    if plan.subtitles == "none":
+        n = sum(bool(_QUOTES.search(item.question)) for item in items)
+        said = f"{n} question(s) speak of subtitles, which are not shown; --subtitles shown shows them"
+        return (said,) if n else ()
+    named = sorted({item.subtitles.path for item in items if item.subtitles})
+    if not named:
         return (f"--subtitles {plan.subtitles}: no question has subtitles",)
-    return ()
+    places = (located(media_root, Media(path=path)) for path in named)
+    is_there = [isinstance(place, Path) and place.is_file() for place in places]
+    if all(is_there):
+        return ()
+    absent = named[is_there.index(False)]
+    n_absent = f"{is_there.count(False)} of {len(named)} files of subtitles are not in {media_root}"
+    return (f"{n_absent}, such as {absent}; their questions are asked without",)
 
 
 def _limit_notes(plan: Plan, view: OpenView, model: Model) -> tuple[str, ...]:
@@ -539,12 +561,14 @@ def choose_items(
     items, unusable = placed(items, plan, root)  # what is not read is stored all the same
     notes += unusable
     if root is not None:
-        if found := outside(root, items):
+        if found := outside(root, items, subtitled=plan.subtitles != "none"):
             items, said = _inside(items, root, found, plan=plan)
             notes.append(said)
         if absent := missing(root, items):
             items, left_out = _with_media(items, root, absent, plan=plan)
             notes.append(left_out)
+    if model.looks:
+        notes += _subtitle_notes(items, plan, media_root_of(plan, loaded))
     if not items:
         raise UsageError("no question is left to ask; loosen --where, --limit or the sample")
     if isinstance(model, ConstantModel):
@@ -653,7 +677,8 @@ def _inside(
         return items, f"{said}; the model is shown what they hold, and --set media_inside=true refuses them"
     if not plan.allow_missing:
         raise DataError(f"{said}; media_inside refuses them: move them into it, or leave the setting out")
-    kept = [item for item in items if not any(located(media_root, one) in found for one in item.media)]
+    files = ((item, files_of(item, subtitled=plan.subtitles != "none")) for item in items)
+    kept = [item for item, each in files if not any(located(media_root, one) in found for one in each)]
     return kept, f"{said}; media_inside leaves out the {len(items) - len(kept)} questions with them"
 
 

@@ -221,7 +221,7 @@ class ShownSubject:
             duration_s=shown.duration_s,
             video=shown.video,
             more=more,
-            lines=self.lines,
+            lines=self.lines if positions is None or chosen else (),  # of words alone, those of the question
         )
 
     def _shown(self, view: str) -> ViewContent:
@@ -329,10 +329,11 @@ class Session:
         return self.is_run and self.needs_frames and isinstance(model, HttpModel) and model.caches
 
     @property
-    def _shows_lines(self) -> bool:
+    def shows_lines(self) -> bool:
+        """Whether subtitles are read for the model."""
         return self.prepared.plan.subtitles != "none" and self.prepared.model.looks
 
-    def _lines(self, items: Sequence[Item]) -> dict[str, tuple[Line, ...]]:
+    def lines(self, items: Sequence[Item]) -> dict[str, tuple[Line, ...]]:
         """The subtitles of questions by their ids, each file read once; one that is not there has none."""
         read: dict[Subtitles, tuple[Line, ...]] = {}
         for one in {item.subtitles for item in items if item.subtitles is not None}:
@@ -361,7 +362,7 @@ class Session:
             for item, _ in (group if self._shares_frames else ())
         ]
         times = Counter(begins)
-        lines = await anyio.to_thread.run_sync(self._lines, items) if self._shows_lines else {}
+        lines = await anyio.to_thread.run_sync(self.lines, items) if self.shows_lines else {}
         subjects = []
         for (item, repeat), begin in zip_longest(group, begins):
             order = self.prepared.choice_order(item, repeat) if self.is_run else ()

@@ -396,15 +396,22 @@ def place_of_url(url: str) -> Path:
     return place
 
 
-def outside(media_root: MediaPath, items: Iterable[Item]) -> tuple[MediaPath, ...]:
+def files_of(item: Item, *, subtitled: bool) -> tuple[Media, ...]:
+    """What is read for a question: its media, and its subtitles where they are shown."""
+    return (*item.media, *([Media(path=item.subtitles.path)] if subtitled and item.subtitles else ()))
+
+
+def outside(
+    media_root: MediaPath, items: Iterable[Item], *, subtitled: bool = False
+) -> tuple[MediaPath, ...]:
     """The files and folders of the items that lie outside `media_root`, each once, in their order.
 
-    They do through an absolute path, ``..`` or a link; of a folder of images, each image counts. In
-    the cache of the Hugging Face hub, where a file is a link to its content, the contents of the same data
-    set are inside.
+    They do through an absolute path, ``..`` or a link; of a folder of images, each image counts, and with
+    `subtitled` the subtitles. In the cache of the Hugging Face hub, where a file is a link to its content,
+    the contents of the same data set are inside.
     """
     # Named by their places, which several media may share.
-    media = dict.fromkeys(medium for item in items for medium in item.media)
+    media = dict.fromkeys(medium for item in items for medium in files_of(item, subtitled=subtitled))
     named = dict.fromkeys((located(media_root, medium), medium.kind) for medium in media)
     if isinstance(media_root, Address):
         root = media_root

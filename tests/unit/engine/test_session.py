@@ -15,7 +15,7 @@ from vidence.engine.plan import read_plan
 from vidence.engine.session import opened_session
 from vidence.engine.views import DecodeCount
 from vidence.errors import UsageError
-from vidence.records import Item, Media
+from vidence.records import Item, Media, Subtitles
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -53,6 +53,25 @@ async def asked(session):
 
     await session.work(todo, note, n_consumers=2, count=DecodeCount())
     return sorted(seen)
+
+
+def test_words_alone_are_asked_without_subtitles(plan, bench):
+    """As diagnostics ask blind; a run without frames shows what its plan names."""
+    (bench.folder / "a.srt").write_text("1\n00:00:00,000 --> 00:00:01,000\nIt is green.\n")
+
+    async def look(session):
+        [item, *_] = session.prepared.items
+        said = msgspec.structs.replace(item, subtitles=Subtitles(path=str(bench.folder / "a.srt")))
+        texts = []
+
+        async def note(subject):
+            texts.extend("green." in subject.prompt("", positions).text for positions in (None, ()))
+
+        await session.work([(said, 0)], note, n_consumers=1, count=DecodeCount())
+        return texts
+
+    shown = msgspec.structs.replace(plan, subtitles="all", shuffle_choices=False)
+    assert within(shown, bench.folder, look) == [True, False]
 
 
 def test_a_run_shows_choices_in_the_order_that_the_plan_draws(plan, bench):

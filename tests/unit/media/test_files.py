@@ -14,7 +14,7 @@ from vidence.media.cache import warn_once
 from vidence.media.encode import Encoding, Size, decode_image
 from vidence.media.files import Job, cached_facts, deliver, known_video, missing, outside, read_facts, resolve
 from vidence.media.video import Video
-from vidence.records import Item, Media
+from vidence.records import Item, Media, Subtitles
 from videos.special import MAKERS
 from videos.stamped import damage, packet_places, read_number, write
 
@@ -247,6 +247,9 @@ def test_media_outside_the_folder_are_found_however_they_are_named(tmp_path):
     ]
     items = [asking(str(i), medium) for i, medium in enumerate([*inside, *out, *out])]
     assert outside(root, items) == tuple(resolve(root, medium) for medium in out)
+    said = Item(item_id="s", question="What?", subtitles=Subtitles(path="../other/a.srt"))
+    assert outside(root, [said]) == ()
+    assert outside(root, [said], subtitled=True) == (root / "../other/a.srt",)
     (tmp_path / "by-link").symlink_to(root)
     assert outside(tmp_path / "by-link", [asking("1", Media(path="c.mp4"))]) == ()
 

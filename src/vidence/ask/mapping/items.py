@@ -277,8 +277,8 @@ class ItemReader:
         path = self._text("subtitles", row)
         if not path:
             return None
-        start = self._text("subtitles_from_s", row)
-        return Subtitles(path=path, from_s=float(start) if start else 0.0)
+        start_s = _seconds(self._text("subtitles_from_s", row), "subtitles_from_s")
+        return Subtitles(path=path, from_s=start_s or 0.0)
 
     def _media_of(self, row: Row) -> tuple[Media, ...]:
         if "media" in self.mapping.constants:

@@ -90,6 +90,8 @@ class Prompter:
     ) -> None:
         if style not in STYLES:
             raise UsageError(f"there is no style {style!r}; expected {' or '.join(STYLES)}")
+        if subtitles == "paper":
+            raise UsageError("subtitles is 'paper'; expected none, all, shown or interleaved in a plan")
         self._templates = templates
         self._style = style
         self._layout = Layout.parse(layout)

@@ -128,6 +128,7 @@ def test_media_are_paths_addresses_or_words(pairs, row, media):
         ("media=v", {"v": {"path": None, "bytes": b"0"}}, "a file inside the table; write it beside"),
         ("media=v,media_kind=k", {"v": "a", "k": "film"}, "'film' found; expected video or image or frames"),
         ("media=v,start_s=s", {"v": "a", "s": "soon"}, "'soon' found; expected seconds, or HH:MM:SS"),
+        ("media=v,subtitles=v,subtitles_from_s=s", {"v": "a", "s": "soon"}, "'soon' found; expected seconds"),
         ("", {"c": 5}, "c: int found; expected a list of choices"),
         ("", {"c": "[broken"}, "found; expected a list, such as"),
         ("media=v", {"v": None}, "media: nothing in 'v'; the columns are id, q, c, a, v"),

@@ -268,3 +268,5 @@ def test_all_subtitles_are_shown_or_none() -> None:
         Templates.load("plain"), style="direct", layout="images", frame_times=False, subtitles="all"
     ).prompt(CHOICE, frames(1), duration_s=1.0)
     assert len(no_lines.prompt.parts) == 2
+    with pytest.raises(UsageError, match="expected none, all, shown or interleaved"):
+        said("paper")
