@@ -180,7 +180,6 @@ class ItemReader:
         if self.mapping.choices_in_question and not raw and kind == "choice":
             texts["question"], raw = split_question(texts["question"])
         choices = bare_choices(raw)
-        tags = {name: text for name, get in self._tags.items() if (text := as_text(get(row), name))}
         return Item(
             item_id=texts["item_id"],
             benchmark=texts.get("benchmark", ""),
@@ -190,7 +189,7 @@ class ItemReader:
             choices=choices,
             answer=self._answer_of(row, raw, choices),
             answer_kind=cast('Literal["choice", "text"]', kind),
-            tags=tags,
+            tags=self._tags_of(row),
             rationale=texts.get("rationale", ""),
             steps=self._steps_of(row),
             provenance=Provenance(licence=licence) if licence else None,
@@ -224,6 +223,17 @@ class ItemReader:
         if text and text not in _KINDS[name]:
             raise FieldError(name, f"{text!r} found; expected {' or '.join(_KINDS[name])}")
         return text or default
+
+    def _tags_of(self, row: Row) -> dict[str, str]:
+        """The tags; of a name that ends in ``*`` a tag for each value of a list, which says ``yes``."""
+        tags: dict[str, str] = {}
+        for name, get in self._tags.items():
+            value = get(row)
+            if name.endswith("*"):
+                tags |= {name[:-1] + one.strip(): "yes" for one in _several(value, name) if one.strip()}
+            elif text := as_text(value, name):
+                tags[name] = text
+        return tags
 
     def _steps_of(self, row: Row) -> tuple[str, ...]:
         """The steps of the rationale, without empty ones."""
@@ -315,7 +325,7 @@ def _values(file: files.DataFile) -> Mapping[str, object]:
 
 
 def _several(value: object, column: str) -> tuple[str, ...]:
-    """The choices that one column holds: a list, an object by letter, either written as text, or ``a|b``."""
+    """The texts that one column holds: a list, an object by letter, either written as text, or ``a|b``."""
     if isinstance(value, str):
         value = _written(value, column)
     if isinstance(value, Mapping):
@@ -323,7 +333,7 @@ def _several(value: object, column: str) -> tuple[str, ...]:
     if value is None:
         return ()
     if not isinstance(value, list | tuple):
-        raise FieldError(column, f"{type(value).__name__} found; expected a list of choices")
+        raise FieldError(column, f"{type(value).__name__} found; expected a list")
     return tuple(as_text(one, column) for one in value)
 
 

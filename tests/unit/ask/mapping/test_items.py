@@ -129,7 +129,7 @@ def test_media_are_paths_addresses_or_words(pairs, row, media):
         ("media=v,media_kind=k", {"v": "a", "k": "film"}, "'film' found; expected video or image or frames"),
         ("media=v,start_s=s", {"v": "a", "s": "soon"}, "'soon' found; expected seconds, or HH:MM:SS"),
         ("media=v,subtitles=v,subtitles_from_s=s", {"v": "a", "s": "soon"}, "'soon' found; expected seconds"),
-        ("", {"c": 5}, "c: int found; expected a list of choices"),
+        ("", {"c": 5}, "c: int found; expected a list"),
         ("", {"c": "[broken"}, "found; expected a list, such as"),
         ("media=v", {"v": None}, "media: nothing in 'v'; the columns are id, q, c, a, v"),
         ("", {"id": None}, "item_id: nothing in 'id'; the columns are id, q, c, a"),
@@ -178,6 +178,14 @@ def test_labels_are_taken_off_only_where_all_have_one() -> None:
     text = "A. is a letter.\nWhat?\nA. x\nB. y\nC. z\n\nAnswer with one."
     assert split_question(text) == ("A. is a letter.\nWhat?", ("x", "y", "z"))
     assert split_question("What?\nA. x") == ("What?\nA. x", ())
+
+
+def test_each_value_of_a_list_is_a_tag() -> None:
+    for types in (["seeing", "time "], "['seeing', 'time']", '["seeing", "time"]', "seeing|time"):
+        assert item("tags.is *=t", t=types).tags == {"is seeing": "yes", "is time": "yes"}
+    assert item("tags.is *=t", t="").tags == item("tags.is *=t", t=None).tags == {}
+    with pytest.raises(FieldError, match=r"is \*: int found; expected a list"):
+        item("tags.is *=t", t=3)
 
 
 def test_rows_inside_a_row_are_questions_and_those_of_another_split_are_not(tmp_path: Path) -> None:
