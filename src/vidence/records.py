@@ -444,6 +444,7 @@ class Verdict(Record):
     contradiction: str = ""
 
 
+LOGP = "logp"  # of a score: the scorer that reads the first token alone
 NEEDS_JUDGE = "needs-judge"  # of a score: the scorer that leaves free answers to a judge
 EXTRACT = "extract"  # of a score: the judge that reads choices where no rule could
 ANSWER_HIDDEN = "answer-hidden"  # of a score: that of a reply to a question with a hidden answer
@@ -467,6 +468,10 @@ class Score(Record):
     points: float | None = None
     verdicts: tuple[Verdict, ...] = ()
     unanswered: tuple[Verdict, ...] = ()
+
+    def is_cut(self, reply: Reply | None) -> bool:
+        """Whether the reply was cut off at the limit of tokens, and more than its first token is read."""
+        return reply is not None and reply.finish == "length" and self.scorer != LOGP
 
     @property
     def counted(self) -> float | None:

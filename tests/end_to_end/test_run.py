@@ -232,6 +232,8 @@ def test_replies_that_were_cut_off_name_the_flag(vidence, questions):
     assert done.code == 0
     assert "3 of 3 replies cut off at the limit of 2 tokens; --max-tokens sets a higher one" in done.err
     assert "3 of 3 replies were cut off at 2 tokens; --max-tokens" in " ".join(done.out.split())
+    likely = vidence(*RUN, spec, "--max-tokens", "1", "--parser", "logp", "--out", "l", "--no-page")
+    assert "cut off" not in likely.err + likely.out  # no more than the first token is read
 
 
 def test_a_server_that_never_answers_is_the_headline(vidence, questions):

@@ -1,5 +1,6 @@
 """Commands of one record: its fields are the arguments and flags, with their types, defaults and help."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +15,7 @@ from vidence.errors import UsageError
 from vidence.records import Record
 
 R = TypeVar("R", bound=Record)
+_FIELD = re.compile(r"(?<![\w./'\"`-])[a-z]+(?:_[a-z]+)+(?![\w=/'\"`-]|\.\w)")
 PATH = click.Path(path_type=Path)
 FILE = click.Path(path_type=Path, dir_okay=False)
 FOLDER = click.Path(path_type=Path, file_okay=False)
@@ -199,17 +201,29 @@ def command(
     def made(function: Callable[[R], object]) -> click.Command:
         kind = next(hint for key, hint in get_type_hints(function).items() if key != "return")
 
+        flags = flags_of(kind)
+
         def called(**values: object) -> object:
-            return function(record_of(kind, values))
+            try:
+                return function(record_of(kind, values))
+            except UsageError as error:
+                error.args = (_with_flags(str(error), flags), *error.args[1:])
+                raise
 
         called.__name__, called.__doc__ = function.__name__, function.__doc__
-        params = [one.parameter() for one in flags_of(kind)]
+        params = [one.parameter() for one in flags]
         found = click.command(name, cls=cls, params=params, **settings)(called)
         if group is not None:
             group.add_command(found)
         return found
 
     return made
+
+
+def _with_flags(message: str, flags: Sequence[Flag]) -> str:
+    """A message that names fields, as Python's callers read it, with their flags instead."""
+    named = {one.field: one.flag.partition("/")[0] for one in flags if "_" in one.field and one.flag}
+    return _FIELD.sub(lambda found: named.get(found[0], found[0]), message)
 
 
 def pairs(texts: Sequence[str], flag: str) -> dict[str, str]:

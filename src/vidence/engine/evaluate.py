@@ -103,7 +103,7 @@ class Summary:
         if isinstance(trial.score.outcome, Failed) and not is_tied:
             self.n_failed += 1
             self.failures.add(trial.score.outcome)
-        self.n_cut += trial.reply is not None and trial.reply.finish == "length"
+        self.n_cut += trial.score.is_cut(trial.reply)
         self.n_remembered += trial.is_remembered
         self.n_judge_errors += trial.score.has_judge_error
 

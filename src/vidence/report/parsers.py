@@ -8,10 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vidence.ask.scoring.logp import NAME as LOGP
 from vidence.catalog import create, ready
 from vidence.contracts import Scorer
-from vidence.records import Score
+from vidence.records import LOGP, Score
 from vidence.report.results import Row, Run, read_again
 from vidence.tables.table import DASH, Cell, Column, Table
 from vidence.tables.table import Row as TableRow

@@ -89,7 +89,7 @@ def outcome_table(run: Run) -> Table:
         n = run.ended.n_asked if run.ended is not None else 0
         why = f"not needed (decided after {n:,} questions)" if n else "not asked yet"
         counts.append(("missing", why, run.n_missing))
-    n_cut = sum(row.trial.reply is not None and row.trial.reply.finish == "length" for row in run.rows)
+    n_cut = sum(row.score.is_cut(row.trial.reply) for row in run.rows)
     return tabulate(
         "outcomes",
         "Outcomes",
@@ -412,7 +412,7 @@ def _silence(run: Run) -> str:
 def _cut_off(run: Run) -> list[str]:
     """That many replies were cut off, and what lets them end."""
     n = sum(row.trial.reply is not None for row in run.rows)
-    n_cut = sum(row.trial.reply is not None and row.trial.reply.finish == "length" for row in run.rows)
+    n_cut = sum(row.score.is_cut(row.trial.reply) for row in run.rows)
     if not n_cut or n_cut < LEAST_CUT * n:
         return []
     limit = run.plan.sampling.max_tokens

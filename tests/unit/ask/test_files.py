@@ -96,6 +96,12 @@ def test_a_header_has_the_needed_columns_and_no_others() -> None:
 @pytest.mark.parametrize(
     ("row", "said"),
     [
+        (
+            b'{"media": "a.mp4"}',
+            r'media: Expected `array`, got `str`; write it as \[\{"path": "clip\.mp4"\}\]',
+        ),
+        (b'{"media": ["a.mp4"]}', r'media\[0\]: Expected `object`, got `str`; write it as \[\{"path"'),
+        (b'{"choices": "a, b"}', r'choices: Expected `array`, got `str`; write it as \["one", "another"\]'),
         (b'{"item_id": true}', "item_id: Expected `str`, got `bool`; put it in quotes"),
         (b'{"question": "Q"}', "item_id: absent; this field is required"),
         (b"{", "JSON: Input data was truncated; expected one JSON object"),

@@ -69,6 +69,29 @@ def test_what_the_fields_do_not_take_is_refused(words: list[str]) -> None:
     assert isinstance(refused.exception, SystemExit | UsageError)
 
 
+class Renamed(Record):
+    """Fields whose flags have other names."""
+
+    n_frames: Annotated[int, flag("How many.", "--frames")] = 1
+    is_loud: Annotated[bool, flag("Whether it is heard.", "--loud/--quiet")] = True
+
+
+@command()
+def refusing(given: Renamed) -> None:
+    """Refuse what is given."""
+    raise UsageError(
+        "n_frames is 0 or is_loud; n_frames=3, a_b, 'n_frames', x/n_frames and n_frames.csv stay"
+    )
+
+
+def test_an_error_about_a_field_names_its_flag() -> None:
+    said = CliRunner().invoke(refusing, []).exception
+    assert isinstance(said, UsageError)
+    assert str(said) == (
+        "--frames is 0 or --loud; n_frames=3, a_b, 'n_frames', x/n_frames and n_frames.csv stay"
+    )
+
+
 def test_flags_have_the_help_and_defaults_of_their_fields() -> None:
     flags = {one.field: one for one in flags_of(Wanted)}
     count, size = flags["count"], flags["size"]

@@ -103,6 +103,7 @@ class MessagesDialect(Dialect):
 
     host: ClassVar[str] = "api.anthropic.com"
     path = "/v1/messages"
+    models_path = "/v1/models"
     batches = "anthropic"
     as_url = False
     advice: ClassVar[Mapping[str, str]] = {

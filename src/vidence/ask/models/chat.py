@@ -74,6 +74,7 @@ class ChatDialect(Dialect):
 
     host = OPENAI_HOST
     path = "/chat/completions"
+    models_path = "/models"
     batches = "openai"
     own_fields: ClassVar[frozenset[str]] = frozenset(
         {"model", "messages", "stream", "n", "temperature", "top_p", "max_tokens", "max_completion_tokens"}

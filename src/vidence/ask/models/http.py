@@ -8,6 +8,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from difflib import get_close_matches
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, ClassVar, Protocol, TypeVar
 from urllib.parse import urlsplit
@@ -18,7 +19,7 @@ import anyio.to_thread
 import msgspec
 from msgspec import Meta
 
-from vidence.ask.models.answers import Answer, Server, believed, declined, fault
+from vidence.ask.models.answers import Answer, Server, believed, declined, decode, fault
 from vidence.ask.models.images import EncodedMedia, Pieces
 from vidence.ask.models.keys import check_no_key, note_key
 from vidence.ask.models.settings import Count, spec_of
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     import yarl
 
 BYTES_PER_MB = 10**6
+_LIST_S, _MOST_LISTED, _LONGEST = 10.0, 10, 100  # of the models that a server lists
 _LARGE_BYTES = 2**20  # of a body that takes one of a few places, and is read outside the event loop
 _MOST_LARGE = 8  # bodies above that, read at the same time from one server; others wait in its buffers
 # What a TLS handshake says where no later try can succeed.
@@ -324,6 +326,7 @@ class Dialect(ABC):
 
     host: ClassVar[str]  # of the provider itself, which answers nobody without a key
     path: str  # behind the address
+    models_path: ClassVar[str] = ""  # of the list of models, where the server has one
     batches: ClassVar[str] = ""  # the name of its protocol in `models.batch_apis`
     as_url: ClassVar[bool] = True  # whether images are data URLs
     # What a 400 or 422 says of a setting that every request has, a pattern, and what helps against it.
@@ -440,6 +443,14 @@ class Batched(Protocol):
 BatchedT = TypeVar("BatchedT", bound=Batched)
 
 
+class _Named(msgspec.Struct):
+    id: str
+
+
+class _Listed(msgspec.Struct):
+    data: list[_Named] = []
+
+
 class HttpModel:
     """One model behind one server; it asks once, and again where the server refuses an optional part."""
 
@@ -448,7 +459,7 @@ class HttpModel:
 
     def __init__(self, dialect: Dialect, caller: Caller, settings: HttpSettings, *, identity: str) -> None:
         check_no_key(identity.partition("?")[0], settings.extra)
-        self.identity = identity
+        self.identity, self._name = identity, settings.name
         self.max_in_flight = settings.max_in_flight
         self.caches = dialect.caches
         self._dialect = dialect
@@ -500,7 +511,24 @@ class HttpModel:
             return msgspec.structs.replace(reply, latency_s=latency_s)
         if said := declined(answer, self._caller.server):
             return Reply(text="", finish="refusal", refusal=said, latency_s=latency_s)
-        raise self._dialect.fault(answer, request)
+        error = self._dialect.fault(answer, request)
+        if isinstance(error, AccessError) and answer.status in {400, 404} and self._dialect.models_path:
+            raise AccessError(f"{error}{await self._served()}")
+        raise error
+
+    async def _served(self) -> str:
+        """The models that the server says it has, the nearest names first, for an error about a name."""
+        server = self._caller.server
+        try:
+            with self._caller.within(_LIST_S):
+                answer = await self._caller.send("GET", self._dialect.models_path)
+            listed = decode(answer, server, kind=_Listed, what="list of models", api="the models")
+        except ModelError:  # it says nothing, as many do whose address is wrong
+            return ""
+        near = get_close_matches(
+            self._name, [one.id[:_LONGEST] for one in listed.data[:1000]], _MOST_LISTED, 0
+        )
+        return f"; it serves {visible(server.hide_key(', '.join(near)))}" if near else ""
 
     def _check_key(self) -> None:
         server = self._caller.server

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 from vidence.ask.scoring.letters import LetterScorer
 from vidence.errors import UsageError
-from vidence.records import Answered, Item, Outcome, Reply, Unreadable
+from vidence.records import LOGP, Answered, Item, Outcome, Reply, Unreadable
 from vidence.text import refusal_in
 
-NAME = "logp"
 RULE = "choice-logps/first-token"
 
 
@@ -77,4 +76,4 @@ def _no_words(item: Item, text: str) -> Answered | Unreadable:
 
 def create() -> LogpScorer:
     """The parser ``logp``."""
-    return LogpScorer(name=NAME, version=1, reads_letters=False, read_text=_no_words)
+    return LogpScorer(name=LOGP, version=1, reads_letters=False, read_text=_no_words)

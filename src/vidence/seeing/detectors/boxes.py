@@ -82,13 +82,14 @@ def read_boxes(path: Path) -> BoxRows:
 def _read_table(path: Path, data: bytes, *, content_hash: str) -> BoxRows:
     """A table with a header; frames count from 0."""
     try:
-        rows = list(csv.DictReader(io.StringIO(data.decode("utf-8-sig"))))
+        reader = csv.DictReader(io.StringIO(data.decode("utf-8-sig")))
+        rows = list(reader)
     except (UnicodeDecodeError, csv.Error) as error:
         raise DataError(f"{path} cannot be read as a table: {error}") from error
-    header = set(rows[0]) if rows else set()
+    header = set(reader.fieldnames or ()).union(*rows)
     corners = _CORNERS if "right" in header else _SIDES
     when = "frame" if "frame" in header else "time_s"
-    if rows and (not {*corners, when} <= header or header - _COLUMNS):
+    if not {*corners, when} <= header or header - _COLUMNS:
         raise DataError(
             f"{path} has the columns {', '.join(map(str, header))}; expected frame (from 0) or time_s, then "
             "left, top, right, bottom or left, top, width, height, and if known confidence and class"

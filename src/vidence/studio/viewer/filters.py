@@ -39,7 +39,7 @@ FLIPS: Final[Mapping[Flip, str]] = {
     "won": "better in the second",
 }
 FLAGS: Final[Mapping[str, tuple[str, str, Mapping[str, object]]]] = {
-    "readers": ("has_readers_differ", "readers disagree", {"readers_differ": True}),
+    "readers": ("has_readers_differ", "parsers disagree", {"readers_differ": True}),
     "judges": ("has_judges_differ", "judges disagree", {"judges_differ": True}),
     "cut": ("is_cut", "cut off", {"finish": "length"}),
 }

@@ -240,3 +240,25 @@ def test_troubles_that_stay(canned: Canned, kind: type[ModelError], words: str):
     with pytest.raises(kind, match=f"(?s){words}") as caught:
         ask_stub(canned)
     assert len(str(caught.value)) < 600
+
+
+@pytest.mark.parametrize(
+    ("listed", "said"),
+    [
+        (
+            b'{"object": "list", "data": [{"id": "large"}, {"id": "tiny\\u001b[2J"}]}',
+            "; it serves tiny␛[2J, large",
+        ),
+        (b'{"data": []}', ""),
+        (b"<html>", ""),
+    ],
+)
+def test_a_wrong_name_is_answered_with_the_names_that_are_served(listed: bytes, said: str):
+    with OpenAIStub() as server:
+        server.canned.extend(
+            [Canned(status=404, body=_says(message="no model tiny")), Canned(status=200, body=listed)]
+        )
+        with pytest.raises(AccessError) as caught:
+            ask(model_for(server), text_request())
+    assert str(caught.value).rpartition(")")[2] == said
+    assert [(one.method, one.path) for one in server.requests][1:] == [("GET", "/v1/models")]

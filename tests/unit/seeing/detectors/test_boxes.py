@@ -87,6 +87,8 @@ def test_a_table_with_a_header(tmp_path, video):
     ("text", "said"),
     [
         ("frame,left,top,right\n1,2,3,4\n", "has the columns"),
+        ("some words\n", "has the columns some words; expected frame"),
+        ("frame,left,top,right,bottom\n1,2,3,9,9\n2,1,1,3,3,4,5\n", "has the columns"),
         ("frame,left,top,right,bottom\n1,2,3,4,\n", "line 2"),
         ("frame,left,top,right,bottom\n1,2,3,9,9\n1,9,9,2,2\n", "line 3: expected finite numbers"),
     ],

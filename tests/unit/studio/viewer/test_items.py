@@ -93,9 +93,9 @@ def test_readers_that_disagree_can_be_asked_for(look, tmp_path):
         pass
     assert listed(client, f"run={place_id(run)}&readers=1") == ["q1"]
     shown = client.get("/item", {"run": place_id(run), "item": "q1"}).content.decode()
-    assert "Readers disagree" in shown
+    assert "Parsers disagree" in shown
     agreed = client.get("/item", {"run": place_id(run), "item": "q2"}).content.decode()
-    assert "All readers agree" in agreed
+    assert "All parsers agree" in agreed
 
 
 @pytest.fixture
