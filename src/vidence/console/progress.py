@@ -20,7 +20,6 @@ from rich.progress import (
     Task,
     TextColumn,
     TimeElapsedColumn,
-    TimeRemainingColumn,
 )
 from rich.text import Text
 
@@ -29,6 +28,7 @@ from vidence.text import visible
 LINE_S = 30.0
 """Between two plain lines, in seconds."""
 _N_LINES_OF_A_RATE = 10  # a rate is that of the last minutes: remembered replies come faster than others
+_FEWEST = 5  # pieces of work that a time left is estimated from: the first one waits for what is loaded
 _ONE_PRESS_S = 0.3  # a launcher hands Ctrl-C on to a command that the terminal has told already
 _INTERRUPTED = 130
 STOPPING = (
@@ -117,7 +117,7 @@ class Meter:
         self._doing, self._said = "", ""
         self._note: Callable[[], str] = str
         self._total: int | None = None
-        self._n_done = 0
+        self._n_done = self._n_before = 0
         self._began_s = clock()
         self._marks: deque[tuple[float, int]] = deque(maxlen=_N_LINES_OF_A_RATE)
         self._ended = threading.Event()
@@ -128,11 +128,11 @@ class Meter:
             MofNCompleteColumn(),
             _RateColumn(),
             TimeElapsedColumn(),
-            TextColumn("left"),
-            TimeRemainingColumn(),
+            _NoteColumn(self._left),
             _NoteColumn(self._words),
             console=console,
             disable=not self.is_bar,
+            get_time=clock,
             transient=is_transient,
         )
         self._task = self._bar.add_task("", total=None, visible=False)
@@ -157,6 +157,7 @@ class Meter:
     def begin(self, doing: str, *, total: int | None = None, n_done: int = 0) -> None:
         """Some work begins: what it does, of how many pieces it is, and how many of them are done."""
         self._doing, self._total, self._n_done, self._note = doing, total, n_done, str
+        self._n_before = n_done
         self._began_s = self._clock()
         self._marks.clear()
         self._marks.append((self._began_s, n_done))
@@ -178,6 +179,13 @@ class Meter:
     def _words(self) -> str:
         return visible(self._note())
 
+    def _has_estimate(self) -> bool:
+        return self._n_done - self._n_before >= min(_FEWEST, (self._total or 0) / 4)
+
+    def _left(self) -> str:
+        left_s = self._bar.tasks[self._task].time_remaining
+        return f"{time_words(left_s)} left" if left_s is not None and self._has_estimate() else ""
+
     def line(self) -> str:
         """The plain line; the rate is that of the last minutes."""
         now_s = self._clock()
@@ -191,11 +199,11 @@ class Meter:
         per_s = (self._n_done - n_then) / (now_s - then_s) if now_s > then_s else 0.0
         if self._total and per_s:
             left_s = max(0, self._total - self._n_done) / per_s
-            words += [rate_words(per_s), f"{time_words(left_s)} left"]
+            words += [rate_words(per_s), f"{time_words(left_s)} left" if self._has_estimate() else ""]
         elif self._total:
             words.append(f"none done in the last {time_words(now_s - then_s)}")
         self._marks.append((now_s, self._n_done))
-        return "; ".join(filter(None, (f"{self._doing}: {', '.join(words)}", self._words())))
+        return "; ".join(filter(None, (f"{self._doing}: {', '.join(filter(None, words))}", self._words())))
 
     def _write_lines(self) -> None:
         while not self._ended.wait(self._line_s):

@@ -64,6 +64,32 @@ def test_the_rate_is_that_of_the_last_minutes(clock: Clock) -> None:
     assert lines[-1] == "asking: 5,036 of 10,000 (50 %), 6.0/min, 13:47 h left"
 
 
+def test_the_time_left_is_estimated_from_more_than_the_first_pieces(clock: Clock) -> None:
+    meter = Meter(console(), clock=clock)
+    meter.begin("asking", total=44)
+    done(meter, 1)
+    clock.now_s += 30  # most of them to load what the others use
+    assert meter.line() == "asking: 1 of 44 (2 %), 2.0/min"
+    done(meter, 4)
+    clock.now_s += 30
+    assert meter.line() == "asking: 5 of 44 (11 %), 5.0/min, 7:48 min left"
+    meter.begin("asking", total=4)
+    done(meter, 1)
+    clock.now_s += 30
+    assert meter.line() == "asking: 1 of 4 (25 %), 2.0/min, 1:30 min left"
+
+
+@pytest.mark.parametrize(("n", "left"), [(4, "0:00:08"), (5, "0:00:10 1:18 min left")])
+def test_a_bar_estimates_likewise(clock: Clock, n: int, left: str) -> None:
+    shown = console(is_terminal=True)
+    with Meter(shown, clock=clock) as meter:
+        meter.begin("asking", total=44)
+        for _ in range(n):
+            clock.now_s += 2
+            meter.advance()
+    assert written(shown).replace("\x1b[?25h", "").rstrip().endswith(left)
+
+
 def test_work_that_does_not_move_is_said_to_stand(clock: Clock) -> None:
     meter = Meter(console(), clock=clock)
     meter.begin("asking")
