@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import vidence
+from subjects.samples import sample_folder
 from vidence import catalog
 from vidence.errors import MissingMediaError
 from vidence.report.results import Run
@@ -79,3 +80,28 @@ def test_images_missing_from_a_question_about_several_stop_the_run_by_name(tmp_p
     found = run("humanpcr", tmp_path, data=data, allow_missing=True)
     assert [row.item.item_id for row in found.rows] == ["p-1", "p-2", "c-1", "c-2"]
     assert any("1 of 5 questions are left out" in note for note in found.facts.notes)
+
+
+@pytest.mark.parametrize(
+    ("where", "score", "label"),
+    [
+        ({}, (0 + 1 / 12) / 2, "2 groups"),  # of A alone: C H G B in any order, and A B F B in a chain
+        ({"type": "logic"}, 1 / 12, "1 group"),
+        ({"level": "3"}, None, "0 groups, each by its questions together; 1 left out, which lack questions"),
+    ],
+)
+def test_groups_that_lack_questions_are_in_no_score(tmp_path: Path, where, score, label) -> None:
+    """A run of a part, or one that was stopped, has its report all the same."""
+    found = vidence.evaluate(
+        "video-mme-v2",
+        data=sample_folder("video-mme-v2"),
+        model="baseline:constant?letter=A",
+        out=tmp_path / "run",
+        cache=tmp_path / "cache",
+        where=where,
+    )
+    table = found.tables()["score"]
+    estimate = table.estimate("headline", "accuracy")
+    assert estimate == score or estimate.value == pytest.approx(score)
+    assert ("No group is scored yet." if score is None else f"; {label} on ") in found._repr_html_()
+    assert label in next(row.detail for row in table.rows if row.key == "headline")

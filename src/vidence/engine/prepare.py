@@ -189,8 +189,8 @@ def _filled(plan: Plan, *, model: str | None, given: PlanOverrides) -> Plan:
 def _as_in_the_paper(plan: Plan) -> Subtitling:
     """How subtitles are shown by the plan's protocol, or by the first of its benchmark that shows any."""
     protocols = benchmark_of(plan.benchmark, plan.map or "").protocols
-    first = protocols[plan.protocol].subtitles
-    shown = [one for one in (first, *(rules.subtitles for rules in protocols.values())) if one != "none"]
+    rules = (protocols[name] for name in (plan.protocol, *protocols) if name in protocols)
+    shown = [one.subtitles for one in rules if one.subtitles != "none"]
     if not shown:
         raise UsageError(
             f"--subtitles paper: no protocol of {plan.benchmark} shows any; expected none, all, shown or "

@@ -126,18 +126,25 @@ class ScoredQuestions:
     def together(self, rule: GroupRule, tag: str) -> "ScoredQuestions":
         """With the score of each group of questions in place of theirs; repeats count as their mean.
 
+        Groups are left out where questions are missing: those of a run that was stopped, or that --where
+        chose. Whole are those with as many questions as the largest has, and as their structure says.
         The tag ``structure`` says how the questions of a group depend on each other.
         """
         groups: dict[str, dict[int, list[Row]]] = {}
         for row in self.rows:
             repeats = groups.setdefault(row.item.tags.get(tag, row.item.item_id), {})
             repeats.setdefault(row.trial.repeat, []).append(row)
+        n_whole = max((len(rows) for repeats in groups.values() for rows in repeats.values()), default=0)
         firsts, values = [], []
         for repeats in groups.values():
-            firsts.append(item := next(iter(repeats.values()))[0].item)
-            structure = item.tags.get("structure", "")
-            scores = [rule([row.correct or 0.0 for row in rows], structure) for rows in repeats.values()]
-            values.append(sum(scores) / len(scores))
+            item = next(iter(repeats.values()))[0].item
+            whole = [
+                [row.correct or 0.0 for row in rows] for rows in repeats.values() if len(rows) == n_whole
+            ]
+            scores = [rule(each, item.tags.get("structure", "")) for each in whole]
+            if known := [score for score in scores if score is not None]:
+                firsts.append(item)
+                values.append(sum(known) / len(known))
         return replace(
             self,
             items=tuple(firsts),
@@ -640,7 +647,9 @@ def aggregates(run: Run) -> tuple[RowSpec[Aggregate], ...]:
     found = [RowSpec(key, "mean over questions", Aggregate.of(run.rows))]
     if grouped is not None:
         together = Aggregate.of(run.rows, run.plan.headline)
-        detail = f"{several(len(together.scored.items), 'group')}, each by its questions together"
+        n, n_all = len(together.scored.items), len({row.item.tags.get(grouped[1]) for row in run.rows})
+        left_out = f"; {n_all - n} left out, which lack questions" if n < n_all else ""
+        detail = f"{several(n, 'group')}, each by its questions together{left_out}"
         found.append(RowSpec("headline", f"mean over {grouped[1]}s", together, detail=detail))
     if tag is not None:
         macro = Aggregate.of(run.rows, run.plan.headline)

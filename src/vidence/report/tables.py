@@ -18,6 +18,7 @@ from vidence.report.repeats import repeat_tables
 from vidence.report.results import OUTCOMES, STATUSES, Row, Run
 from vidence.report.scores import ANSWERED, NUMERIC, RULES, Draws, score_tables
 from vidence.statistics.answer_keys import PositionBias, position_bias
+from vidence.statistics.groups import group_rule
 from vidence.statistics.intervals import plural
 from vidence.tables.table import (
     FEW_VIDEOS,
@@ -390,7 +391,7 @@ def _hidden(run: Run, score: Table) -> list[str]:
 def _scored(run: Run, score: Table) -> list[str]:
     """The score, what rules get that look at no video, and what could not be scored."""
     return [
-        _accuracy(score),
+        _accuracy(score, of="question" if group_rule(run.plan.headline) is None else "group"),
         *_few_videos(score),
         *_baselines(score),
         _outcomes(score, n_undecided=sum(row.is_undecided for row in run.rows)),
@@ -440,12 +441,12 @@ def guesses_of(run: Run) -> tuple[bool, ...]:
     return told if any(told) else ()
 
 
-def _accuracy(score: Table) -> str:
+def _accuracy(score: Table, *, of: str) -> str:
     estimate = score.value("headline", "accuracy")
     if not isinstance(estimate, Estimate):
-        return "No question is scored yet."
+        return f"No {of} is scored yet."
     name = score.row("headline").label
-    items = several(shown(score, "headline", "items").text, "question")
+    items = several(shown(score, "headline", "items").text, of)
     source = next(column.title for column in score.columns if column.key == "videos").removesuffix("s")
     videos = several(shown(score, "headline", "videos").text, source)
     average = "" if name == "mean over questions" else f", {name}"

@@ -27,8 +27,8 @@ def all_right(scores: Sequence[float], structure: str = "") -> float:
     return float(all(score == 1 for score in scores))
 
 
-def graded(scores: Sequence[float], structure: str) -> float:
-    """The score of a group, 0 to 1, from its questions in their order.
+def graded(scores: Sequence[float], structure: str) -> float | None:
+    """The score of a group, 0 to 1, from its questions in their order; None where the group is not whole.
 
     With the structure `RELEVANCE` it is the square of the share that is right. Otherwise it follows from how
     many are right before the first wrong one; of questions that stand side by side in the structure, one
@@ -37,7 +37,7 @@ def graded(scores: Sequence[float], structure: str) -> float:
     Source: Video-MME-v2, group-based non-linear score.
 
     Raises:
-        UsageError: the structure is not known, or has another number of questions.
+        UsageError: the structure is not known.
 
     >>> graded([1, 1, 0, 1], "relevance"), graded([1, 1, 0, 1], "[1,2,3,4]")
     (0.5625, 0.25)
@@ -46,17 +46,18 @@ def graded(scores: Sequence[float], structure: str) -> float:
     if structure == RELEVANCE:
         return (sum(right) / len(right)) ** 2
     marks = _MARKS.get(structure.replace(" ", ""))
-    if marks is None or len(marks) != len(right) + 1:
+    if marks is None:
         raise UsageError(
-            f"a group of {len(right)} questions has the structure {structure!r}; expected {RELEVANCE}, or "
-            f"four questions as {', '.join(_MARKS)}"
+            f"a group has the structure {structure!r}; expected {RELEVANCE}, or {', '.join(_MARKS)}"
         )
+    if len(marks) != len(right) + 1:
+        return None
     n_first = right.index(False) if False in right else len(right)
     later = (n for (of, begin), n in _LATER.items() if marks is _MARKS[of] and right[: len(begin)] == begin)
     return marks[next(later, n_first)]
 
 
-GroupRule: TypeAlias = Callable[[Sequence[float], str], float]
+GroupRule: TypeAlias = Callable[[Sequence[float], str], float | None]
 """The score of a group of the scores of its questions and its structure."""
 _RULES: Final[Mapping[str, GroupRule]] = MappingProxyType({"all": all_right, "graded": graded})
 

@@ -37,9 +37,8 @@ def test_one_more_right_answer_never_costs(structure):
             assert graded(better, structure) >= graded(right, structure)
 
 
-def test_a_group_of_another_size_or_structure_is_refused():
-    with pytest.raises(UsageError, match="a group of 3 questions has the structure"):
-        graded([1, 1, 1], "[1,2,3,4]")
+def test_a_group_of_another_size_has_no_score_and_another_structure_is_refused():
+    assert graded([1, 1, 1], "[1,2,3,4]") is None
     with pytest.raises(UsageError, match=r"'1-2'; expected relevance"):
         graded([1, 1, 1, 1], "1-2")
 
