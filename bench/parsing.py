@@ -234,10 +234,11 @@ def by_part(replies: Sequence[Made], names: Sequence[str]) -> str:
 def by_kind(replies: Sequence[Made], name: str) -> str:
     """The Markdown table of one parser on each language and each group of styles, both parts in columns."""
     parser, rows = create("parser", name), []
-    for kind in dict.fromkeys([r.style.language for r in replies] + [r.style.group for r in replies]):
+    drawn = [r for r in replies if r.style.part in DRAWN]
+    for kind in dict.fromkeys([r.style.language for r in drawn] + [r.style.group for r in drawn]):
         row = [kind]
         for part in DRAWN:
-            own = [r for r in replies if r.style.part == part and kind in {r.style.language, r.style.group}]
+            own = [r for r in drawn if r.style.part == part and kind in {r.style.language, r.style.group}]
             row += [str(len({r.style for r in own})), *_cells(tally(parser, own))]
         rows.append(row)
     heads = [

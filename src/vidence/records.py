@@ -359,7 +359,7 @@ class Reply(Record):
     `choice_logps` maps choice letters to natural-log probabilities at the first position of the
     answer (not renormalised over the letters); letters that the model did not report are absent.
     `finish` is ``length`` when the reply was cut off at `max_tokens`. `is_guess` is set where the model
-    itself knows that it only guessed.
+    itself knows that it only guessed. `logged` is the mark that another tool gave it, whose log was imported.
     """
 
     text: str
@@ -371,6 +371,7 @@ class Reply(Record):
     latency_s: float = 0.0
     choice_logps: dict[str, float] | None = None
     is_guess: bool = False
+    logged: float | None = None
 
 
 class Answered(Record, tag="answered"):

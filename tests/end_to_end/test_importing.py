@@ -1,11 +1,12 @@
 """``vidence import``, and the commands that work on the run that it makes."""
 
+import csv
 import json
 
 import pytest
 
 from conftest import need
-from subjects.layouts import LAYOUTS, inspect_log, lines_file
+from subjects.layouts import LAYOUTS, inspect_log, lines_file, workbook
 from vidence.engine.plan import read_plan
 
 
@@ -14,7 +15,6 @@ def test_a_log_of_another_tool_is_reported_compared_and_read_again(vidence, tmp_
     done = vidence("import", "lmms-eval", str(log), "--model-name", "lab/tiny", "--out", "theirs")
     assert done.code == 0, done.err
     assert "2 replies imported to 2 questions" in done.err
-    assert "50.0 % in the log, 50.0 % here, all the same" in done.err
     assert "Accuracy 50.0 %" in done.out
     assert "declared as asked with 'imported from lmms-eval" in " ".join(done.out.split())
     run = vidence.folder / "theirs"
@@ -31,6 +31,94 @@ def test_a_log_of_another_tool_is_reported_compared_and_read_again(vidence, tmp_
     assert read.code == 0, read.err
     assert vidence("audit", "theirs/items.jsonl").code == 0
     assert "nothing is left to ask" in vidence("resume", "theirs").err
+
+
+CHOICES = ["red", "a blue car", "It is green", "none of these"]
+# By rule: the name of a file in the layout of its tool; replies, right letters and the marks of its own
+# functions (see unit/ask/scoring/test_peers.py); the shares right in per cent, by the log and by `robust`.
+PEERS = {
+    "lmms-eval-video-mme": (
+        "1_samples_videomme.jsonl",
+        (("B", "B", 1), ("The answer is C because A is wrong", "C", 0), ("A man", "D", 0)),
+        ("33.3", "66.7"),
+    ),
+    "lmms-eval-mvbench": (  # it leaves the empty reply out
+        "1_samples_mvbench_action_count.jsonl",
+        (("(B)", "B", 1), ("a blue car", "B", 0), ("", "C", 0)),
+        ("50.0", "100.0"),
+    ),
+    "lmms-eval-mmvu": (
+        "1_samples_mmvu_val.jsonl",
+        (("B or C", "C", 1), ("the car is blue", "B", 1), ("$A", "D", 0)),
+        ("66.7", "0.0"),
+    ),
+    "vlmevalkit-video-mme": (
+        "tiny_Video-MME_8frame_score.xlsx",
+        (("B", "B", 1), ("Failed to obtain answer via API.", "A", 1), ("both", "B", 0)),
+        ("66.7", "33.3"),
+    ),
+    "vlmevalkit-mvbench": (
+        "tiny_MVBench_8frame_score.xlsx",
+        (("(B)", "B", 1), (")", "C", 1), ("It is green", "C", 1)),
+        ("100.0", "66.7"),
+    ),
+}
+LMMS = {  # how a choice stands in a prompt, what stands behind, and the metric
+    "lmms-eval-video-mme": ("{}. {}", "The best answer is:", "videomme_perception_score"),
+    "lmms-eval-mvbench": ("({}) {}", "One option.", "mvbench_accuracy"),
+    "lmms-eval-mmvu": ("{}: {}", "Visual Information: processed video\nNo reasoning.", "accuracy"),
+}
+
+
+def peer_log(folder, rule):
+    """A samples file as lmms-eval 0.7 writes it, or scored predictions of VLMEvalKit."""
+    name, said, _ = PEERS[rule]
+    rows = []
+    for n, (text, right, mark) in enumerate(said):
+        asked, answer = f"What comes as number {n}?", CHOICES["ABCD".index(right)]
+        if rule not in LMMS:
+            rows.append(
+                {"index": n, "video": f"v{n}", "video_path": f"./video/v{n}.mp4", "task_type": "Order"}
+                | {"candidates": str(CHOICES), "question": asked, "answer": answer}
+                | {"prediction": text, "score": mark}
+            )
+            continue
+        form, end, metric = LMMS[rule]
+        options = map(form.format, "ABCD", CHOICES)
+        rows.append(
+            {"doc_id": n, "target": answer if "mvbench" in rule else right, "filtered_resps": text}
+            | {"token_counts": [None], "doc_hash": "0f", "input": "\n".join([asked, *options, end])}
+            | {metric: {"pred_answer": "?", "answer": right, "score": mark, "correct": mark}}
+        )
+    if rule in LMMS:
+        return lines_file(rows, name)(folder)
+    (folder / name).write_bytes(workbook(rows))
+    return folder / name
+
+
+@pytest.mark.parametrize("rule", PEERS)
+def test_the_number_of_a_log_is_that_of_its_tools_rule(vidence, tmp_path, rule):
+    layout = "lmms-eval" if rule in LMMS else "vlmevalkit"
+    done = vidence("import", layout, str(peer_log(tmp_path, rule)), "--out", "run", "--no-page")
+    assert done.code == 0, done.err
+    assert " Parsers " in " ".join(done.out.split())
+    assert vidence("report", "run", "--tables", "tables", "--csv", "run.csv").code == 0
+
+    def rows(name):
+        return list(csv.DictReader((vidence.folder / name).read_text().splitlines()))
+
+    parsers = {row["parser"]: row for row in rows("tables/parsers.csv")}
+    _, said, (theirs, ours) = PEERS[rule]
+    shares = [parsers[name]["accuracy, %"] for name in ("the log", rule, "robust")]
+    assert shares == [theirs, theirs, ours]
+    assert parsers[rule]["replies read differently from: the log"] == "0"
+    assert [float(row["logged"]) for row in rows("run.csv")] == [mark for *_, mark in said]
+    changed = {int(row["question"]): row for row in rows("tables/parsers-changed.csv")}
+    for n, row in changed.items():
+        assert row["letter read by: the log"] == ("right" if said[n][2] else "wrong")
+    own = {n for n, row in enumerate(rows("run.csv")) if row["reply"] and row["correct"] != row["logged"]}
+    assert own
+    assert own <= set(changed)
 
 
 def test_the_questions_may_stand_in_another_file_and_layout(vidence, tmp_path):

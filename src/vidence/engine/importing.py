@@ -3,14 +3,14 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from urllib.parse import quote
 
 import msgspec
 
-from vidence.ask.benchmarks.question_files import QuestionReader, lettered, listed
+from vidence.ask.benchmarks.question_files import QuestionReader, lettered
 from vidence.ask.files import FieldError, usable
 from vidence.ask.mapping.items import ItemReader
 from vidence.ask.mapping.mapping import ColumnMap, ReplyColumns, presets, read_map
@@ -27,7 +27,7 @@ from vidence.engine.scoring import score_reply
 from vidence.engine.session import opened_session
 from vidence.errors import DataError, StoreError, UsageError
 from vidence.media.whole import PRIVATE, whole_file
-from vidence.records import Failed, Item, Prompt, Record, Reply, TextPart, Trial
+from vidence.records import NEEDS_JUDGE, Failed, Item, Prompt, Record, Reply, TextPart, Trial, Verdict
 
 ITEMS_FILE = "items.jsonl"
 _UNSAFE = re.compile(r"[^\w.+-]+")
@@ -51,36 +51,6 @@ class Log:
     replies: tuple[Recorded, ...]
     media_root: Path | None
     problems: tuple[str, ...]
-
-
-@dataclass(kw_only=True)
-class ImportSummary:
-    """What came of an import.
-
-    `theirs` and `ours` are the mean scores over the `n_both` replies that both tools scored; `differing` are
-    the items of replies that they score differently.
-    """
-
-    n_items: int = 0
-    n_replies: int = 0
-    n_without: int = 0
-    n_left_out: int = 0
-    n_both: int = 0
-    theirs: float = 0.0
-    ours: float = 0.0
-    differing: list[str] = field(default_factory=list)
-
-    def add(self, said: Recorded | None, value: float | None) -> None:
-        """Count a reply and its score here."""
-        self.n_replies += said is not None
-        self.n_without += said is None
-        if said is None or said.correct is None or value is None:
-            return
-        self.n_both += 1
-        self.theirs += (said.correct - self.theirs) / self.n_both
-        self.ours += (value - self.ours) / self.n_both
-        if said.correct != value:
-            self.differing.append(said.item_id)
 
 
 # --------------------------------------------------------------------------- reading
@@ -255,7 +225,7 @@ async def import_log(
     environment: Environment,
     now: datetime,
     on_event: Listener,
-) -> ImportSummary:
+) -> int:
     """Make a run folder of what a log holds: nobody is asked, replies are scored by the plan's parsers.
 
     The folder holds the questions (``items.jsonl``) and the replies (a file named after the model), so that
@@ -268,6 +238,9 @@ async def import_log(
         environment: cache and workers.
         now: written into the facts of the run.
         on_event: told of each reply.
+
+    Returns:
+        How many questions the log holds no reply to; they count as wrong.
 
     Raises:
         StoreError: the folder holds a run, or cannot be written.
@@ -292,17 +265,16 @@ async def import_log(
         overrides=given,
     )
     said = {(one.item_id, one.sample): one for one in log.replies}
-    summary = ImportSummary(n_items=len(log.items), n_left_out=len(log.problems))
     async with opened_session(plan, environment=environment, now=now, on_event=on_event) as session:
-        trials = list(_trials(session.prepared, said, summary))
-        prepared = replace(session.prepared, facts=_facts(session.prepared, log, summary))
+        trials = list(_trials(session.prepared, log, said))
+        prepared = replace(session.prepared, facts=_facts(session.prepared, log))
         with opened_run(folder, prepared) as store:
             on_event(Started(n_planned=len(trials), n_answered_before=0))
             for trial in trials:
                 store.add(trial)
                 on_event(TrialStored(trial=trial, cost=0.0))
             write_submission(prepared, store, folder)
-    return summary
+    return len(trials) - len(said)
 
 
 def write_records(path: Path, records: Iterable[Record]) -> None:
@@ -319,15 +291,17 @@ def write_records(path: Path, records: Iterable[Record]) -> None:
         raise StoreError(f"cannot write {path}: {error}") from error
 
 
-def _trials(
-    prepared: PreparedRun, said: Mapping[tuple[str, int], Recorded], summary: ImportSummary
-) -> Iterator[Trial]:
+def _trials(prepared: PreparedRun, log: Log, said: Mapping[tuple[str, int], Recorded]) -> Iterator[Trial]:
+    """The trials of a run; a free answer has the mark of the log as a verdict."""
     for item in prepared.items:
         for repeat in range(prepared.plan.repeats):
             one = said.get((item.item_id, repeat))
             reply: Reply | Failed = _reply(one) if one is not None else _NO_REPLY
             score = score_reply(item, reply, prepared.parser_for(item))
-            summary.add(one, score.value)
+            if one is not None and one.correct is not None and score.scorer == NEEDS_JUDGE:
+                value = one.correct if score.value is None else score.value  # without words it is wrong
+                verdicts = (Verdict(judge_model=log.path.name, value=value),)
+                score = msgspec.structs.replace(score, value=value, scorer=log.layout, verdicts=verdicts)
             prompt = None
             if one is not None and one.prompt:
                 prompt = Prompt(parts=(TextPart(text=one.prompt),), choices=item.choices)
@@ -347,29 +321,18 @@ def _reply(one: Recorded) -> Reply:
         refusal=one.refusal,
         finish="refusal" if one.refusal else finish_of(one.finish or "stop"),
         model=one.model,
+        logged=one.correct,
     )
 
 
-def _facts(prepared: PreparedRun, log: Log, summary: ImportSummary) -> Facts:
-    """The facts of the run, which say where it comes from and whether the scores agree."""
-    notes = [
+def _facts(prepared: PreparedRun, log: Log) -> Facts:
+    """The facts of the run, which say where it comes from."""
+    note = (
         f"imported from {log.path.name} (SHA-256 {log.content_hash[:16]}..., read as {log.layout}): the "
         f"replies are those of {log.model}, whom vidence did not ask"
-    ]
-    if summary.n_both:
-        notes.append(agreement(summary))
+    )
     return msgspec.structs.replace(
         prepared.facts,
-        notes=(*notes, *prepared.facts.notes),
+        notes=(note, *prepared.facts.notes),
         problems=(*log.problems, *prepared.facts.problems),
-    )
-
-
-def agreement(summary: ImportSummary) -> str:
-    """Whether the scores of the log and ours agree, as a sentence."""
-    differing = len(summary.differing)
-    means = f"{100 * summary.theirs:.1f} % in the log, {100 * summary.ours:.1f} % here"
-    told = f"{summary.n_both:,} replies have a score in the log: {means}"
-    return (
-        f"{told}; {differing:,} differ: {listed(summary.differing)}" if differing else f"{told}, all the same"
     )

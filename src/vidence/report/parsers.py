@@ -5,17 +5,22 @@ import sys
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
+from urllib.parse import unquote
 
-import numpy as np
-
+from vidence.ask.scoring.peers import facts_of, rules_of
 from vidence.catalog import create, ready
 from vidence.contracts import Scorer
-from vidence.records import LOGP, Score
+from vidence.records import LOGP, Answered, Score, Unreadable
 from vidence.report.results import Row, Run, read_again
 from vidence.tables.table import DASH, Cell, Column, Table
 from vidence.tables.table import Row as TableRow
 
 MOST_CHANGED = 200
+_OF_LOG = " Of the log the marks count."
+_NONE = Unreadable(reason="the log has no mark")
+LOG = "the log"
+"""Whose marks stand beside those of the parsers, where the run was imported."""
 ROBUST = "robust"
 
 
@@ -32,31 +37,50 @@ def parser_tables(run: Run, parsers: Sequence[str] = ()) -> tuple[Table, Table]:
     """Every reply to a question with choices as each parser reads it; and those on which they disagree.
 
     Args:
-        run: the run; its own parser comes first.
+        run: the run; its own parser comes first. Where it was imported, the rules of the tool that wrote the
+            log follow, and `LOG`.
         parsers: names of others; without any, all of the catalog that read letters out of words, and
             ``logp`` where a reply has log-probabilities.
 
     Raises:
         UnknownNameError: no parser has that name.
     """
-    rows = [row for row in run.rows if row.item.answer_kind == "choice" and row.trial.reply is not None]
+    known = rules_of(unquote(run.plan.model.rpartition("?asked=")[2]))
+    n_least = int(any(facts_of(name).leaves_out_blank for name in known))
+    rows = [
+        row
+        for row in run.rows
+        if row.item.answer_kind == "choice" and row.trial.reply and len(row.trial.reply.text) >= n_least
+    ]
     read = {run.reader: _ParserReading.of(rows, (row.score for row in rows))}
-    for name in parsers or ready("parser"):
+    for name in dict.fromkeys([*known, *(parsers or ready("parser"))]):
         if name != run.reader:
             scorer: Scorer = create("parser", name)
-            if parsers or scorer.reads_letters or (name in STORED and any(map(STORED[name], rows))):
+            is_wanted = parsers or name in known or scorer.reads_letters
+            if is_wanted or (name in STORED and any(map(STORED[name], rows))):
                 read[name] = _ParserReading.of(
                     rows, (read_again(row.item, row.trial, scorer) for row in rows)
                 )
-    return _counts(read, base=run.reader), _changed(read, rows)
+    if any(row.trial.reply and row.trial.reply.logged is not None for row in rows):
+        read[LOG] = _ParserReading.of(rows, map(_logged, rows))
+    return _counts(read, base=run.reader), _changed(read, rows, base=run.reader)
+
+
+def _logged(row: Row) -> Score:
+    """The mark of the tool that wrote the log."""
+    mark = row.trial.reply.logged if row.trial.reply else None
+    outcome = (
+        Answered(answer={0.0: "wrong", 1.0: "right"}.get(mark, f"{mark:g}")) if mark is not None else _NONE
+    )
+    return Score(outcome=outcome, value=mark, scorer=LOG, scorer_version=1)
 
 
 @dataclass(frozen=True, kw_only=True)
 class _ParserReading:
-    """What one parser reads in each reply, and the share that is right."""
+    """What one parser reads in each reply, and how it is marked: NaN where a mark counts in no mean."""
 
     letters: tuple[str, ...]
-    share: float
+    marks: Sequence[float]
 
     @classmethod
     def of(cls, rows: Sequence[Row], scores: Iterable[Score]) -> "_ParserReading":
@@ -65,29 +89,37 @@ class _ParserReading:
         for row, score in zip(rows, scores, strict=True):
             again = Row(item=row.item, trial=row.trial, score=score)
             letters.append(sys.intern(again.read))
-            if not row.item.is_hidden:
-                marks.append(again.correct or 0.0)
-        return cls(letters=tuple(letters), share=float(np.mean(marks)) if marks else float("nan"))
+            marks.append(math.nan if row.item.is_hidden or again.correct is None else again.correct)
+        return cls(letters=tuple(letters), marks=marks)
+
+    @property
+    def share(self) -> float:
+        """The mean of the marks; NaN without any."""
+        return fmean([mark for mark in self.marks if not math.isnan(mark)] or [math.nan])
+
+
+def _differing(read: Mapping[str, _ParserReading], name: str, other: str) -> list[bool]:
+    """Which replies two parsers read differently; beside the log, which have another mark."""
+    one, two = read[name], read[other]
+    if LOG in {name, other}:
+        return [abs(a - b) > 0 for a, b in zip(one.marks, two.marks, strict=True)]
+    return [a != b for a, b in zip(one.letters, two.letters, strict=True)]
 
 
 def _counts(read: Mapping[str, _ParserReading], *, base: str) -> Table:
     """How many trials change their letter, and the accuracy, under each parser; and pair by pair."""
-    letters = {name: one.letters for name, one in read.items()}
-    n = len(letters[base])
+    n = len(read[base].letters)
     shares = {name: one.share for name, one in read.items()}
-
-    def n_different(name: str, other: str) -> int:
-        return sum(a != b for a, b in zip(letters[name], letters[other], strict=True))
 
     def line(name: str) -> TableRow:
         gain = (
             "" if name == base or math.isnan(shares[name]) else f"{100 * (shares[name] - shares[base]):+.1f}"
         )
         values = (
-            sum(map(bool, letters[name])),
-            n_different(name, base),
+            sum(map(bool, read[name].letters)),
+            sum(_differing(read, name, base)),
             Cell(value=None if math.isnan(shares[name]) else shares[name], detail=gain),
-            *("·" if other == name else n_different(name, other) for other in letters),
+            *("·" if other == name else sum(_differing(read, name, other)) for other in read),
         )
         return TableRow(key=name, label=name, detail="this report" if name == base else "", values=values)
 
@@ -97,22 +129,23 @@ def _counts(read: Mapping[str, _ParserReading], *, base: str) -> Table:
         name="parsers",
         title="Parsers",
         note=f"{n:,} replies to questions with choices, each read again by every parser; nobody was asked. "
-        "Accuracy is over these replies.",
+        f"Accuracy is over these replies.{_OF_LOG if LOG in read else ''}",
         label=Column(key="parser", title="parser"),
         columns=(
             Column(key="read", title="letters read", kind="count"),
             Column(key="changed", title="changed", kind="count", note=note),
             Column(key="accuracy", title="accuracy", kind="share", note="and its change in points"),
-            *(Column(key=f"against:{name}", title=name, kind="count", group=group) for name in letters),
+            *(Column(key=f"against:{name}", title=name, kind="count", group=group) for name in read),
         ),
-        rows=tuple(map(line, letters)),
+        rows=tuple(map(line, read)),
     )
 
 
-def _changed(read: Mapping[str, _ParserReading], rows: Sequence[Row]) -> Table:
+def _changed(read: Mapping[str, _ParserReading], rows: Sequence[Row], *, base: str) -> Table:
     """The replies on which parsers disagree, with the letter that each one reads."""
     readings = zip(*(one.letters for one in read.values()), strict=True)
-    found = [(row, letters) for row, letters in zip(rows, readings, strict=True) if len(set(letters)) > 1]
+    changed = map(any, zip(*(_differing(read, name, base) for name in read), strict=True))
+    found = [one[:2] for one in zip(rows, readings, changed, strict=True) if one[2]]
     listed = f", {MOST_CHANGED:,} of them listed" if len(found) > MOST_CHANGED else ""
     return Table(
         name="parsers-changed",

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from vidence.engine.specs import label
+from vidence.report.parsers import LOG
 from vidence.report.repeats import REPEAT_TABLES
 from vidence.report.results import OUTCOMES, Run
 from vidence.report.sections import Section
@@ -45,6 +46,8 @@ def draw_tables(tables: Sequence[Table], sheet: Sheet) -> None:
 
 
 def _place(table: Table) -> int:
+    if table.keys and table.keys[-1].endswith(f":{LOG}"):
+        return 0  # how an import agrees
     if table.name in _LATER:
         return 2 + _LATER.index(table.name)
     return int(table.name not in ("margin", *REPEAT_TABLES))

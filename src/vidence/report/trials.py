@@ -223,6 +223,7 @@ REST: tuple[TrialColumn, ...] = (
     _column("refusal", "text", _from_reply(lambda one: one.refusal)),
     _column("reply_model", "text", _from_reply(lambda one: one.model), "as the server calls it"),
     _column("is_guess", "truth", _from_reply(lambda one: one.is_guess)),
+    _column("logged", "number", _from_reply(lambda one: one.logged)),
     _column("n_asked", "whole", lambda run, row: len(row.trial.replies), "replies on the way, this included"),
     _column(
         "steps", "objects", _steps, "those replies, of a strategy that asks more than once", holds=StepRow

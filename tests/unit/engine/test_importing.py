@@ -9,13 +9,10 @@ import pytest
 
 from conftest import need
 from subjects.layouts import BOTH, DOG, LAYOUTS, LMMS, MILK, inspect_log, lines_file, workbook
-from vidence.ask.mapping.replies import Recorded
 from vidence.engine.environment import environment
 from vidence.engine.events import Event, Started, TrialStored
 from vidence.engine.importing import (
-    ImportSummary,
     Log,
-    agreement,
     default_import_folder,
     import_log,
     model_of,
@@ -33,17 +30,17 @@ NOW = datetime(2026, 1, 2, tzinfo=UTC)
 
 def imported(
     log: Log, folder: Path, *, events: list[Event] | None = None, **overrides: object
-) -> tuple[ImportSummary, list[Trial]]:
+) -> tuple[int, list[Trial]]:
     events = [] if events is None else events
 
-    async def work() -> ImportSummary:
+    async def work() -> int:
         return await import_log(
             log, folder, overrides=overrides, environment=environment(), now=NOW, on_event=events.append
         )
 
-    summary = anyio.run(work)
+    n_without = anyio.run(work)
     with RunStore(folder) as store:
-        return summary, list(store.trials())
+        return n_without, list(store.trials())
 
 
 def questions(folder: Path, rows: list[dict[str, object]]) -> Plan:
@@ -70,7 +67,7 @@ def test_a_log_of_lmms_eval_becomes_a_run(tmp_path: Path) -> None:
     assert (log.model, [item.benchmark for item in log.items]) == ("lab/tiny-7b", ["bowls", "bowls"])
     assert [item.question for item in log.items] == [MILK.question, DOG.question]
     events: list[Event] = []
-    summary, trials = imported(log, tmp_path / "run", events=events)
+    _, trials = imported(log, tmp_path / "run", events=events)
     assert [(t.item_id, t.score.value) for t in trials] == [("0", 1.0), ("1", 0.0)]
     begun, *stored = (one for one in events if isinstance(one, Started | TrialStored))
     assert begun == Started(n_planned=2, n_answered_before=0)
@@ -79,11 +76,10 @@ def test_a_log_of_lmms_eval_becomes_a_run(tmp_path: Path) -> None:
     assert trials[0].reply.text == "<think>first milk</think>B"
     assert trials[0].prompt is not None
     assert trials[0].prompt.text.endswith("Give a letter.")
-    assert (summary.n_both, summary.theirs, summary.ours, summary.differing) == (2, 0.5, 0.5, [])
+    assert [t.reply.logged for t in trials if t.reply] == [1.0, 0.0]
     plan, facts = read_plan(tmp_path / "run")
     assert plan.model.startswith(f"replay:{tmp_path / 'run' / 'tiny-7b.jsonl'}?asked=imported")
     assert "whom vidence did not ask" in facts.notes[0]
-    assert facts.notes[1].endswith("50.0 % in the log, 50.0 % here, all the same")
 
 
 def test_rows_of_a_log_are_rows_of_the_questions(tmp_path: Path) -> None:
@@ -138,12 +134,12 @@ def test_predictions_of_vlmevalkit_become_a_run(tmp_path: Path, name: str) -> No
     (tmp_path / name).write_bytes(content[name.rpartition(".")[2]])
     log = read_log(tmp_path / name, "vlmevalkit")
     assert log.model == "tiny_Bowls"
-    summary, trials = imported(log, tmp_path / "run")
+    n_without, trials = imported(log, tmp_path / "run")
     assert trials[0].score.value == 1.0
     if name.endswith("tsv"):  # an empty cell may be an empty reply
         return
     assert isinstance(trials[1].score.outcome, Failed)
-    assert (summary.n_replies, summary.n_without) == (1, 1)
+    assert (len(log.replies), n_without) == (1, 1)
 
 
 def test_predictions_with_a_list_of_candidates_are_known_by_their_columns(tmp_path: Path) -> None:
@@ -160,7 +156,7 @@ def test_predictions_with_a_list_of_candidates_are_known_by_their_columns(tmp_pa
 def test_epochs_of_inspect_are_repeats(tmp_path: Path) -> None:
     log = read_log(inspect_log(tmp_path, epochs=2), "inspect")
     assert log.model == "tiny"
-    summary, trials = imported(log, tmp_path / "run")
+    _, trials = imported(log, tmp_path / "run")
     assert [(t.item_id, t.repeat, t.score.value) for t in trials] == [
         *(("q1", 0, 1.0), ("q1", 1, 1.0)),
         *(("q2", 0, 0.0), ("q2", 1, 0.0)),
@@ -171,32 +167,26 @@ def test_epochs_of_inspect_are_repeats(tmp_path: Path) -> None:
         "hm",
         "tiny",
     )
-    assert summary.n_both == 4
+    assert [t.reply.logged for t in trials if t.reply] == [1.0, 1.0, 0.0, 0.0]
     assert read_plan(tmp_path / "run")[0].repeats == 2
 
 
-def test_scores_that_differ_are_named(tmp_path: Path) -> None:
-    rows = [LMMS[0] | {"exact_match": 0.0}, LMMS[1]]
-    summary, _ = imported(
-        read_log(lines_file(rows, "1_samples_b.jsonl")(tmp_path), "lmms-eval"), tmp_path / "run"
-    )
-    assert agreement(summary).endswith("0.0 % in the log, 50.0 % here; 1 differ: 0")
-
-
-def test_replies_are_counted_with_and_without_a_score() -> None:
-    summary = ImportSummary()
-    for said, value in (
-        (None, 0.0),
-        (Recorded(item_id="a", text="x", correct=1.0), 1.0),
-        (Recorded(item_id="b", text="x", correct=0.0), 1.0),
-        (Recorded(item_id="c", text="x"), 1.0),
-        (Recorded(item_id="d", text="x", correct=1.0), None),
-        (Recorded(item_id="e", text="x", correct=0.5), 0.5),
-    ):
-        summary.add(said, value)
-    assert (summary.n_replies, summary.n_without, summary.n_both) == (5, 1, 3)
-    assert (summary.theirs, summary.ours) == (pytest.approx(0.5), pytest.approx(2.5 / 3))
-    assert summary.differing == ["b"]
+def test_a_free_answer_has_the_verdict_of_the_log(tmp_path: Path) -> None:
+    rows = [
+        {"item_id": f"o{n}", "question": "Which?", "answer": "dog", "answer_kind": "text"} for n in range(4)
+    ]
+    said = [("a hound", 1.0), ("a cat", 0.0), ("", 1.0), ("a dog", None)]
+    log = [
+        {"doc_id": n, "target": "dog", "filtered_resps": text, "accuracy": {"correct": mark}}
+        for n, (text, mark) in enumerate(said)
+    ]
+    path = lines_file(log, "1_samples_mmvu_val.jsonl")(tmp_path)
+    _, trials = imported(read_log(path, "lmms-eval", questions=questions(tmp_path, rows)), tmp_path / "run")
+    # lmms-eval finds no words in every right answer; without a mark a judge is waited for.
+    assert [t.score.value for t in trials] == [1.0, 0.0, 0.0, None]
+    assert [[v.value for v in t.score.verdicts] for t in trials] == [[1.0], [0.0], [0.0], []]
+    assert [t.score.scorer for t in trials] == ["lmms-eval"] * 3 + ["needs-judge"]
+    assert [t.reply.logged for t in trials if t.reply] == [1.0, 0.0, 1.0, None]
 
 
 def test_an_import_never_writes_into_another_run(tmp_path: Path) -> None:
@@ -229,6 +219,6 @@ def test_predictions_on_vlm4d_score_as_their_authors_scored_them(data_dir: Path,
     for path in sorted(folder.glob("*.json.gz"))[:3]:
         log = read_log(path, "vlm4d")
         assert (len(log.items), len(log.problems)) == (1370, 1)
-        summary, _ = imported(log, tmp_path / path.stem)
-        n_differing[path.name] = len(summary.differing)
+        _, trials = imported(log, tmp_path / path.stem)
+        n_differing[path.name] = sum(t.score.value != t.reply.logged for t in trials if t.reply)
     assert max(n_differing.values()) <= 15, n_differing

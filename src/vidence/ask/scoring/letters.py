@@ -90,7 +90,11 @@ class LetterScorer:
                 f"parser {self.name!r} reads letters, but item {item.item_id!r} has an open answer; "
                 "use the parser 'needs-judge' for it"
             )
-        return refusal_in(reply) or with_cut_off(self.read_text(item, reply.text), reply)
+        return refusal_in(reply) or self.letter(item, reply)
+
+    def letter(self, item: Item, reply: Reply) -> Answered | Unreadable:
+        """The letter that a reply gives which declines nothing."""
+        return with_cut_off(self.read_text(item, reply.text), reply)
 
     def mark(self, item: Item, outcome: Outcome) -> Score:
         """1.0 if the letter read is the item's answer; 0.0 otherwise, and where none was read."""

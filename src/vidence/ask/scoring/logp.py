@@ -5,9 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from vidence.ask.scoring.letters import LetterScorer
-from vidence.errors import UsageError
-from vidence.records import LOGP, Answered, Item, Outcome, Reply, Unreadable
-from vidence.text import refusal_in
+from vidence.records import LOGP, Answered, Item, Reply, Unreadable
 
 RULE = "choice-logps/first-token"
 
@@ -56,18 +54,9 @@ class LogpScorer(LetterScorer):
     log-probabilities.
     """
 
-    def read(self, item: Item, reply: Reply) -> Outcome:
-        """The most likely letter, or why there is none.
-
-        Raises:
-            UsageError: the item has no choices.
-        """
-        if item.answer_kind != "choice":
-            raise UsageError(
-                f"parser {self.name!r} reads letters, but item {item.item_id!r} has an open answer; "
-                "use the parser 'needs-judge' for it"
-            )
-        return refusal_in(reply) or read_logps(item, reply)
+    def letter(self, item: Item, reply: Reply) -> Answered | Unreadable:
+        """The most likely letter, or why there is none."""
+        return read_logps(item, reply)
 
 
 def _no_words(item: Item, text: str) -> Answered | Unreadable:

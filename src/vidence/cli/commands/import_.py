@@ -41,7 +41,7 @@ def import_results(given: Import) -> int:
     the replies are read and scored as those of a run, so that report, compare, judge and audit work on them.
     """
     from vidence.cli.commands.report import show_run
-    from vidence.engine.importing import agreement, default_import_folder, import_log, read_log
+    from vidence.engine.importing import default_import_folder, import_log, read_log
     from vidence.engine.plan import PlanOverrides
     from vidence.engine.prepare import NOBODY, make_plan
 
@@ -54,7 +54,7 @@ def import_results(given: Import) -> int:
     folder = given.out or default_import_folder(found)
     say(console, (found.model, "bold"), f" · {found.path} · {folder}")
     overrides: PlanOverrides = {"parser": given.parser, "name": given.name, "media": given.media}
-    summary = watched(
+    n_without = watched(
         lambda listen: import_log(
             found, folder, overrides=overrides, environment=place, now=now(), on_event=listen
         ),
@@ -64,14 +64,12 @@ def import_results(given: Import) -> int:
         kept="the log is as it was",
     )
     show_run(folder, page=folder / "report.html" if given.page else None)
-    n = several(summary.n_replies, "reply", many="replies")
-    say(console, f"{n} imported to {several(summary.n_items, 'question')}")
-    if summary.n_without:
-        n = several(summary.n_without, "question")
+    n = several(len(found.replies), "reply", many="replies")
+    say(console, f"{n} imported to {several(len(found.items), 'question')}")
+    if n_without:
+        n = several(n_without, "question")
         say(console, (f"{n} without a reply", "red"), ": failed, which counts as wrong")
-    if summary.n_left_out:
-        n = several(summary.n_left_out, "row")
+    if found.problems:
+        n = several(len(found.problems), "row")
         say(console, (f"{n} left out", "red"), f"; the first is {found.problems[0]}")
-    if summary.n_both:
-        say(console, agreement(summary))
     return 0
