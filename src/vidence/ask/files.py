@@ -43,10 +43,7 @@ _NUMBER_FOR_TEXT = re.compile(
     rf" - at `\$\.(?:{_TEXT_FIELD.pattern})(?:\[\.\.\.\]|\[\d+\])?`"
 )
 # Fields that are often given as plain texts.
-_WRITTEN: Mapping[str, str] = {
-    "media": '[{"path": "clip.mp4"}]',
-    "choices": '["one", "another"]',
-}
+_WRITTEN = {"media": '[{"path": "clip.mp4"}]', "choices": '["one", "another"]'}
 _TOO_DEEP = "brackets are nested in brackets too deeply to be read"
 _JSON_NUMBER = re.compile(rb"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 
@@ -390,8 +387,8 @@ def explained(error: msgspec.ValidationError, *, record: type = Item) -> FieldEr
     if what.startswith("Invalid enum value"):
         allowed = get_args(get_type_hints(owner if "." in path else record).get(path.rpartition(".")[2]))
         hint = f"; expected {' or '.join(allowed)}" if allowed else ""
-    elif path.partition("[")[0] in _WRITTEN and what.startswith(("Expected `array`", "Expected `object`")):
-        hint = f"; write it as {_WRITTEN[path.partition('[')[0]]}"
+    elif what.startswith(("Expected `array`", "Expected `object`")):
+        hint = f"; write it as {written}" if (written := _WRITTEN.get(path.partition("[")[0])) else ""
     elif path and what.startswith("Expected `str`"):
         hint = "; put it in quotes"
     return FieldError(path or "JSON", what + hint)

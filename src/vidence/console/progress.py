@@ -78,15 +78,6 @@ class _NoteColumn(ProgressColumn):
         return Text(self._words())
 
 
-class _RateColumn(ProgressColumn):
-    """Pieces of work per second; counted only when the line is drawn."""
-
-    def render(self, task: Task) -> Text:
-        """The rate as text; nothing before there is one."""
-        speed = task.finished_speed or task.speed
-        return Text(f"{speed:.1f}/s" if speed else "")
-
-
 class Meter:
     """How far some work is; a context manager inside which it is shown.
 
@@ -126,9 +117,8 @@ class Meter:
             TextColumn("{task.description}", style="bold", markup=False),
             BarColumn(bar_width=24),
             MofNCompleteColumn(),
-            _RateColumn(),
             TimeElapsedColumn(),
-            _NoteColumn(self._left),
+            _NoteColumn(lambda: self._pace(self._bar.tasks[self._task].speed)),
             _NoteColumn(self._words),
             console=console,
             disable=not self.is_bar,
@@ -179,12 +169,13 @@ class Meter:
     def _words(self) -> str:
         return visible(self._note())
 
-    def _has_estimate(self) -> bool:
-        return self._n_done - self._n_before >= min(_FEWEST, (self._total or 0) / 4)
-
-    def _left(self) -> str:
-        left_s = self._bar.tasks[self._task].time_remaining
-        return f"{time_words(left_s)} left" if left_s is not None and self._has_estimate() else ""
+    def _pace(self, per_s: float | None) -> str:
+        """The rate, and the time left where enough is done to estimate it."""
+        if not per_s:
+            return ""
+        if not self._total or self._n_done - self._n_before < min(_FEWEST, self._total / 4):
+            return rate_words(per_s)
+        return f"{rate_words(per_s)}, {time_words(max(0, self._total - self._n_done) / per_s)} left"
 
     def line(self) -> str:
         """The plain line; the rate is that of the last minutes."""
@@ -198,12 +189,11 @@ class Meter:
         then_s, n_then = self._marks[0] if self._marks else (now_s, self._n_done)
         per_s = (self._n_done - n_then) / (now_s - then_s) if now_s > then_s else 0.0
         if self._total and per_s:
-            left_s = max(0, self._total - self._n_done) / per_s
-            words += [rate_words(per_s), f"{time_words(left_s)} left" if self._has_estimate() else ""]
+            words.append(self._pace(per_s))
         elif self._total:
             words.append(f"none done in the last {time_words(now_s - then_s)}")
         self._marks.append((now_s, self._n_done))
-        return "; ".join(filter(None, (f"{self._doing}: {', '.join(filter(None, words))}", self._words())))
+        return "; ".join(filter(None, (f"{self._doing}: {', '.join(words)}", self._words())))
 
     def _write_lines(self) -> None:
         while not self._ended.wait(self._line_s):

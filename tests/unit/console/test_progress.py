@@ -79,7 +79,7 @@ def test_the_time_left_is_estimated_from_more_than_the_first_pieces(clock: Clock
     assert meter.line() == "asking: 1 of 4 (25 %), 2.0/min, 1:30 min left"
 
 
-@pytest.mark.parametrize(("n", "left"), [(4, "0:00:08"), (5, "0:00:10 1:18 min left")])
+@pytest.mark.parametrize(("n", "left"), [(4, "0:00:08 30.0/min"), (5, "0:00:10 30.0/min, 1:18 min left")])
 def test_a_bar_estimates_likewise(clock: Clock, n: int, left: str) -> None:
     shown = console(is_terminal=True)
     with Meter(shown, clock=clock) as meter:

@@ -97,9 +97,9 @@ ONE_OF_EACH = (
 
 
 def test_the_bar_counts_outcomes_and_spend_and_says_how_fast_and_how_long() -> None:
-    shown = shown_after(terminal(), *ONE_OF_EACH)
-    assert "10/40" in shown
-    assert "2 answered, 1 failed, $0.50" in shown
+    shown = shown_after(terminal(), *ONE_OF_EACH, *ONE_OF_EACH[1:])
+    assert "13/40" in shown
+    assert "4 answered, 2 failed, $1.00" in shown
     assert re.search(r"\d+\.\d/s", shown)
     assert "left" in shown
 

@@ -443,12 +443,8 @@ class Batched(Protocol):
 BatchedT = TypeVar("BatchedT", bound=Batched)
 
 
-class _Named(msgspec.Struct):
-    id: str
-
-
 class _Listed(msgspec.Struct):
-    data: list[_Named] = []
+    data: list[dict[str, object]] = []
 
 
 class HttpModel:
@@ -525,9 +521,8 @@ class HttpModel:
             listed = decode(answer, server, kind=_Listed, what="list of models", api="the models")
         except ModelError:  # it says nothing, as many do whose address is wrong
             return ""
-        near = get_close_matches(
-            self._name, [one.id[:_LONGEST] for one in listed.data[:1000]], _MOST_LISTED, 0
-        )
+        names = [str(one.get("id"))[:_LONGEST] for one in listed.data[:1000]]
+        near = get_close_matches(self._name, names, _MOST_LISTED, 0)
         return f"; it serves {visible(server.hide_key(', '.join(near)))}" if near else ""
 
     def _check_key(self) -> None:

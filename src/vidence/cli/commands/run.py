@@ -19,8 +19,32 @@ from vidence.records import Record
 SECTION = "Ask"
 
 
+# The parts of the help, each by the field of the flag that it begins, or goes on, with.
+_PARTS = {
+    "data": "Benchmark and model",
+    "selector": "Frames and prompts",
+    "parser": "Reading and judging replies",
+    "shuffle_choices": "Which questions, and how often",
+    "concurrency": "Pace, money, and when to stop",
+    "temperature": "Frames and prompts",
+    "extract_with": "Reading and judging replies",
+    "settings": "The run",
+}
+
+
 class _RunCommand(click.Command):
     """``--plan`` says what would have to be given otherwise."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The flags in parts."""
+        title, parts = "", dict[str, list[tuple[str, str]]]()
+        for one in self.get_params(ctx):
+            title = _PARTS.get(one.name or "", title)
+            if isinstance(one, click.Option) and (said := one.get_help_record(ctx)):
+                parts.setdefault(title, []).append(said)
+        for title, flags in parts.items():
+            with formatter.section(title):
+                formatter.write_dl(flags, col_max=24)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         rest = super().parse_args(ctx, args)

@@ -3,11 +3,13 @@
 import re
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
 from vidence.cli.commands import help as pages
 from vidence.cli.commands.help import show_page
+from vidence.cli.commands.run import run
 from vidence.errors import UsageError
 
 ROOT = Path(__file__).parents[4]
@@ -54,3 +56,13 @@ def test_every_page_that_a_message_names_is_there():
     assert "item-format" in named
     for name in named:
         assert said(name).startswith("# "), name
+
+
+def test_the_flags_of_a_run_are_told_in_parts():
+    shown = CliRunner().invoke(run, ["--help"], env={"COLUMNS": "100"}).output
+    parts = dict(re.findall(r"^(\w.*):\n((?: +.*\n)+)", shown, re.MULTILINE))
+    counts = {title: len(re.findall(r"^  -", body, re.MULTILINE)) for title, body in parts.items()}
+    assert len(counts) == 6
+    assert sum(counts.values()) == len([one for one in run.params if isinstance(one, click.Option)]) + 1
+    assert max(counts.values()) <= 15
+    assert "--judge-model" in parts["Reading and judging replies"]
