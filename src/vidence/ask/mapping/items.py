@@ -30,8 +30,6 @@ _TEXTS = (
 )
 _KINDS = {"media_kind": ("video", "image", "frames"), "answer_kind": ("choice", "text")}
 
-_Seconds = Callable[[str, str], float]
-
 
 def label_of(text: str) -> tuple[int, str] | None:
     """Which choice a text says it is (from 0), and the text behind its label; None without a label.

@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 
 GPU_BATCH_SIZE = 8
 CPU_BATCH_SIZE = 4
-_GREEDY = Draw(temperature=0.0, top_p=1.0, max_tokens=0)
 
 logger = logging.getLogger(__name__)
 
