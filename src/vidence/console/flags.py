@@ -241,7 +241,7 @@ def pairs(texts: Sequence[str], flag: str) -> dict[str, str]:
 
 def file_flag(help_text: str, name: str = "") -> msgspec.Meta:
     """A flag that names a file to write; ``-`` is the standard output."""
-    kind = click.Path(path_type=Path, allow_dash=True)
+    kind = click.Path(path_type=Path, allow_dash=True, dir_okay=False)
     return flag(help_text, name, type=kind, metavar="FILE")
 
 

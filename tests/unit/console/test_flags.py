@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
-from vidence.console.flags import argument, command, flag, flags_of, given_flags, pairs, part
+from vidence.console.flags import argument, command, file_flag, flag, flags_of, given_flags, pairs, part
 from vidence.errors import UsageError
 from vidence.records import Record
 
@@ -74,6 +74,7 @@ class Renamed(Record):
 
     n_frames: Annotated[int, flag("How many.", "--frames")] = 1
     is_loud: Annotated[bool, flag("Whether it is heard.", "--loud/--quiet")] = True
+    out: Annotated[Path | None, file_flag("Where to.")] = None
 
 
 @command()
@@ -82,6 +83,12 @@ def refusing(given: Renamed) -> None:
     raise UsageError(
         "n_frames is 0 or is_loud; n_frames=3, a_b, 'n_frames', x/n_frames and n_frames.csv stay"
     )
+
+
+def test_a_folder_is_refused_where_a_file_is_to_be_written_before_anything_is_done(tmp_path: Path) -> None:
+    said = CliRunner().invoke(refusing, ["--out", str(tmp_path)])
+    assert "is a directory" in said.output
+    assert CliRunner().invoke(refusing, ["--out", "-"]).exit_code == 1
 
 
 def test_an_error_about_a_field_names_its_flag() -> None:
