@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from servers.openai_stub import OpenAIStub
+from vidence import catalog
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -158,3 +159,8 @@ def test_runs_and_the_demonstration_open_in_a_browser(kitchen):
         kitchen(*command("run table", "openai:"), "--out", "runs/mine")
     assert "runs/mine" in opened(kitchen, *command("view"))
     assert "Demonstration" in opened(kitchen, *command("studio"))
+
+
+def test_the_number_of_benchmarks_is_right():
+    not_released = {"table", "toml", "phantom"}
+    assert f"{len({*catalog.names('benchmark')} - not_released)} benchmarks are built in" in README
