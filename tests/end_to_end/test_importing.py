@@ -1,12 +1,13 @@
 """``vidence import``, and the commands that work on the run that it makes."""
 
 import csv
+import gzip
 import json
 
 import pytest
 
 from conftest import need
-from subjects.layouts import LAYOUTS, inspect_log, lines_file, workbook
+from subjects.layouts import LAYOUTS, inspect_log, json_file, lines_file, workbook
 from vidence.engine.plan import read_plan
 
 
@@ -90,6 +91,8 @@ def peer_log(folder, rule):
             | {"token_counts": [None], "doc_hash": "0f", "input": "\n".join([asked, *options, end])}
             | {metric: {"pred_answer": "?", "answer": right, "score": mark, "correct": mark}}
         )
+        if "mvbench" not in rule:
+            rows[-1][metric] |= {"question_id": f"00{n}-1"}
     if rule in LMMS:
         return lines_file(rows, name)(folder)
     (folder / name).write_bytes(workbook(rows))
@@ -113,7 +116,9 @@ def test_the_number_of_a_log_is_that_of_its_tools_rule(vidence, tmp_path, rule):
     assert shares == [theirs, theirs, ours]
     assert parsers[rule]["replies read differently from: the log"] == "0"
     assert [float(row["logged"]) for row in rows("run.csv")] == [mark for *_, mark in said]
-    changed = {int(row["question"]): row for row in rows("tables/parsers-changed.csv")}
+    ids = [row["item_id"] for row in rows("run.csv")]
+    assert ids[1] == ("001-1" if rule in LMMS and "mvbench" not in rule else "1")
+    changed = {ids.index(row["question"]): row for row in rows("tables/parsers-changed.csv")}
     for n, row in changed.items():
         assert row["letter read by: the log"] == ("right" if said[n][2] else "wrong")
     own = {n for n, row in enumerate(rows("run.csv")) if row["reply"] and row["correct"] != row["logged"]}
@@ -154,3 +159,25 @@ def test_real_predictions_are_compared(vidence, data_dir):
         assert vidence("import", "tempcompass", str(log), "--out", name, "--no-page").code == 0
     done = vidence("compare", "gemini", "video-llava")
     assert done.code == 0, done.err
+
+
+@pytest.mark.parity
+def test_a_log_on_the_real_questions_of_mmvu_is_found_by_ids(vidence, tmp_path, checks_dir):
+    asked = json.loads(gzip.decompress(need(checks_dir / "mmvu" / "validation.json.gz").read_bytes()))
+    data = json_file(asked, "validation.json")(tmp_path) / "validation.json"
+    marks = [float(n % 3 == 0) for n in range(len(asked))]
+    rows = [  # the wrong letter has no lone neighbour that is right
+        {"doc_id": n, "target": one["answer"], "input": one["question"]}
+        | {"filtered_resps": one["answer"] if mark or not one["choices"]["A"] else "Z"}
+        | {"accuracy": {"question_id": one["id"], "answer": one["answer"], "correct": mark}}
+        for n, (one, mark) in enumerate(zip(reversed(asked), marks, strict=True))
+    ]
+    log = lines_file(rows, "1_samples_mmvu_val.jsonl")(tmp_path)
+    said = ("import", "lmms-eval", str(log), "--benchmark", "mmvu", "--data", str(data), "--no-page")
+    done = vidence(*said, "--parser", "lmms-eval-mmvu", "--out", "run")
+    assert done.code == 0, done.err
+    assert "Accuracy 33.4 %" in done.out
+    assert vidence("report", "run", "--csv", "run.csv").code == 0
+    rows = list(csv.DictReader((vidence.folder / "run.csv").read_text().splitlines()))
+    assert len(rows) == 1000
+    assert all(row["correct"] == row["logged"] for row in rows)

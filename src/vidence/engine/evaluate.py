@@ -26,7 +26,7 @@ from vidence.engine.store import RUN_FILE, SUBMISSION_FILE, RunStore
 from vidence.engine.views import DecodeCount
 from vidence.errors import BudgetSpentError, MediaError, MissingKeyError, StoreError, UsageError
 from vidence.explain.diagnostics.conditions import own_letter
-from vidence.media.whole import PRIVATE, own_folder, write_file, write_whole
+from vidence.media.whole import own_folder, write_file, write_records
 from vidence.records import Answered, Failed, Trial
 from vidence.statistics.paired import Decision
 
@@ -193,11 +193,7 @@ def write_submission(prepared: PreparedRun, store: RunStore, folder: Path) -> in
         said = "" if trial.reply is None else trial.reply.text
         row: dict[str, str | int] = {"item_id": trial.item_id, "answer": answer, "reply": said}
         rows.append(row | ({"repeat": trial.repeat} if prepared.plan.repeats > 1 else {}))
-    try:
-        content = b"".join(msgspec.json.encode(row) + b"\n" for row in rows)
-        write_whole(folder / SUBMISSION_FILE, content, mode=PRIVATE)
-    except OSError as error:
-        raise StoreError(f"cannot write {folder / SUBMISSION_FILE}: {error.strerror}") from error
+    write_records(folder / SUBMISSION_FILE, rows)
     return len(hidden)
 
 

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -26,8 +26,8 @@ from vidence.engine.prepare import PreparedRun, load_questions, make_plan
 from vidence.engine.scoring import score_reply
 from vidence.engine.session import opened_session
 from vidence.errors import DataError, StoreError, UsageError
-from vidence.media.whole import PRIVATE, whole_file
-from vidence.records import NEEDS_JUDGE, Failed, Item, Prompt, Record, Reply, TextPart, Trial, Verdict
+from vidence.media.whole import write_records
+from vidence.records import NEEDS_JUDGE, Failed, Item, Prompt, Reply, TextPart, Trial, Verdict
 
 ITEMS_FILE = "items.jsonl"
 _UNSAFE = re.compile(r"[^\w.+-]+")
@@ -275,20 +275,6 @@ async def import_log(
                 on_event(TrialStored(trial=trial, cost=0.0))
             write_submission(prepared, store, folder)
     return len(trials) - len(said)
-
-
-def write_records(path: Path, records: Iterable[Record]) -> None:
-    """Write records as JSON lines, whole or not at all, with mode 600.
-
-    Raises:
-        StoreError: it cannot be written.
-    """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with whole_file(path, mode=PRIVATE) as unfinished:
-            unfinished.write_bytes(b"".join(msgspec.json.encode(one) + b"\n" for one in records))
-    except OSError as error:
-        raise StoreError(f"cannot write {path}: {error}") from error
 
 
 def _trials(prepared: PreparedRun, log: Log, said: Mapping[tuple[str, int], Recorded]) -> Iterator[Trial]:

@@ -19,7 +19,7 @@ from vidence.engine.engine import Context
 from vidence.engine.environment import Environment
 from vidence.engine.evaluate import Summary, opened_run, own_run
 from vidence.engine.events import Listener, Started, TrialStored
-from vidence.engine.importing import ITEMS_FILE, write_records
+from vidence.engine.importing import ITEMS_FILE
 from vidence.engine.limits import Budget
 from vidence.engine.plan import PLAN_FILE, PlanOverrides, read_overrides
 from vidence.engine.prepare import PreparedRun, make_plan
@@ -27,6 +27,7 @@ from vidence.engine.scoring import score_reply
 from vidence.engine.session import each, opened_session
 from vidence.engine.store import SUBMISSION_FILE
 from vidence.errors import DataError, StoreError, UnknownNameError, UsageError
+from vidence.media.whole import write_records
 from vidence.records import (
     Answered,
     Failed,

@@ -7,9 +7,11 @@ import platform
 import re
 import shutil
 import tempfile
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final, TypeVar
+
+import msgspec
 
 from vidence.errors import StoreError, UsageError
 
@@ -242,6 +244,19 @@ def write_file(path: Path, content: str | bytes) -> None:
         raise StoreError(
             f"cannot write {path}: {error.strerror or error}; make room or choose another file"
         ) from error
+
+
+def write_records(path: Path, records: Iterable[object]) -> None:
+    """Write records as JSON lines, whole or not at all, with mode 600; absent folders are made.
+
+    Raises:
+        StoreError: it cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, b"".join(msgspec.json.encode(one) + b"\n" for one in records), mode=PRIVATE)
+    except OSError as error:
+        raise StoreError(f"cannot write {path}: {error}") from error
 
 
 def write_into(folder: Path, contents: Mapping[NameT, str | bytes]) -> tuple[Path, ...]:

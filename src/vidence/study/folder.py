@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from vidence.engine.importing import write_records
 from vidence.errors import DataError
 from vidence.explain.errors.packet import read_jsonl
+from vidence.media.whole import write_records
 from vidence.study.study import Event, Participant, Response
 from vidence.text import first_lines
 

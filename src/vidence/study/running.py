@@ -12,13 +12,13 @@ import msgspec
 from vidence.engine.environment import Environment
 from vidence.engine.evaluate import own_run, run
 from vidence.engine.events import Listener
-from vidence.engine.importing import write_records
 from vidence.engine.people import EXCLUDED_FOLDER, PEOPLE_FOLDER
 from vidence.engine.plan import Plan, PlanOverrides, flag_of, read_plan
 from vidence.engine.prepare import changed_plan
 from vidence.engine.store import RUN_FILE
 from vidence.errors import StoreError, UsageError
 from vidence.explain.errors.packet import rows_as_jsonl
+from vidence.media.whole import write_records
 from vidence.records import Record
 from vidence.study.assignment import DrawnFolder, answer_field, answer_phases
 from vidence.study.drawing import read_drawn, study_plan
