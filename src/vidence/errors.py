@@ -43,6 +43,12 @@ class TrustError(UsageError):
     """A plan or a configuration wants a key, a host or code that the user has not allowed; none was asked."""
 
 
+_OTHER_WAYS = (
+    ". A data set of the hub is hf:OWNER/NAME (vidence get, then vidence run); questions of your own are the "
+    "path of their file, whose columns --map names where it is in another layout"
+)
+
+
 class UnknownNameError(UsageError):
     """No thing of that kind has this name."""
 
@@ -50,9 +56,12 @@ class UnknownNameError(UsageError):
         self.kind = kind
         self.name = name
         self.known = tuple(sorted(known))
-        near = difflib.get_close_matches(name, self.known, n=1, cutoff=0.5)
+        near = difflib.get_close_matches(name.rpartition("/")[2].lower(), self.known, n=1, cutoff=0.5)
+        near = near or difflib.get_close_matches(name, self.known, n=1, cutoff=0.5)
         hint = f" Did you mean {near[0]!r}?" if near else ""
-        super().__init__(f"there is no {kind} named {name!r}.{hint} Known: {', '.join(self.known) or 'none'}")
+        more = _OTHER_WAYS if kind in ("benchmark", "release") else ""
+        listed = ", ".join(self.known) or "none"
+        super().__init__(f"there is no {kind} named {name!r}.{hint} Known: {listed}{more}")
 
     def __reduce__(self) -> tuple[type, tuple[str, str, tuple[str, ...]]]:
         return (UnknownNameError, (self.kind, self.name, self.known))

@@ -74,7 +74,7 @@ def test_what_is_missing_in_a_bucket_is_named_before_anything_is_asked(vidence, 
     done = run(vidence, "run", "--media", bucket)
     assert done.code == 2
     assert f"1 video is missing, which 3 of 6 questions need:\n  {bucket}/clip1.mp4\n" in done.err
-    assert run(vidence, "run", "--media", bucket, "--allow-missing").code == 0
+    assert run(vidence, "run", "--media", bucket, "--allow-missing").code == 3
 
 
 def test_sets_are_described_audited_and_probed_at_an_address(vidence, bucket):

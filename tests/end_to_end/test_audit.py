@@ -41,5 +41,5 @@ def test_a_sound_file_is_no_failure_with_strict(vidence, questions):
 def test_what_is_neither_file_nor_benchmark_is_refused(vidence):
     done = vidence("audit", "nothing.jsonl")
     assert done.code == 2
-    assert "neither a file nor a benchmark" in done.err
+    assert "there is nothing at" in done.err
     assert "--data" in vidence("audit", "mmvu").err

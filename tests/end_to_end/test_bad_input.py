@@ -98,7 +98,7 @@ def test_missing_media_are_listed_before_anything_is_asked(vidence, questions):
         assert "--allow-missing" in done.err
         assert server.n_requests == 0
         allowed = vidence(*RUN, model(server), "--allow-missing")
-        assert allowed.code == 0, allowed.err
+        assert allowed.code == 3, allowed.err
         assert server.n_requests == 2
 
 

@@ -37,7 +37,7 @@ def test_a_file_of_questions_is_described_with_the_videos_that_are_here(vidence)
 def test_what_makes_no_sense_is_one_message(vidence):
     (vidence.folder / "q.jsonl").write_text("no question\n")
     for arguments, said in {
-        ("no-such",): "neither a file nor a benchmark",
+        ("no-such",): "there is no benchmark named",
         ("q.jsonl",): "q.jsonl",
         ("q.jsonl", "--cross", "task"): "expected two tags",
     }.items():

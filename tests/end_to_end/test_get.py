@@ -149,8 +149,14 @@ def test_a_video_that_is_nowhere_is_named_and_the_others_are_run(vidence, mmvu) 
     done = vidence("get", "mmvu", "--media", "--yes")
     assert done.code == 3
     assert "1 video cannot be had" in done.err
-    done = vidence("run", "mmvu", "--model", MODEL, "--allow-missing", "--out", "r", "--no-page")
-    assert done.code == 0, done.err
+    done = vidence("run", "mmvu", "--model", MODEL, "--allow-missing", "--out", "r")
+    said = "1 of 3 questions are in no figure, since media of theirs are missing"
+    assert done.code == 3
+    assert f"media missing: {said}" in done.err.replace("\n", " ")
+    report = vidence("report", "r")
+    for words in (done.out, report.out, (vidence.folder / "r" / "report.html").read_text("utf-8")):
+        assert f"Caution: {said}." in " ".join(words.split())
+    assert vidence("resume", "r", "--no-page").code == 3
 
 
 def test_a_later_release_leaves_the_run_with_the_earlier_one(vidence, hub, mmvu) -> None:
@@ -384,3 +390,57 @@ def test_video_mme_is_fetched_and_run_by_its_name_with_and_without_subtitles(vid
     none = vidence("run", "mvbench", "--data", ".", "--model", "baseline:random", "--subtitles", "paper")
     assert none.code == 2
     assert "no protocol of mvbench shows any" in none.err
+
+
+@pytest.fixture
+def plain(hub, clip):
+    """A data set that is no benchmark: videos as files in a folder, and in an archive."""
+    lines = [
+        {
+            "item_id": f"q{n}",
+            "media": [{"path": f"v{n}.mp4"}],
+            "question": "?",
+            "choices": ["a", "b"],
+            "answer": "A",
+        }
+        for n in range(2)
+    ]
+    text = "\n".join(map(json.dumps, lines)).encode()
+    videos = {f"v{n}.mp4": clip + str(n).encode() for n in range(2)}
+    hub.add("me/files", {"q.jsonl": text} | {f"clips/{name}": one for name, one in videos.items()})
+    hub.add(
+        "me/packed", {"q.jsonl": text, "all.zip": zipped({f"in/{name}": one for name, one in videos.items()})}
+    )
+
+
+def test_a_data_set_of_the_hub_is_run_by_its_address_with_what_was_fetched(here, hub, plain, video_mme):
+    here.env.update({"HF_ENDPOINT": hub.url})
+    for name in ("me/files", "me/packed", "lmms-lab/Video-MME"):
+        done = here("get", f"hf:{name}", "--media", "--yes")
+        assert f"vidence run hf:{name} --model SPEC" in done.err
+        assert here("get", f"hf:{name}", "--yes").code == 0  # what was fetched before stays known
+        done = here("run", f"hf:{name}", "--model", MODEL, "--out", name, "--no-page")
+        assert done.code == 0, done.err
+        assert all(trial.selection.frames for trial in here.trials(name).values())
+        assert here("describe", f"hf:{name}").code == 0
+    assert plan_of(here.folder / "lmms-lab/Video-MME")["plan"]["benchmark"] == "video-mme"
+    run = package.evaluate("hf:me/packed", model=MODEL, out="python")
+    assert all(row.trial.selection.frames for row in run.rows)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("get", "video-mmee"), "Did you mean 'video-mme'?"),
+        (("get", "lmms-lab/Video-MME"), "Did you mean 'video-mme'?"),
+        (("run", "Video_MME", "--model", MODEL), "Did you mean 'video-mme'?"),
+        (("describe", "mvbenhc"), "Did you mean 'mvbench'?"),
+        (("run", "no-such", "--model", MODEL), "hf:OWNER/NAME (vidence get, then vidence run)"),
+        (("get", "no-such"), "whose columns --map names"),
+        (("list", "video-mme"), "say vidence list benchmarks video-mme"),
+    ],
+)
+def test_an_unknown_name_says_what_may_be_meant(vidence, words, said) -> None:
+    done = vidence(*words)
+    assert done.code == 2
+    assert said in " ".join(done.err.split())

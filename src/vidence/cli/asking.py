@@ -43,12 +43,12 @@ def go(plan: Plan, folder: Path, ending: Ending) -> int:
         )
         _say_left_out(summary, console)
         keep_line(folder)
-        return NOT_ALL if summary.n_left_out else 0
+        return NOT_ALL if summary.n_amiss else 0
     from vidence.cli.commands.report import show_run
 
     show_run(folder, page=page_path if ending.page else None, json_path=ending.json_path)
     say_summary(summary, folder, console, max_tokens=plan.sampling.max_tokens)
-    return NOT_ALL if summary.n_failed or summary.n_left_out else 0
+    return NOT_ALL if summary.n_amiss else 0
 
 
 def estimated(plan: Plan, ending: Ending) -> int:
@@ -146,3 +146,5 @@ def _say_left_out(summary: Summary, console: Console) -> None:
     if n := summary.n_left_out:
         lines = f"{several(n, 'line')} of the questions left out"
         say(console, (lines, "red"), ": no usable question is there. --strict stops at the first")
+    for gap in summary.gaps:
+        say(console, ("media missing", "red"), f": {gap}")

@@ -10,10 +10,8 @@ import msgspec
 
 from vidence.ask.benchmarks.question_files import lettered
 from vidence.ask.benchmarks.table import Table
-from vidence.ask.fetching.address import is_address
 from vidence.ask.files import FieldError, decoded
 from vidence.ask.functions import VouchedName, give
-from vidence.catalog import is_known
 from vidence.contracts import Model, Scorer, Selector, Strategy
 from vidence.engine.evaluate import own_run
 from vidence.engine.plan import PlainOverrides, PlanOverrides, read_overrides
@@ -37,7 +35,6 @@ class AnyOverrides(PlainOverrides, total=False):
     parser: AnyParser | None
 
 
-_ENDINGS = (".jsonl", ".ndjson", ".json", ".csv", ".gz")
 _DECODER = msgspec.json.Decoder(Item)
 TABLE = Table.name
 QUESTIONS = Path("runs") / "questions"  # where questions are written whose run has no folder yet
@@ -73,22 +70,19 @@ def threads_of(settings: PlanOverrides) -> int:
 def benchmark_of(questions: AnyQuestions, data: Path | str | None) -> tuple[str, Path | str | None]:
     """The name of a benchmark, and where its questions are: what was given, taken for what it is.
 
-    A name of the catalog, and every text beside `data`, is the name of a benchmark; the path of a file is one
-    of questions of the user's own.
+    A text is what `make_plan` makes of it; a path is that of questions of the user's own.
 
     Raises:
         UsageError: questions beside `data`.
     """
-    if isinstance(questions, str) and (data is not None or is_known("benchmark", questions)):
+    if isinstance(questions, str):
         return questions, data
     if data is not None:
         raise UsageError(
             "questions and data= are both given; give a benchmark with data=, or the questions alone"
         )
-    if isinstance(questions, Path) or (isinstance(questions, str) and _is_place(questions)):
+    if isinstance(questions, Path):
         return TABLE, questions
-    if isinstance(questions, str):
-        return questions, None
     raise UsageError(f"{type(questions).__name__} is neither a benchmark nor a path nor questions")
 
 
@@ -105,10 +99,6 @@ def questions_of(benchmark: AnyQuestions, data: AnyQuestions) -> AnyQuestions:
             "evaluate(questions, model=...)"
         )
     return data
-
-
-def _is_place(text: str) -> bool:
-    return is_address(text) or text.lower().endswith(_ENDINGS) or Path(text).exists()
 
 
 def written(questions: Iterable[Item | Mapping[str, object]], folder: Path) -> Path:

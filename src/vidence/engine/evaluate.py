@@ -68,12 +68,13 @@ class Summary:
     `n_failed` counts judge errors, too, and no tied panels (`n_undecided`). `n_scores_kept` counts
     trials on which judges gave no verdict and which keep what they had.
     `failures` says why they failed. `n_cut` counts the replies that were cut off at the limit of tokens.
-    `n_left_out` counts the lines of the question files that hold no usable question.
+    `n_left_out` counts the lines of the question files that hold no usable question, `gaps` is as in `Facts`.
     """
 
     n_planned: int
     n_answered_before: int
     n_left_out: int = 0
+    gaps: tuple[str, ...] = ()
     n_hidden: int = 0
     """Questions with hidden answers, to which the folder has a submission."""
     decoding: DecodeCount = field(default_factory=DecodeCount)
@@ -106,6 +107,11 @@ class Summary:
         self.n_cut += trial.score.is_cut(trial.reply)
         self.n_remembered += trial.is_remembered
         self.n_judge_errors += trial.score.has_judge_error
+
+    @property
+    def n_amiss(self) -> int:
+        """Of how much not everything was asked as it should be."""
+        return self.n_failed + self.n_left_out + len(self.gaps)
 
     def close(self, asking: Budget, judging: Budget) -> None:
         """Write down what was spent."""
@@ -246,6 +252,7 @@ async def _answer_all(session: Session, store: RunStore, rule: StopRule | None) 
         n_planned=n_planned,
         n_answered_before=n_planned - len(todo),
         n_left_out=len(prepared.facts.problems),
+        gaps=prepared.facts.gaps,
     )
     if rule is not None:
         todo = rule.left(todo, list(store.trials(are_brief=True)))

@@ -34,6 +34,8 @@ _ANYTHING = Release(
     media=(*_VIDEOS, "*.zip", "*.tar", "*.tar.gz", "*.tgz"),
 )
 OnFile = Callable[[HubFile], None]
+_TABLE = "table"  # the benchmark of questions of the user's own
+_ENDINGS = (".jsonl", ".ndjson", ".json", ".csv", ".gz")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,6 +141,25 @@ def release_of(name: str) -> Release:
     if found is None:
         raise UsageError(f"{name} has no release: its questions are your own; name them with --data")
     return found
+
+
+def benchmark_at(name: str, *, is_mapped: bool) -> tuple[str, Path | None]:
+    """The benchmark that a user names, and where its questions are; None where only a benchmark is named.
+
+    A file or folder, and a data set ``hf:OWNER/NAME`` of the hub, are questions of the benchmark `table`; the
+    release of a benchmark is read as that benchmark, unless a mapping says how.
+    """
+    is_place = is_address(name) or name.lower().endswith(_ENDINGS) or Path(name).exists()
+    if is_known("benchmark", name) or not is_place:
+        return name, None
+    return (_released_at(name) if is_address(name) and not is_mapped else "") or _TABLE, Path(name)
+
+
+def _released_at(address: str) -> str:
+    """The benchmark whose questions lie at an address; empty for others."""
+    repo = HubAddress.parse(address).repo
+    releases = ((name, _release(name)) for name in ready("benchmark"))
+    return next((name for name, one in releases if one and one.hub == repo and not one.github), "")
 
 
 def command_for(benchmark: str) -> str:
@@ -396,11 +417,36 @@ def place_file(source: Path, target: Path) -> None:
 # --------------------------------------------------------------------------- what was fetched
 
 
+def media_folder(folder: Path, items: Sequence[Item]) -> Path:
+    """The folder that was named, the one above that the paths begin in, or the only one below with media.
+
+    Raises:
+        UsageError: there is no such folder.
+    """
+    if not folder.is_dir():
+        raise UsageError(f"there is no folder {folder} (--media); expected the one in which the videos lie")
+    firsts = {Path(medium.path).parts[:1] for item in items for medium in item.media if medium.path}
+    if firsts == {(folder.name,)} and not (folder / folder.name).is_dir():
+        return folder.parent
+    paths = [medium.path for item in items for medium in item.media if medium.path]
+    if any((folder / path).exists() for path in paths):
+        return folder
+    below = matched([str(one.relative_to(folder)) for one in folder.rglob("*") if one.is_file()], paths)
+    roots = {place.removesuffix(f"/{path}") for path, place in below.items() if place.endswith(f"/{path}")}
+    return folder / roots.pop() if len(roots) == 1 else folder
+
+
 def note(cache_root: Path, benchmark: str, got: Got) -> None:
-    """Write down what was fetched: last of a benchmark, if it is one, and of this very data."""
+    """Write down what was fetched: last of a benchmark, if it is one, and of this very data.
+
+    Media of the same data that were fetched before are still there.
+    """
+    if got.media is None and (before := fetched_from(cache_root, got.data)) is not None:
+        got = msgspec.structs.replace(got, media=before.media)
     if benchmark:
         write_whole(_note(cache_root, benchmark), msgspec.json.encode(got))
-    write_whole(_note_of_data(cache_root, got.data), msgspec.json.encode(got))
+    for data in {got.data, got.release}:
+        write_whole(_note_of_data(cache_root, data), msgspec.json.encode(got))
 
 
 def fetched_from(cache_root: Path, data: str) -> Got | None:

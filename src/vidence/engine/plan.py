@@ -570,20 +570,24 @@ class Facts(Record):
     """Of the file of the subset, which the run folder keeps."""
     notes: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
+    gaps: tuple[str, ...] = ()
+    """For how many questions media are missing, and what became of these."""
     started_at: str
     ended: Decision | None = None
     """How the comparison stood when a run with ``--until`` ended; trials that failed count as wrong."""
 
     @property
     def left_out(self) -> str:
-        """What was left out when the questions were read, as a sentence; empty where nothing was."""
-        if not self.problems:
-            return ""
-        n = f"{len(self.problems):,} line{'s' if len(self.problems) > 1 else ''}"
-        return (
-            f"Left out when the questions were read, and in no figure: {n} beside {self.n_items:,} questions "
-            f"that can be used; the first is {self.problems[0]}."
-        )
+        """What was left out when the questions were read, or of media, in sentences; empty for nothing."""
+        said = [f"Caution: {gap}." for gap in self.gaps]
+        if self.problems:
+            n = f"{len(self.problems):,} line{'s' if len(self.problems) > 1 else ''}"
+            said.insert(
+                0,
+                f"Left out when the questions were read, and in no figure: {n} beside {self.n_items:,} "
+                f"questions that can be used; the first is {self.problems[0]}.",
+            )
+        return " ".join(said)
 
 
 # What must not have changed when a run is taken up again, and how to say it.

@@ -34,7 +34,7 @@ from vidence.contracts import (
     View,
 )
 from vidence.engine.environment import cache_root
-from vidence.engine.get import command_for, fetched_from, noted
+from vidence.engine.get import benchmark_at, command_for, fetched_from, media_folder, noted
 from vidence.engine.plan import (
     MUST_AGREE,
     Facts,
@@ -87,7 +87,7 @@ def make_plan(
     """The plan for a benchmark: what its paper prescribes, and what the user overrides of it.
 
     Args:
-        benchmark_name: a name from the catalog.
+        benchmark_name: a name from the catalog, or questions as for `get.benchmark_at`.
         data: the file or folder of questions, or an address ``hf:OWNER/NAME@REVISION``, which is pinned
             to its commit; None takes what ``vidence get`` fetched.
         model: a model spec; ``temperature``, ``top_p`` and ``max_tokens`` in it are moved to the
@@ -102,20 +102,24 @@ def make_plan(
     """
     check_secrets("model", model)  # before anything of it is shown or stored
     given = read_overrides(overrides)
-    benchmark = benchmark_of(benchmark_name, given.get("map") or "")
+    mapping = given.get("map") or ""
+    if data is None:
+        benchmark_name, data = benchmark_at(benchmark_name, is_mapped=bool(mapping))
+    benchmark = benchmark_of(benchmark_name, mapping)
     split = given.pop("split", None) or benchmark.splits[0]
     usual = split if split in benchmark.protocols else next(iter(benchmark.protocols))
     protocol = given.pop("protocol", None) or usual
     if protocol not in benchmark.protocols:
         raise UnknownNameError(f"protocol of {benchmark.name}", protocol, benchmark.protocols)
     _check_values(given)
-    if data is None:
-        found = noted(cache or cache_root(), benchmark_name)
-        data = Path(found.data)
-        given.setdefault("media", found.media)
+    root = cache or cache_root()
+    got = noted(root, benchmark_name) if data is None else None
+    place = _whole_place(got.data if got else str(data))
+    if (got := got or fetched_from(root, place)) is not None:
+        given.setdefault("media", got.media)
     fields = {
         "benchmark": benchmark_name,
-        "data": _whole_place(str(data)),
+        "data": place,
         "model": model,
         "protocol": protocol,
         "split": split,
@@ -260,7 +264,7 @@ def load_questions(plan: Plan) -> Loaded:
     loaded = benchmark.load(data_place(plan.data), split=plan.split, strict=plan.strict)
     if plan.media is None or media_address.is_address(plan.media):
         return loaded
-    return replace(loaded, media_root=_media_root(data_place(plan.media), loaded.items))
+    return replace(loaded, media_root=media_folder(data_place(plan.media), loaded.items))
 
 
 def media_root_of(plan: Plan, loaded: Loaded) -> MediaPath:
@@ -271,15 +275,6 @@ def media_root_of(plan: Plan, loaded: Loaded) -> MediaPath:
     """
     is_remote = plan.media is not None and media_address.is_address(plan.media)
     return place(plan.media or "") if is_remote else loaded.media_root
-
-
-def _media_root(folder: Path, items: Sequence[Item]) -> Path:
-    """The folder that was named, or the one above where the paths of the media begin with its name."""
-    if not folder.is_dir():
-        raise UsageError(f"there is no folder {folder} (--media); expected the one in which the videos lie")
-    firsts = {Path(medium.path).parts[:1] for item in items for medium in item.media if medium.path}
-    is_inner = firsts == {(folder.name,)} and not (folder / folder.name).is_dir()
-    return folder.parent if is_inner else folder
 
 
 def _check_values(given: PlanOverrides) -> None:
@@ -417,6 +412,7 @@ def prepare(  # noqa: PLR0913 - everything that a run needs; each stands for its
             "n_planned": len(items) * plan.repeats,
             "notes": (*loaded.notes, *notes, *said),
             "problems": loaded.problems,
+            "gaps": _gaps(loaded, items, plan, model=model),
             "started_at": now.isoformat(timespec="seconds"),
         },
         Facts,
@@ -548,6 +544,31 @@ def choose_items(
     loaded: Loaded, plan: Plan, *, model: Model, shows_media: bool = True
 ) -> tuple[Sequence[Item], tuple[str, ...]]:
     """The questions that a plan asks, in the order of the release, and notes on what was left out."""
+    wanted, notes = _wanted(loaded, plan, model=model)
+    root = media_root_of(plan, loaded) if model.looks and shows_media else None
+    items, said = _with_usable(wanted, plan, root)
+    if model.looks:
+        said += _subtitle_notes(items, plan, media_root_of(plan, loaded))
+    if not items:
+        raise UsageError("no question is left to ask; loosen --where, --limit or the sample")
+    if isinstance(model, ConstantModel):
+        _check_letter(model.letter, items, spec=plan.model)
+    return items, (*notes, *said)
+
+
+def _gaps(loaded: Loaded, items: Sequence[Item], plan: Plan, *, model: Model) -> tuple[str, ...]:
+    """For how many questions media are missing, beside those that are shown theirs."""
+    n_wanted, n_bare = len(_wanted(loaded, plan, model=model)[0]), sum(not item.media for item in items)
+    is_part = model.looks and n_bare < len(items)
+    counted = {
+        "in no figure, since media of theirs are missing": (n_wanted - len(items), n_wanted),
+        "asked without media, since they name none": (n_bare if is_part else 0, len(items)),
+    }
+    return tuple(f"{n:,} of {of:,} questions are {what}" for what, (n, of) in counted.items() if n)
+
+
+def _wanted(loaded: Loaded, plan: Plan, *, model: Model) -> tuple[Sequence[Item], list[str]]:
+    """The questions of a plan, whether their media are there or not, and what to say of them."""
     if plan.shuffle_choices and isinstance(model, RecordedModel):
         raise UsageError(
             f"{plan.model} gives recorded letters, and this plan shuffles the choices: the letters would be "
@@ -556,10 +577,15 @@ def choose_items(
     if plan.recorded_only and not isinstance(model, RecordedModel):
         raise UsageError("--recorded-only needs a model that has recorded replies, such as replay:FILE")
     recorded = model.recorded_ids() if plan.recorded_only and isinstance(model, RecordedModel) else None
-    items, notes = narrowed(loaded.items, plan, recorded=recorded)
-    root = media_root_of(plan, loaded) if model.looks and shows_media else None
-    items, unusable = placed(items, plan, root)  # what is not read is stored all the same
-    notes += unusable
+    return narrowed(loaded.items, plan, recorded=recorded)
+
+
+def _with_usable(
+    wanted: Sequence[Item], plan: Plan, root: MediaPath | None
+) -> tuple[Sequence[Item], list[str]]:
+    """The questions whose media can be used, and what to say of the others."""
+    items, unusable = placed(wanted, plan, root)  # what is not read is stored all the same
+    notes = [*unusable]
     if root is not None:
         if found := outside(root, items, subtitled=plan.subtitles != "none"):
             items, said = _inside(items, root, found, plan=plan)
@@ -567,13 +593,7 @@ def choose_items(
         if absent := missing(root, items):
             items, left_out = _with_media(items, root, absent, plan=plan)
             notes.append(left_out)
-    if model.looks:
-        notes += _subtitle_notes(items, plan, media_root_of(plan, loaded))
-    if not items:
-        raise UsageError("no question is left to ask; loosen --where, --limit or the sample")
-    if isinstance(model, ConstantModel):
-        _check_letter(model.letter, items, spec=plan.model)
-    return items, tuple(notes)
+    return items, notes
 
 
 def every_item(loaded: Loaded, plan: Plan) -> Sequence[Item]:

@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 
 from vidence.ask.benchmarks.question_files import said_answer, seen_from
-from vidence.catalog import is_known, names
+from vidence.catalog import is_known
 from vidence.console.files import STANDARD_OUTPUT, written
 from vidence.console.flags import PATH, WHERE, argument, flag
 from vidence.console.screen import Screen, say, show_licence
@@ -43,21 +43,13 @@ class QuestionSet(Record):
         Raises:
             UsageError: there is no such file or benchmark, or no question.
         """
-        benchmark, data = self.what, self.data
-        if data is None and not is_known("benchmark", benchmark):
-            if not Path(self.what).exists():
-                raise UsageError(
-                    f"{self.what!r} is neither a file nor a benchmark; expected a file such as "
-                    f"questions.jsonl, or one of {', '.join(names('benchmark'))}"
-                )
-            benchmark, data = "table", Path(self.what)
         overrides: PlanOverrides = {
             "split": self.split,
             "map": self.map,
             "media": self.media,
             "where": self.where or None,
         }
-        plan = make_plan(benchmark, data=data, model=NOBODY, overrides=overrides)
+        plan = make_plan(self.what, data=self.data, model=NOBODY, overrides=overrides)
         console = Screen(stderr=True)
         show_licence(plan.benchmark, console, cache_root=cache_root())
         loaded = load_questions(plan)
@@ -65,7 +57,7 @@ class QuestionSet(Record):
             say(console, f"left out: {problem}")
         if len(loaded.problems) > _MOST_NAMED:
             say(console, f"and {len(loaded.problems) - _MOST_NAMED:,} more lines left out")
-        name = data.name if self.data is None and data is not None else benchmark
+        name = self.what if is_known("benchmark", self.what) else Path(self.what).name
         return LoadedSet(name=name, plan=plan, loaded=loaded, items=tuple(every_item(loaded, plan)))
 
 

@@ -113,7 +113,7 @@ def _ask(
         purse.spent += limit if is_spent and limit is not None else _cost(run.folder) - before
     else:
         purse.spent += summary.cost
-        done.n_failed += summary.n_failed + summary.n_left_out
+        done.n_failed += summary.n_amiss
         done.runs.append(run)
 
 

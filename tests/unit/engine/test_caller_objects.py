@@ -68,8 +68,6 @@ def test_names_and_paths_are_told_apart(tmp_path):
     assert benchmark_of("mmvu", None) == ("mmvu", None)
     assert benchmark_of("mmvuu", "data") == ("mmvuu", "data")
     assert benchmark_of("mmvuu", None) == ("mmvuu", None)  # make_plan names the nearest
-    assert benchmark_of("questions.jsonl", None) == ("table", "questions.jsonl")
-    assert benchmark_of(str(tmp_path), None) == ("table", str(tmp_path))
     assert benchmark_of(tmp_path, None) == ("table", tmp_path)
     with pytest.raises(UsageError, match="both given"):
         benchmark_of([ROW], "data")

@@ -320,11 +320,23 @@ def test_media_out_of_archives_lie_together_with_the_others_and_are_unpacked_onc
         assert (left, refused) == (("videos/Art/9",), ()), again
 
 
+def test_a_name_a_file_and_an_address_are_told_apart(tmp_path):
+    named = {"mmvu": ("mmvu", None), "mmvuu": ("mmvuu", None), "toml:x.toml": ("toml:x.toml", None)}
+    for text in ("questions.jsonl", str(tmp_path), "hf:some/where"):
+        named[text] = ("table", Path(text))
+    named["hf:lmms-lab/Video-MME@main"] = ("video-mme", Path("hf:lmms-lab/Video-MME@main"))
+    for text, found in named.items():
+        assert get.benchmark_at(text, is_mapped=False) == found
+    assert get.benchmark_at("hf:lmms-lab/Video-MME", is_mapped=True)[0] == "table"
+    with pytest.raises(UsageError, match="'hf:foo' is no address"):
+        get.benchmark_at("hf:foo", is_mapped=False)
+
+
 def test_a_note_that_is_damaged_and_benchmarks_without_a_release_are_said(tmp_path):
     got = get.Got(data="/some/where", release="hf:a/b@c")
     get.note(tmp_path, "", got)
-    (note,) = (tmp_path / "got" / "notes").iterdir()
-    note.write_text("{")
+    for path in (tmp_path / "got" / "notes").iterdir():
+        path.write_text("{")
     with pytest.raises(StoreError, match="remove it, or fetch /some/where again"):
         get.fetched_from(tmp_path, "/some/where")
     with pytest.raises(UsageError, match=r"say where the questions of phantom are with --data$"):

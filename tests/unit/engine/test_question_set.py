@@ -33,8 +33,8 @@ def test_a_benchmark_has_its_own_name(file):
 
 
 def test_neither_file_nor_benchmark(tmp_path):
-    with pytest.raises(UsageError, match="is neither a file nor a benchmark; expected a file such as"):
-        QuestionSet(what=str(tmp_path / "none.jsonl")).load()
+    with pytest.raises(UsageError, match=r"there is no benchmark named .* are the path of their file"):
+        QuestionSet(what=str(tmp_path / "none")).load()
 
 
 def test_paths_are_seen_from_the_file(tmp_path, capsys) -> None:

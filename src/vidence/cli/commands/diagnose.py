@@ -105,7 +105,7 @@ def diagnose(given: Diagnose) -> int:
     plan, folder = _plan(given)
     account = examined(diagnostic, plan, folder, options=options, progress=ending.progress, on=ending.on)
     _say(diagnostic, folder, options=options, given=given)
-    return NOT_ALL if account.n_failed or read_plan(folder)[1].problems else 0
+    return NOT_ALL if account.n_failed or read_plan(folder)[1].left_out else 0
 
 
 def _plan(given: Diagnose) -> tuple[Plan, Path]:

@@ -232,11 +232,14 @@ class _Fetch:
             folder, media, refused = getting.get_files(
                 offered, hub=self.hub, cache_root=self.cache_root, with_media=with_media, on_file=bar
             )
-        self.note(data=str(offered.listing.address), media=None)
+        address = str(offered.listing.address)
+        place = str(media) if media else address if with_media else None
+        self.note(data=address, media=place)
         self.say_refused(refused)
-        say(console, f"{offered.listing.address} lies in {folder}")
+        say(console, f"{address} lies in {folder}")
         if media is not None:
-            say(console, f"its media, unpacked, lie in {media}; name it with --media")
+            say(console, f"its media, unpacked, lie in {media}")
+        say(console, "now: ", (f"vidence run {self.given.name} --model SPEC", "bold"))
         self.write(data=str(folder), media=None if media is None else str(media))
         return 0
 

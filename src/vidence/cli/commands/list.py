@@ -76,6 +76,11 @@ def _said(kind: str | None, name: str | None) -> tuple[str, Mapping[str, object]
             "kinds": {one: tuple(_described(one)) for one in plurals()}
         }
     if kind not in plurals():
+        for of, plural in ((of, catalog.plural(of)) for of in catalog.FOLDERS):
+            if kind in catalog.names(of):
+                raise UsageError(
+                    f"{kind} is no kind; it is one of the {plural}: say vidence list {plural} {kind}"
+                )
         raise UnknownNameError("kind", kind, plurals())
     if name is None:
         described = _described(kind)
