@@ -1,11 +1,13 @@
 """``vidence convert`` and ``--map``: questions in other layouts, and the way out that messages tell."""
 
 import json
+import shutil
 
 import pytest
 import tomli_w
 
 from subjects.layouts import BOTH, LAYOUTS
+from subjects.samples import sample_folder
 from vidence.ask.mapping.mapping import as_table, presets
 
 
@@ -82,3 +84,16 @@ def test_steps_of_a_table_come_through_and_stay_on_a_second_way(vidence, tmp_pat
     assert steps == [["Look left.", "Then right."], ["Once."], []]
     (tmp_path / "again.jsonl").write_bytes(vidence("convert", str(ours)).out.encode())
     assert (tmp_path / "again.jsonl").read_text().splitlines() == ours.read_text().splitlines()
+
+
+def test_a_preset_whose_columns_fit_and_that_reads_no_question_is_not_named(vidence) -> None:
+    """The folder of MLVU has the columns of MVBench, whose preset finds no video in it."""
+    shutil.copytree(sample_folder("mlvu") / "MLVU", vidence.folder / "mlvu")
+    (vidence.folder / "other").mkdir()
+    (vidence.folder / "other" / "data.json").write_text('[{"vid": "a.mp4", "ask": "?", "gold": "A"}]')
+    done = vidence("run", "mlvu/", "--model", "scripted:A")
+    assert done.code == 2
+    assert "It is read with --map mlvu" in done.err
+    assert "mvbench" not in done.err
+    assert vidence("run", "mlvu/", "--map", "mvbench", "--model", "scripted:A").code == 2
+    assert "Its columns are vid, ask, gold. Say which is which" in vidence("describe", "other").err

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated
@@ -22,7 +23,7 @@ from vidence.ask.benchmarks.question_files import QuestionReader, check_split, l
 from vidence.ask.files import DataFile, FieldError, decoded, ending_of, explained, usable
 from vidence.ask.mapping.columns import listed
 from vidence.ask.mapping.items import ItemReader
-from vidence.ask.mapping.mapping import WAYS, ColumnMap, folder_presets, near_presets, read_map
+from vidence.ask.mapping.mapping import WAYS, ColumnMap, folder_presets, near_presets, presets, read_map
 from vidence.ask.mapping.rows import ALL, TEXT_ENDINGS, find_files, levels_of, read_rows, rows_in
 from vidence.ask.mapping.sheets import Columns, parquet_questions
 from vidence.contracts import AskingRules, Benchmark, Loaded
@@ -54,6 +55,7 @@ Row = Mapping[str, str]
 Fields = dict[str, object]
 _EXPECTED = "a file of questions ending in .jsonl, .json or .csv, or one of these with .gz"
 _MOST_PRESETS = 3
+_TRIED = 20  # rows of a file, to see whether a preset reads it
 
 
 class Settings(Record):
@@ -178,7 +180,8 @@ def mapped(data: Path, mapping: ColumnMap, *, split: str, strict: bool) -> Loade
 def _way_out(data: Path) -> str:
     """For data in another layout: the columns, the presets that fit, and how a mapping is said."""
     try:
-        if data.is_dir() and (found := folder_presets(data)):
+        folder = folder_presets(data) if data.is_dir() else {}
+        if found := [name for name, path in folder.items() if _reads(name, path, folder=data)]:
             return f"It is read with {_flags(found)}"
         path = next(iter(find_files(data, (), split=ALL)))
         n_levels, row = _first_row(path)
@@ -191,12 +194,27 @@ def _way_out(data: Path) -> str:
             f"It is a file of the benchmark {own}: `vidence run {own} --data {path}`, `vidence describe "
             f"{own} --data {path}`"
         )
-    if fitting := near_presets(row, name=path.name.removesuffix(".gz"), n_levels=n_levels):
+    near = near_presets(row, name=path.name.removesuffix(".gz"), n_levels=n_levels)
+    if fitting := [name for name in near if _reads(name, path, folder=path.parent)]:
         return f"Its columns are {listed(row)}; it is read with {_flags(fitting)}"
     return (
         f"Its columns are {listed(row)}. Say which is which: --map {WAYS} (more in a file: --map FILE.toml), "
         "or convert the file once with `vidence convert`"
     )
+
+
+def _reads(preset: str, path: Path, *, folder: Path) -> bool:
+    """Whether a preset makes a question of one of the first rows of a file; its columns alone may deceive."""
+    mapping = presets()[preset]
+    with suppress(DataError, UsageError):
+        reader = ItemReader(mapping, folder=folder)
+        for _, row in islice(read_rows(path, levels=mapping.levels, is_log=mapping.is_log).lines, _TRIED):
+            with suppress(FieldError):
+                for one in reader.inner(usable(row)):
+                    if reader.wants(made := reader.row(one)):
+                        reader.item(made)
+                        return True
+    return False
 
 
 def _own_of(path: Path) -> str:

@@ -5,6 +5,7 @@ import math
 import re
 import tomllib
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
@@ -15,7 +16,7 @@ from msgspec import Meta
 from vidence.ask import files
 from vidence.ask.mapping.columns import Row, columns_of
 from vidence.ask.mapping.rows import read_rows
-from vidence.errors import UnknownNameError, UsageError
+from vidence.errors import DataError, UnknownNameError, UsageError
 from vidence.installation import toml_of
 from vidence.records import Record
 
@@ -353,16 +354,17 @@ def near_presets(row: Row, *, name: str = "", n_levels: int = 0) -> list[str]:
     return [preset for *_, preset in sorted(fitting)]
 
 
-def folder_presets(folder: Path) -> list[str]:
-    """The presets whose files a folder has, with their columns; those of the most telling names first."""
-    found: list[tuple[int, str]] = []
+def folder_presets(folder: Path) -> dict[str, Path]:
+    """The presets whose files and columns a folder has, with such a file; the most telling patterns first."""
+    found: list[tuple[int, str, Path]] = []
     for name, one in presets().items():
-        for rank, pattern in enumerate(one.files):
+        for pattern in one.files:
             path = next(iter(sorted(folder.glob(pattern))), None)
             if path is None or not path.is_file():
                 continue
-            row = read_rows(path, levels=one.levels, is_log=one.is_log).first
-            if row is not None and one.fits(row):
-                found.append((rank, name))
+            with suppress(DataError, UsageError):  # of another layout: no object with keys, no log
+                row = read_rows(path, levels=one.levels, is_log=one.is_log).first
+                if row is not None and one.fits(row):
+                    found.append((-len(pattern), name, path))
             break
-    return [name for _, name in sorted(found)]
+    return {name: path for _, name, path in sorted(found)}
