@@ -9,6 +9,7 @@ import msgspec
 from vidence.ask.benchmarks.paper_facts import NamedRow, OfPaper, PaperFacts
 from vidence.ask.benchmarks.question_files import check_split
 from vidence.ask.benchmarks.table import mapped
+from vidence.ask.mapping.columns import Row, listed
 from vidence.ask.mapping.mapping import NAMED, ColumnMap, Layout, read_toml
 from vidence.ask.mapping.rows import find_files, read_rows
 from vidence.contracts import Benchmark, Loaded
@@ -53,25 +54,27 @@ class Named(OfPaper):
         """
         check_split(self.name, split, self.splits)
         layouts = [one.of(split) for one in self.layouts.values() if split in one.splits]
+        seen = ""
         for layout in sorted(layouts, key=lambda one: not _is_called_so(one, data)):
-            if _is_in(layout, data):
-                return mapped(data, layout, split="all", strict=strict)
+            if (row := _first_row(layout, data)) is not None:
+                if layout.fits(row):
+                    return mapped(data, layout, split="all", strict=strict)
+                seen = f"; a file is there with other columns: {listed(row)} (vidence list mappings)"
         patterns = ", ".join(pattern for one in layouts for pattern in one.files)
-        raise DataError(f"{data} holds no questions as {self.name} has them; expected {patterns}")
+        raise DataError(f"{data} holds no questions as {self.name} has them; expected {patterns}{seen}")
 
 
 def _is_called_so(layout: ColumnMap, data: Path) -> bool:
     return any(fnmatchcase(data.name, Path(pattern).name) for pattern in layout.files)
 
 
-def _is_in(layout: ColumnMap, data: Path) -> bool:
-    """Whether files of a layout are there, with its columns."""
+def _first_row(layout: ColumnMap, data: Path) -> Row | None:
+    """The first row of the files of a layout, where they are there."""
     found = any(path.is_file() for pattern in layout.files for path in data.glob(pattern))
     if not (found or data.is_file()):
-        return False
+        return None
     path, *_ = find_files(data, layout.files, split="all")
-    row = read_rows(path, levels=layout.levels, is_log=layout.is_log).first
-    return row is not None and layout.fits(row)
+    return read_rows(path, levels=layout.levels, is_log=layout.is_log).first
 
 
 def create(name: str) -> Benchmark:

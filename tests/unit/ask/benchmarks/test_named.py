@@ -40,3 +40,15 @@ def test_a_folder_of_something_else_is_refused_with_what_is_expected(tmp_path):
         benchmark.load(tmp_path, split="train")
     with pytest.raises(DataError):
         benchmark.load(tmp_path / "other.json", split="test")
+    renamed = {
+        "question_id": "1",
+        "videoID": "a",
+        "question_text": "What?",
+        "options": ["x", "y"],
+        "answer": "A",
+    }
+    (tmp_path / "test.jsonl").write_text(json.dumps(renamed))
+    with pytest.raises(
+        DataError, match="other columns: question_id, videoID, question_text, options, answer"
+    ):
+        benchmark.load(tmp_path, split="test")
