@@ -300,7 +300,7 @@ def variables_read(one: Expression, dropped: frozenset[str]) -> tuple[str, ...]:
 
     A condition that is left out is not evaluated, nor is what it compares with.
     """
-    inner = children(one)
+    inner: Sequence[Expression] = children(one)
     match one:
         case Variable(name=name):
             return (name,)

@@ -19,7 +19,6 @@ from vidence.make.sources.composition import (
     Members,
     Step,
     Values,
-    conditions_in,
     parts,
     read_composition_line,
 )
@@ -123,39 +122,6 @@ def without_atom(composition: Composition, condition: str) -> Composition | None
     )
     conditions = tuple(Condition(id=names[one.id], skill=one.skill) for one in kept)
     return msgspec.structs.replace(composition, steps=steps, conditions=conditions)
-
-
-def with_atom(composition: Composition, condition: str, said: AttributeStatement) -> Composition:
-    """A composition in which a condition says something else of the same set."""
-
-    def swap(one: Expression) -> Expression:
-        if not isinstance(one, Compare) or one.condition != condition:
-            return one
-        value = Literally(value=said.value)
-        return Compare(attribute=said.attribute, how=said.how, value=value, condition=condition)
-
-    steps = tuple(
-        Step(variable=step.variable, value=changed(step.value, swap))
-        if condition in conditions_in(step.value)
-        else step
-        for step in composition.steps
-    )
-    conditions = tuple(
-        Condition(id=one.id, skill=said.skill) if one.id == condition else one
-        for one in composition.conditions
-    )
-    return msgspec.structs.replace(composition, steps=steps, conditions=conditions)
-
-
-def set_of(composition: Composition, condition: str) -> tuple[Step, Members] | None:
-    """The step and the set in which an atom says something of a value; None for other conditions."""
-    for step in composition.steps:
-        for one in parts(step.value):
-            if isinstance(one, Members):
-                atoms = [atom for atom in one.atoms if is_free_atom(atom) and atom.condition == condition]
-                if atoms:
-                    return step, one
-    return None
 
 
 _NAMES = ("condition", "facing_condition", "turned_condition", "head")

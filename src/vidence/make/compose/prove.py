@@ -106,7 +106,7 @@ def prove_all(
     for place, (composition, _) in enumerate(asked):
         of_scene.setdefault(composition.scene, []).append(place)
     verdicts: dict[int, Verdict] = {}
-    with _without_collecting():
+    with without_collecting():
         for name, places in of_scene.items():
             world = World(scenes[name])
             for place in places:
@@ -115,7 +115,7 @@ def prove_all(
 
 
 @contextmanager
-def _without_collecting() -> Iterator[None]:
+def without_collecting() -> Iterator[None]:
     """Do not look for cycles of references: a proof makes none, and looking takes a quarter of its time."""
     is_on = gc.isenabled()
     gc.disable()

@@ -9,6 +9,7 @@ import msgspec
 
 from vidence.engine.config_file import Count, CountOrNone, Share
 from vidence.errors import UsageError
+from vidence.make.compose.prove import without_collecting
 from vidence.make.compose.scene_bits import SceneBits
 from vidence.make.compose.search import ALL_SHAPES, Composed, QuotaCell, Search, Shape
 from vidence.make.compose.types import Logic
@@ -106,6 +107,11 @@ class _Video:
         self.seen: set[object] = set()
         self.facts: Counter[tuple[str, str]] = Counter()
 
+    @property
+    def wants_more(self) -> bool:
+        """Whether compositions are missing, and a cell may still give one."""
+        return self.n < self.quota.per_video and len(self.dead) < len(self.quota.cells)
+
     def take(self, made: Composed) -> bool:
         """Whether a composition adds something: another answer, and facts that are not used up."""
         keys = {*_asked(made), _program(made)}
@@ -131,19 +137,22 @@ def fill(scenes: Mapping[str, SceneBits], quota: Quota, strength: Strength, *, s
         one.search.most_guess, one.search.most_prior = strength.most_guess, strength.most_prior
     have: Counter[QuotaCell] = Counter()
     skills: Counter[Skill] = Counter()
-    while open_ := [one for one in videos if one.n < quota.per_video and len(one.dead) < len(quota.cells)]:
-        for video in open_:
-            cell = min((c for c in quota.cells if c not in video.dead), key=lambda c: have[c])
-            made = _tried(video, cell, strength, have=have, skill=_rarest(skills, video.search))
-            if made is None:
-                continue
-            filled.composed.append(made)
-            have[cell_of(made)] += 1
-            skills.update(skills_of(made.composition))
+    with without_collecting():
+        while open_ := [
+            one for one in videos if one.n < quota.per_video and len(one.dead) < len(quota.cells)
+        ]:
+            for video in open_:
+                cell = min((c for c in quota.cells if c not in video.dead), key=lambda c: have[c])
+                made = _tried(video, cell, strength, have=have, skill=_rarest(skills, video.search))
+                if made is None:
+                    continue
+                filled.composed.append(made)
+                have[cell_of(made)] += 1
+                skills.update(skills_of(made.composition))
     for video in videos:
         filled.unmet += [Unmet(video.name, cell, why, n) for cell, (why, n) in video.dead.items()]
-        mended = sorted(video.search.mended.items())
-        filled.notes += [f"{video.name}: {n:,} conditions without a witness {what}" for what, n in mended]
+        if n := video.search.n_left_out:
+            filled.notes.append(f"{video.name}: {n:,} conditions without a witness left out")
     return filled
 
 

@@ -1,15 +1,15 @@
 """Search for compositions, backwards: what is wanted, whoever has it, then what singles that out."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Literal, TypeAlias, get_args
 
 from vidence.make.compose.atoms import AskableAttribute, AttributeStatement, Single, Statements, singled_out
 from vidence.make.compose.finding import Fits, Refused, find_proof
 from vidence.make.compose.program import Program as _Program
-from vidence.make.compose.program import set_of, with_atom, without_atom
+from vidence.make.compose.program import without_atom
 from vidence.make.compose.scene_bits import SceneBits, bits
 from vidence.make.compose.shapes import CONJUNCTIVE, SEQUENTIAL, MoreShape, Shapes, carried
 from vidence.make.compose.types import Logic
@@ -20,7 +20,6 @@ from vidence.make.sources.composition import (
     AttributeOf,
     Compare,
     Composition,
-    Literally,
     Members,
     Related,
     Select,
@@ -101,10 +100,12 @@ class Search:
         self.asked = self.statements.asked()
         self.refused: Counter[str] = Counter()
         self.most_guess = self.most_prior = 1.0
-        self.mended: Counter[str] = Counter()
-        """Conditions without a witness: `swapped` for others, or `left out`."""
+        self.n_left_out = 0
+        """How many conditions without a witness were left out."""
         self._vocabulary = scene.words.sha256()
         self._related_to: dict[tuple[str, str, int], list[str]] = {}
+        self._given = defaultdict[tuple[Shape, int], Counter[int]](Counter)
+        """How many conditions the programs of a shape had, by how many were wanted."""
         self._allowed = frozenset(shapes)
         self._shapes: dict[tuple[AnswerType, Logic, Skill | None], tuple[Shape, ...]] = {}
         self.more = Shapes(scene, self.statements, rng)
@@ -161,16 +162,34 @@ class Search:
 
     def tried(self, wanted: QuotaCell, *, number: int, fits: Fits | None = None) -> Composed | None:
         """One attempt at a cell; what comes of it may fill another one, if that `fits`."""
-        shapes = self.shapes(wanted)
-        if not shapes:
+        shape = self._shape(wanted)
+        if shape is None:
             self.refused["no-shape"] += 1
             return None
-        shape = self.rng.choice(shapes)
         program = self._drawn(shape, wanted)
+        self._given[shape, wanted.n_conditions].update([0 if program is None else len(program.skills)])
         if program is None:
             self.refused["nothing-found"] += 1
             return None
+        n = len(program.skills)
+        if fits is not None and not any(fits(wanted.type, wanted.logic, left) for left in (n, n - 1)):
+            self.refused["of-another-cell"] += 1
+            return None
         return self._proved(self._composition(program, number), shape, fits=fits)
+
+    def _shape(self, wanted: QuotaCell) -> Shape | None:
+        """A shape for a cell: one that takes its skill and gives its size, else one that gives its size."""
+        shapes = self.shapes(wanted)
+        sized = [one for one in shapes if self._may_give(one, wanted.n_conditions)]
+        if not sized:
+            anything = self.shapes(replace(wanted, skill=None))
+            sized = [one for one in anything if self._may_give(one, wanted.n_conditions)]
+        return self.rng.choice(sized or shapes) if shapes else None
+
+    def _may_give(self, shape: Shape, n: int) -> bool:
+        """Whether a shape gave programs of `n` conditions, or one more, or was not drawn often for them."""
+        given = self._given[shape, n]
+        return bool(given[n] or given[n + 1]) or given.total() < _PATIENCE
 
     def _drawn(self, shape: Shape, wanted: QuotaCell) -> _Program | None:
         if shape not in self._makers:
@@ -209,63 +228,14 @@ class Search:
             if isinstance(found, Proof):
                 return Composed(composition, found, shape)
             is_unneeded = found.reason == "unneeded"
-            if (
-                is_unneeded
-                and (swapped := self._swapped(composition, found, shape=shape, fits=fits)) is not None
-            ):
-                return swapped
             mended = without_atom(composition, found.conditions[0]) if is_unneeded else None
             if mended is None:
                 self.refused[found.reason] += 1
                 return None
-            self.mended["left out"] += 1
+            self.n_left_out += 1
             composition = mended
         self.refused["unneeded"] += 1
         return None
-
-    def _swapped(
-        self,
-        composition: Composition,
-        refused: Refused,
-        *,
-        shape: Shape,
-        fits: Fits | None,
-    ) -> Composed | None:
-        """The composition with another statement in the place of one without a witness, if that is proven.
-
-        Only in what is taken together, such as counted: where one of the set is picked, almost none would do,
-        since who is picked stays one of those who lead to the same.
-        """
-        condition = refused.conditions[0]
-        there = set_of(composition, condition)
-        if there is None or not isinstance(there[0].value, Aggregate):
-            return None
-        members = there[1]
-        about = self.statements.of(members.category)
-        used = {getattr(atom, "attribute", "") for atom in members.atoms}
-        used |= {one.name for step in composition.steps if isinstance(one := step.value, AttributeOf)}
-        used |= {one.attribute for step in composition.steps if isinstance(one := step.value, Aggregate)}
-        rest = self._without(members, condition)
-        known = [one for one in about if one.attribute not in used and rest & ~one.masks.must]
-        for said in self.rng.sample(known, min(_SWAPPED, len(known))):
-            made = with_atom(composition, condition, said)
-            found = self._find(made, fits)
-            if isinstance(found, Proof):
-                self.mended["swapped"] += 1
-                return Composed(made, found, shape)
-        return None
-
-    def _without(self, members: Members, condition: str) -> int:
-        """Who may be left by what a set says of single values, without a condition."""
-        rest = self.scene.everybody[members.category]
-        for atom in members.atoms:
-            match atom:
-                case Compare(how="==" | "!=", value=Literally(value=value)) if atom.condition != condition:
-                    masks = self.scene.compared(members.category, atom.attribute, how=atom.how, value=value)
-                    rest &= masks.may
-                case _:
-                    pass
-        return rest
 
     def _composition(self, program: _Program, number: int) -> Composition:
         return program.composition(
@@ -309,18 +279,19 @@ class Search:
         return program
 
     def _several(self, category: str, among: int, *, n: int) -> tuple[list[AttributeStatement], int]:
-        """Statements, each of which shuts somebody out, and who is left."""
+        """Statements, each of which alone shuts out a member (`alone`), and the members that are left."""
         members = list(bits(among))
         known = list(self.statements.about(category, self.rng.choice(members))) if members else []
         self.rng.shuffle(known)
-        taken, rest = list[AttributeStatement](), among
+        taken, rest, alone = list[AttributeStatement](), among, list[int]()
         for one in known:
             if len(taken) == n:
                 break
-            left = rest & one.masks.must
-            if one.attribute not in {t.attribute for t in taken} and left and left != rest:
+            left, shut_out = rest & one.masks.must, rest & ~one.masks.must
+            still = [shut & one.masks.must for shut in alone]
+            if one.attribute not in {t.attribute for t in taken} and left and shut_out and all(still):
                 taken.append(one)
-                rest = left
+                rest, alone = left, [*still, shut_out]
         return taken, rest
 
     # ----------------------------------------------------------------------- sequential
@@ -652,8 +623,8 @@ class Search:
         return program
 
 
-_SWAPPED = 6
-"""How many statements are tried in the place of one that has no witness."""
+_PATIENCE = 100
+"""After so many draws without a program of the wanted size a shape is left out, if another one is there."""
 _MOST_COUNTED = 9
 _NEAREST = 8
 """From so many events the one is drawn after which something happens next."""

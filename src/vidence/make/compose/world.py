@@ -122,6 +122,7 @@ class World:
         )
         """Facts that a model proposed and nobody confirmed."""
         self._close()
+        self._complete: dict[tuple[str, str], bool] = {}
         self._told: dict[tuple[str, str], Told] = {}
         self.truths: dict[tuple[object, ...], Truths] = {}
         """What atoms say of the members of a category."""
@@ -144,10 +145,13 @@ class World:
 
     def is_complete(self, what: str, category: str) -> bool:
         """Whether what is not stated of entities of a category is false."""
-        return any(
-            what == said and (not for_ or self.words.is_a(category, for_))
-            for said, for_ in self.scene.complete
-        )
+        key = what, category
+        if key not in self._complete:
+            self._complete[key] = any(
+                what == said and (not for_ or self.words.is_a(category, for_))
+                for said, for_ in self.scene.complete
+            )
+        return self._complete[key]
 
     def lists_all(self, category: str, kinds: Sequence[str] = ()) -> bool:
         """Whether every member of a category is listed; for events also whether all of these kinds are.

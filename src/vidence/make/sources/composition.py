@@ -1,8 +1,8 @@
 """A composed question as a program (`vidence-composition/1`): typed expressions, conditions with ids."""
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from functools import cache
-from typing import Literal, TypeAlias, get_args, get_type_hints
+from typing import Literal, TypeAlias, cast, get_args, get_type_hints
 
 import msgspec
 
@@ -286,21 +286,26 @@ def read_composition_line(line: str | bytes) -> Composition:
         raise DataError(f"no composition: {error}") from error
 
 
-def parts(expression: Expression) -> Iterator[Expression]:
-    """An expression and all that is inside it, outer ones first."""
-    yield expression
-    for child in children(expression):
-        yield from parts(child)
+def parts(expression: Expression) -> list[Expression]:
+    """An expression and all that is inside it, outer ones first, in the order in which it is written."""
+    found, waiting = list[Expression](), [expression]
+    while waiting:
+        one = waiting.pop()
+        found.append(one)
+        waiting += reversed(children(one))
+    return found
 
 
-def children(expression: Expression) -> tuple[Expression, ...]:
+def children(expression: Expression) -> Sequence[Expression]:
     """What stands directly inside an expression, in the order in which it is written."""
-    found: list[Expression] = []
+    found: list[_Expression] = []
     for name in _inner_fields(type(expression)):
         value = getattr(expression, name)
-        inner = value if isinstance(value, tuple) else (value,)
-        found += [one for one in inner if isinstance(one, Expression)]
-    return tuple(found)
+        if isinstance(value, _Expression):
+            found.append(value)
+        elif isinstance(value, tuple):
+            found += [one for one in value if isinstance(one, _Expression)]
+    return cast("list[Expression]", found)
 
 
 @cache

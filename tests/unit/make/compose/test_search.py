@@ -5,11 +5,12 @@ import random
 from collections import Counter
 
 import msgspec
+import pytest
 
 from subjects.composing import WORDS, event_log, random_scene, searched, street, wide_scene
 from vidence.make.compose import search as search_module
 from vidence.make.compose.atoms import Single, Statements, needed, singled_out
-from vidence.make.compose.program import set_of, without_atom
+from vidence.make.compose.program import without_atom
 from vidence.make.compose.prove import Rules, prove
 from vidence.make.compose.scene_bits import SceneBits
 from vidence.make.compose.search import QuotaCell, Search
@@ -91,20 +92,38 @@ def test_who_is_like_others_is_told_by_coming_first_or_last():
     assert len(shapes) > 1
 
 
-def test_only_conditions_of_what_is_taken_together_are_swapped(monkeypatch):
-    """Where somebody is picked, hardly any other statement has a witness: nothing is drawn for it."""
-    swapped = []
-    with_atom = search_module.with_atom
-
-    def noted(composition, condition, said):
-        swapped.append(set_of(composition, condition)[0].value)
-        return with_atom(composition, condition, said)
-
-    monkeypatch.setattr(search_module, "with_atom", noted)
+def test_every_condition_of_what_is_counted_shuts_out_a_member_alone():
     for seed in range(4):
-        list(searched(wide_scene(seed), n=100))
-    assert swapped
-    assert {type(one).__name__ for one in swapped} == {"Aggregate"}
+        search = Search(SceneBits(wide_scene(seed)), rng=random.Random(seed), shapes=["count"])
+        made = [search.tried(QuotaCell("attribute", "conjunctive", n % 4 + 2), number=n) for n in range(100)]
+        assert any(made)
+        assert search.refused["unneeded"] == search.n_left_out == 0
+
+
+def test_a_shape_that_never_gives_the_size_is_not_drawn_again_and_again(monkeypatch):
+    drawn, draw = Counter(), Search._drawn
+
+    def noted(self, shape, wanted):
+        drawn[shape] += 1
+        return None if shape == "related" else draw(self, shape, wanted)
+
+    monkeypatch.setattr(Search, "_drawn", noted)
+    search = Search(SceneBits(wide_scene(0)), rng=random.Random(0), shapes=["related", "ranked"])
+    for number in range(300):
+        search.tried(QuotaCell("attribute", "sequential", 2, "spatial"), number=number)
+    assert drawn["related"] == 100
+    assert drawn["ranked"] == 200
+
+
+def test_what_fills_no_cell_is_not_proved(monkeypatch):
+    monkeypatch.setattr(search_module, "find_proof", lambda *_, **__: pytest.fail("proved"))
+    search = Search(SceneBits(wide_scene(0)), rng=random.Random(0))
+    for number in range(20):
+        assert (
+            search.tried(QuotaCell("attribute", "conjunctive", 2), number=number, fits=lambda *_: False)
+            is None
+        )
+    assert search.refused["of-another-cell"] > 0
 
 
 def test_a_cell_without_a_shape_says_so():
@@ -113,14 +132,11 @@ def test_a_cell_without_a_shape_says_so():
     assert search.refused == {"no-shape": 1}
 
 
-def test_a_condition_without_a_witness_is_swapped_before_it_is_left_out():
-    search = Search(SceneBits(street()), rng=random.Random(0))
-    world, made = World(street()), []
+def test_a_condition_without_a_witness_is_left_out():
+    search, world, made = Search(SceneBits(street()), rng=random.Random(0)), World(street()), []
     for number in range(200):
-        before = search.mended["swapped"]
-        one = search.tried(QuotaCell("attribute", "conjunctive", 2 + number % 3), number=number)
-        if search.mended["swapped"] > before:
-            made.append(one)
+        before = search.n_left_out
+        one = search.tried(QuotaCell("attribute", "sequential", 3 + number % 3), number=number)
+        made += [one] if one is not None and search.n_left_out > before else []
     assert made
-    assert search.mended["left out"] > 0
     assert all(prove(one.composition, world, rules=Rules(), subsets="all").is_proven for one in made)
