@@ -237,6 +237,11 @@ class Browser:
             self.cookies[name] = value
         return Answer(answer.status, text, answer.headers.get("Location", ""))
 
+    @property
+    def cookie(self) -> str:
+        """The header of its cookies."""
+        return "; ".join(f"{name}={value}" for name, value in self.cookies.items())
+
     def ask(
         self,
         kind: str,
@@ -247,8 +252,7 @@ class Browser:
         fine: Sequence[int] = (200, 302),
     ) -> Answer:
         """One request; a kept connection that the server had closed is made anew, as browsers do."""
-        cookie = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
-        told = {"Cookie": cookie, "Origin": f"http://127.0.0.1:{self._port}", **(headers or {})}
+        told = {"Cookie": self.cookie, "Origin": f"http://127.0.0.1:{self._port}", **(headers or {})}
         body = None
         if said is not None:
             told["Content-Type"] = "application/x-www-form-urlencoded"
