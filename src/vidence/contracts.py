@@ -144,6 +144,10 @@ class Release:
     """Patterns of archives that were cut into pieces, joined in the order of their names."""
     by_hand: str = ""
     """Which media a user must fetch elsewhere."""
+    media_access: tuple[Literal["here", "elsewhere", "by request"], ...] = ()
+    """Where media lie: in this data set, at another host, behind a form or a letter; empty: not known."""
+    media_gb: float | None = None
+    """The size of the media of the first split in GB, where a source has it."""
     github: tuple[str, ...] = ()
     """The files of questions, where they are not on the hub: ``OWNER/NAME/REVISION/PATH``."""
     absent: str = ""

@@ -21,6 +21,7 @@ from servers.openai_stub import OpenAIStub
 from subjects.planted_kitchens import log_of, plan_kitchen
 from subjects.samples import sample_folder
 from subjects.streets import plan_street, write_street
+from vidence.tables.table import DASH
 
 from .conftest import write_clip
 
@@ -444,3 +445,16 @@ def test_an_unknown_name_says_what_may_be_meant(vidence, words, said) -> None:
     done = vidence(*words)
     assert done.code == 2
     assert said in " ".join(done.err.split())
+
+
+def test_the_list_says_size_licence_and_where_media_lie(vidence, hub) -> None:
+    done = vidence("get", "--list", "--json", "-")
+    assert done.code == 0, done.err
+    (table,) = json.loads(done.out)["tables"]
+    rows = {row["key"]: row for row in table["lines"]}
+    for name, media, size in (("egoschema", "here", "106"), ("tvbench", "here, by request", DASH)):
+        assert (rows[name]["media"]["text"], rows[name]["GB"]["text"]) == (media, size)
+    assert rows["hd-epic"]["licence"]["text"] == "CC BY-NC 4.0"
+    hub.add("opencompass/MMBench-Video", {"MMBench-Video.tsv": b"index\n"})
+    assert "The videos are pickles" in " ".join(vidence("get", "mmbench-video").err.split())
+    assert "on the page of the authors" in " ".join(vidence("get", "hd-epic").err.split())

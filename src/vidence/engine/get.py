@@ -107,7 +107,7 @@ def offer(name: str, *, hub: Hub, config: str | None = None) -> Offer:
     else:
         benchmark, release = name, release_of(name)
         if release.absent:
-            raise UsageError(f"{name} cannot be fetched: {release.absent}")
+            raise UsageError(f"{name} cannot be fetched: {release.absent} {release.by_hand}".rstrip())
         address = HubAddress(release.hub, release.revision)
     listing = hub.listing(address)
     questions = _first_fitting(listing.files, release.questions, every=not benchmark or release.takes_all)

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import Annotated
 
@@ -29,7 +29,7 @@ from vidence.engine.plan import PlanOverrides, read_overrides
 from vidence.engine.prepare import NOBODY, make_plan, narrowed
 from vidence.errors import UsageError
 from vidence.records import Item, Record
-from vidence.tables.table import Cell, RowSpec, Table, tabulate, words
+from vidence.tables.table import RowSpec, Table, number, tabulate
 from vidence.text import some
 
 SECTION = "Ask"
@@ -101,17 +101,17 @@ def get(given: Get) -> int:
 
 
 def _all(cache_root: Path) -> Table:
-    """Every benchmark with a release: where its questions and media are, and under which licence."""
-    rows: list[RowSpec[dict[str, str]]] = []
+    """Every benchmark with a release: where questions and media are, how large, and under which licence."""
+    rows: list[RowSpec[dict[str, float | str | None]]] = []
     for name in ready("benchmark"):
         benchmark: Benchmark = create("benchmark", name)
         release: Release | None = getattr(benchmark, "release", None)
         if release is not None:
             place = release.hub or ("GitHub" if release.github else "your own")
-            media = "by request or elsewhere" if release.by_hand or not release.media else "there"
             about = {
                 "questions": place,
-                "media": media,
+                "media": ", ".join(release.media_access) or None,
+                "GB": release.media_gb,
                 "fetched": "yes" if getting.is_fetched(cache_root, name) else "",
                 "seen": "yes" if getattr(benchmark, "verified", True) else "in part",
                 "licence": benchmark.licence,
@@ -122,13 +122,15 @@ def _all(cache_root: Path) -> Table:
         "Benchmarks by name",
         label="name",
         rows=rows,
-        measures=[words(title, partial(_cell, title)) for title in rows[0].about],
-        notes=["'seen': whether all that the file of the benchmark says was seen in its release."],
+        measures=[
+            number(title, itemgetter(title), kind="count" if title == "GB" else "text")
+            for title in rows[0].about
+        ],
+        notes=[
+            "'media': in the release, at another host, behind a form or a letter. 'GB': of the media. "
+            "'seen': whether all that the file of the benchmark says was seen in its release."
+        ],
     )
-
-
-def _cell(title: str, about: dict[str, str]) -> Cell:
-    return Cell(text=about[title])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,7 +185,7 @@ class _Fetch:
             benchmark: Benchmark = create("benchmark", offered.benchmark)
             say(console, f"licence: {benchmark.licence}")
             say(console, f"terms: {benchmark.terms}")
-            for doubt in getattr(benchmark, "doubts", ()):
+            for doubt in filter(None, (*getattr(benchmark, "doubts", ()), offered.release.by_hand)):
                 say(console, ("note: ", "yellow"), doubt)
         gate = ", gated: its terms must be accepted there" if offered.listing.is_gated else ""
         say(console, f"licence on the hub: {offered.listing.licence or 'none stated'}{gate}")
