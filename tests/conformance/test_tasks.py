@@ -12,14 +12,14 @@ import pytest
 from subjects.kitchens import kitchens
 from subjects.planted_people import source, strangers, street, trailer
 from vidence import catalog
-from vidence.ask.benchmarks.herbench import FAMILIES
+from vidence.ask.benchmarks.paper_facts import group_of, paper_facts
 from vidence.contracts import Ask, Flow
 from vidence.errors import UsageError
 from vidence.make.pipeline.material import Corpus, Draft, Dropped, Made, Material, Task
 from vidence.records import Prompt, Reply
 
 NAMES = catalog.names("task")
-CODES = {code: family for family, tasks in FAMILIES.items() for code in tasks}
+CODES = group_of("herbench", "families")
 MOST = 12
 
 
@@ -79,7 +79,7 @@ def test_it_says_what_it_is_and_knows_its_options(name: str) -> None:
 def test_those_of_the_paper_have_its_names_and_say_where_they_come_from(code: str) -> None:
     task = make(code.lower())
     assert task.family == CODES[code]
-    assert task.title in FAMILIES[task.family][code]
+    assert task.title in paper_facts("herbench").lists["tasks"][code]
     told = f"{inspect.getdoc(type(task))}"
     assert "Source:" in told
     assert "Departs:" in told

@@ -6,8 +6,8 @@ import random
 from pathlib import Path
 
 from vidence import catalog
-from vidence.ask.benchmarks.herbench import FAMILIES
 from vidence.ask.benchmarks.humanpcr import DIMENSIONS
+from vidence.ask.benchmarks.paper_facts import paper_facts
 from vidence.records import Item
 
 SPLITS = {
@@ -75,7 +75,7 @@ def _of_perceptioncomp(i: int) -> dict[str, object]:
 
 def _tasks(folder: Path, n: int) -> Path:
     (folder / "tasks").mkdir()
-    names = [found[0] for family in FAMILIES.values() for found in family.values()]
+    names = [found[0] for found in paper_facts("herbench").lists["tasks"].values()]
     for k, name in enumerate(names):
         rows: list[dict[str, object]] = [
             {

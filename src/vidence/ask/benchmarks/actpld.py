@@ -27,22 +27,8 @@ TARGETS: tuple[Target, ...] = ("label", "intention")
 Set: TypeAlias = Literal["single", "social"]
 N_DISTRACTORS = 2
 
-CLIP_COLUMNS = ("clip_id", "path", "set", "label", "intention")
-MORE_CLIP_COLUMNS = (
-    "kind",
-    "label_distractors",
-    "intention_distractors",
-    "source",
-    "source_id",
-    "licence",
-    "sha256",
-    "subject",
-    "take",
-    "condition",
-)
 LABEL_COLUMNS = ("target", "name", "group")
 MORE_LABEL_COLUMNS = ("text", "synonyms", "features")
-_ALL_CLIP_COLUMNS = (*CLIP_COLUMNS, *MORE_CLIP_COLUMNS)
 _ALL_LABEL_COLUMNS = (*LABEL_COLUMNS, *MORE_LABEL_COLUMNS)
 
 CLIPS, LABELS = "clips.csv", "labels.csv"
@@ -111,6 +97,10 @@ class ClipRow(Record):
         return self.label_distractors if target == "label" else self.intention_distractors
 
 
+CLIP_COLUMNS = tuple(field.name for field in msgspec.structs.fields(ClipRow) if field.required)
+ALL_CLIP_COLUMNS = ClipRow.__struct_fields__
+
+
 class Labels:
     """All labels and intentions of a folder, by target and name, in the order of the file.
 
@@ -157,7 +147,7 @@ class Actpld(OfPaper):
         labels = Labels(label_file)
         gathering = QuestionReader(file, strict=strict)
         line_of: dict[str, str] = {}
-        for line, cells in files.csv_rows(file, needed=CLIP_COLUMNS, known=_ALL_CLIP_COLUMNS):
+        for line, cells in files.csv_rows(file, needed=CLIP_COLUMNS, known=ALL_CLIP_COLUMNS):
             with gathering.row(line):
                 clip = _clip(_filled(usable(cells), CLIP_COLUMNS))
                 if (first := line_of.setdefault(clip.clip_id, line)) != line:

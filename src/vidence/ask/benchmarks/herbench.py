@@ -6,14 +6,13 @@ releases, so that nothing here counts on a number.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from types import MappingProxyType
 
 import msgspec
 
 from vidence.ask import files
-from vidence.ask.benchmarks.paper_facts import OfPaper
+from vidence.ask.benchmarks.paper_facts import OfPaper, group_of, known_names, paper_facts
 from vidence.ask.benchmarks.question_files import (
     KnownNames,
     QuestionReader,
@@ -30,37 +29,6 @@ from vidence.contracts import Benchmark, Loaded
 from vidence.errors import DataError
 from vidence.records import Evidence, Item, Media, Provenance
 
-# Family -> code of the task -> its name in the paper, and what else it is called there.
-FAMILIES: Mapping[str, Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {
-        "TR&C": {
-            "TSO": ("Temporal Shot Ordering",),
-            "MPDR": ("Multi-Person Duration Reasoning",),
-            "ASII": ("Action Sequence Integrity & Identification",),
-        },
-        "R&T": {
-            "AGBI": (
-                "Appearance-Grounded Behavior Interactions",
-                "Appearance-Grounded Behaviour Interactions",
-            ),
-            "AGAR": ("Appearance-Grounded Attribute Recognition",),
-            "AGLT": ("Appearance-Grounded Localization Trajectory",),
-        },
-        "GC&V": {
-            "FAM": ("False Action Memory",),
-            "SVA": ("Scene Verification Arrangement",),
-            "FOM": ("False Object Memory",),
-        },
-        "MEA&N": {
-            "MEGL": ("Multi-Entities Grounding & Localization", "Multi-Entity Grounding & Localization"),
-            "AC": ("Action Counting",),
-            "RLPC": ("Region-Localized People Counting",),
-        },
-    }
-)
-_FAMILY_OF = {code: family for family, tasks in FAMILIES.items() for code in tasks}
-_TASKS = KnownNames({code: names for tasks in FAMILIES.values() for code, names in tasks.items()})
-
 # Configurations of the releases by their number of questions, or by the name of a folder.
 _CONFIGS = {26_806: "full, as in the paper", 27_936: "full, later release", 1_971: "lite_v2"}
 _CONFIG_FOLDERS = ("full", "lite", "lite_v2")
@@ -75,33 +43,6 @@ _EXPECTED = (
     "the Parquet files of one configuration"
 )
 _TABLE = ".parquet"
-# The later releases are tables, whose columns are named as the fields were, or as other data sets name them.
-_COLUMNS = Columns(
-    names={
-        "question_id": ("question_id", "id", "qid"),
-        "video_path": ("video_path", "video", "path"),
-        "video_id": ("video_id",),
-        "question": ("question",),
-        "candidates": ("candidates", "choices", "options"),
-        "answer_choice": ("answer_choice", "answer_letter", "answer"),
-        "answer_index": ("answer_index", "answer_idx", "correct_idx"),
-        "answer_text": ("answer_text",),
-        "task_type": ("task_type", "task", "task_name"),
-        "metadata": ("metadata",),
-        "timestamps": ("timestamps",),
-        "source_dataset": ("source_dataset", "source"),
-        "source_id": ("source_id",),
-    },
-    needed=(
-        ("question_id",),
-        ("video_path",),
-        ("question",),
-        ("candidates",),
-        ("answer_choice", "answer_index"),
-        ("task_type",),
-    ),
-    nested=frozenset({"candidates", "metadata", "timestamps"}),
-)
 
 
 class _Metadata(msgspec.Struct, frozen=True):
@@ -214,9 +155,20 @@ def _revision(n_questions: int, data: Path, tasks: Path) -> str:
 def _read(path: Path) -> tuple[DataFile, Iterable[tuple[str, bytes]]]:
     """A file and its rows, each with its place."""
     if path.suffix == _TABLE:
-        return parquet_questions(path, _COLUMNS)
+        return parquet_questions(path, _columns())
     file = files.read(path)
     return file, files.elements(file)
+
+
+def _columns() -> Columns:
+    """Those of the later releases, named as the fields were, or as other data sets name them."""
+    answers = ("answer_choice", "answer_index")
+    alone = ("question_id", "video_path", "question", "candidates", "task_type")
+    return Columns(
+        names=paper_facts(Herbench.name).lists["columns"],
+        needed=(*((name,) for name in alone), answers),
+        nested=frozenset({"candidates", "metadata", "timestamps"}),
+    )
 
 
 def _row(row: _Row, file: DataFile) -> _Row:
@@ -233,6 +185,10 @@ def _row(row: _Row, file: DataFile) -> _Row:
     return row
 
 
+def _tasks() -> KnownNames:
+    return known_names(Herbench.name, "tasks")
+
+
 def _stem(file: DataFile) -> str:
     """The name of a task file without its endings."""
     return file.path.name.removesuffix(".gz").removesuffix(".json")
@@ -240,7 +196,7 @@ def _stem(file: DataFile) -> str:
 
 def _item(stem: str, row: _Row, revision: str) -> Item:
     by_file = row.task_type is None
-    task = _TASKS.read("file name" if by_file else "task_type", stem if by_file else row.task_type or "")
+    task = _tasks().read("file name" if by_file else "task_type", stem if by_file else row.task_type or "")
     choices = _bare(row.candidates)
     letters = [_letter(i) for i in range(len(choices))]
     answer = (row.answer_choice or "").strip()
@@ -250,7 +206,7 @@ def _item(stem: str, row: _Row, revision: str) -> Item:
         raise FieldError("answer_choice", f"{seen}; expected one of {', '.join(letters)}")
     metadata = row.metadata or _Metadata()
     spans = evidence(metadata.timestamps) or ()
-    tags = {"task": task, "family": _FAMILY_OF[task], "n_evidence": str(len(spans))}
+    tags = {"task": task, "family": group_of(Herbench.name, "families")[task], "n_evidence": str(len(spans))}
     if metadata.source_dataset:
         tags["source"] = metadata.source_dataset
     item = Item(
@@ -352,14 +308,14 @@ def _notes(
             "published scores may be on other questions"
         )
     counts = Counter(item.tags["task"] for item in items)
-    if absent := [code for code in _FAMILY_OF if code not in counts]:
+    if absent := [code for code in group_of(Herbench.name, "families") if code not in counts]:
         yield (
             f"{len(absent)} of the 12 tasks are not there ({', '.join(absent)}): the mean over tasks is that "
             "of the others, and does not compare with published ones"
         )
     for stem in stems:
-        if _TASKS.find(stem) is None:
-            yield f"{stem}.json has the name of no task; {_TASKS.expected(stem)}: task_type is used"
+        if _tasks().find(stem) is None:
+            yield f"{stem}.json has the name of no task; {_tasks().expected(stem)}: task_type is used"
     for what, ids in {
         "are in the file of another task; their task_type is used": [
             row.question_id for stem, row in rows if _is_elsewhere(stem, row)
@@ -378,8 +334,8 @@ def _notes(
 
 
 def _is_elsewhere(stem: str, row: _Row) -> bool:
-    by_file = _TASKS.find(stem)
-    by_row = None if row.task_type is None else _TASKS.find(row.task_type)
+    by_file = _tasks().find(stem)
+    by_row = None if row.task_type is None else _tasks().find(row.task_type)
     return by_file is not None and by_row is not None and by_file != by_row
 
 

@@ -12,9 +12,8 @@ from types import MappingProxyType
 import msgspec
 
 from vidence.ask import files
-from vidence.ask.benchmarks.paper_facts import OfPaper
+from vidence.ask.benchmarks.paper_facts import OfPaper, known_names
 from vidence.ask.benchmarks.question_files import (
-    KnownNames,
     QuestionReader,
     check_split,
     checked,
@@ -36,38 +35,6 @@ DIMENSIONS: Mapping[str, Mapping[str, int]] = MappingProxyType(
     }
 )
 _LEVEL_OF = {dimension: level for level, found in DIMENSIONS.items() for dimension in found}
-_LEVELS = KnownNames(
-    {
-        "perception": ("Human-P", "P"),
-        "comprehension": ("Human-C", "C"),
-        "reasoning": ("Human-R", "R"),
-    }
-)
-_DIMENSIONS = KnownNames({name: ("Behaviour",) if name == "Behavior" else () for name in _LEVEL_OF})
-_REASONING_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "Causal Reasoning": ("Causal",),
-        "Prediction": (),
-        "Counter-Factual Reasoning": ("Counter-Factual",),
-        "Assessment": (),
-        "Planning": (),
-    }
-)
-_REASONING = KnownNames(_REASONING_NAMES)
-_DOMAIN_NAMES = (
-    "Electric & Crafting",
-    "Outdoor Leisure & Recreation",
-    "Outdoor Adventure",
-    "Household",
-    "Sports",
-    "Transport",
-    "Indoor Leisure & Self Care",
-    "Daily Spending",
-    "Performance & Exhibition",
-    "Education",
-    "Others",
-)
-_DOMAINS = KnownNames(dict.fromkeys(_DOMAIN_NAMES, ()))
 
 # The files of a folder, the level of the questions in each, and the splits that read it.
 _LEVEL_FILES = {"human-p": "perception", "human-c": "comprehension", "human-r": "reasoning"}
@@ -173,7 +140,7 @@ def _stem(file: DataFile) -> str:
 
 
 def _item(row: _Row, file: DataFile) -> Item:
-    level = _LEVELS.read("level", row.level)
+    level = known_names(Humanpcr.name, "level").read("level", row.level)
     of_file = _LEVEL_FILES.get(_stem(file), level)
     if level != of_file:
         raise FieldError("level", f"{row.level!r} found in {file.path.name}; expected {of_file}")
@@ -208,7 +175,10 @@ def _choice_tags(row: _Row, level: str) -> dict[str, str]:
     for name in ("dimension", "task"):
         if not (getattr(row, name) or "").strip():
             raise FieldError(name, f"absent; a question of {level} has one")
-    dimension, task = _DIMENSIONS.read("dimension", row.dimension or ""), (row.task or "").strip()
+    dimension, task = (
+        known_names(Humanpcr.name, "dimension").read("dimension", row.dimension or ""),
+        (row.task or "").strip(),
+    )
     if _LEVEL_OF[dimension] != level:
         raise FieldError("dimension", f"{dimension} is of {_LEVEL_OF[dimension]}; expected one of {level}")
     return {"dimension": dimension, "task": task}
@@ -230,8 +200,8 @@ def _open_tags(row: _Row) -> dict[str, str]:
         reason = f"{len(row.options)} found; a question of reasoning is open and has none"
         raise FieldError("options", reason)
     tags: dict[str, str] = {}
-    for name, known in (("reasoning", _REASONING), ("domain", _DOMAINS)):
-        text = getattr(row, name)
+    for name in ("reasoning", "domain"):
+        text, known = getattr(row, name), known_names(Humanpcr.name, name)
         if text is None:
             raise FieldError(name, f"absent; {known.expected('')}")
         tags[name] = known.read(name, text)

@@ -3,17 +3,15 @@
 625 questions have five choices; 375 are open and need a judge. The answers of the test split are hidden.
 """
 
-import functools
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import Literal
 
 import msgspec
 
 from vidence.ask import files
-from vidence.ask.benchmarks.paper_facts import OfPaper, paper_facts
+from vidence.ask.benchmarks.paper_facts import OfPaper, group_of, paper_facts
 from vidence.ask.benchmarks.question_files import (
     QuestionReader,
     check_split,
@@ -28,17 +26,6 @@ from vidence.contracts import Benchmark, Loaded
 from vidence.errors import UsageError
 from vidence.records import Item, Media, Provenance
 
-# Questions whose answer changed between the two releases: what it was in the first, then in the second.
-_CHANGED_ANSWERS = {
-    "validation_319": ("E", "D"),
-    "validation_542": ("E", "B"),
-    "validation_738": ("A", "D"),
-    "validation_744": ("A", "E"),
-    "validation_840": ("C", "B"),
-    "validation_943": ("annular solar eclipse or partial solar eclipse", "lunar eclipse"),
-}
-# The open question among them may be left out of a file, the others not.
-_CHANGED_LETTERS = frozenset(item_id for item_id, texts in _CHANGED_ANSWERS.items() if len(texts[0]) == 1)
 _REVISIONS = ("2025-01-21", "2025-02-27 or later")
 _LETTERS = "ABCDE"
 _YOUTUBE = re.compile(
@@ -122,8 +109,8 @@ def create() -> Benchmark:
 
 
 def _item(row: _Row, revision: str) -> Item:
-    subject = row.metadata.subject
-    if subject not in disciplines():
+    subject, disciplines = row.metadata.subject, group_of(Mmvu.name, "disciplines")
+    if subject not in disciplines:
         raise FieldError("metadata.subject", f"{subject!r} found; expected one of the paper's 27 subjects")
     path = _video_path(row.video)
     if not path:
@@ -144,7 +131,7 @@ def _item(row: _Row, revision: str) -> Item:
         answer_kind="choice" if is_choice else "text",
         tags={
             "subject": subject,
-            "discipline": disciplines()[subject],
+            "discipline": disciplines[subject],
             "textbook": row.metadata.textbook,
             "question_type": row.question_type,
         },
@@ -153,13 +140,6 @@ def _item(row: _Row, revision: str) -> Item:
         provenance=Provenance(source=row.youtube_url.strip(), revision=revision),
     )
     return checked(item)
-
-
-@functools.cache
-def disciplines() -> Mapping[str, str]:
-    """The discipline of each of the paper's subjects."""
-    named = paper_facts("mmvu").names
-    return MappingProxyType({subject: name for name, subjects in named.items() for subject in subjects})
 
 
 def youtube_id(address: str) -> str:
@@ -179,14 +159,17 @@ def _video_path(video: str) -> str:
 
 def _release(answers: Mapping[str, str]) -> tuple[str, str]:
     """The release that the answers are those of, or ``unknown``, and what to say of it."""
-    changed = ", ".join(_CHANGED_ANSWERS)
-    there = _CHANGED_ANSWERS.keys() & answers.keys()
+    changed_answers = paper_facts(Mmvu.name).lists["changed-answers"]
+    # The open question among them may be left out of a file, the others not.
+    letters = {item_id for item_id, texts in changed_answers.items() if len(texts[0]) == 1}
+    changed = ", ".join(changed_answers)
+    there = changed_answers.keys() & answers.keys()
     as_in = {
-        release: [i for i, texts in _CHANGED_ANSWERS.items() if answers.get(i, "").strip() == texts[which]]
+        release: [i for i, texts in changed_answers.items() if answers.get(i, "").strip() == texts[which]]
         for which, release in enumerate(_REVISIONS)
     }
     for release, other in (_REVISIONS, _REVISIONS[::-1]):
-        if set(as_in[release]) == there and there >= _CHANGED_LETTERS:
+        if set(as_in[release]) == there and there >= letters:
             return release, (
                 f"the answers are those of the release {release}; in the release {other} those of {changed} "
                 "differ, so that scores on the two do not compare"
@@ -196,7 +179,7 @@ def _release(answers: Mapping[str, str]) -> tuple[str, str]:
         for release, ids in as_in.items()
     )
     return "unknown", (
-        f"the answers are those of neither known release (of {len(_CHANGED_ANSWERS)} that changed, "
+        f"the answers are those of neither known release (of {len(changed_answers)} that changed, "
         f"{counts}): scores may not compare with published ones"
     )
 

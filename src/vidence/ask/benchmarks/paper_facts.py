@@ -2,9 +2,11 @@
 
 import functools
 from collections.abc import Mapping
+from types import MappingProxyType
 
 import msgspec
 
+from vidence.ask.benchmarks.question_files import KnownNames
 from vidence.contracts import AskingRules, PaperColumn, Release
 from vidence.installation import packaged
 from vidence.records import Record
@@ -14,7 +16,8 @@ class PaperFacts(Record):
     """The file of a benchmark.
 
     A protocol has what it changes of that named ``like``, or of `AskingRules`; of ``sampling``, all. The word
-    ``none`` there leaves a setting to the server. `names` are lists of the benchmark's own.
+    ``none`` there leaves a setting to the server. `lists` are the benchmark's own, by what they list: names
+    with their other spellings, or groups with their members.
     """
 
     citation: str
@@ -23,7 +26,7 @@ class PaperFacts(Record):
     release: Release
     protocols: dict[str, dict[str, object]]
     tables: dict[str, tuple[PaperColumn, ...]] = msgspec.field(default_factory=dict)
-    names: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
+    lists: dict[str, dict[str, tuple[str, ...]]] = msgspec.field(default_factory=dict)
 
 
 class NamedRow(Record):
@@ -40,6 +43,19 @@ class NamedRow(Record):
 def paper_facts(name: str) -> PaperFacts:
     """The facts of a benchmark by its name."""
     return packaged("vidence.ask.benchmarks", f"{name}.toml", PaperFacts)
+
+
+@functools.cache
+def known_names(benchmark: str, listed: str) -> KnownNames:
+    """The names in a list of a benchmark's file."""
+    return KnownNames(paper_facts(benchmark).lists[listed])
+
+
+@functools.cache
+def group_of(benchmark: str, listed: str) -> Mapping[str, str]:
+    """The group of each member in a list of a benchmark's file, such as the discipline of a subject."""
+    groups = paper_facts(benchmark).lists[listed].items()
+    return MappingProxyType({member: group for group, members in groups for member in members})
 
 
 def _asking_rules(protocols: Mapping[str, Mapping[str, object]]) -> dict[str, AskingRules]:

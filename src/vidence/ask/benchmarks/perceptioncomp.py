@@ -12,9 +12,8 @@ from pathlib import Path
 import msgspec
 
 from vidence.ask import files
-from vidence.ask.benchmarks.paper_facts import OfPaper
+from vidence.ask.benchmarks.paper_facts import OfPaper, known_names
 from vidence.ask.benchmarks.question_files import (
-    KnownNames,
     QuestionReader,
     check_split,
     checked,
@@ -51,16 +50,6 @@ _EXPECTED = (
 _SKILL_TAG = "skill:"
 _SKILL_FILE = "step_ability_results.json"
 _SKILL_PLACES = (_SKILL_FILE, f"evaluate/results/archive/step_analysis/{_SKILL_FILE}")
-_SKILLS = KnownNames(
-    {
-        "semantic": ("Semantic understanding",),
-        "spatial": ("Spatial understanding",),
-        "temporal": ("Temporal understanding",),
-        "correspondence": (),
-        "visual-knowledge": ("Visual knowledge",),
-        "world-modeling": ("World modeling", "World modelling"),
-    }
-)
 
 
 class _Row(msgspec.Struct, frozen=True, kw_only=True):
@@ -286,7 +275,7 @@ def read_skills(folders: Iterable[Path]) -> Skills:
     if path is None:
         return Skills(by_question={})
     file = files.read(path)
-    decoder = msgspec.json.Decoder(_Labels)
+    decoder, skills = msgspec.json.Decoder(_Labels), known_names(PerceptionComp.name, "skills")
     found: dict[tuple[str, str], frozenset[str]] = {}
     bad: list[str] = []
     unknown: dict[str, None] = {}
@@ -296,7 +285,7 @@ def read_skills(folders: Iterable[Path]) -> Skills:
         except FieldError:
             bad.append(line)
             continue
-        names = {name: _SKILLS.find(name) for step in row.step_abilities for name in step.abilities}
+        names = {name: skills.find(name) for step in row.step_abilities for name in step.abilities}
         unknown.update(dict.fromkeys(name for name, skill in names.items() if skill is None))
         place = (row.key, row.video_id)
         found[place] = found.get(place, frozenset()) | {skill for skill in names.values() if skill}

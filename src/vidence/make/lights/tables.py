@@ -8,9 +8,8 @@ from pathlib import PurePath
 import msgspec
 
 from vidence.ask.benchmarks.actpld import (
-    CLIP_COLUMNS,
+    ALL_CLIP_COLUMNS,
     LABEL_COLUMNS,
-    MORE_CLIP_COLUMNS,
     MORE_LABEL_COLUMNS,
     TARGETS,
     ClipRow,
@@ -137,7 +136,7 @@ def clips_table(
             wrong = (c.name for n, c in enumerate(choice.choices) if n != choice.right)
             row[f"{choice.target}_distractors"] = "|".join(wrong)
         rows.append(row)
-    return table((*CLIP_COLUMNS, *MORE_CLIP_COLUMNS), rows)
+    return table(ALL_CLIP_COLUMNS, rows)
 
 
 def sources_of(trials: Mapping[str, Trial], names: Mapping[str, Sequence[str]]) -> dict[str, str]:

@@ -11,6 +11,7 @@ import pytest
 
 from vidence.ask.benchmarks import herbench
 from vidence.ask.benchmarks.herbench import evidence
+from vidence.ask.benchmarks.paper_facts import paper_facts
 from vidence.contracts import Loaded
 from vidence.errors import DataError
 from vidence.media.files import missing
@@ -248,7 +249,7 @@ def test_what_is_odd_about_tasks_and_choices_is_noted(folder: Path) -> None:
     assert found.items[4].choices == ("An apple", "Bread", "Cheese")
     assert any("another number of choices than 5" in note for note in found.notes)
     row = entries()[0]
-    codes = [code for tasks in herbench.FAMILIES.values() for code in tasks]
+    codes = paper_facts("herbench").lists["tasks"]
     rewrite(folder, [row | {"question_id": f"Q{i}", "task_type": code} for i, code in enumerate(codes)])
     assert not any("tasks are not there" in note for note in load(folder).notes)
     (folder / "tasks" / ORDER).rename(folder / "tasks" / "shots.json")

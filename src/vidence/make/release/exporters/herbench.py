@@ -1,17 +1,15 @@
 """HERBench's task files: `data/tasks/*.json`."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
-from vidence.ask.benchmarks.herbench import FAMILIES
 from vidence.ask.benchmarks.herbench import create as herbench
+from vidence.ask.benchmarks.paper_facts import group_of, paper_facts
 from vidence.make.pipeline.output import TASKS_FOLDER, herbench_row_of, json_file
 from vidence.make.release.exporters.exporting import SPLIT, Exporter, ExportSet, same_medium
 from vidence.records import Item
 
-_TITLES: Mapping[str, str] = {code: named[0] for tasks in FAMILIES.values() for code, named in tasks.items()}
-_FAMILY_OF = {code: family for family, tasks in FAMILIES.items() for code in tasks}
 _NO_LETTER = re.compile(r"[^a-z]+")
 
 
@@ -26,9 +24,11 @@ class HerbenchFiles:
         """Why a question has no row in a task file; empty where it has one."""
         if item.answer_kind != "choice":
             return "an open question; tasks of HERBench have choices"
-        if item.tags.get("task") not in _TITLES:
-            return f"its tag task is none of {', '.join(_TITLES)}"
-        if item.tags.get("family", _FAMILY_OF[item.tags["task"]]) != _FAMILY_OF[item.tags["task"]]:
+        family_of = group_of(self.name, "families")
+        if item.tags.get("task") not in family_of:
+            return f"its tag task is none of {', '.join(family_of)}"
+        family = family_of[item.tags["task"]]
+        if item.tags.get("family", family) != family:
             return f"its tag family is {item.tags['family']!r}, and the task is of another one"
         return same_medium(item)
 
@@ -57,7 +57,7 @@ def create() -> Exporter:
 
 
 def _title(item: Item) -> str:
-    return _TITLES[item.tags["task"]]
+    return paper_facts(HerbenchFiles.name).lists["tasks"][item.tags["task"]][0]
 
 
 def _rows(items: Sequence[Item], exported: ExportSet) -> list[dict[str, object]]:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from vidence.ask.benchmarks.mmvu import create as mmvu
-from vidence.ask.benchmarks.mmvu import disciplines
+from vidence.ask.benchmarks.paper_facts import group_of
 from vidence.make.release.exporters.exporting import SPLIT, Exporter, ExportSet, one_list, same_medium
 from vidence.records import Item, Provenance
 
@@ -22,12 +22,12 @@ class MmvuFile:
 
     def fault(self, item: Item) -> str:
         """Why a question has no row in the file; empty where it has one."""
-        subject = item.tags.get("subject", "")
+        subject, disciplines = item.tags.get("subject", ""), group_of(self.name, "disciplines")
         if item.answer_kind == "choice" and len(item.choices) != _N_CHOICES:
             return f"it has {len(item.choices)} choices; the format has {_N_CHOICES} or none"
-        if subject not in disciplines():
+        if subject not in disciplines:
             return "its tag subject is none of the paper's 27"
-        if item.tags.get("discipline", disciplines()[subject]) != disciplines()[subject]:
+        if item.tags.get("discipline", disciplines[subject]) != disciplines[subject]:
             return "its tag discipline is not the one of its subject"
         if item.tags.get("question_type", _TYPES[item.answer_kind]) != _TYPES[item.answer_kind]:
             return "its tag question_type is not how it is answered"
