@@ -10,8 +10,8 @@ import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from fnmatch import fnmatchcase
+from operator import attrgetter
 from pathlib import Path, PurePosixPath
 
 import msgspec
@@ -45,6 +45,7 @@ class Offer:
     benchmark: str
     release: Release
     named: HubAddress
+    hub: Hub
     listing: DatasetListing
     questions: tuple[HubFile, ...]
     media: tuple[HubFile, ...]
@@ -57,6 +58,10 @@ class Offer:
         parents = {str(PurePosixPath(one.path).parent) for one in self.questions}
         is_table = all(one.path.endswith(".parquet") for one in self.questions)
         return parents.pop().removeprefix(".") if len(parents) == 1 and is_table else ""
+
+    def fetch(self, files: Sequence[HubFile], on_file: OnFile) -> Path:
+        """As `Hub.fetch`."""
+        return self.hub.fetch(self.listing, files, named=self.named.revision, on_file=on_file)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,6 +126,7 @@ def offer(name: str, *, hub: Hub, config: str | None = None) -> Offer:
         benchmark=benchmark,
         release=release,
         named=address,
+        hub=hub,
         listing=listing,
         questions=chosen,
         config=(config or "") if _folders(chosen) & _folders(set(questions) - set(chosen)) else "",
@@ -210,14 +216,11 @@ def _folders(files: Iterable[HubFile]) -> set[PurePosixPath]:
     return {PurePosixPath(one.path).parent for one in files}
 
 
-def get_questions(
-    offered: Offer, *, hub: Hub, cache_root: Path, github: str, own: Path | None, on_file: OnFile
-) -> str:
+def get_questions(offered: Offer, *, cache_root: Path, github: str, own: Path | None, on_file: OnFile) -> str:
     """Fetch the questions; what a plan names as its data.
 
     Args:
         offered: the release.
-        hub: where it is.
         cache_root: our cache folder.
         github: the address below which files of GitHub are.
         own: a file of questions that was fetched by other means.
@@ -226,15 +229,15 @@ def get_questions(
     Raises:
         DataError: a file cannot be had, or is not the one that is listed.
     """
-    listing = offered.listing
-    folder = hub.fetch(listing, offered.questions, named=offered.named.revision, on_file=on_file)
+    revision = offered.listing.address.revision
+    folder = offered.fetch(offered.questions, on_file)
     if own is None and offered.config:  # other tables of its folder may have been fetched, too
-        apart = cache_root / FOLDER / offered.benchmark / f"{listing.address.revision}-{offered.config}"
+        apart = cache_root / FOLDER / offered.benchmark / f"{revision}-{offered.config}"
         for one in offered.questions:
             place_file(folder / one.path, apart / PurePosixPath(one.path).name)
         return str(apart)
     if own is None and not offered.release.github:
-        return str(HubAddress(listing.address.repo, listing.address.revision, offered.folder))
+        return str(replace(offered.listing.address, folder=offered.folder))
     if own is not None:
         try:
             content, file_name = own.read_bytes(), own.name
@@ -282,7 +285,7 @@ def wanted_media(offered: Offer, items: Sequence[Item]) -> NeededMedia:
 
 
 def get_media(
-    offered: Offer, wanted: NeededMedia, *, hub: Hub, cache_root: Path, on_file: OnFile
+    offered: Offer, wanted: NeededMedia, *, cache_root: Path, on_file: OnFile
 ) -> tuple[str | None, tuple[str, ...], tuple[str, ...]]:
     """Fetch media and unpack them.
 
@@ -294,7 +297,7 @@ def get_media(
         DataError: a file cannot be had, or an archive cannot be unpacked.
     """
     address = offered.listing.address
-    folder = hub.fetch(offered.listing, wanted.files, named=offered.named.revision, on_file=on_file)
+    folder = offered.fetch(wanted.files, on_file)
     left = list(wanted.left)
     refused: list[str] = []
     free_bytes = FREE_BYTES
@@ -316,11 +319,11 @@ def get_media(
         return str(into), tuple(left), tuple(refused)
     if not roots:
         return None, tuple(left), tuple(refused)
-    return str(HubAddress(address.repo, address.revision, roots.pop())), tuple(left), tuple(refused)
+    return str(replace(address, folder=roots.pop())), tuple(left), tuple(refused)
 
 
 def get_files(
-    offered: Offer, *, hub: Hub, cache_root: Path, with_media: bool, on_file: OnFile
+    offered: Offer, *, cache_root: Path, with_media: bool, on_file: OnFile
 ) -> tuple[Path, Path | None, tuple[str, ...]]:
     """Fetch the files of any data set; archives are unpacked where they lie, as a user would.
 
@@ -332,7 +335,7 @@ def get_files(
         DataError: a file cannot be had, or an archive cannot be unpacked.
     """
     files = (*offered.questions, *(offered.media if with_media else ()))
-    folder = hub.fetch(offered.listing, files, named=offered.named.revision, on_file=on_file)
+    folder = offered.fetch(files, on_file)
     archives = [one for one in offered.media if with_media and is_archive(one.path)]
     if not archives:
         return folder, None, ()
@@ -352,18 +355,15 @@ def get_files(
     return folder, into, tuple(refused)
 
 
-def check_room(
-    files: Iterable[HubFile], *, listing: DatasetListing, hub: Hub, cache_root: Path, is_unpacked: bool
-) -> None:
+def check_room(offered: Offer, files: Sequence[HubFile], *, cache_root: Path, is_unpacked: bool) -> None:
     """See that the disks have room for what is fetched and, out of archives, for it again.
 
     Raises:
         StoreError: they have not; nothing was fetched.
     """
-    wanted = tuple(files)
-    packed = sum(one.n_bytes for one in wanted if is_archive(one.path)) if is_unpacked else 0
-    places = [(hub.cache, sum(one.n_bytes for one in hub.absent(listing, wanted)), "HF_HOME")]
-    places.append((cache_root, packed, "VIDENCE_CACHE"))
+    packed = sum(one.n_bytes for one in files if is_archive(one.path)) if is_unpacked else 0
+    absent = sum(one.n_bytes for one in offered.hub.absent(offered.listing, files))
+    places = [(offered.hub.cache, absent, "HF_HOME"), (cache_root, packed, "VIDENCE_CACHE")]
     needed: dict[int, int] = {}
     for folder, n_bytes, variable in places:
         there = next(one for one in (folder, *folder.absolute().parents) if one.exists())
@@ -384,15 +384,13 @@ def _is_packed(file: HubFile, joined: Sequence[str]) -> bool:
 def _archives(packed: Sequence[HubFile], joined: Sequence[str]) -> Iterator[tuple[str, Sequence[HubFile]]]:
     """The archives by the names that they have whole, each with its pieces."""
     for pattern in joined:
-        if pieces := sorted((one for one in packed if fnmatchcase(one.path, pattern)), key=_path_of):
+        if pieces := sorted(
+            (one for one in packed if fnmatchcase(one.path, pattern)), key=attrgetter("path")
+        ):
             yield re.sub(r"(\.part)?[_-]?\.?\*", "", pattern), pieces
     for one in packed:
         if not any(fnmatchcase(one.path, pattern) for pattern in joined):
             yield one.path, [one]
-
-
-def _path_of(file: HubFile) -> str:
-    return file.path
 
 
 def _unpacked(cache_root: Path, address: HubAddress) -> Path:
@@ -497,11 +495,6 @@ def _read_note(path: Path, what_to_do: str) -> Got:
 def file_hashes(files: Iterable[HubFile]) -> dict[str, str]:
     """The hashes of files as the hub lists them: SHA-256, or git's for small ones."""
     return {one.path: one.sha256 or f"git:{one.git_sha1}" for one in files}
-
-
-def when(now: datetime) -> str:
-    """A time as notes have it."""
-    return now.isoformat(timespec="seconds")
 
 
 def _note(cache_root: Path, benchmark: str) -> Path:

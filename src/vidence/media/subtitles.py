@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import Final
 
@@ -58,11 +60,7 @@ def read_subtitles(path: Path, *, from_s: float = 0.0) -> tuple[Line, ...]:
 def shown_lines(lines: Sequence[Line], times_s: Sequence[float]) -> list[Line]:
     """Those at one of these times; of equal ones in a row, the first."""
     shown = [line for line in lines if any(line.is_at(time_s) for time_s in times_s)]
-    return [
-        line
-        for before, line in zip([None, *shown], shown, strict=False)
-        if not before or line.text != before.text
-    ]
+    return [next(same) for _, same in groupby(shown, key=attrgetter("text"))]
 
 
 def _blocks(text: str) -> list[Line]:
@@ -78,11 +76,8 @@ def _blocks(text: str) -> list[Line]:
 
 
 def _objects(text: str) -> list[Line]:
-    rows = (
-        msgspec.json.decode(text)
-        if text.lstrip()[:1] == "["
-        else list(map(msgspec.json.decode, text.splitlines()))
-    )
+    decoder = msgspec.json.Decoder()
+    rows = decoder.decode(text) if text.lstrip()[:1] == "[" else decoder.decode_lines(text)
     lines = []
     for row in rows if isinstance(rows, list) else []:
         if not isinstance(row, Mapping):

@@ -121,7 +121,9 @@ def test_a_path_of_a_question_never_leaves_the_folder() -> None:
 
 def test_a_note_is_read_as_it_was_written_and_a_damaged_one_is_said(tmp_path) -> None:
     time = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
-    got = get.Got(data="hf:a/b@c", media="/m", release="hf:a/b@c", fetched_at=get.when(time))
+    got = get.Got(
+        data="hf:a/b@c", media="/m", release="hf:a/b@c", fetched_at=time.isoformat(timespec="seconds")
+    )
     get.note(tmp_path, "mmvu", got)
     assert get.noted(tmp_path, "mmvu") == got
     (tmp_path / "got" / "mmvu.json").write_text("{")
@@ -165,9 +167,7 @@ class Fetched(Listed):
 def test_a_configuration_beside_others_lies_in_a_folder_of_its_own(tmp_path) -> None:
     hub = Fetched(tmp_path / "hub", **{"data/full.parquet": b"full", "data/lite.parquet": b"lite"})
     found = get.offer("herbench", hub=hub, config="lite")
-    data = get.get_questions(
-        found, hub=hub, cache_root=tmp_path / "c", github="", own=None, on_file=lambda file: None
-    )
+    data = get.get_questions(found, cache_root=tmp_path / "c", github="", own=None, on_file=lambda file: None)
     assert [path.name for path in Path(data).iterdir()] == ["lite.parquet"]
 
 
@@ -180,7 +180,7 @@ def test_archives_of_any_data_set_are_unpacked_once_beside_the_other_media(tmp_p
     found = get.offer("hf:a/b", hub=hub)
     for again in (False, True):
         folder, media, refused = get.get_files(
-            found, hub=hub, cache_root=tmp_path / "c", with_media=True, on_file=lambda file: None
+            found, cache_root=tmp_path / "c", with_media=True, on_file=lambda file: None
         )
         assert (folder, refused) == (hub.cache, ("../2.mp4",))
         assert {path.name: path.read_bytes() for path in (media / "video").iterdir()} == {
@@ -188,9 +188,11 @@ def test_archives_of_any_data_set_are_unpacked_once_beside_the_other_media(tmp_p
             "3.mp4": b"3",
         }, again
         (hub.cache / "video" / "a.zip").write_bytes(b"not read again")
-    assert get.get_files(
-        found, hub=hub, cache_root=tmp_path / "c", with_media=False, on_file=lambda file: None
-    ) == (hub.cache, None, ())
+    assert get.get_files(found, cache_root=tmp_path / "c", with_media=False, on_file=lambda file: None) == (
+        hub.cache,
+        None,
+        (),
+    )
 
 
 def test_what_does_not_fit_is_refused_before_it_is_fetched(tmp_path, monkeypatch) -> None:
@@ -199,13 +201,7 @@ def test_what_does_not_fit_is_refused_before_it_is_fetched(tmp_path, monkeypatch
 
     def check(*, free, is_unpacked):
         monkeypatch.setattr(get.shutil, "disk_usage", lambda folder: SimpleNamespace(free=free))
-        get.check_room(
-            found.media,
-            listing=found.listing,
-            hub=hub,
-            cache_root=tmp_path / "not" / "made",
-            is_unpacked=is_unpacked,
-        )
+        get.check_room(found, found.media, cache_root=tmp_path / "not" / "made", is_unpacked=is_unpacked)
 
     check(free=2, is_unpacked=False)
     check(free=3, is_unpacked=True)
@@ -229,24 +225,24 @@ def quiet(file):
     """Nobody is told of files."""
 
 
-def got_questions(found, hub, tmp_path, **own):
+def got_questions(found, tmp_path, **own):
     given = {"github": "", "own": None} | own
-    return get.get_questions(found, hub=hub, cache_root=tmp_path / "c", on_file=quiet, **given)
+    return get.get_questions(found, cache_root=tmp_path / "c", on_file=quiet, **given)
 
 
 def test_questions_of_the_hub_are_named_by_their_address_and_others_by_their_path(tmp_path, monkeypatch):
     hub = Fetched(tmp_path / "hub", **{"full/x.parquet": b"x"})
     found = get.offer("herbench", hub=hub, config="full")
     assert found.config == ""
-    assert got_questions(found, hub, tmp_path) == f"hf:{found.release.hub}@{COMMIT}/full"
+    assert got_questions(found, tmp_path) == f"hf:{found.release.hub}@{COMMIT}/full"
     mine = tmp_path / "mine.json"
     mine.write_bytes(b"mine")
-    path = Path(got_questions(found, hub, tmp_path, own=mine))
+    path = Path(got_questions(found, tmp_path, own=mine))
     assert (path.read_bytes(), path.name) == (b"mine", "mine.json")
     digest = hashlib.sha256(b"mine").hexdigest()
     assert path == tmp_path / "c" / "got" / "herbench" / digest[:16] / "mine.json"
     with pytest.raises(DataError, match="cannot be read"):
-        got_questions(found, hub, tmp_path, own=tmp_path / "none.json")
+        got_questions(found, tmp_path, own=tmp_path / "none.json")
 
 
 def test_questions_of_github_are_read_from_there(tmp_path, monkeypatch):
@@ -261,20 +257,21 @@ def test_questions_of_github_are_read_from_there(tmp_path, monkeypatch):
             benchmark=name,
             release=release,
             named=HubAddress(release.hub or "a/b", COMMIT),
+            hub=hub,
             listing=hub.listing(HubAddress(release.hub or "a/b", COMMIT)),
             questions=(),
             media=(),
         )
-        path = Path(got_questions(found, hub, tmp_path, github="https://raw.example"))
+        path = Path(got_questions(found, tmp_path, github="https://raw.example"))
         assert asked[-1] == f"https://raw.example/{release.github[-1]}"
         assert path.name == release.github[0].rpartition("/")[2]
         assert path.read_bytes() == b"[]"
     assert len(asked) == len(of_github) > 0
 
 
-def got_media(found, asked, hub, tmp_path):
+def got_media(found, asked, tmp_path):
     wanted = get.wanted_media(found, items(*asked))
-    return get.get_media(found, wanted, hub=hub, cache_root=tmp_path / "c", on_file=quiet)
+    return get.get_media(found, wanted, cache_root=tmp_path / "c", on_file=quiet)
 
 
 def zipped(**members):
@@ -288,17 +285,17 @@ def zipped(**members):
 def test_media_that_lie_as_they_are_stay_at_their_address(tmp_path):
     hub = Fetched(tmp_path / "hub", **{"validation.json": b"", "videos/Art/1.mp4": b"1"})
     found = get.offer("mmvu", hub=hub)
-    where, left, refused = got_media(found, ["Art/1.mp4", "Art/9.mp4"], hub, tmp_path)
+    where, left, refused = got_media(found, ["Art/1.mp4", "Art/9.mp4"], tmp_path)
     assert where == f"hf:{found.release.hub}@{COMMIT}/videos"
     assert (left, refused) == (("Art/9.mp4",), ())
-    assert got_media(found, [], hub, tmp_path) == (None, (), ())
+    assert got_media(found, [], tmp_path) == (None, (), ())
 
 
 def test_media_of_two_folders_lie_together(tmp_path):
     files = {"validation.json": b"", "videos/Art/1.mp4": b"1", "videos/more/Law/2.mp4": b"2"}
     hub = Fetched(tmp_path / "hub", **files)
     found = get.offer("mmvu", hub=hub)
-    where, left, _ = got_media(found, ["Art/1.mp4", "Law/2.mp4"], hub, tmp_path)
+    where, left, _ = got_media(found, ["Art/1.mp4", "Law/2.mp4"], tmp_path)
     assert left == ()
     assert (Path(where) / "Art/1.mp4").read_bytes() == b"1"
     assert (Path(where) / "Law/2.mp4").read_bytes() == b"2"
@@ -311,7 +308,7 @@ def test_media_out_of_archives_lie_together_with_the_others_and_are_unpacked_onc
     assert [is_archive(one.path) for one in found.media] == [False, True]
     asked = ["videos/Art/1.mp4", "videos/Art/2", "videos/Art/9"]
     for again in (False, True):
-        where, left, refused = got_media(found, asked, hub, tmp_path)
+        where, left, refused = got_media(found, asked, tmp_path)
         folder = Path(where)
         assert folder == tmp_path / "c" / "got" / "a--b" / COMMIT
         assert (folder / "videos/Art/1.mp4").read_bytes() == b"1"

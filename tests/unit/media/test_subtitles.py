@@ -38,7 +38,7 @@ FIRST, LATER = (1.0, 3.5, "First the milk."), (3600.0, 3602.0, "An hour later.")
                    '{"start":"00:00:01","end":"00:00:03.5","line":" First the  milk."}]', [FIRST, LATER]),
         ("a.json", '[{"timestamp":[1,3.5],"text":"First the milk."},{"timestamp":[9,null],"text":"Then."}]',
          [FIRST, (9.0, 10.0, "Then.")]),
-        ("a.jsonl", '{"text":"First","start_time":1,"end_time":2}\n'
+        ("a.jsonl", '{"text":"First","start_time":1,"end_time":2}\n\n'
                     '{"text":"then","start_time":2,"end_time":3}\n',
          [(1.0, 2.0, "First"), (2.0, 3.0, "then")]),
         ("a.srt", "", []),

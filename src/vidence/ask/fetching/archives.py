@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, chain, takewhile
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING
 
@@ -68,12 +68,7 @@ def matched(available: Sequence[str], needed: Sequence[str]) -> dict[str, str]:
 def _n_common(one: str, other: str) -> int:
     """How many of the last names of two paths are the same."""
     pairs = zip(reversed(PurePosixPath(one).parts), reversed(PurePosixPath(other).parts), strict=False)
-    n = 0
-    for a, b in pairs:
-        if a != b:
-            break
-        n += 1
-    return n
+    return len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
 
 
 def unpack(
@@ -239,18 +234,15 @@ def _parquet_members(archive: Path) -> list[_Member]:
     def opened(column: str, row: int) -> Callable[[], IO[bytes]]:
         return lambda: io.BytesIO(_cell(table, column, row)["bytes"] or b"")
 
-    members, row = [], 0
-    for batch in (
-        table.iter_batches(batch_size=_ROWS, columns=[f"{name}.path" for name in columns]) if columns else ()
-    ):
-        for values in batch.to_pylist():
-            members += [
-                _Member(str(cell["path"]), is_plain=True, open=opened(column, row))
-                for column, cell in values.items()
-                if cell and cell["path"]
-            ]
-            row += 1
-    return members
+    paths = [f"{name}.path" for name in columns]
+    batches = table.iter_batches(batch_size=_ROWS, columns=paths) if columns else ()
+    rows = chain.from_iterable(batch.to_pylist() for batch in batches)
+    return [
+        _Member(str(cell["path"]), is_plain=True, open=opened(column, row))
+        for row, values in enumerate(rows)
+        for column, cell in values.items()
+        if cell and cell["path"]
+    ]
 
 
 def _cell(table: "pq.ParquetFile", column: str, row: int) -> Mapping[str, bytes | None]:

@@ -11,7 +11,7 @@ import msgspec
 from vidence.ask import files
 from vidence.ask.files import FieldError
 from vidence.ask.mapping.columns import Getter, Row, as_text, getter, listed, words_of
-from vidence.ask.mapping.mapping import MOST_WAYS, ColumnMap, Join, n_ways
+from vidence.ask.mapping.mapping import MOST_WAYS, ColumnMap, Join, columns_in, n_ways
 from vidence.errors import DataError
 from vidence.records import Item, Media, Provenance, Subtitles
 
@@ -101,9 +101,10 @@ class ItemReader:
             name: self._get(str(getattr(mapping, name))) for name in _KINDS if getattr(mapping, name)
         }
         self._tags = {name: self._get(source) for name, source in mapping.tags.items()}
-        self._choices = [(column, self._get(column)) for column in mapping.choice_columns if column]
-        self._steps = [(column, self._get(column)) for column in mapping.step_columns if column]
-        self._media = [(column, self._get(column)) for column in mapping.media_columns if column]
+        self._choices, self._steps, self._media = (
+            [(column, self._get(column)) for column in columns_in(source) if column]
+            for source in (mapping.choices, mapping.steps, mapping.media)
+        )
         self._answer = self._get(mapping.answer) if mapping.answer else None
         self._span = {
             name: self._get(getattr(mapping, name)) for name in ("start_s", "end_s") if getattr(mapping, name)
@@ -341,13 +342,10 @@ def _lines(value: object, column: str) -> tuple[str, ...]:
         text = value.strip()
         if not (text.startswith("[") and text.endswith("]")):
             return tuple(text.splitlines())
-        value = _written(text, column)
-    if value is None:
-        return ()
-    if not isinstance(value, list | tuple):
+    elif not isinstance(value, list | tuple | None):
         kind = type(value).__name__
         raise FieldError(column, f"{kind} found; expected a list of steps, or a text with one on each line")
-    return tuple(as_text(one, column) for one in value)
+    return _several(value, column)
 
 
 def _written(text: str, column: str) -> object:

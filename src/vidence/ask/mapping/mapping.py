@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
@@ -64,6 +65,11 @@ class ReplyColumns(Record):
     prompt: Column = ""
     correct: Column = ""
     """Whether the other tool counted it right: a boolean, a number from 0 to 1, or ``C`` and ``I``."""
+
+
+def columns_in(source: str | tuple[str, ...]) -> tuple[str, ...]:
+    """The columns of a field that may have several."""
+    return source if isinstance(source, tuple) else (source,)
 
 
 def n_ways(pattern: str, n_characters: int) -> int:
@@ -150,33 +156,12 @@ class ColumnMap(Record):
         return hashlib.sha256(msgspec.json.encode(bare, order="sorted")).hexdigest()
 
     @property
-    def choice_columns(self) -> tuple[str, ...]:
-        """The columns of the choices."""
-        return self.choices if isinstance(self.choices, tuple) else (self.choices,)
-
-    @property
-    def step_columns(self) -> tuple[str, ...]:
-        """The columns of the steps."""
-        return self.steps if isinstance(self.steps, tuple) else (self.steps,)
-
-    @property
-    def media_columns(self) -> tuple[str, ...]:
-        """The columns of the media."""
-        return self.media if isinstance(self.media, tuple) else (self.media,)
-
-    @property
     def used(self) -> frozenset[str]:
         """All columns that are read; of a path the column that it begins in, too."""
         said = [] if self.reply is None else [getattr(self.reply, n) for n in self.reply.__struct_fields__]
         fields = (getattr(self, name) for name in _PLAIN)
-        several = (
-            *self.only,
-            *filter(None, [self.each]),
-            *self.choice_columns,
-            *self.step_columns,
-            *self.media_columns,
-        )
-        sources = (*fields, *several, *self.tags.values(), *said)
+        several = (*map(columns_in, (self.choices, self.steps, self.media)), self.only, [self.each])
+        sources = (*fields, *chain.from_iterable(several), *self.tags.values(), *said)
         found = {name for source in sources for way in source.split("|") for name in self._columns(way)}
         return frozenset(found | {name.partition(".")[0] for name in found})
 
@@ -186,8 +171,8 @@ class ColumnMap(Record):
             inner = row.get(self.each)
             first = inner[0] if isinstance(inner, list) and inner else None
             row = {**row, **first} if isinstance(first, Mapping) else row
-        choices = self.choice_columns[:_FEWEST]
-        needed = (self.item_id, self.question, self.answer, *choices, *self.media_columns)
+        choices = columns_in(self.choices)[:_FEWEST]
+        needed = (self.item_id, self.question, self.answer, *choices, *columns_in(self.media))
         return all(
             any(
                 all(name in row or name.partition(".")[0] in row for name in self._columns(way))

@@ -140,7 +140,6 @@ class _Fetch:
     given: Get
     overrides: PlanOverrides
     offered: getting.Offer
-    hub: Hub
     console: Console
     cache_root: Path
 
@@ -164,7 +163,6 @@ class _Fetch:
             given=given,
             overrides=overrides,
             offered=offered,
-            hub=hub,
             console=Console(stderr=True),
             cache_root=environment().cache_root,
         )
@@ -198,11 +196,10 @@ class _Fetch:
     def benchmark(self) -> int:
         """Fetch the questions of a benchmark and what of its media they need; the exit code."""
         offered, name = self.offered, self.offered.benchmark
-        self.check_room(offered.questions, is_unpacked=False)
+        getting.check_room(offered, offered.questions, cache_root=self.cache_root, is_unpacked=False)
         with self.bar(offered.questions) as bar:
             data = getting.get_questions(
                 offered,
-                hub=self.hub,
                 cache_root=self.cache_root,
                 github=github_base(os.environ),
                 own=self.given.questions,
@@ -229,10 +226,10 @@ class _Fetch:
         """Fetch the files of a data set that is no benchmark; the exit code."""
         offered, with_media, console = self.offered, self.given.with_media, self.console
         files = (*offered.questions, *(offered.media if with_media else ()))
-        self.check_room(files, is_unpacked=with_media)
+        getting.check_room(offered, files, cache_root=self.cache_root, is_unpacked=with_media)
         with self.bar(files) as bar:
             folder, media, refused = getting.get_files(
-                offered, hub=self.hub, cache_root=self.cache_root, with_media=with_media, on_file=bar
+                offered, cache_root=self.cache_root, with_media=with_media, on_file=bar
             )
         address = str(offered.listing.address)
         place = str(media) if media else address if with_media else None
@@ -252,11 +249,11 @@ class _Fetch:
         archives = f", of them {several(len(wanted.packed), 'archive')} to unpack" if wanted.packed else ""
         files = f"{several(len(wanted.files), 'file')}, {size(_total(wanted.files))}"
         say(console, f"media of these questions: {files}{archives}")
-        self.check_room(wanted.files, is_unpacked=True)
+        getting.check_room(self.offered, wanted.files, cache_root=self.cache_root, is_unpacked=True)
         self.ask("Fetch them?")
         with self.bar(wanted.files) as bar:
             media, absent, refused = getting.get_media(
-                self.offered, wanted, hub=self.hub, cache_root=self.cache_root, on_file=bar
+                self.offered, wanted, cache_root=self.cache_root, on_file=bar
             )
         self.say_refused(refused)
         if absent:
@@ -265,16 +262,6 @@ class _Fetch:
             say(console, videos, f": {some(absent, most=_MOST_NAMES)}; {more}")
         say(console, f"media in {media}" if media else "media lie beside the questions")
         return media, absent
-
-    def check_room(self, files: Sequence[HubFile], *, is_unpacked: bool) -> None:
-        """Raises: an error where the disk has no room for files."""
-        getting.check_room(
-            files,
-            listing=self.offered.listing,
-            hub=self.hub,
-            cache_root=self.cache_root,
-            is_unpacked=is_unpacked,
-        )
 
     @contextmanager
     def bar(self, files: Sequence[HubFile]) -> Iterator[Callable[[HubFile], None]]:
@@ -302,7 +289,7 @@ class _Fetch:
             release=str(listing.address),
             licence=listing.licence,
             hashes=getting.file_hashes(self.offered.questions),
-            fetched_at=getting.when(now()),
+            fetched_at=now().isoformat(timespec="seconds"),
         )
         getting.note(self.cache_root, self.offered.benchmark, got)
 

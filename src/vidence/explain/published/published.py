@@ -77,37 +77,23 @@ def _of_benchmark(name: str) -> Iterator[PublishedTable]:
     if not rows:
         return
     texts = ("Model", "Frames", "Remark")
+    measures = ((title, columns[title].average, columns[title].where) for title in titles)
+    measured = (PublishedColumn(name=t, measure=Measure(average=a, where=w)) for t, a, w in measures)
+    made = []
+    for number, row in enumerate(rows, 1):
+        name = " / ".join(filter(None, (row.model, row.frames, row.note)))
+        values = (f"{row.values[title]:g}" if title in row.values else "" for title in titles)
+        model = PublishedCell(text=row.model, flags=(Flag(says=f"seen in {row.source}"),))
+        others = (PublishedCell(text=text) for text in (row.frames, row.note, *values))
+        made.append(PublishedRow(name=name, cells=(model, *others), line=number))
     yield PublishedTable(
         name=f"{name}-published",
         title=f"{name}: published results",
         benchmark=name,
         splits=benchmark.splits[:1],
         names=texts,
-        columns=(
-            *(PublishedColumn(name=text, kind="text") for text in texts),
-            *(
-                PublishedColumn(
-                    name=title, measure=Measure(average=columns[title].average, where=columns[title].where)
-                )
-                for title in titles
-            ),
-        ),
-        rows=tuple(
-            PublishedRow(
-                name=" / ".join(filter(None, (row.model, row.frames, row.note))),
-                cells=(
-                    PublishedCell(text=row.model, flags=(Flag(says=f"seen in {row.source}"),)),
-                    PublishedCell(text=row.frames),
-                    PublishedCell(text=row.note),
-                    *(
-                        PublishedCell(text=f"{v:g}" if (v := row.values.get(t)) is not None else "")
-                        for t in titles
-                    ),
-                ),
-                line=number,
-            )
-            for number, row in enumerate(rows, 1)
-        ),
+        columns=(*(PublishedColumn(name=text, kind="text") for text in texts), *measured),
+        rows=tuple(made),
     )
 
 
