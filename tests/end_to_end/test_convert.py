@@ -1,6 +1,8 @@
 """``vidence convert`` and ``--map``: questions in other layouts, and the way out that messages tell."""
 
 import json
+import re
+import shlex
 import shutil
 
 import pytest
@@ -8,7 +10,7 @@ import tomli_w
 
 from subjects.layouts import BOTH, LAYOUTS
 from subjects.samples import sample_folder
-from vidence.ask.mapping.mapping import as_table, presets
+from vidence.ask.mapping.mapping import NAMED, as_table, presets
 
 
 def lines(text):
@@ -95,5 +97,28 @@ def test_a_preset_whose_columns_fit_and_that_reads_no_question_is_not_named(vide
     assert done.code == 2
     assert "It is read with --map mlvu" in done.err
     assert "mvbench" not in done.err
+    said = shlex.split(re.search("`vidence (run mlvu --data .*?)`", done.err)[1])
+    done = vidence(*said, "--model", "scripted:A", "--allow-missing")
+    assert "No question is left without them" in done.err  # its questions were read, their films are not here
     assert vidence("run", "mlvu/", "--map", "mvbench", "--model", "scripted:A").code == 2
     assert "Its columns are vid, ask, gold. Say which is which" in vidence("describe", "other").err
+
+
+@pytest.mark.parametrize("path", sorted(NAMED.glob("*.toml")), ids=lambda path: path.stem)
+def test_a_folder_of_a_release_is_told_its_benchmark(vidence, path) -> None:
+    done = vidence("describe", str(sample_folder(path.stem)))
+    assert f"`vidence run {path.stem} --data {sample_folder(path.stem)}` asks it" in done.err
+
+
+def test_a_folder_of_several_tables_is_told_their_columns(vidence) -> None:
+    (vidence.folder / "many" / "b").mkdir(parents=True)
+    for n in range(6):
+        (vidence.folder / "many" / f"{n}.jsonl").write_text(f'{{"id": {n}, "ask_{n}": "?"}}\n')
+    (vidence.folder / "many" / "b" / "test.csv").write_text("vid,gold\na,B\n")
+    done = vidence("run", "many", "--model", "scripted:A")
+    assert done.code == 2
+    four = "; ".join(f"{n}.jsonl (id, ask_{n})" for n in range(4))
+    assert f"Name one of its 7 tables, such as {four}. Say which is which" in done.err
+    ours = '{"item_id": "1", "question": "?", "media": [{"path": "a.mp4"}]}'
+    (vidence.folder / "many" / "0.jsonl").write_text(ours)
+    assert "another layout" not in vidence("run", "many", "--model", "scripted:A").err

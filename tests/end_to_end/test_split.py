@@ -37,6 +37,13 @@ def test_shares_that_make_no_sense_are_one_message(vidence, folder):
         ("q.jsonl", "--shares", "a=half"): "expected names and shares",
         ("q.jsonl", "--shares", "a=0.5,b=0.1"): "1 together",
         ("q.jsonl", "--check"): "takes two files",
+        (
+            "q.jsonl",
+            "--shares",
+            "a=0.5,b=0.5",
+            "--out",
+            "x.jsonl",
+        ): "x.jsonl is a file's name; expected a folder's",
     }.items():
         done = vidence("split", *arguments)
         assert done.code == 2

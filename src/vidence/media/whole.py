@@ -28,6 +28,7 @@ _TEMPORARY: Final = re.compile(
 )
 _OF_SYSTEMS: Final = frozenset((".DS_Store", "Thumbs.db", "desktop.ini", "lost+found"))
 """What file managers and disks put into folders unasked."""
+_OF_FILES: Final = re.compile(r".+\.(csv|html|jsonl?|md|mp4|parquet|toml|tsv|txt|zip)", re.IGNORECASE)
 _MOST_NAMED: Final = 4
 _LONGEST_BYTES: Final = 100  # of the name and of the suffix each, so that both and the number make a name
 
@@ -159,7 +160,7 @@ def own_folder(folder: Path, *marks: str, mode: int = 0o777, among: Collection[s
         among: the names that are written, where the folder is the user's and may hold others.
 
     Raises:
-        UsageError: it holds what the maker did not write, or is a file.
+        UsageError: it holds what the maker did not write, is a file, or is new and has the ending of one.
         StoreError: it cannot be made.
     """
     if is_marked(folder, *marks, among=among):
@@ -178,12 +179,14 @@ def is_marked(folder: Path, *marks: str, among: Collection[str] = ()) -> bool:
     """Whether a folder has one of these marks; it may also be new or empty. Arguments as for `own_folder`.
 
     Raises:
-        UsageError: it holds other things, or is a file.
+        UsageError: it holds other things, is a file, or is new and has the ending of one.
         StoreError: it cannot be looked into.
     """
     try:
         names = sorted(os.listdir(folder))
-    except FileNotFoundError:
+    except FileNotFoundError as error:
+        if _OF_FILES.fullmatch(folder.name):
+            raise UsageError(f"{folder} is a file's name; expected a folder's, as {folder.stem}") from error
         return False
     except NotADirectoryError as error:
         raise UsageError(f"{folder}, or one above it, is a file; expected a folder or a new name") from error

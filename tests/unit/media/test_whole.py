@@ -6,6 +6,7 @@ import stat
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -207,6 +208,19 @@ def test_a_folder_of_others_is_named_with_what_is_in_it(tmp_path, name, is_link)
     with pytest.raises(UsageError, match=holds + r", empty or its own\..*an empty file .*/\.vidence-set if"):
         own_folder(folder, MINE)
     assert [(one.name, one.read_text()) for one in folder.iterdir()] == [(name, "theirs")]
+
+
+@pytest.mark.parametrize("name", ["kept.jsonl", "page.HTML", "a.b.csv"])
+def test_no_folder_gets_the_name_of_a_file(tmp_path, name):
+    with pytest.raises(
+        UsageError, match=rf"{name} is a file's name; expected a folder's, as {Path(name).stem}$"
+    ):
+        own_folder(tmp_path / name, MINE)
+    assert not (tmp_path / name).exists()
+    (tmp_path / name).mkdir()
+    for folder in (tmp_path / name, tmp_path / "set-1.0", tmp_path / ".html"):
+        own_folder(folder, MINE)
+        assert (folder / MINE).is_file()
 
 
 def test_the_first_of_several_marks_is_made_and_each_is_known(tmp_path):

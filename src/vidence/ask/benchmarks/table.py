@@ -24,7 +24,7 @@ from vidence.ask.files import DataFile, FieldError, decoded, ending_of, explaine
 from vidence.ask.mapping.columns import listed
 from vidence.ask.mapping.items import ItemReader
 from vidence.ask.mapping.mapping import WAYS, ColumnMap, folder_presets, near_presets, presets, read_map
-from vidence.ask.mapping.rows import ALL, TEXT_ENDINGS, find_files, levels_of, read_rows, rows_in
+from vidence.ask.mapping.rows import ALL, TEXT_ENDINGS, find_files, levels_of, read_rows, rows_in, tables_in
 from vidence.ask.mapping.sheets import Columns, parquet_questions
 from vidence.contracts import AskingRules, Benchmark, Loaded
 from vidence.errors import DataError, UsageError
@@ -54,7 +54,11 @@ _MORE = re.compile(rf"{_CHOICE.pattern}|tags?[_.].+")
 Row = Mapping[str, str]
 Fields = dict[str, object]
 _EXPECTED = "a file of questions ending in .jsonl, .json or .csv, or one of these with .gz"
-_MOST_PRESETS = 3
+_SAY = (
+    f"Say which is which: --map {WAYS} (more in a file: --map FILE.toml), or convert the file once with "
+    "`vidence convert`"
+)
+_MOST_TOLD = 4  # presets, or tables of a folder
 _TRIED = 20  # rows of a file, to see whether a preset reads it
 
 
@@ -182,11 +186,11 @@ def _way_out(data: Path) -> str:
     try:
         folder = folder_presets(data) if data.is_dir() else {}
         if found := [name for name, path in folder.items() if _reads(name, path, folder=data)]:
-            return f"It is read with {_flags(found)}"
+            return f"It is read with {_flags(found, data)}"
         path = next(iter(find_files(data, (), split=ALL)))
         n_levels, row = _first_row(path)
     except (DataError, UsageError):
-        return ""
+        return _one_of_tables(data)
     if row is None or "item_id" in row:
         return ""
     if own := _own_of(path):
@@ -196,11 +200,19 @@ def _way_out(data: Path) -> str:
         )
     near = near_presets(row, name=path.name.removesuffix(".gz"), n_levels=n_levels)
     if fitting := [name for name in near if _reads(name, path, folder=path.parent)]:
-        return f"Its columns are {listed(row)}; it is read with {_flags(fitting)}"
-    return (
-        f"Its columns are {listed(row)}. Say which is which: --map {WAYS} (more in a file: --map FILE.toml), "
-        "or convert the file once with `vidence convert`"
-    )
+        return f"Its columns are {listed(row)}; it is read with {_flags(fitting, path)}"
+    return f"Its columns are {listed(row)}. {_SAY}"
+
+
+def _one_of_tables(data: Path) -> str:
+    """The columns of the first tables of a folder that holds several in another layout; empty for others."""
+    told: list[str] = []
+    for path in (tables := tables_in(data))[:_MOST_TOLD]:
+        with suppress(DataError, UsageError):
+            if "item_id" in (row := _first_row(path)[1] or {}):
+                return ""
+            told += [f"{path.relative_to(data)} ({listed(row)})"] if row else []
+    return f"Name one of its {len(tables):,} tables, such as {'; '.join(told)}. {_SAY}" if told else ""
 
 
 def _reads(preset: str, path: Path, *, folder: Path) -> bool:
@@ -217,23 +229,30 @@ def _reads(preset: str, path: Path, *, folder: Path) -> bool:
     return False
 
 
-def _own_of(path: Path) -> str:
+def _own_of(path: Path, layouts: Sequence[str] = ()) -> str:
     """The benchmark whose own loader reads every line of a file, in one of its splits; empty for none.
 
-    A preset that fits the first line may leave out the questions of another kind.
+    A preset that fits the first line may leave out the questions of another kind. With names of presets it is
+    the benchmark with one of these layouts that leaves out the fewest lines of a place.
     """
+    found: list[tuple[int, list[int], str]] = []
     for name in catalog.ready("benchmark"):
         benchmark: Benchmark = catalog.create("benchmark", name)
-        is_preset = name == "table" or hasattr(benchmark, "layouts")
-        for split in () if is_preset else benchmark.splits:
+        fitting = [place for place, one in enumerate(layouts) if one in getattr(benchmark, "layouts", ())]
+        is_own = not layouts and name != "table" and not hasattr(benchmark, "layouts")
+        for split in benchmark.splits if is_own else benchmark.splits[: len(fitting[:1])]:
             with suppress(DataError, UsageError, OSError):
-                if not benchmark.load(path, split=split).problems:
-                    return name
-    return ""
+                n_left_out = len(benchmark.load(path, split=split).problems)
+                if layouts or not n_left_out:
+                    found.append((n_left_out, fitting, name))
+    return min(found)[-1] if found else ""
 
 
-def _flags(presets: Sequence[str]) -> str:
-    return " or ".join(f"--map {name}" for name in presets[:_MOST_PRESETS])
+def _flags(presets: Sequence[str], data: Path) -> str:
+    """The presets that read a place, and how it is asked as the benchmark that has it so."""
+    named = _own_of(data, presets)
+    way = f"; `vidence run {named} --data {data}` asks it as its paper does" if named else ""
+    return " or ".join(f"--map {name}" for name in presets[:_MOST_TOLD]) + way
 
 
 def _first_row(path: Path) -> tuple[int, Mapping[str, object] | None]:

@@ -192,8 +192,7 @@ def find_files(data: Path, patterns: Sequence[str], *, split: str) -> list[Path]
         matches = {path for end in ("", ".gz") for path in data.glob(pattern + end) if path.is_file()}
         if matches:
             return _of_split(data, sorted(matches), split)
-    found = sorted(path for path in data.rglob("*") if _is_table(data, path))
-    if not found:
+    if not (found := tables_in(data)):
         raise DataError(f"the folder {data} holds no table; expected {_EXPECTED}")
     found = _of_split(data, found, split)
     tables = sorted({_SHARD.sub("", str(path.relative_to(data).with_suffix(""))) for path in found})
@@ -202,6 +201,11 @@ def find_files(data: Path, patterns: Sequence[str], *, split: str) -> list[Path]
             f"the folder {data} holds {len(tables)} tables ({', '.join(tables[:20])}); give the path of one"
         )
     return found
+
+
+def tables_in(data: Path) -> list[Path]:
+    """The files of rows in a folder, also those of different tables."""
+    return sorted(path for path in data.rglob("*") if _is_table(data, path))
 
 
 def _is_table(data: Path, path: Path) -> bool:

@@ -13,6 +13,7 @@ from typing import Annotated
 import click
 import msgspec
 from rich.console import Console
+from rich.filesize import decimal
 
 from vidence.ask.fetching.address import data_place, hub_cache
 from vidence.ask.fetching.hub import Hub, HubFile
@@ -107,9 +108,8 @@ def _all(cache_root: Path) -> Table:
         benchmark: Benchmark = create("benchmark", name)
         release: Release | None = getattr(benchmark, "release", None)
         if release is not None:
-            place = release.hub or ("GitHub" if release.github else "your own")
             about = {
-                "questions": place,
+                "questions": release.hub or ("GitHub" if release.github else "your own"),
                 "media": ", ".join(release.media_access) or None,
                 "GB": release.media_gb,
                 "fetched": "yes" if getting.is_fetched(cache_root, name) else "",
@@ -123,13 +123,9 @@ def _all(cache_root: Path) -> Table:
         label="name",
         rows=rows,
         measures=[
-            number(title, itemgetter(title), kind="count" if title == "GB" else "text")
-            for title in rows[0].about
+            number(key, itemgetter(key), kind="count" if key == "GB" else "text") for key in rows[0].about
         ],
-        notes=[
-            "'media': in the release, at another host, behind a form or a letter. 'GB': of the media. "
-            "'seen': whether all that the file of the benchmark says was seen in its release."
-        ],
+        notes=["'here': in the release. 'seen': whether all that its file with us says was seen in it."],
     )
 
 
@@ -247,7 +243,7 @@ class _Fetch:
         console = self.console
         wanted = getting.wanted_media(self.offered, items)
         archives = f", of them {several(len(wanted.packed), 'archive')} to unpack" if wanted.packed else ""
-        files = f"{several(len(wanted.files), 'file')}, {size(_total(wanted.files))}"
+        files = f"{several(len(wanted.files), 'file')}, {decimal(_total(wanted.files))}"
         say(console, f"media of these questions: {files}{archives}")
         getting.check_room(self.offered, wanted.files, cache_root=self.cache_root, is_unpacked=True)
         self.ask("Fetch them?")
@@ -313,29 +309,15 @@ def _as_flags(given: PlanOverrides) -> str:
 def _list(what: str, files: Sequence[HubFile], console: Console, *, more: str = "") -> None:
     if not files:
         return
-    say(console, f"{what}: {several(len(files), 'file')}, {size(_total(files))}{more}")
+    say(console, f"{what}: {several(len(files), 'file')}, {decimal(_total(files))}{more}")
     for one in files[:_MOST_FILES]:
-        say(console, f"  {one.path}  {size(one.n_bytes)}")
+        say(console, f"  {one.path}  {decimal(one.n_bytes)}")
     if len(files) > _MOST_FILES:
         say(console, f"  and {len(files) - _MOST_FILES:,} more")
 
 
 def _total(files: Sequence[HubFile]) -> int:
     return sum(one.n_bytes for one in files)
-
-
-def size(n_bytes: int) -> str:
-    """A number of bytes as people say it.
-
-    >>> size(999), size(1_500_000), size(2_340_000_000)
-    ('999 B', '1.5 MB', '2.3 GB')
-    """
-    value = float(n_bytes)
-    for unit in ("B", "kB", "MB", "GB"):
-        if value < 1000:
-            return f"{value:.0f} B" if unit == "B" else f"{value:.1f} {unit}"
-        value /= 1000
-    return f"{value:.1f} TB"
 
 
 def _megabytes(file: HubFile) -> int:
