@@ -32,6 +32,7 @@ _VIDEOS = ("*.mp4", "*.mkv", "*.webm", "*.avi", "*.mov")
 _ANYTHING = Release(
     questions=("*.json", "*.jsonl", "*.csv", "*.tsv", "*.parquet"),
     media=(*_VIDEOS, "*.zip", "*.tar", "*.tar.gz", "*.tgz"),
+    takes_all=True,
 )
 OnFile = Callable[[HubFile], None]
 _TABLE = "table"  # the benchmark of questions of the user's own
@@ -115,13 +116,13 @@ def offer(name: str, *, hub: Hub, config: str | None = None) -> Offer:
             raise UsageError(f"{name} cannot be fetched: {release.absent} {release.by_hand}".rstrip())
         address = HubAddress(release.hub, release.revision)
     listing = hub.listing(address)
-    questions = _first_fitting(listing.files, release.questions, every=not benchmark or release.takes_all)
+    questions = _first_fitting(listing.files, release.questions, every=release.takes_all)
     if benchmark and release.questions and not questions:
         raise DataError(
             f"{listing.address} holds no questions as {name} has them ({', '.join(release.questions)}); "
             f"it holds {some((one.path for one in listing.files), most=6)}"
         )
-    chosen = _of_config(questions, config) if benchmark and not release.takes_all else questions
+    chosen = questions if release.takes_all else _of_config(questions, config)
     return Offer(
         benchmark=benchmark,
         release=release,
@@ -298,11 +299,10 @@ def get_media(
     """
     address = offered.listing.address
     folder = offered.fetch(wanted.files, on_file)
-    left = list(wanted.left)
     refused: list[str] = []
     free_bytes = FREE_BYTES
     into = _unpacked(cache_root, address)
-    left = [path for path in left if not (is_inside(path) and (into / path).is_file())]
+    left = [path for path in wanted.left if not (is_inside(path) and (into / path).is_file())]
     for name, pieces in _archives(wanted.packed, offered.release.joined):
         if not left:
             break
@@ -316,10 +316,10 @@ def get_media(
     if is_apart or len(roots) > 1:  # some come out of archives: all lie together
         for path, one in wanted.plain.items():
             place_file(folder / one.path, into / path)
-        return str(into), tuple(left), tuple(refused)
-    if not roots:
-        return None, tuple(left), tuple(refused)
-    return str(replace(address, folder=roots.pop())), tuple(left), tuple(refused)
+        root: str | None = str(into)
+    else:
+        root = str(replace(address, folder=roots.pop())) if roots else None
+    return root, tuple(left), tuple(refused)
 
 
 def get_files(
@@ -423,10 +423,9 @@ def media_folder(folder: Path, items: Sequence[Item]) -> Path:
     """
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder} (--media); expected the one in which the videos lie")
-    firsts = {Path(medium.path).parts[:1] for item in items for medium in item.media if medium.path}
-    if firsts == {(folder.name,)} and not (folder / folder.name).is_dir():
-        return folder.parent
     paths = [medium.path for item in items for medium in item.media if medium.path]
+    if {Path(path).parts[:1] for path in paths} == {(folder.name,)} and not (folder / folder.name).is_dir():
+        return folder.parent
     if any((folder / path).exists() for path in paths):
         return folder
     below = matched([str(one.relative_to(folder)) for one in folder.rglob("*") if one.is_file()], paths)

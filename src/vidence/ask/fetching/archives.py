@@ -6,10 +6,10 @@ import tarfile
 import zipfile
 import zlib
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import accumulate, chain, takewhile
+from itertools import accumulate, takewhile
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING
 
@@ -17,7 +17,6 @@ from vidence.errors import DataError, UsageError
 from vidence.installation import adding
 
 if TYPE_CHECKING:
-    import pyarrow.parquet as pq
     from _typeshed import WriteableBuffer as Buffer
 
 ENDINGS = (".zip", ".tar", ".tar.gz", ".tgz", ".parquet")
@@ -25,7 +24,6 @@ _BLOCK = 1 << 20
 FREE_BYTES = 1 << 30
 """How much more than four times their size all archives of a command may hold together."""
 _RATIO = 4
-_ROWS = 16
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -231,31 +229,23 @@ def _parquet_members(archive: Path) -> list[_Member]:
         if pa.types.is_struct(field.type) and {"bytes", "path"} <= {one.name for one in field.type}
     ]
 
-    def opened(column: str, row: int) -> Callable[[], IO[bytes]]:
-        return lambda: io.BytesIO(_cell(table, column, row)["bytes"] or b"")
+    def opened(column: str, group: int, row: int) -> Callable[[], IO[bytes]]:
+        def read() -> IO[bytes]:  # only its row group
+            cell = table.read_row_group(group, columns=[column]).column(column)[row].as_py()
+            return io.BytesIO(cell["bytes"] or b"")
+
+        return read
 
     paths = [f"{name}.path" for name in columns]
-    batches = table.iter_batches(batch_size=_ROWS, columns=paths) if columns else ()
-    rows = chain.from_iterable(batch.to_pylist() for batch in batches)
-    return [
-        _Member(str(cell["path"]), is_plain=True, open=opened(column, row))
-        for row, values in enumerate(rows)
-        for column, cell in values.items()
-        if cell and cell["path"]
-    ]
-
-
-def _cell(table: "pq.ParquetFile", column: str, row: int) -> Mapping[str, bytes | None]:
-    """One cell of a Parquet file; only its row group is read."""
-    for group in range(table.num_row_groups):
-        n_rows = table.metadata.row_group(group).num_rows
-        if row < n_rows:
-            found: Mapping[str, bytes | None] = (
-                table.read_row_group(group, columns=[column]).column(column)[row].as_py()
-            )
-            return found
-        row -= n_rows
-    return {"bytes": None}
+    members = []
+    for group in range(table.num_row_groups if columns else 0):
+        for row, values in enumerate(table.read_row_group(group, columns=paths).to_pylist()):
+            members += [
+                _Member(str(cell["path"]), is_plain=True, open=opened(column, group, row))
+                for column, cell in values.items()
+                if cell and cell["path"]
+            ]
+    return members
 
 
 def _write(source: IO[bytes], target: Path, *, most: int, archive: str) -> int:

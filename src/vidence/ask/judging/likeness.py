@@ -38,7 +38,6 @@ class LikenessJudge(TemplateJudge):
     """
 
     has_truth: bool
-    version: int = 1
     sampling: Sampling = SAMPLING
     scale: float
 
@@ -55,9 +54,7 @@ class LikenessJudge(TemplateJudge):
         most = int(self.scale)
         points = Field(key=POINTS, kind="points", meaning="how like it is to the reference", most=most)
         form = Form(fields=((_TRUTH, points) if self.has_truth else (points,)))
-        return (
-            yield from self.ask(item, reply.text, form=form, decide=partial(self._decided, reply), more={})
-        )
+        return (yield from self.ask(item, reply.text, form=form, decide=partial(self._decided, reply)))
 
     def _decided(self, reply: Reply, reading: VerdictFields) -> Decided:
         points = float(reading.points(POINTS))

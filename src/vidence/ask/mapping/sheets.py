@@ -20,7 +20,6 @@ from vidence.installation import adding
 _ROWS = 1024
 _SHEET = "xl/worksheets/sheet1.xml"
 _STRINGS = "xl/sharedStrings.xml"
-_NAMESPACE = re.compile(r"^\{[^}]*\}")
 _LETTERS = re.compile(r"[A-Z]+")
 _ZSTD = 93
 _LOCAL_HEADER, _LENGTHS_AT = 30, 26  # bytes of the header before a part; where the lengths of its texts stand
@@ -199,7 +198,7 @@ def workbook_rows(file: DataFile) -> Rows:
             shared = [_words(one) for one in _parsed(file, _unpacked(file, archive, _STRINGS))]
         sheet = _parsed(file, _unpacked(file, archive, _SHEET))
     header: dict[str, str] = {}
-    for place, row in enumerate((one for one in sheet.iter() if _tag(one) == "row"), 1):
+    for place, row in enumerate(sheet.iterfind(".//{*}row"), 1):
         try:
             cells = {_column(cell): _cell(cell, shared) for cell in row if cell.get("r")}
         except (IndexError, ValueError) as error:
@@ -224,23 +223,10 @@ def _parsed(file: DataFile, content: bytes) -> ElementTree.Element:
         raise DataError(f"{file.path} cannot be read as a workbook ({error}); copy it again") from error
 
 
-def _tag(element: ElementTree.Element) -> str:
-    return _NAMESPACE.sub("", element.tag)
-
-
 def _words(element: ElementTree.Element) -> str:
     """All text of an element but its readings aloud, in order."""
-    return (
-        "".join(
-            part.text or ""
-            for child in element
-            if _tag(child) != "rPh"
-            for part in child.iter()
-            if _tag(part) == "t"
-        )
-        if _tag(element) != "t"
-        else element.text or ""
-    )
+    aloud = set(element.iterfind(".//{*}rPh//{*}t"))
+    return "".join(part.text or "" for part in element.iterfind(".//{*}t") if part not in aloud)
 
 
 def _column(cell: ElementTree.Element) -> str:
@@ -253,8 +239,8 @@ def _column(cell: ElementTree.Element) -> str:
 def _cell(cell: ElementTree.Element, shared: list[str]) -> object:
     kind = cell.get("t", "n")
     if kind == "inlineStr":
-        return next((_words(one) for one in cell if _tag(one) == "is"), "")
-    value = next((one.text or "" for one in cell if _tag(one) == "v"), "")
+        return next(map(_words, cell.iterfind("{*}is")), "")
+    value = cell.findtext("{*}v", "")
     readers: Mapping[str, Callable[[str], object]] = {
         "s": lambda text: shared[int(text)],
         "b": lambda text: text == "1",
