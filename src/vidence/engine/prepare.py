@@ -389,7 +389,11 @@ def prepare(  # noqa: PLR0913 - everything that a run needs; each stands for its
     )
     loaded, shows_media = load_questions(plan), plan.layout == "video" or traits.needs_media
     items, notes = choose_items(loaded, plan, model=model, shows_media=shows_media)
-    said = _notes_of(items, plan, view=view, prompter=prompter, model=model)
+    said = (
+        *_limit_notes(plan, view, model),
+        *prompter.notes(items),
+        *_cache_notes(items, prompter, model),
+    )
     facts = msgspec.convert(
         machine_facts()
         | (pool.facts if pool else {})
@@ -449,17 +453,6 @@ def _origin(data: str, cache_root: Path | None) -> dict[str, str]:
     if got is None:
         return {}
     return {"release": got.release, "release_licence": got.licence, "fetched_at": got.fetched_at}
-
-
-def _notes_of(
-    items: Sequence[Item], plan: Plan, *, view: OpenView, prompter: Prompter, model: Model
-) -> tuple[str, ...]:
-    """What to know of how these questions are asked."""
-    return (
-        *_limit_notes(plan, view, model),
-        *prompter.notes(items),
-        *_cache_notes(items, prompter, model),
-    )
 
 
 def _subtitle_notes(items: Sequence[Item], plan: Plan, media_root: MediaPath) -> tuple[str, ...]:

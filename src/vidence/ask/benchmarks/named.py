@@ -11,7 +11,7 @@ from vidence.ask.benchmarks.question_files import check_split
 from vidence.ask.benchmarks.table import mapped
 from vidence.ask.mapping.columns import Row, listed
 from vidence.ask.mapping.mapping import NAMED, ColumnMap, Layout, read_toml
-from vidence.ask.mapping.rows import find_files, read_rows
+from vidence.ask.mapping.rows import files_like, read_rows
 from vidence.contracts import Benchmark, Loaded
 from vidence.errors import DataError
 
@@ -70,11 +70,8 @@ def _is_called_so(layout: ColumnMap, data: Path) -> bool:
 
 def _first_row(layout: ColumnMap, data: Path) -> Row | None:
     """The first row of the files of a layout, where they are there."""
-    found = any(path.is_file() for pattern in layout.files for path in data.glob(pattern))
-    if not (found or data.is_file()):
-        return None
-    path, *_ = find_files(data, layout.files, split="all")
-    return read_rows(path, levels=layout.levels, is_log=layout.is_log).first
+    paths = [data] if data.is_file() else files_like(data, layout.files)[1]
+    return read_rows(paths[0], levels=layout.levels, is_log=layout.is_log).first if paths else None
 
 
 def create(name: str) -> Benchmark:

@@ -16,7 +16,7 @@ from msgspec import Meta
 
 from vidence.ask import files
 from vidence.ask.mapping.columns import Row, columns_of
-from vidence.ask.mapping.rows import read_rows
+from vidence.ask.mapping.rows import files_like, read_rows
 from vidence.errors import DataError, UnknownNameError, UsageError
 from vidence.installation import toml_of
 from vidence.records import Record
@@ -343,13 +343,9 @@ def folder_presets(folder: Path) -> dict[str, Path]:
     """The presets whose files and columns a folder has, with such a file; the most telling patterns first."""
     found: list[tuple[int, str, Path]] = []
     for name, one in presets().items():
-        for pattern in one.files:
-            path = next(iter(sorted(folder.glob(pattern))), None)
-            if path is None or not path.is_file():
-                continue
-            with suppress(DataError, UsageError):  # of another layout: no object with keys, no log
-                row = read_rows(path, levels=one.levels, is_log=one.is_log).first
-                if row is not None and one.fits(row):
-                    found.append((-len(pattern), name, path))
-            break
+        pattern, paths = files_like(folder, one.files)
+        with suppress(DataError, UsageError):  # of another layout: no object with keys, no log
+            row = read_rows(paths[0], levels=one.levels, is_log=one.is_log).first if paths else None
+            if row is not None and one.fits(row):
+                found.append((-len(pattern), name, paths[0]))
     return {name: path for _, name, path in sorted(found)}

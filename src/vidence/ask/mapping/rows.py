@@ -169,6 +169,14 @@ def levels_of(file: DataFile) -> tuple[int, Row] | None:
 # --------------------------------------------------------------------------- folders
 
 
+def files_like(folder: Path, patterns: Sequence[str]) -> tuple[str, list[Path]]:
+    """The first of some patterns that files of a folder have, and these files, plain or with ``.gz``."""
+    for pattern in patterns:
+        if found := {path for end in ("", ".gz") for path in folder.glob(pattern + end) if path.is_file()}:
+            return pattern, sorted(found)
+    return "", []
+
+
 def find_files(data: Path, patterns: Sequence[str], *, split: str) -> list[Path]:
     """The files of rows at a place: the file itself, or those of a folder that belong together.
 
@@ -188,10 +196,8 @@ def find_files(data: Path, patterns: Sequence[str], *, split: str) -> list[Path]
         return [data]
     if not data.is_dir():
         raise DataError(f"there is nothing at {data}; expected {_EXPECTED}")
-    for pattern in patterns:
-        matches = {path for end in ("", ".gz") for path in data.glob(pattern + end) if path.is_file()}
-        if matches:
-            return _of_split(data, sorted(matches), split)
+    if matches := files_like(data, patterns)[1]:
+        return _of_split(data, matches, split)
     if not (found := tables_in(data)):
         raise DataError(f"the folder {data} holds no table; expected {_EXPECTED}")
     found = _of_split(data, found, split)

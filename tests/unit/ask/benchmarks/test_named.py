@@ -1,5 +1,6 @@
 """Benchmarks by name: which layout is read."""
 
+import gzip
 import json
 
 import pytest
@@ -27,6 +28,10 @@ def test_a_file_is_read_by_the_layout_of_its_name(tmp_path):
     split = next(split for split in benchmark.splits if split.startswith("yes"))
     (item,) = benchmark.load(tmp_path / "yes_no.json", split=split).items
     assert (item.choices, item.answer) == (("yes", "no"), "B")
+    packed = tmp_path / "yes_no.json.gz"
+    packed.write_bytes(gzip.compress((tmp_path / "yes_no.json").read_bytes()))
+    (tmp_path / "yes_no.json").unlink()
+    assert benchmark.load(tmp_path, split=split).items == (item,)
 
 
 def test_a_folder_of_something_else_is_refused_with_what_is_expected(tmp_path):
