@@ -183,7 +183,7 @@ def test_a_stored_run_is_judged_in_batches_and_what_its_answers_cost_stays(viden
         done = vidence(*words, "--batch", "--set", "batch_poll_s=0.2")
         assert not [one for one in server.requests if "chat" in one.path]
     assert refused.code == 2
-    assert "--batch excludes max_cost" in refused.err
+    assert "--batch excludes --max-cost" in refused.err
     assert done.code == 0, done.err
     assert "wave 1: 3 questions wait" in done.err
     assert "wave 2: 1 questions wait" in done.err
@@ -202,7 +202,7 @@ def test_a_stored_run_is_judged_in_batches_and_what_its_answers_cost_stays(viden
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--max-cost", "1"], "--batch excludes max_cost"),
+        (["--max-cost", "1"], "--batch excludes --max-cost"),
         (["--model", "scripted:A"], "scripted:A cannot be asked with --batch"),
         (["--selector", "frag-scores:model"], "frag-scores:model asks which frames to show as it goes"),
     ],

@@ -44,14 +44,14 @@ def test_a_killed_tracking_goes_on_and_ends_as_one_that_was_not(vidence, watched
     film(vidence.folder / "long.mp4", LONG, n_frames=N_LONG)
     process = vidence.start("track", "long.mp4", *WORDS, "--jobs", "1", "--out", "killed")
     stages = vidence.folder / "killed" / "stages"
-    while not list(stages.glob("chunks/*.json")):
+    while not list(stages.glob("chunks/[!.]*.json")):  # names with a full stop first are not yet whole
         assert process.poll() is None
         time.sleep(0.02)
     process.send_signal(signal.SIGKILL)
     process.communicate()
     left = stages / "chunks" / f".half.{_name_of(process.pid)}.json"
     left.write_text("half")
-    n_kept = len(list(stages.glob("chunks/*.json"))) - 1
+    n_kept = len(list(stages.glob("chunks/[!.]*.json")))
     assert vidence("track", "long.mp4", *WORDS, "--jobs", "1", "--out", "killed").code == 0
     n_again = len(watched)
     assert n_kept >= 1
