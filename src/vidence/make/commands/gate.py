@@ -120,7 +120,7 @@ class Gate(Record):
     @property
     def kept_in(self) -> Path:
         """The folder of the verdicts."""
-        return self.folder or Path("runs") / f"gate-{Path(self.questions.what).stem}"
+        return self.folder or Path("runs") / f"gate-{Path(self.questions.what.removesuffix('.gz')).stem}"
 
 
 @command()
