@@ -352,6 +352,14 @@ def shuffled(words: str, n: int) -> tuple[int, ...]:
     return tuple(int(i) for i in rng.permutation(n))
 
 
+def _narrowed_by(plan: Plan) -> dict[str, object]:
+    """The files that say which questions are asked."""
+    return {
+        "study_sha256": read_draw(Path(plan.study), StudyDraw).study_sha256 if plan.study else "",
+        "subset_sha256": hashlib.sha256(Path(plan.subset).read_bytes()).hexdigest() if plan.subset else "",
+    }
+
+
 def prepare(  # noqa: PLR0913 - everything that a run needs; each stands for itself
     plan: Plan,
     *,
@@ -389,15 +397,12 @@ def prepare(  # noqa: PLR0913 - everything that a run needs; each stands for its
     )
     loaded, shows_media = load_questions(plan), plan.layout == "video" or traits.needs_media
     items, notes = choose_items(loaded, plan, model=model, shows_media=shows_media)
-    said = (
-        *_limit_notes(plan, view, model),
-        *prompter.notes(items),
-        *_cache_notes(items, prompter, model),
-    )
+    said = (*_limit_notes(plan, view, model), *prompter.notes(items), *_cache_notes(items, prompter, model))
     facts = msgspec.convert(
         machine_facts()
         | (pool.facts if pool else {})
         | _origin(plan.data, cache_root)
+        | _narrowed_by(plan)
         | _asked_with(strategy, view, models)
         | {
             "benchmark_version": benchmark.version,
@@ -408,10 +413,6 @@ def prepare(  # noqa: PLR0913 - everything that a run needs; each stands for its
             "terms": benchmark.terms,
             "media_root": str(media_root_of(plan, loaded).resolve()),
             "n_items": len(loaded.items),
-            "study_sha256": read_draw(Path(plan.study), StudyDraw).study_sha256 if plan.study else "",
-            "subset_sha256": hashlib.sha256(Path(plan.subset).read_bytes()).hexdigest()
-            if plan.subset
-            else "",
             "strata": _strata(loaded.items, plan, asked=items, model=model) if plan.stratum else (),
             "n_planned": len(items) * plan.repeats,
             "notes": (*loaded.notes, *notes, *said),
