@@ -36,6 +36,7 @@ SETTINGS = (
         ("humanpcr-printed", "open"),
     ),
     *(("rule-first", "open"), ("rule-first", "choice"), ("description-match", "open"), ("extract", "choice")),
+    *(("mmbench-video", "open"), ("activitynet-qa", "open")),
 )
 SAYS = {("open", False): "salt", ("open", True): "some frying pan"}
 SAYS |= {("choice", False): "the cat, more or less", ("choice", True): "the big dog, I guess"}
@@ -65,6 +66,8 @@ SHAPES = {
     ("rule-first", "choice"): Shape(("reason",), (("choice", "B", "A"),)),
     ("extract", "choice"): Shape(("reason",), (("choice", "B", "A"),)),
     ("description-match", "open"): Shape(("described", "reason"), (("match", True, False),)),
+    ("mmbench-video", "open"): Shape((), (("score", 3, 0),)),
+    ("activitynet-qa", "open"): Shape((), (("correctness", True, False), ("score", 5, 0))),
 }
 
 
