@@ -89,3 +89,19 @@ def test_words_alone_cost_no_frames(vidence, questions):
     questions(n_clips=1, n_questions=1)
     said, _ = estimate(vidence, "openai:gpt-4o", "--selector", "none")
     assert 0 < said["read"][0] < 200
+
+
+@pytest.mark.parametrize(
+    ("named", "told"),
+    [
+        ({"subtitles": {"path": "a.srt"}}, "--subtitles shown shows them"),
+        ({}, "these questions name no file of subtitles"),
+    ],
+)
+def test_questions_that_quote_subtitles_without_them_are_counted(vidence, questions, named, told):
+    path = questions(n_clips=1, n_questions=1)
+    quoting = {"question": "What is seen when the subtitle says 'now'?"}
+    path.write_text(json.dumps(json.loads(path.read_text()) | quoting | named))
+    done = vidence("run", "table", "--data", str(path), "--model", "scripted:A", "--out", "run")
+    assert done.code == 0, done.err
+    assert f"1 question(s) speak of subtitles, which are not shown; {told}" in " ".join(done.err.split())

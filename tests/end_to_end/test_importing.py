@@ -126,6 +126,13 @@ def test_the_number_of_a_log_is_that_of_its_tools_rule(vidence, tmp_path, rule):
     assert own <= set(changed)
 
 
+def test_a_log_in_the_folder_at_hand_is_named_after_that_folder(vidence):
+    peer_log(vidence.folder, "lmms-eval-video-mme")
+    done = vidence("import", "lmms-eval", "1_samples_videomme.jsonl", "--out", "run", "--no-page")
+    assert done.code == 0, done.err
+    assert read_plan(vidence.folder / "run")[0].name == vidence.folder.name
+
+
 def test_the_questions_may_stand_in_another_file_and_layout(vidence, tmp_path):
     bare = [{"doc_id": n, "target": "B", "filtered_resps": said} for n, said in enumerate(("B", "A"))]
     log = lines_file(bare, "1_samples_videomme.jsonl")(tmp_path)

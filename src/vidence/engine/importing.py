@@ -201,7 +201,7 @@ def model_of(path: Path) -> str:
         for name in ("model_name", "model_source"):
             if isinstance(found := said.get(name), str) and found:
                 return found
-    return path.parent.name if samples else path.name.removesuffix(".gz").rpartition(".")[0]
+    return path.absolute().parent.name if samples else path.name.removesuffix(".gz").rpartition(".")[0]
 
 
 # --------------------------------------------------------------------------- writing
@@ -315,7 +315,7 @@ def _facts(prepared: PreparedRun, log: Log) -> Facts:
     """The facts of the run, which say where it comes from."""
     note = (
         f"imported from {log.path.name} (SHA-256 {log.content_hash[:16]}..., read as {log.layout}): the "
-        f"replies are those of {log.model}, whom vidence did not ask"
+        f"replies are those of {log.model}, which vidence did not ask"
     )
     return msgspec.structs.replace(
         prepared.facts,

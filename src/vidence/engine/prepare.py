@@ -459,9 +459,11 @@ def _origin(data: str, cache_root: Path | None) -> dict[str, str]:
 def _subtitle_notes(items: Sequence[Item], plan: Plan, media_root: MediaPath) -> tuple[str, ...]:
     """That questions quote subtitles which are not shown, or that there are none to show, or not all."""
     if plan.subtitles == "none":
-        n = sum(bool(_QUOTES.search(item.question)) for item in items)
-        said = f"{n} question(s) speak of subtitles, which are not shown; --subtitles shown shows them"
-        return (said,) if n else ()
+        quoting = [item for item in items if _QUOTES.search(item.question)]
+        has_some = any(item.subtitles for item in quoting)
+        way = "--subtitles shown shows them" if has_some else "these questions name no file of subtitles"
+        n = len(quoting)
+        return (f"{n} question(s) speak of subtitles, which are not shown; {way}",) if n else ()
     named = sorted({item.subtitles.path for item in items if item.subtitles})
     if not named:
         return (f"--subtitles {plan.subtitles}: no question has subtitles",)

@@ -236,7 +236,7 @@ def _unread(compared: Compared) -> Iterator[Table]:
                 words("clear", lambda one: _found(one.comparison), "verdict"),
             ),
             notes=(
-                f"The stored replies of both runs, read again; nobody was asked. {len(unread.others):,} of "
+                f"The stored replies of both runs, read again; no model was asked. {len(unread.others):,} of "
                 f"{len(unread.readings) - 1:,} other parsers change the sign or the verdict.",
             ),
             figure="differences",

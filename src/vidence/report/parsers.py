@@ -1,4 +1,4 @@
-"""What other parsers make of the same replies; nobody is asked again."""
+"""What other parsers read in the same replies; no model is asked again."""
 
 import math
 import sys
@@ -17,7 +17,7 @@ from vidence.tables.table import DASH, Cell, Column, Table
 from vidence.tables.table import Row as TableRow
 
 MOST_CHANGED = 200
-_OF_LOG = " Of the log the marks count."
+_OF_LOG = " For the log, its own marks count."
 _NONE = Unreadable(reason="the log has no mark")
 LOG = "the log"
 """Whose marks stand beside those of the parsers, where the run was imported."""
@@ -128,7 +128,7 @@ def _counts(read: Mapping[str, _ParserReading], *, base: str) -> Table:
     return Table(
         name="parsers",
         title="Parsers",
-        note=f"{n:,} replies to questions with choices, each read again by every parser; nobody was asked. "
+        note=f"{n:,} replies to questions with choices, each read again by every parser; no model was asked. "
         f"Accuracy is over these replies.{_OF_LOG if LOG in read else ''}",
         label=Column(key="parser", title="parser"),
         columns=(

@@ -79,7 +79,7 @@ def test_a_log_of_lmms_eval_becomes_a_run(tmp_path: Path) -> None:
     assert [t.reply.logged for t in trials if t.reply] == [1.0, 0.0]
     plan, facts = read_plan(tmp_path / "run")
     assert plan.model.startswith(f"replay:{tmp_path / 'run' / 'tiny-7b.jsonl'}?asked=imported")
-    assert "whom vidence did not ask" in facts.notes[0]
+    assert "which vidence did not ask" in facts.notes[0]
 
 
 def test_rows_of_a_log_are_rows_of_the_questions(tmp_path: Path) -> None:

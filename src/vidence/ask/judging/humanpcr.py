@@ -6,8 +6,6 @@ from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
-import msgspec
-
 from vidence.ask.judging.templates import JudgeTemplates
 from vidence.ask.judging.verdict_request import Decided, TemplateJudge
 from vidence.ask.judging.verdicts import Field, Form, VerdictFields, contradiction
@@ -74,10 +72,8 @@ class HumanpcrJudge(TemplateJudge):
         Source: see the class.
         Departs: see the class.
         """
-        if item.answer_kind == "choice":
-            return ruled
-        if not isinstance(ruled.outcome, Answered):
-            return msgspec.structs.replace(ruled, points=0.0)
+        if (known := self.without_asking(item, ruled)) is not None:
+            return known
         more = {"rationale": item.rationale if self.gives_rationale else ""}
         decide = partial(_decided, item)
         return (yield from self.ask(item, reply.text, form=FORM, decide=decide, more=more))

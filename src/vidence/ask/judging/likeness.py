@@ -6,8 +6,6 @@ from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
-import msgspec
-
 from vidence.ask.judging.templates import JudgeTemplates
 from vidence.ask.judging.verdict_request import Decided, TemplateJudge
 from vidence.ask.judging.verdicts import Field, Form, VerdictFields
@@ -47,10 +45,8 @@ class LikenessJudge(TemplateJudge):
         Source: see the class.
         Departs: see the class.
         """
-        if item.answer_kind == "choice":
-            return ruled
-        if not isinstance(ruled.outcome, Answered):
-            return msgspec.structs.replace(ruled, points=0.0)
+        if (known := self.without_asking(item, ruled)) is not None:
+            return known
         most = int(self.scale)
         points = Field(key=POINTS, kind="points", meaning="how like it is to the reference", most=most)
         form = Form(fields=((_TRUTH, points) if self.has_truth else (points,)))

@@ -32,7 +32,7 @@ from vidence.ask.judging.templates import (
 )
 from vidence.ask.judging.verdicts import Form, VerdictFields, judge_error
 from vidence.contracts import Flow
-from vidence.records import Item, Outcome, Prompt, Reply, Sampling, Score, TextPart, Verdict
+from vidence.records import Answered, Item, Outcome, Prompt, Reply, Sampling, Score, TextPart, Verdict
 from vidence.text import refusal_in
 
 # Most characters of the judge's own earlier words that a repair shows.
@@ -141,6 +141,14 @@ class TemplateJudge(ABC):
     def prompts_digest(self) -> str:
         """The SHA-256 over the templates in effect."""
         return self.templates.digest
+
+    @staticmethod
+    def without_asking(item: Item, ruled: Score) -> Score | None:
+        """The score of what a judge that gives points leaves to the rules: choices, and no answer at all."""
+        if item.answer_kind == "choice":
+            return ruled
+        is_answered = isinstance(ruled.outcome, Answered)
+        return None if is_answered else msgspec.structs.replace(ruled, points=0.0)
 
     @abstractmethod
     def judge(self, item: Item, reply: Reply, *, ruled: Score) -> Flow[Score]:
