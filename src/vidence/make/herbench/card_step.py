@@ -1,5 +1,6 @@
-"""Card step: crops of the chosen tracks, and the cards that are written from them or come from files."""
+"""Card step: crops of the chosen tracks, and cards written from them or of files, with people's laid over."""
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -10,8 +11,9 @@ import msgspec
 
 from vidence.errors import DataError
 from vidence.make.herbench.cards.card_files import is_sheet, read_cards, read_filled
-from vidence.make.herbench.cards.cards import CardChecks, TrackCards, check_cards, write_cards
+from vidence.make.herbench.cards.cards import TrackCards, check_cards, write_cards
 from vidence.make.herbench.cards.crops import CropPlan, CropRules, TrackPictures, cut_crops, plan_crops
+from vidence.make.herbench.cards.screening import NOT_ONE_PERSON
 from vidence.make.herbench.config import BY_PEOPLE, CardStep
 from vidence.make.herbench.identification import identify_all
 from vidence.make.herbench.people import name_unused, use_card_checks
@@ -24,6 +26,9 @@ from vidence.make.pipeline.wording import CardWording
 from vidence.seeing.tracks import TrackedVideo, listed_others, track_check
 
 NEED_CARDS = ("a_cards", "b_cards", "crops")
+_KINDS = "AB"
+_Cards = dict[str, list[TrackCards]]  # by the id of their video
+_Said = dict[str, list[Card]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,32 +40,37 @@ class Cropped:
 
 
 def write_all_cards(work: HerbenchSession, videos: list[VideoState], *, needs: Collection[str]) -> None:
-    """Give every video with chosen tracks its cards, from its file of cards or from the model."""
+    """Give every video with chosen tracks its cards: of its file or the model, people's laid over them."""
     if not set(NEED_CARDS) & set(needs):
         return
     step = work.config.cards
     by_people = step is not None and step.model == BY_PEOPLE
     with_tracks = [one for one in videos if one.material.chosen]
     cut_all_crops(work, with_tracks)
-    cards: dict[str, list[TrackCards]] = {}
+    cards, said = _Cards(), _Said()
     to_write: list[VideoState] = []
     for one in with_tracks:
         pattern = one.source.rule.cards or (step.file if step is not None else "")
+        over = one.source.laid_over.get("cards", "")
+        if path := one.source.beside(over, work.root):
+            said[one.video_id] = _from_file(work, one, path, pattern=over)
         path = one.file_of(pattern, work.root, what="file of cards", session=work)
         if path is not None:
-            cards[one.video_id] = _from_file(work, one, path, pattern=pattern)
-        elif by_people:
-            one.absent |= dict.fromkeys(("a_cards", "b_cards"), "nobody has written its cards yet")
+            cards[one.video_id] = _laid_over(work, [], _from_file(work, one, path, pattern=pattern))
+        elif step is not None and step.model and not by_people:
+            to_write.append(one)
+        elif one.video_id in said:
+            continue
         elif step is None:
             one.absent |= dict.fromkeys(NEED_CARDS, "the configuration has no [cards]")
-        elif not step.model:
-            why = (
+        else:
+            none = (
                 f"there is no {pattern.format(video_id=one.video_id)}" if pattern else "[cards] has no model"
             )
+            why = "nobody has written its cards yet" if by_people else none
             one.absent |= dict.fromkeys(("a_cards", "b_cards"), why)
-        else:
-            to_write.append(one)
-    failed = [] if step is None or by_people else _write(work, to_write, step, cards=cards)
+    failed = [] if step is None or by_people else _write(work, to_write, step, cards=cards, said=said)
+    cards |= {video_id: _laid_over(work, cards.get(video_id, []), mine) for video_id, mine in said.items()}
     for one in with_tracks:
         _give(one, cards.get(one.video_id, []))
     _account(work, with_tracks, cards, failed=failed)
@@ -74,7 +84,7 @@ def _n_missing(one: VideoState) -> int:
     """How many cards of chosen tracks with pictures nobody has written: two of each."""
     written = {(card.track_id, card.kind) for card in (*one.material.a_cards, *one.material.b_cards)}
     chosen = set(one.material.chosen)
-    return sum((name, kind) not in written for name in one.pictures if name in chosen for kind in "AB")
+    return sum((name, kind) not in written for name in one.pictures if name in chosen for kind in _KINDS)
 
 
 def cut_all_crops(work: HerbenchSession, with_tracks: Sequence[VideoState]) -> None:
@@ -136,9 +146,9 @@ def _crop(
 
 
 def _write(
-    work: HerbenchSession, videos: Sequence[VideoState], step: CardStep, *, cards: dict[str, list[TrackCards]]
+    work: HerbenchSession, videos: Sequence[VideoState], step: CardStep, *, cards: _Cards, said: _Said
 ) -> list[Dropped]:
-    """Have the cards of all tracks with pictures written, into `cards`; what failed."""
+    """Have the cards of tracks with pictures written, into `cards`, unless people said both; what failed."""
     wording = CardWording.load(work.prompts)
     writer = work.models.identity(step.model) if any(one.pictures for one in videos) else ""
     stage = Stage(name="cards", kind=TrackCards, version=2, settings=[step.rules, writer, wording.digest])
@@ -146,7 +156,10 @@ def _write(
     for one in videos:
         times_s = [] if one.material.tracked is None else one.material.tracked.times_s.tolist()
         ask = partial(write_cards, times_s=times_s, wording=wording, rules=step.rules, writer=writer)
+        by_people = Counter(card.track_id for card in said.get(one.video_id, ()))
         for track_id, pictures in one.pictures.items():
+            if by_people[track_id] == len(_KINDS):
+                continue
             name = one.named(track_id)
             inputs = {"pictures": digest_of(pictures), "times": digest_of(times_s)}
             units[name] = one, FlowUnit(stage=stage, name=name, inputs=inputs, start=partial(ask, pictures))
@@ -155,13 +168,13 @@ def _write(
     failed: list[Dropped] = []
     for name, (one, _) in units.items():
         if name in results.failed:
-            failed += [results.dropped(name, stage="cards", what=f"{name}/{kind}") for kind in "AB"]
+            failed += [results.dropped(name, stage="cards", what=f"{name}/{kind}") for kind in _KINDS]
         else:
             cards.setdefault(one.video_id, []).append(results.made[name].value)
     return failed
 
 
-def _from_file(work: HerbenchSession, one: VideoState, path: Path, *, pattern: str) -> list[TrackCards]:
+def _from_file(work: HerbenchSession, one: VideoState, path: Path, *, pattern: str) -> list[Card]:
     """The cards of a video out of its file: a list of cards, or a sheet that a person filled in.
 
     Raises:
@@ -169,7 +182,6 @@ def _from_file(work: HerbenchSession, one: VideoState, path: Path, *, pattern: s
     """
     tracked = one.material.tracked
     tracks = () if tracked is None else tracked.tracks
-    by_track: dict[str, list[Card]] = {}
     try:
         if is_sheet(path):
             everybody = tracks if tracked is None else (*tracks, *listed_others(tracked.others, tracked))
@@ -195,13 +207,22 @@ def _from_file(work: HerbenchSession, one: VideoState, path: Path, *, pattern: s
             name_unused(work, read.stale, about=one.video_id)
     except DataError as error:
         raise DataError(f"the cards of the video {one.video_id}: {error}") from error
-    for card in found:
-        by_track.setdefault(card.track_id, []).append(_with_frames(card, one))
-    rules = CardChecks() if work.config.cards is None else work.config.cards.rules
-    try:
-        return [check_cards(cards, rules) for cards in by_track.values()]
-    except ValueError as error:
-        raise DataError(f"{path}: {error}") from error
+    return [_with_frames(card, one) for card in found]
+
+
+def _laid_over(work: HerbenchSession, before: Sequence[TrackCards], said: Sequence[Card]) -> list[TrackCards]:
+    """The cards with those that people said in place of others of their track and kind; the rest stay.
+
+    A person who describes a track overrules a model that saw different people in it.
+    """
+    found = {one.track_id: one for one in before}
+    for track_id in dict.fromkeys(card.track_id for card in said):
+        was = found.get(track_id, TrackCards(track_id=track_id))
+        cards = {card.kind: card for card in (*was.cards, *said) if card.track_id == track_id}
+        left = [gone for gone in was.dropped if gone.reason != NOT_ONE_PERSON and gone.what[-1] not in cards]
+        now = check_cards(list(cards.values()), (work.config.cards or CardStep()).rules)
+        found[track_id] = replace(now, dropped=(*now.dropped, *left))
+    return list(found.values())
 
 
 def _with_frames(card: Card, one: VideoState) -> Card:
@@ -258,7 +279,8 @@ def _account(
     found = [(known[video_id], result) for video_id, mine in results.items() for result in mine]
     kept = [one.named(f"{card.track_id}/{card.kind}") for one, result in found for card in result.cards]
     dropped = [one.dropped(gone, stage="cards") for one, result in found for gone in result.dropped]
-    dropped += failed
+    named = {*kept, *(gone.what for gone in dropped)}
+    dropped += [gone for gone in failed if gone.what not in named]
     if kept or dropped:
         taken = [*kept, *(gone.what for gone in dropped)]
         work.close("cards", unit="cards", taken=taken, kept=kept, dropped=dropped)

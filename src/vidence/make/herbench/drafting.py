@@ -170,10 +170,11 @@ def _units(
     units: list[FlowUnit[DraftSet]] = []
     for name, (one, order) in pairs.items():
         task = order.task
+        across = across_videos(task)
         inputs = {"source": digest_of(one.material.source)}
         for part in task.needs:
             inputs[part] = one.digests[part]
-            if part in digests:
+            if part in across:
                 inputs[f"corpus {part}"] = digests[part]
         for part in _used(task):
             if getattr(one.material, part):
@@ -188,7 +189,7 @@ def _units(
                 ),
                 name=name,
                 inputs=inputs,
-                start=_starter(one, order, seen_by(frozenset(digests) & frozenset(task.needs)), seed=seed),
+                start=_starter(one, order, seen_by(across), seed=seed),
             )
         )
     return units
@@ -210,6 +211,11 @@ def _starter(one: VideoState, order: TaskOrder, corpus: Corpus, *, seed: int) ->
         return DraftSet.of([_with_truth(one, words_of_truth) for one in made])
 
     return start
+
+
+def across_videos(task: Task) -> frozenset[str]:
+    """Parts of the material of all videos that a task looks at; what only its own video has is in `needs`."""
+    return frozenset(getattr(task, "across", ("events",))) & frozenset(task.needs)
 
 
 def _used(task: Task) -> Sequence[str]:

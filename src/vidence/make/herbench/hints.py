@@ -99,17 +99,26 @@ def tables_for(part: str, source: Source, config: HerbenchConfig) -> Tables:
         return ("events of it in a log of [[logs]]",) if config.logs else ("[[logs]]",)
     if source.file is None:
         return (NO_FILE,)
-    rule, found = source.rule, []
+    rule, said, found = source.rule, source.laid_over, []
     if part in ("tracked", "chosen", "a_cards", "b_cards", "crops") and not (config.tracking or rule.tracks):
         found.append("[tracking]")
-    if part in ("a_cards", "b_cards", "crops") and config.cards is None and not rule.cards:
+    if (
+        part in ("a_cards", "b_cards", "crops")
+        and config.cards is None
+        and not (rule.cards or "cards" in said)
+    ):
         found.append("[cards]")
     step = config.cards
-    if part in ("a_cards", "b_cards") and step and not (step.model or step.file or rule.cards):
+    if (
+        part in ("a_cards", "b_cards")
+        and step
+        and not (step.model or step.file or rule.cards or "cards" in said)
+    ):
         found.append(CARD_WRITER)
     if part in ("shots", "scene_cards") and config.shots is None:
         found.append("[shots]")
-    if part == "scene_cards" and not rule.scene_cards and (config.scenes is None or not config.scenes.model):
+    is_given = rule.scene_cards or "scene_cards" in said
+    if part == "scene_cards" and not is_given and (config.scenes is None or not config.scenes.model):
         found.append(SCENES if config.scenes is None else SCENE_WRITER)
     return tuple(found)
 

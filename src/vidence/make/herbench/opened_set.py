@@ -9,7 +9,7 @@ what the next session will make again because of them.
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -19,8 +19,10 @@ from numpy.typing import NDArray
 
 from vidence.errors import DataError, UsageError
 from vidence.make.herbench.card_step import Cropped
-from vidence.make.herbench.cards.cards import Flag
+from vidence.make.herbench.cards.cards import Flag, check_cards
 from vidence.make.herbench.cards.crops import TrackPictures
+from vidence.make.herbench.cards.identification import ORDERS
+from vidence.make.herbench.config import BY_PEOPLE, BY_RULES, CardStep, HerbenchConfig, SceneStep
 from vidence.make.herbench.identification import Portrayed
 from vidence.make.herbench.people import folder_of
 from vidence.make.herbench.session import HerbenchSession, VideoState
@@ -30,7 +32,15 @@ from vidence.make.pipeline.cache import INDEX_FILE, KeptRow, Stage, digest_of
 from vidence.make.pipeline.material import Card, Crop, Dropped, SceneCard, VideoSource
 from vidence.make.pipeline.pictures import PictureFolder
 from vidence.make.pipeline.session import STAGES_FOLDER
-from vidence.make.review.people.checks import CARD, changed, check_of_shot, check_of_track, said_by_people
+from vidence.make.review.people.checks import (
+    CARD,
+    READING,
+    SCENE,
+    changed,
+    check_of_shot,
+    check_of_track,
+    said_by_people,
+)
 from vidence.make.review.people.rows import ShotRow, TrackRow
 from vidence.make.review.people.shot_acts import ShotsByPeople, apply_shots
 from vidence.make.review.people.track_acts import TracksByPeople, apply_tracks
@@ -105,6 +115,9 @@ class Remade:
     before, `n_scene_cards` the descriptions and false variants of shots that go with them; tracks end at
     cuts, so that all of a video are made again where it `has_tracks`. `said` counts the cards,
     readings and counts of people that are new, other, or taken back (`people.said`).
+
+    `n_asks` are the asks of models for cards and descriptions where each reply can be used (None: no model),
+    at most so many where tracks or shots are other ones. Drafts of the videos `across` are others then, too.
     """
 
     video_id: str
@@ -116,28 +129,31 @@ class Remade:
     has_tracks: bool = False
     n_shots: int = 0
     n_scene_cards: int = 0
+    n_asks: int | None = None
+    across: tuple[str, ...] = ()
 
     @property
     def words(self) -> str:
         """The same in words; empty where it is nothing.
 
-        >>> Remade(video_id="hall", tracks=("3/1", "3/2", "5"), n_cards=6).words
-        'crops of 3 tracks, 6 cards, drafts of this video'
-        >>> Remade(video_id="hall", has_other_shots=True, n_shots=2, n_scene_cards=1).words
-        'pictures of 2 shots, 1 scene card, drafts of this video'
+        >>> Remade(video_id="hall", tracks=("3/1", "3/2", "5"), n_cards=6, n_asks=12).words
+        'crops of 3 tracks, 6 cards, drafts of this video; at most 12 asks of models'
+        >>> Remade(video_id="hall", said={"card": 1}, n_asks=2, across=("yard",)).words
+        '1 card, drafts of this video and of yard; 2 asks of models'
         """
-        if self.has_other_shots:
-            shots = f"pictures of {several(self.n_shots, 'shot')}, " if self.n_shots else ""
-            scenes = f"{several(self.n_scene_cards, 'scene card')}, " if self.n_scene_cards else ""
-            tracks = "tracks, crops and cards of whoever is other then, " if self.has_tracks else ""
-            return f"{shots}{scenes}{tracks}drafts of this video"
-        if not self.tracks and not self.n_gone and not self.said:
+        if not (self.has_other_shots or self.tracks or self.n_gone or self.said):
             return ""
-        crops = f"crops of {several(len(self.tracks), 'track')}, " if self.tracks else ""
-        n_cards = self.n_cards + self.said.get(CARD, 0)
-        cards = f"{several(n_cards, 'card')}, " if n_cards else ""
-        others = [f"{several(n, what)}, " for what, n in self.said.items() if what != CARD]
-        return f"{crops}{cards}{''.join(others)}drafts of this video"
+        numbers = [(self.n_cards + self.said.get(CARD, 0), CARD)]
+        numbers += [(self.n_scene_cards + self.said.get(SCENE, 0), SCENE)]
+        numbers += [(n, what) for what, n in self.said.items() if what not in (CARD, SCENE)]
+        parts = [f"pictures of {several(self.n_shots, 'shot')}"] if self.n_shots else []
+        parts += [f"crops of {several(len(self.tracks), 'track')}"] if self.tracks else []
+        parts += [several(n, what) for n, what in numbers if n]
+        parts += ["tracks, crops and cards of whoever is other then"] if self.has_tracks else []
+        drafts = " and of ".join(("drafts of this video", *self.across))
+        most = "at most " if self.has_other_shots or self.tracks or self.n_gone else ""
+        asks = "" if self.n_asks is None else f"; {most}{several(self.n_asks, 'ask')} of models"
+        return f"{', '.join((*parts, drafts))}{asks}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -279,6 +295,7 @@ def remade_by(
     tracks: Sequence[TrackRow] = (),
     shots: Sequence[ShotRow] = (),
     said: Mapping[str, str] | None = None,
+    config: HerbenchConfig | None = None,
 ) -> Remade:
     """What the next session makes again of a video when it reads these rows, all that its files then have.
 
@@ -287,31 +304,83 @@ def remade_by(
         tracks: the rows of its tracks.
         shots: the rows of its cuts.
         said: what its files say now beside these (`people.said.said_by_people`); None: as they did.
+        config: that of the set, which names the models; None: asks are not counted.
     """
-    name = opened.video_id
-    before_said = opened.described.said
-    other = {} if said is None or before_said is None else changed(before_said, said)
+    before, now = opened.described.said, said or {}
     known = {shot.shot_id: check_of_shot(shot) for shot in opened.shots}
+    found = () if opened.tracked is None else opened.tracked.tracks
+    was = {track.track_id: check_of_track(track) for track in found}
+    other: dict[str, list[str]] = {}
+    if said is not None and before is not None:
+        numbers = {check: name for name, check in (was | known).items()}
+        before, now = (_by_number(one, numbers) for one in (before, said))
+        other = changed(before, now, used=_used(opened.described))
+    made = Remade(video_id=opened.video_id, said={kind: len(names) for kind, names in other.items()})
     cuts = [check_of_shot(shot) for shot in opened.with_shots(shots).shots]
     if cuts != list(known.values()):
         described = [known.get(card.shot_id) for card in opened.described.scene_cards]
-        return Remade(
-            video_id=name,
+        made = replace(
+            made,
             has_other_shots=True,
             has_tracks=opened.found is not None,
             n_shots=len(set(cuts) - set(known.values())),
             n_scene_cards=sum(check not in cuts for check in described),
-            said=other,
         )
-    if opened.found is None or opened.tracked is None:
-        return Remade(video_id=name, said=other)
-    before = {track.track_id: check_of_track(track) for track in opened.tracked.tracks}
-    after = opened.with_tracks(tracks)
-    others = tuple(
-        track.track_id for track in after.tracks if before.get(track.track_id) != check_of_track(track)
-    )
-    gone = set(before) - {track.track_id for track in after.tracks}
-    if not others and not gone:
-        return Remade(video_id=name, said=other)
-    n_each = bool(opened.described.a_cards) + bool(opened.described.b_cards)
-    return Remade(video_id=name, tracks=others, n_gone=len(gone), n_cards=n_each * len(others), said=other)
+    elif opened.found is not None and opened.tracked is not None:
+        after = opened.with_tracks(tracks).tracks
+        others = tuple(one.track_id for one in after if was.get(one.track_id) != check_of_track(one))
+        n_each = bool(opened.described.a_cards) + bool(opened.described.b_cards)
+        n_gone = len(set(was) - {track.track_id for track in after})
+        made = replace(made, tracks=others, n_gone=n_gone, n_cards=n_each * len(others))
+    if config is None or not config.models:
+        return made
+    return replace(made, n_asks=_asks(opened, config, made, said=now, other=other))
+
+
+def _used(described: Described) -> dict[str, str]:
+    """The words that the last session used, under the names of `said_by_people`."""
+    words = {
+        f"{CARD}:{one.track_id}/{one.kind}": one.text for one in (*described.a_cards, *described.b_cards)
+    }
+    for one in described.scene_cards:
+        words[f"{SCENE}:{one.shot_id}/{'true' if one.is_faithful else 'false'}"] = one.text
+    return words
+
+
+def _by_number(said: Mapping[str, str], numbers: Mapping[str, str]) -> dict[str, str]:
+    """The same with the number of a track or a shot in a name in place of its check."""
+    found: dict[str, str] = {}
+    for name, text in said.items():
+        kind, _, rest = name.partition(":")
+        about, _, what = rest.rpartition("/")
+        found[f"{kind}:{numbers[about]}/{what}" if about in numbers else name] = text
+    return found
+
+
+def _asks(
+    opened: OpenedVideo,
+    config: HerbenchConfig,
+    made: Remade,
+    *,
+    said: Mapping[str, str],
+    other: Mapping[str, Sequence[str]],
+) -> int:
+    """How often models are asked: exactly because of words, at most because of other tracks and shots."""
+    cards, scenes = config.cards or CardStep(), config.scenes or SceneStep(false=False)
+    is_false = scenes.false and (scenes.false_model or scenes.model) not in ("", BY_RULES)
+    n_tried = 0
+    for name in other.get(CARD, ()):
+        about, _, kind = name.removeprefix(f"{CARD}:").rpartition("/")
+        card = Card(track_id=about, kind="A", text=said.get(name, ""))
+        is_read = any(one.startswith(f"{READING}:{about}/A ") for one in other.get(READING, ()))
+        if kind == "A" and opened.portraits.get(about) and not is_read:
+            n_tried += len(check_cards([card], cards.rules).cards)
+    n_tracks, n_shots = len(made.tracks), made.n_shots * bool(scenes.model)
+    if made.has_other_shots and made.has_tracks and config.tracking is not None:
+        n_tracks = config.tracking.pick.n_tracks
+    if n_tracks or made.n_gone:
+        n_tried += n_tracks + len(opened.described.a_cards)
+    shots = {name.rpartition("/")[0] for name in other.get(SCENE, ())}
+    n_false = n_shots + sum(f"{one}/true" in said and f"{one}/false" not in said for one in shots)
+    n_cards = len("AB") * n_tracks * (cards.model not in ("", BY_PEOPLE))
+    return n_cards + ORDERS * n_tried * bool(cards.identify) + n_shots + n_false * is_false

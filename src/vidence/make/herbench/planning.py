@@ -12,7 +12,7 @@ from vidence.errors import DataError, MediaError, UnknownNameError
 from vidence.make.gates.rules import ReviewRules
 from vidence.make.herbench.cards.card_files import kinds_in
 from vidence.make.herbench.cards.scene_files import are_described
-from vidence.make.herbench.config import HerbenchConfig
+from vidence.make.herbench.config import BY_PEOPLE, HerbenchConfig
 from vidence.make.herbench.drafting import TaskOrder
 from vidence.make.herbench.hints import (
     Tables,
@@ -170,7 +170,9 @@ def _has_enough_events(order: TaskOrder, source: Source) -> bool:
 def _has_cards(order: TaskOrder, source: Source, config: HerbenchConfig, *, root: Path) -> bool:
     """Whether a file of cards has one of each kind that the task needs; a model may write any."""
     step = config.cards
-    pattern = source.rule.cards or ("" if step is None else step.file)
+    has_model = step is not None and step.model not in ("", BY_PEOPLE)
+    alone = "" if has_model else source.laid_over.get("cards", "")
+    pattern = source.rule.cards or ("" if step is None else step.file) or alone
     path = source.beside(pattern, root)
     kinds = {name[0].upper() for name in _PEOPLE if name in order.task.needs}
     if path is None or not kinds:
@@ -186,7 +188,9 @@ def _has_cards(order: TaskOrder, source: Source, config: HerbenchConfig, *, root
 
 def _has_scenes(order: TaskOrder, source: Source, config: HerbenchConfig, *, root: Path) -> bool:
     """Whether a video's file of scene cards describes a shot; a model may describe those without a file."""
-    path, step = source.beside(source.rule.scene_cards, root), config.scenes
+    step = config.scenes
+    alone = "" if step is not None and step.model else source.laid_over.get("scene_cards", "")
+    path = source.beside(source.rule.scene_cards or alone, root)
     if "scene_cards" not in order.task.needs or path is None:
         return True
     if VIDEO_ID in source.rule.scene_cards and not path.exists():

@@ -1,4 +1,4 @@
-"""Scene step: scene cards of the shots, faithful and false, written by a model, by rules or from files."""
+"""Scene step: cards of shots, true and false, by a model, by rules or of files, with people's laid over."""
 
 import hashlib
 from collections import defaultdict
@@ -13,7 +13,7 @@ import numpy as np
 
 from vidence.contracts import Flow
 from vidence.errors import DataError
-from vidence.make.herbench.cards.falsifying import false_id, perturb
+from vidence.make.herbench.cards.falsifying import false_id, folded, perturb
 from vidence.make.herbench.cards.plausible import SlotCounts
 from vidence.make.herbench.cards.scene_files import read_scene_cards
 from vidence.make.herbench.cards.scenes import (
@@ -52,59 +52,70 @@ class SceneCardResult(Record):
 
 
 Cards = dict[str, tuple[SceneCard, ...]]  # by the id of their video
-# By the names of parts of videos: the inputs and the flow of what is asked, and what came of it.
-_Asked = dict[str, tuple[VideoState, dict[str, str], Callable[..., Flow[SceneCard | Dropped]]]]
+# By the names of parts of videos: the ids of what is asked, what its writer sees, its flow; what came of it.
+_Asked = dict[str, tuple[VideoState, dict[str, str], str, Callable[..., Flow[SceneCard | Dropped]]]]
 _Made = dict[str, tuple[VideoState, SceneCard | Dropped]]
 
 
 def write_all_scenes(work: HerbenchSession, videos: list[VideoState], *, needs: Collection[str]) -> None:
-    """Give every video with shots its scene cards, from its file or from the model.
+    """Give every video with shots its scene cards: of its file or the model, and over them those of people.
 
     Raises:
         DataError: a file of scene cards that is wrong.
     """
     if "scene_cards" not in needs:
         return
-    step = work.config.scenes
+    step = work.config.scenes or SceneStep(false=False)
+    given, said = Cards(), Cards()
+    shown = [one for one in videos if one.material.shots]
     to_write: list[VideoState] = []
-    to_falsify: list[VideoState] = []
-    for one in videos:
-        if not one.material.shots:
-            continue
-        pattern = one.source.rule.scene_cards
+    for one in shown:
+        pattern, over = one.source.rule.scene_cards, one.source.laid_over.get("scene_cards", "")
+        if file := one.source.beside(over, work.root):
+            said[one.video_id] = _read(work, one, file, pattern=over)
         if path := one.file_of(pattern, work.root, what="file of scene cards", session=work):
-            cards = _read(work, one, path)
-            if cards and step is not None and step.false and all(card.is_faithful for card in cards):
-                to_falsify.append(one)
-        elif step is None:
-            one.absent["scene_cards"] = "the configuration has no [scenes]"
-        elif not step.model:
-            one.absent["scene_cards"] = "[scenes] names no model, and the source has no file of scene cards"
-        else:
+            given[one.video_id] = _read(work, one, path, pattern=pattern)
+        elif step.model:
             to_write.append(one)
-    if step is not None and (to_write or to_falsify):
-        _Writing(work, step).write(to_write, of_people=to_falsify)
+            continue
+        if not (file := path or file):
+            why = "[scenes] names no model, and the source has no file of scene cards"
+            one.absent["scene_cards"] = why if work.config.scenes else "the configuration has no [scenes]"
+        elif not (given.get(one.video_id) or said.get(one.video_id)):
+            one.absent["scene_cards"] = f"nobody has filled in {file.name}"
+            work.trouble(f"{one.video_id}: nobody has filled in {file.name}")
+    _Writing(work, step, given=given, said=said).write(to_write, shown=shown)
     use_false_checks(work, videos)
 
 
-def _read(work: HerbenchSession, one: VideoState, path: Path) -> tuple[SceneCard, ...]:
-    """Give a video the cards of its file; none where it is a sheet that nobody has filled in.
+def _laid_over(before: Sequence[SceneCard], said: Sequence[SceneCard]) -> tuple[SceneCard, ...]:
+    """The cards with those that people said in place of others of their shot and kind; the rest stay.
+
+    The false sentence of a true one that is another now goes with it.
+    """
+    found = {(card.shot_id, card.is_faithful): card for card in before}
+    for card in said:
+        was = found.get((card.shot_id, card.is_faithful))
+        if was is None or (was.text, was.changes) != (card.text, card.changes):
+            found[card.shot_id, card.is_faithful] = card
+            if card.is_faithful:
+                found.pop((card.shot_id, False), None)
+    return tuple(found.values())
+
+
+def _read(work: HerbenchSession, one: VideoState, path: Path, *, pattern: str) -> tuple[SceneCard, ...]:
+    """The cards of a video out of a file; none of a sheet that is still to be filled in.
 
     Raises:
         DataError: the file is wrong.
     """
-    others = work.others_in(one.source.rule.scene_cards, one.video_id)
+    others = work.others_in(pattern, one.video_id)
     try:
         read = read_scene_cards(path, shots=one.material.shots, video_id=one.video_id, others=others)
-        cards = read.cards
     except DataError as error:
         raise DataError(f"the cards of the video {one.video_id}: {error}") from error
     name_unused(work, read.stale, about=one.video_id)
-    if not cards:
-        one.absent["scene_cards"] = f"nobody has filled in {path.name}"
-        work.trouble(f"{one.video_id}: nobody has filled in {path.name}")
-    _give(one, cards)
-    return cards
+    return read.cards
 
 
 def _give(one: VideoState, cards: tuple[SceneCard, ...]) -> None:
@@ -120,18 +131,34 @@ def _take(video: KeptVideo, pictures: PictureFolder, *, shots: Sequence[Shot], r
 class _Writing:
     """Pictures, then faithful cards, then false ones; an account for each."""
 
-    def __init__(self, work: HerbenchSession, step: SceneStep) -> None:
+    def __init__(self, work: HerbenchSession, step: SceneStep, *, given: Cards, said: Cards) -> None:
         self._work, self._step = work, step
+        self._before, self._said = given, said
         self._wording = CardWording.load(work.prompts)
 
-    def write(self, videos: Sequence[VideoState], *, of_people: Sequence[VideoState]) -> None:
-        """Give each of the videos its scene cards, and false ones to those that people described."""
-        true = self._faithful(videos, self._picture(videos)) if videos else {}
-        true |= {one.video_id: one.material.scene_cards for one in of_people}
-        together = (*videos, *of_people)
-        false = self._false(together, true) if self._step.false else {}
-        for one in together:
-            _give(one, (*true.get(one.video_id, ()), *false.get(one.video_id, ())))
+    def write(self, videos: Sequence[VideoState], *, shown: Sequence[VideoState]) -> None:
+        """Give all that are `shown` their scene cards; the model describes the shots of `videos`.
+
+        A true sentence gets a false one where people gave none, and its file has none at all.
+        """
+        if videos:
+            self._before |= self._faithful(videos, self._picture(videos))
+        cards, wanted = Cards(), Cards()
+        for one in shown:
+            was, name = self._before.get(one.video_id, ()), one.video_id
+            cards[name] = _laid_over(was, self._said.get(name, ()))
+            has_false = {card.shot_id for card in cards[name] if not card.is_faithful}
+            done = () if all(card.is_faithful for card in was) else was
+            true = [card for card in cards[name] if card.is_faithful and card not in done]
+            wanted[name] = tuple(card for card in true if card.shot_id not in has_false)
+        is_asked = videos or any(wanted.values())
+        false = self._false(shown, wanted) if self._step.false and is_asked else {}
+        for one in shown:
+            found = (*cards[one.video_id], *false.get(one.video_id, ()))
+            if one.video_id in self._said:  # a false sentence keeps its place, whoever wrote it
+                order = [card.shot_id for card in found if card.is_faithful]
+                found = tuple(sorted(found, key=lambda o: (not o.is_faithful, order.index(o.shot_id))))
+            _give(one, found)
 
     def _picture(self, videos: Sequence[VideoState]) -> dict[str, Pictured]:
         work, rules = self._work, self._step.rules
@@ -170,8 +197,9 @@ class _Writing:
         asked: _Asked = {}
         for one in videos:
             for shown in pictured[one.video_id].shots:
-                inputs = {"pictures": digest_of(shown)}
-                asked[one.named(shown.shot.shot_id)] = one, inputs, partial(describe, shown)
+                shot_id = shown.shot.shot_id
+                ids = {"shot_id": shot_id, "card_id": f"{shot_id}-true"}
+                asked[one.named(shot_id)] = one, ids, digest_of(shown.pictures), partial(describe, shown)
         made = self._ask("scenes", asked, model=self._step.model)
         cards = _by_video(made)
         dropped = [gone for _, gone in made.values() if isinstance(gone, Dropped)]
@@ -200,11 +228,21 @@ class _Writing:
     def _by_model(self, videos: Sequence[VideoState], true: Cards) -> _Made:
         asked: _Asked = {}
         for one in videos:
-            others = true[one.video_id]
-            for card in others:
-                inputs = {"card": digest_of(card), "others": digest_of(others)}
-                asked[one.named(false_id(card))] = one, inputs, partial(perturb, card, others=others)
-        return self._ask("false-scenes", asked, model=self._step.false_model or self._step.model)
+            others = self._others(one)
+            for card in true[one.video_id]:
+                ids = {"shot_id": card.shot_id, "card_id": false_id(card)}
+                seen, start = digest_of([card.text, card.frames]), partial(perturb, card, others=others)
+                asked[one.named(false_id(card))] = one, ids, seen, start
+        made = self._ask("false-scenes", asked, model=self._step.false_model or self._step.model)
+        taken = {one.video_id: {folded(card.text) for card in self._others(one)} for one in videos}
+        for what, (one, wrote) in made.items():  # others may say so since it was written
+            if isinstance(wrote, SceneCard) and folded(wrote.text) in taken[one.video_id]:
+                made[what] = one, Dropped(what=what, stage="false-scenes", reason="same-as-another")
+        return made
+
+    def _others(self, one: VideoState) -> tuple[SceneCard, ...]:
+        """All that is said of a video, by a model and by people."""
+        return (*self._before.get(one.video_id, ()), *self._said.get(one.video_id, ()))
 
     def _by_rules(self, videos: Sequence[VideoState], true: Cards) -> _Made:
         """False cards without a model; nothing is cached, since they are written faster than read."""
@@ -213,9 +251,9 @@ class _Writing:
         n_without = 0
         sources = {one.video_id: one.source.video.source_id or one.video_id for one in videos}
         for one in videos:
-            others = list(true[one.video_id])
+            others = list(self._others(one))
             elsewhere = [v for v, name in sources.items() if name != sources[one.video_id]]
-            known = SlotCounts.of(chain.from_iterable(true[name] for name in elsewhere))
+            known = SlotCounts.of(chain.from_iterable(map(self._known, elsewhere)))
             for card in true[one.video_id]:
                 name = one.named(false_id(card))
                 rng = np.random.default_rng(list(hashlib.sha256(f"{seed}/{name}".encode()).digest()))
@@ -234,6 +272,12 @@ class _Writing:
         )
         return made
 
+    def _known(self, video_id: str) -> Sequence[SceneCard]:
+        """What other videos can take words from: what stands before people mend a part of it."""
+        before = self._before.get(video_id, ())
+        has_false = any(not card.is_faithful for card in before)
+        return () if has_false else before or self._said.get(video_id, ())
+
     def _ask(self, name: str, asked: _Asked, *, model: str) -> _Made:
         """What a model writes, or why it is not used; `name` is that of the stage."""
         writer = self._work.models.identity(model)
@@ -242,20 +286,20 @@ class _Writing:
             FlowUnit(
                 stage=stage,
                 name=what,
-                inputs=inputs,
+                inputs={"seen": seen},
                 start=partial(_written, partial(start, wording=self._wording, writer=writer)),
             )
-            for what, (_, inputs, start) in asked.items()
+            for what, (_, _, seen, start) in asked.items()
         ]
         results = self._work.ask(name, units, models=self._work.models, model=model)
         made: _Made = {}
-        for what, (one, *_) in asked.items():
+        for what, (one, ids, *_) in asked.items():
             if what in results.failed:
                 made[what] = one, results.dropped(what, stage=name)
                 continue
             found = results.made[what].value
             if found.card is not None:
-                made[what] = one, found.card
+                made[what] = one, msgspec.structs.replace(found.card, **ids)
             elif found.dropped is not None:
                 made[what] = one, msgspec.structs.replace(found.dropped, what=what, stage=name)
         return made

@@ -25,12 +25,17 @@ _OF_PEOPLE = (("tracks", ".txt", "tracks"), ("cards", ".jsonl", "cards"), ("scen
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """One video: what is known of it, its file (None: not here), its narrated events."""
+    """One video: what is known of it, its file (None: not here), its narrated events.
+
+    `laid_over` are patterns of people's files whose rows stand in place of what others wrote, by the part of
+    `rule` that they are about.
+    """
 
     video: VideoSource
     file: Path | None
     events: tuple[Event, ...] = ()
     rule: SourceRule
+    laid_over: Mapping[str, str] = field(default_factory=dict)
 
     def beside(self, pattern: str, folder: Path) -> Path | None:
         """The file that a pattern of the configuration means for this video; None where there is none."""
@@ -130,8 +135,8 @@ def find_sources(
             dropped.append(Dropped(what=one.video_id, stage=STAGE, reason="unreadable-video", detail=detail))
             continue
         inside, late = _inside(events.get(one.video_id, ()), video)
-        mine = _with_people(one.rule, config, folder, video_id=one.video_id)
-        sources.append(Source(video=video, file=file, events=inside, rule=mine))
+        mine, over = _with_people(one.rule, config, folder, video_id=one.video_id)
+        sources.append(Source(video=video, file=file, events=inside, rule=mine, laid_over=over))
         unused.extend(late)
     return Sources(
         sources=tuple(sources),
@@ -143,26 +148,29 @@ def find_sources(
     )
 
 
-def _with_people(rule: SourceRule, config: HerbenchConfig, folder: Path, *, video_id: str) -> SourceRule:
-    """The rule of a video with the files that people gave of it in the folder of ``[people]``.
+def _with_people(
+    rule: SourceRule, config: HerbenchConfig, folder: Path, *, video_id: str
+) -> tuple[SourceRule, dict[str, str]]:
+    """The rule of a video, and what is laid over it, with the files of the folder of ``[people]``.
 
-    Tracks there are taken in place of boxes and a detector; cards there where no other file is named.
+    Tracks there are taken in place of boxes and a detector.
 
     Raises:
         DataError: such a file is a link, which may lead elsewhere.
     """
-    if config.people is None or _NO_NAME.search(video_id):
-        return rule
     given: dict[str, str] = {}
+    if config.people is None or _NO_NAME.search(video_id):
+        return rule, given
     for name, ending, kind in _OF_PEOPLE:
         path = folder / config.people.folder / name / f"{video_id}{ending}"
         if path.is_symlink():
             raise DataError(f"{path} is a link; put the file itself there")
-        if path.is_file() and not getattr(rule, kind):
-            given[kind] = f"{config.people.folder}/{name}/{{video_id}}{ending}"
-    if "tracks" in given:
-        given |= {"tracks": f"mot:{given['tracks']}", "detections": ""}
-    return msgspec.structs.replace(rule, **given)
+        pattern = f"{config.people.folder}/{name}/{{video_id}}{ending}"
+        if path.is_file() and getattr(rule, kind) != pattern:
+            given[kind] = pattern
+    if (tracks := given.pop("tracks", "")) and not rule.tracks:
+        rule = msgspec.structs.replace(rule, tracks=f"mot:{tracks}", detections="")
+    return rule, given
 
 
 def _some(names: Sequence[str]) -> str:

@@ -2,7 +2,7 @@
 
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Final
@@ -10,17 +10,19 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from vidence.catalog import names
 from vidence.errors import DataError, MediaError, UsageError
 from vidence.make.herbench.cards.cards import CardChecks
 from vidence.make.herbench.cards.crops import CropRules, box_of, cut_box
-from vidence.make.herbench.config import CardStep, HerbenchConfig, PeopleRules, read_herbench
+from vidence.make.herbench.config import BY_RULES, CardStep, HerbenchConfig, PeopleRules, read_herbench
+from vidence.make.herbench.drafting import across_videos, open_tasks
 from vidence.make.herbench.identification import portrait_frames
-from vidence.make.herbench.opened_set import OpenedSet, OpenedVideo, remade_by
+from vidence.make.herbench.opened_set import OpenedSet, OpenedVideo, Remade, remade_by
 from vidence.make.herbench.tasks.rlpc import moments_of_tracks
 from vidence.make.pipeline.cache import INDEX_FILE
 from vidence.make.pipeline.material import Card, PersonCount, SceneCard
 from vidence.make.pipeline.session import STAGES_FOLDER
-from vidence.make.review.people.checks import said_by_people
+from vidence.make.review.people.checks import CARD, SCENE, said_by_people
 from vidence.make.review.people.rows import ShotRow, TrackRow, read_rows
 from vidence.media.encode import EncodedFrame, Encoding, Size, encode
 from vidence.seeing.shooting import Shot, ShotScores
@@ -155,16 +157,9 @@ class BoardSet:
     @property
     def notes(self) -> tuple[str, ...]:
         """What is to be added to the configuration, so that what people say is read."""
-        said = []
-        if self.config.people is None:
-            said.append(f"{self.offered.config.name} has no [people]: the making does not read these files.")
-        folder = (self.config.people or PeopleRules()).folder
-        others = [one.cards for one in self.config.sources if one.cards]
-        if others and not all(one.startswith(f"{folder}/cards/") for one in others):
-            said.append(
-                f"A source names cards of its own ({others[0]}): those of {folder}/cards are not read there."
-            )
-        return tuple(said)
+        if self.config.people is not None:
+            return ()
+        return (f"{self.offered.config.name} has no [people]: the making does not read these files.",)
 
     def remake(self, video_id: str) -> str:
         """What the next making makes again of a video by what people have said since the last one."""
@@ -175,7 +170,24 @@ class BoardSet:
             said = said_by_people(folder, video_id)
         except DataError as error:
             return f"nothing, until this is mended: {error}"
-        return remade_by(self.videos[video_id].opened, tracks=tracks, shots=shots, said=said).words
+        made = remade_by(
+            self.videos[video_id].opened, tracks=tracks, shots=shots, said=said, config=self.config
+        )
+        return replace(made, across=self._across(made)).words
+
+    def _across(self, made: Remade) -> tuple[str, ...]:
+        """The other videos whose drafts are other ones because of what is made again of a video."""
+        config, root, parts = self.config, self.offered.config.parent, set[str]()
+        if made.tracks or made.n_gone or made.said.get(CARD) or made.has_other_shots:
+            orders = open_tasks(config.tasks, tuple(config.tasks) or names("task"), root=root)
+            parts |= {"a_cards"} & {part for one in orders for part in across_videos(one.task)}
+        if made.said.get(SCENE) and config.scenes is not None and not config.scenes.model:
+            parts |= {"scene_cards"} if config.scenes.false_model == BY_RULES else set()
+        return tuple(
+            name
+            for name, one in self.videos.items()
+            if name != made.video_id and any(getattr(one.opened.described, part) for part in parts)
+        )
 
 
 def offered(paths: Sequence[Path]) -> tuple[Offered, ...]:

@@ -119,10 +119,10 @@ def _cards(board: OpenBoard, _given: QueryDict) -> Shown:
     return {"groups": [("", lines), ("Scenes", scenes)]}
 
 
-def text_of(board: OpenBoard, written: Written, card: tuple[str, str]) -> tuple[str, str]:
-    """The words of a card, and who wrote them: a person, or the writer of the making."""
+def text_of(board: OpenBoard, written: Written, card: tuple[str, str], *, seen: str = "") -> tuple[str, str]:
+    """The words of a card, and who wrote them: a person who saw this track, or the writer of the making."""
     words = written.get(card)
-    if words is not None:
+    if words is not None and (not words.check or seen in ("", words.check)):
         return words.text, words.by
     made = board.video.card(*card)
     return (made.text, made.writer) if made is not None else ("", "")
@@ -151,7 +151,8 @@ def _card_line(
     looks, way = (
         (plan.appearance, plan.path) if isinstance(plan, CropPlan) else (board.video.portraits(track), ())
     )
-    cards = {kind: text_of(board, written, (name, kind)) for kind in _CARDS}
+    seen = check_of_track(track)
+    cards = {kind: text_of(board, written, (name, kind), seen=seen) for kind in _CARDS}
     texts = [text for text, _ in cards.values()]
     said, marked = leaks_of_cards(board.opened.card_checks, texts[0], texts[1])
     why_none = () if isinstance(plan, CropPlan) else (f"No crops for cards: {plan.reason}: {plan.detail}",)
@@ -168,7 +169,7 @@ def _card_line(
                 for at in way
             ),
         ],
-        hidden={"track": name, "check": check_of_track(track)},
+        hidden={"track": name, "check": seen},
         fields=_card_fields(name, cards, tried),
         acts=[
             ActButton(act="keep", words="Keep the words"),
@@ -271,7 +272,7 @@ def _keep_words(board: OpenBoard, given: QueryDict) -> Said | Refused:
             else ""
         )
         kinds = (("A", "A"), ("B", "B"))
-        texts = {kind: text_of(board, written, (thing, kind)) for kind in "AB"}
+        texts = {kind: text_of(board, written, (thing, kind), seen=seen) for kind in "AB"}
     if not seen or seen != given.get("check", seen if is_scene else ""):
         return Refused(reason=f"{thing or 'that'} has changed or is gone: load the page again, and look")
     if act == "different":
@@ -279,12 +280,14 @@ def _keep_words(board: OpenBoard, given: QueryDict) -> Said | Refused:
             return Refused(reason="the pictures of this track are sent back already, or are of a shot")
         return _keep(board, thing, "A", text=MARK, seen=seen)
     done: Said | Refused = Refused(reason="no word is there to be kept")
-    for kind, name in kinds:
-        text = " ".join(given.get(name, "")[:_MOST_LETTERS].split())
-        if text and text != texts[kind][0]:
-            done = _keep(board, thing, kind, text=text, seen=seen)
-            if isinstance(done, Refused):
-                return done
+    said = {kind: " ".join(given.get(name, "")[:_MOST_LETTERS].split()) for kind, name in kinds}
+    new = [kind for kind, text in said.items() if text and text != texts[kind][0]]
+    if new == [FALSE] and said[SCENE] and (thing, SCENE) not in written:
+        new = [SCENE, FALSE]  # in the file a false sentence stands beside the true one
+    for kind in new:
+        done = _keep(board, thing, kind, text=said[kind], seen=seen)
+        if isinstance(done, Refused):
+            return done
     return done
 
 

@@ -1,15 +1,44 @@
 """People's files in makings of two drawn streets: own tracks, cards, readings of cards, counts."""
 
 import json
+from shutil import copytree
 
 import msgspec
 import pytest
 
+from subjects.card_writer import CardWriter
 from unit.make.herbench.test_opened_set import CONFIG, Street
+from vidence.engine import engine
 from vidence.errors import DataError, UsageError
-from vidence.make.herbench.config import BY_PEOPLE, CardStep, HerbenchConfig, PeopleRules, SourceRule
-from vidence.make.review.people.checks import check_of_card, check_of_scene, check_of_track, check_of_video
-from vidence.make.review.people.rows import CardCheckRow, CountRow, FalseCheckRow, TrackRow, append_row
+from vidence.make.herbench.config import (
+    BY_PEOPLE,
+    CardStep,
+    HerbenchConfig,
+    PeopleRules,
+    SourceRule,
+    read_herbench,
+)
+from vidence.make.herbench.opened_set import remade_by
+from vidence.make.review.people.checks import (
+    check_of_card,
+    check_of_scene,
+    check_of_shot,
+    check_of_shots,
+    check_of_track,
+    check_of_video,
+    said_by_people,
+)
+from vidence.make.review.people.rows import (
+    Act,
+    CardCheckRow,
+    CountRow,
+    FalseCheckRow,
+    ShotRow,
+    TrackRow,
+    append_row,
+    read_rows,
+)
+from vidence.studio.bridge.board_sets import board_set
 
 WAITING = CONFIG.replace('file = "cards/{video_id}.jsonl"', 'model = "people"')
 LOOKS = {
@@ -270,3 +299,163 @@ def test_a_set_whose_false_cards_are_told_is_named_with_those_that_nobody_read(s
     (note,) = [one for one in scenes.account()["notes"] if "without the film" in one]
     assert "over 1 cards for these 3 readers" not in note
     assert "over 1 card for these 3 readers" in note
+
+
+# --------------------------------------------------------------------------- people over a model
+
+BY_MODEL = (
+    CONFIG.replace("seed = 7", 'seed = 7\nout = "made"')
+    .replace('file = "cards/{video_id}.jsonl"', 'model = "writer"\nidentify = "writer"')
+    .replace('tracker = "deepsort"', 'tracker = "deepsort"\nend_at_cuts = false')
+    .replace("[people]", '[scenes]\nmodel = "writer"\n[people]\n[models]\nwriter = "scripted:writer"')
+    + "[tasks.megl]\n[tasks.sva]\n"
+)
+CUTS = (60, 110)
+
+
+def cut(street, frame):
+    """A cut at a frame of the north."""
+    act = Act(name="cut-at", first=frame, last=frame)
+    row = ShotRow(
+        video_id="north",
+        check=check_of_shots(street.opened().video("north").found_shots, act),
+        act=f"cut-at:{frame}",
+        by="P03",
+    )
+    append_row(street.people, row)
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory, kept):
+    """Two streets of which a model wrote everything, three shots of the north."""
+    writer = CardWriter()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engine, "create", lambda kind, spec: writer)
+        one = Street(tmp_path_factory.mktemp("written"), like=kept)
+        one.make(until="watching")
+        for frame in CUTS:
+            cut(one, frame)
+        one.configure(BY_MODEL)
+        one.make()
+    return one.folder
+
+
+@pytest.fixture
+def by_model(tmp_path, written, monkeypatch):
+    copytree(written, tmp_path, dirs_exist_ok=True, symlinks=True)
+    one = Street.__new__(Street)
+    one.folder, one.people, one.writer = tmp_path, tmp_path / "people", CardWriter()
+    monkeypatch.setattr(engine, "create", lambda kind, spec: one.writer)
+    return one
+
+
+def mend(street, folder, *rows):
+    path = street.people / folder / "north.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def foreseen(street):
+    """What a board says of the north."""
+    read = {kind: read_rows(street.people, kind, videos=None) for kind in (TrackRow, ShotRow)}
+    return remade_by(
+        street.opened().video("north"),
+        tracks=read[TrackRow],
+        shots=read[ShotRow],
+        said=said_by_people(street.people, "north"),
+        config=read_herbench(street.folder / "config.toml"),
+    )
+
+
+def described(street):
+    """Every card and sentence that is in use, by video, in their order."""
+    found = {}
+    for name in ("north", "south"):
+        made = street.opened().video(name).described
+        found |= {(name, one.track_id, one.kind): one for one in (*made.a_cards, *made.b_cards)}
+        found |= {(name, one.card_id): one for one in made.scene_cards}
+    return found
+
+
+def other(before, after):
+    """What is new, gone or other, by what it is about; the rest has its place."""
+    assert [one for one in before if one in after] == [one for one in after if one in before]
+    return {one for one in {*before, *after} if before.get(one) != after.get(one)}
+
+
+def test_one_card_mended_changes_that_card_and_costs_what_a_board_says(by_model):
+    before, first = described(by_model), by_model.bytes()
+    assert len(before) == 2 * 5 * 2 + 2 * 3 + 2
+    (track, *_) = by_model.opened().video("north").tracked.tracks
+    row = {"track_id": "9", "kind": "A", "text": LOOKS["1"], "writer": "P03", "check": check_of_track(track)}
+    mend(by_model, "cards", row)  # under whatever number: it is known by its frames and boxes
+    cost = foreseen(by_model)
+    assert cost.words == "1 card, drafts of this video; 2 asks of models"
+    boards = board_set([by_model.folder / "config.toml"], (by_model.folder / "made").resolve())
+    assert boards.remake("north") == cost.words.replace("video;", "video and of south;")  # MEGL shows both
+    by_model.make()
+    assert by_model.writer.asked == ["card_identify"] * cost.n_asks
+    after = described(by_model)
+    assert other(before, after) == {("north", track.track_id, "A")}
+    mended = after["north", track.track_id, "A"]
+    assert (mended.text, mended.writer, mended.identified_by) == (LOOKS["1"], "P03", "writer")
+    assert foreseen(by_model).words == ""
+
+    (by_model.people / "cards" / "north.jsonl").unlink()
+    assert foreseen(by_model).words == "1 card, drafts of this video; 0 asks of models"
+    by_model.make()
+    assert by_model.bytes() == first
+    assert len(by_model.writer.asked) == 2
+
+
+TRUE = "Several people in dark coats go past a long wall, a parked van and a gate without a shadow."
+
+
+def test_one_sentence_mended_changes_that_sentence_and_its_false_one(by_model):
+    before, first = described(by_model), by_model.bytes()
+    shots = by_model.opened().video("north").shots
+    row = {"shot_id": "shot-0002", "text": TRUE, "writer": "P03", "check": check_of_shot(shots[1])}
+    mend(by_model, "scenes", row)
+    cost = foreseen(by_model)
+    assert cost.words == "1 scene card, drafts of this video; 1 ask of models"
+    by_model.make()
+    assert by_model.writer.asked == ["card_false"] * cost.n_asks
+    mended = described(by_model)
+    assert other(before, mended) == {("north", "shot-0002-true"), ("north", "shot-0002-false")}
+    assert mended["north", "shot-0002-false"].text.startswith("Three people in dark coats")
+
+    wrong = TRUE.replace("long", "short").replace("van", "bus")
+    mend(by_model, "scenes", row | {"false": wrong})
+    assert foreseen(by_model).words == "1 scene card, drafts of this video; 0 asks of models"
+    by_model.make()
+    assert other(mended, described(by_model)) == {("north", "shot-0002-false")}
+
+    cut(by_model, 30)  # the mended sentence goes on with its frames, and what a model wrote with its own
+    cost = foreseen(by_model)
+    assert (cost.n_shots, cost.n_scene_cards) == (2, 2)
+    by_model.writer.asked.clear()
+    by_model.make()
+    assert by_model.writer.asked == ["card_scene"] * 2 + ["card_false"] * 2
+    assert cost.n_asks >= 4
+    after = described(by_model)
+    assert (after["north", "shot-0003-true"].text, after["north", "shot-0003-false"].text) == (TRUE, wrong)
+    assert after["north", "shot-0004-true"].text == before["north", "shot-0003-true"].text
+
+    for path in (by_model.people / "scenes" / "north.jsonl", by_model.people / "shots.csv"):
+        path.unlink()
+    for frame in CUTS:
+        cut(by_model, frame)
+    by_model.make()
+    assert by_model.bytes() == first
+
+
+def test_a_person_overrules_a_model_that_saw_different_people(by_model):
+    by_model.writer.identity = "doubting"
+    by_model.writer.card_appearance = lambda colours, text: "DIFFERENT PEOPLE: 2"
+    (track, *_) = by_model.opened().video("north").tracked.tracks
+    mend(by_model, "cards", {"track_id": track.track_id, "kind": "A", "text": LOOKS["1"]})
+    by_model.make(until="cards")
+    assert {one for one in described(by_model) if one[0] == "north"} == {("north", track.track_id, "A")}
+    gone = {one["what"]: one["reason"] for one in by_model.dropped() if one["stage"] == "cards"}
+    assert set(gone.values()) == {"not-one-person"}
+    assert not {f"north: {track.track_id}/{kind}" for kind in "AB"} & set(gone)

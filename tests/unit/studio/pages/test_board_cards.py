@@ -155,6 +155,18 @@ def test_cards_and_sentences_are_written_mended_taken_back_and_rejected(boards):
     assert "1 reading, drafts of this video" in boards.page("cards")
 
 
+def test_a_false_sentence_mended_alone_stands_beside_the_true_one_of_the_making(street, tmp_path):
+    (street.people / "scenes" / "north.jsonl").unlink()
+    with studio("solo", tmp_path / "studio", paths=(street.config,)) as made:
+        boards = open_boards(street, made.signed_in())
+        new = SCENE["false"].replace("woman", "child")
+        said = {"act": "keep", "shot": "shot-0001", "text": SCENE["text"], "false": new}
+        assert boards.post("cards", **said).status_code == 302
+        line = json.loads(boards.file("scenes/north.jsonl"))
+        assert (line["text"], line["false"]) == (SCENE["text"], new)
+        assert "1 scene card, drafts of this video" in boards.page("cards")
+
+
 def test_words_stay_with_their_shot_when_it_gets_another_number(boards):
     assert boards.post("shots", act="cut-at", frame="80").status_code == 302
     words = {"shot-0001": "A man stands at a grey wall.", "shot-0002": "A woman walks along a red street."}

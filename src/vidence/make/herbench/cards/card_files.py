@@ -49,13 +49,14 @@ def read_cards(
     Args:
         path: a file ending in .jsonl, or a CSV file.
         tracks: the ids of the tracks that there are; None for any.
-        checks: what changes with each track; a row whose `check` is another one is stale, and no error.
+        checks: what changes with each track; a row whose `check` no track has is stale, and no error.
 
     Raises:
         DataError: as for `each_row`; a row has an empty text, a track that there is not, or is the second of
             a kind for its track; or there is no card.
     """
     cards: dict[tuple[str, str], Card] = {}
+    numbers: dict[tuple[str, str], str] = {}
     stale: list[Unused] = []
 
     def take(row: CardRow) -> None:
@@ -65,17 +66,20 @@ def read_cards(
             raise FieldError("kind", f"{row.kind!r} found; expected A (appearance) or B (path)")
         if not text:
             raise FieldError("text", "it is empty; expected two to four sentences")
-        if checks is not None and row.check and checks.get(row.track_id) != row.check:
+        name = row.track_id
+        if checks is not None and row.check and checks.get(name) != row.check:
+            # Other cuts give a track another number; its cards are known by its frames and boxes.
+            name = next((now for now, check in checks.items() if check == row.check), "")
+        if not name:
             why = f"the track {row.track_id} has changed since; write its card again"
             stale.append(Unused(where=row.where, why=why))
             return
-        _check_track(row.track_id, tracks)
-        if (row.track_id, kind) in cards:
-            raise FieldError("kind", f"the track {row.track_id} has a card of the kind {kind} already")
-        writer = row.writer or path.name
-        cards[row.track_id, kind] = Card(
-            track_id=row.track_id, kind=kind, text=text, frames=row.frames, writer=writer
-        )
+        _check_track(name, tracks)
+        if numbers.get((name, kind)) == row.track_id:
+            raise FieldError("kind", f"the track {name} has a card of the kind {kind} already")
+        if numbers.setdefault((name, kind), row.track_id) != name or row.track_id == name:
+            numbers[name, kind], writer = row.track_id, row.writer or path.name
+            cards[name, kind] = Card(track_id=name, kind=kind, text=text, frames=row.frames, writer=writer)
 
     each_row(path, CardRow, take)
     if not cards and not stale:

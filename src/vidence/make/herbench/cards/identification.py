@@ -19,6 +19,7 @@ from vidence.make.pipeline.writer import Objection, WritingTask, image, in_words
 from vidence.records import ImagePart, Prompt, Record, TextPart
 
 STAGE: Final = "identified"
+ORDERS: Final = 2  # in which a model is asked about a card
 _MOST_PEOPLE: Final = 40
 _LINE: Final = re.compile(r"\AFITS\s*:\s*(none|\d+(?:\s*(?:,|and|;)?\s*\d+)*)\s*\.?\Z", re.IGNORECASE)
 

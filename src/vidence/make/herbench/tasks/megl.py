@@ -89,6 +89,7 @@ class Megl(ComputedTask):
     family = "MEA&N"
     version = 6
     needs: tuple[str, ...] = ("tracked", "chosen", "a_cards")
+    across: tuple[str, ...] = ("a_cards",)
     structures: tuple[str, ...] = ("which", "exits", "entries", "through")
 
     def __init__(self, settings: PeopleSettings) -> None:

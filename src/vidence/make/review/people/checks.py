@@ -1,10 +1,9 @@
 """Checks: twelve letters of what a person saw, by which a row is known to be about the same thing still.
 
-The same letters say what people's files tell of one video beside its tracks and shots, by short names: what
-a making has used, and what was said, taken back or changed since, without anything being made.
+What people's files tell of one video beside its tracks and shots stands under short names, as letters or as
+the words of cards: what a making has used, and what was said, taken back or changed since.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -20,7 +19,7 @@ from vidence.seeing.tracks import Track, TrackedVideo, check_letters, listed_oth
 
 CARD, SCENE, READING, COUNT = "card", "scene card", "reading", "count"
 KINDS: Final = (CARD, SCENE, READING, COUNT)
-_WORDS: Final = (("cards", CARD, ("track_id", "kind")), ("scenes", SCENE, ("shot_id", "at_s", "card_id")))
+_ABOUT: Final = ("check", "track_id", "shot_id", "at_s")
 
 
 def check_of(value: object) -> str:
@@ -69,7 +68,9 @@ def check_of_scene(card: SceneCard) -> str:
 
 
 def said_by_people(folder: Path, video_id: str) -> dict[str, str]:
-    """What is said of a video: letters of each card, reading and count, by its kind and its name.
+    """What is said of a video: the words of each card, letters of each reading and count, by kind and name.
+
+    A card is named by the `check` of its track or shot where its line has one, whatever number that has now.
 
     Args:
         folder: the folder of people's files; what is not there says nothing.
@@ -96,9 +97,9 @@ def said_by_people(folder: Path, video_id: str) -> dict[str, str]:
 
 
 def _words(folder: Path, video_id: str) -> dict[str, str]:
-    """The cards and scene cards of a video."""
+    """The cards and scene cards of a video, true and false."""
     said: dict[str, str] = {}
-    for name, kind, keys in _WORDS:
+    for name, kind in (("cards", CARD), ("scenes", SCENE)):
         path = folder / name / f"{video_id}.jsonl"
         lines = path.read_bytes().splitlines() if path.is_file() else []
         for number, line in enumerate(lines, 1):
@@ -108,28 +109,29 @@ def _words(folder: Path, video_id: str) -> dict[str, str]:
                 row = msgspec.json.decode(line, type=dict[str, object])
             except msgspec.DecodeError as error:
                 raise DataError(f"{path}:{number}: {error}") from error
-            about = "/".join(str(row.get(key, "")) for key in keys)
-            said[_free(said, f"{kind}:{about}")] = check_of(sorted(row.items()))
+            about = next((str(row[key]) for key in _ABOUT if row.get(key) not in (None, "")), "")
+            what = row.get("kind") or ("false" if row.get("changes") else "true")
+            said[f"{kind}:{about}/{what}"] = str(row.get("text", ""))
+            if row.get("false"):
+                said[f"{kind}:{about}/false"] = str(row["false"])
     return said
 
 
-def _free(said: Mapping[str, str], name: str) -> str:
-    """A name that is not taken: a file may hold several lines about one thing."""
-    n = sum(one == name or one.startswith(f"{name}#") for one in said)
-    return f"{name}#{n + 1}" if n else name
+def changed(
+    before: Mapping[str, str], now: Mapping[str, str], *, used: Mapping[str, str]
+) -> dict[str, list[str]]:
+    """The names of cards, readings and counts that are new, other, or gone, by kind; no kind without one.
 
+    What says the same as what is `used` by now, whoever wrote that, is not new. All that is said of the
+    number of people at one place in one window is one count.
 
-def changed(before: Mapping[str, str], now: Mapping[str, str]) -> dict[str, int]:
-    """How many cards, readings and counts are new, other, or gone, by kind; those of which none is, not.
-
-    All that is said of the number of people at one place in one window is one count.
-
-    >>> changed({"card:3/A": "aa"}, {"card:3/A": "bb", "count:left:top whole p1": "cc"})
-    {'card': 1, 'count': 1}
+    >>> changed({"card:3/A": "aa"}, {"card:3/A": "bb", "count:left:top whole p1": "cc"}, used={})
+    {'card': ['card:3/A'], 'count': ['count:left:top whole']}
     """
-    names = {_thing(name) for name in {*before, *now} if before.get(name) != now.get(name)}
-    found = Counter(name.partition(":")[0] for name in names)
-    return {kind: found[kind] for kind in KINDS if found[kind]}
+    others = {name for name in {*before, *now} if now.get(name) != before.get(name)}
+    names = {_thing(name) for name in others if name not in now or now[name] != used.get(name)}
+    found = {kind: sorted(name for name in names if name.startswith(f"{kind}:")) for kind in KINDS}
+    return {kind: some for kind, some in found.items() if some}
 
 
 def _thing(name: str) -> str:

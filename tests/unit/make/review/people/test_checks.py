@@ -78,7 +78,12 @@ def words(folder, name, *rows):
 def test_cards_readings_and_counts_are_known_by_their_names(tmp_path):
     assert said_by_people(tmp_path, "v") == {}
     words(tmp_path, "cards", {"track_id": "3", "kind": "A", "text": "Tall."})
-    words(tmp_path, "scenes", {"shot_id": "s1", "text": "A."}, {"shot_id": "s1", "text": "B."})
+    words(
+        tmp_path,
+        "scenes",
+        {"shot_id": "s1", "check": "b" * 12, "text": "A."},
+        {"at_s": 0, "text": "B.", "false": "C."},
+    )
     append_row(tmp_path, CardCheckRow(**ABOUT, track_id="3", kind="A", fits="one", leaks="no", by="p1"))
     false = FalseCheckRow(**ABOUT, card_id="s1-false", told="true", occurs="no", natural="yes", by="p1")
     append_row(tmp_path, false)
@@ -86,8 +91,9 @@ def test_cards_readings_and_counts_are_known_by_their_names(tmp_path):
     before = said_by_people(tmp_path, "v")
     assert set(before) == {
         "card:3/A",
-        "scene card:s1//",
-        "scene card:s1//#2",
+        f"scene card:{'b' * 12}/true",
+        "scene card:0/true",
+        "scene card:0/false",
         "reading:3/A p1",
         "reading:s1-false p1",
         "count:left:top whole p1",
@@ -106,6 +112,8 @@ def test_cards_readings_and_counts_are_known_by_their_names(tmp_path):
             counter="p1",
         ),
     )
-    assert changed(before, said_by_people(tmp_path, "v")) == {"card": 1}
-    assert changed(before, before) == {}
-    assert changed(before, {}) == {"card": 1, "scene card": 2, "reading": 2, "count": 1}
+    now = said_by_people(tmp_path, "v")
+    assert changed(before, now, used={}) == {"card": ["card:3/A"]}
+    assert changed(before, now, used={"card:3/A": "Small."}) == changed(before, before, used={}) == {}
+    gone = {kind: len(names) for kind, names in changed(before, {}, used=now).items()}
+    assert gone == {"card": 1, "scene card": 3, "reading": 2, "count": 1}
