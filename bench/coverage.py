@@ -24,11 +24,11 @@ from vidence.statistics.intervals import (
     exact_end,
     p_values,
     proportion,
-    quantile,
     share_ends,
 )
 from vidence.statistics.power import Design, paired_detectable
 from vidence.statistics.sandwich import Layout
+from vidence.statistics.student import quantile
 
 LEVELS = (0.8, 0.9, 0.95, 0.99)
 VIDEOS = (2, 3, 5, 10, 20, 40, 60, 100, 300)

@@ -17,9 +17,10 @@ from dataclasses import dataclass
 import numpy as np
 from simulated import print_page
 
-from vidence.statistics.intervals import exact_end, quantile
+from vidence.statistics.intervals import exact_end
 from vidence.statistics.sandwich import Layout
 from vidence.statistics.sequential import BettingCapital
+from vidence.statistics.student import quantile
 
 BEGIN, END = "<!-- made by bench/sequential.py -->", "<!-- end of bench/sequential.py -->"
 SIZES = {

@@ -287,7 +287,7 @@ class FrameDesk:
             positions = positions_of(view, clip, item, scores=scores)
             if np.any(np.asarray(positions) < 0):
                 raise ValueError(f"it chose position {np.min(positions)}")
-            return tuple(clip.ref(int(p)) for p in positions)
+            return tuple(clip.refs(positions))
         except VidenceError:
             raise
         except Exception as error:

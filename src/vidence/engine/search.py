@@ -289,8 +289,7 @@ def _assembled(
     found: Mapping[tuple[Source, str], Mapping[int, float] | Failed],
 ) -> Scores | Failed:
     scores = np.zeros(len(positions))
-    for i, position in enumerate(positions.tolist()):
-        ref = question.clip.ref(position)
+    for i, ref in enumerate(question.clip.refs(positions)):
         table = found[question.sources[ref.media_index], text]
         if isinstance(table, Failed):
             return table
@@ -306,7 +305,7 @@ async def delivered(
     Raises:
         MediaError: one cannot be decoded.
     """
-    refs = [question.clip.ref(int(position)) for position in positions]
+    refs = question.clip.refs(positions)
     found: dict[tuple[int, int], EncodedFrame] = {}
     for media_index in sorted({ref.media_index for ref in refs}):
         indices = sorted({ref.frame_index for ref in refs if ref.media_index == media_index})

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from vidence.records import FrameRef
 
@@ -40,13 +40,14 @@ class Clip:
         """The time that the frames cover, each lasting 1/fps, in seconds."""
         return self.n_frames / self.fps if self.fps > 0 else 0.0
 
-    def ref(self, position: int) -> FrameRef:
-        """The frame at a position of the sequence."""
-        return FrameRef(
-            media_index=int(self.media_indices[position]),
-            frame_index=int(self.frame_indices[position]),
-            time_s=float(self.times_s[position]),
-        )
+    def refs(self, positions: ArrayLike) -> list[FrameRef]:
+        """The frames at some positions of the sequence, in their order."""
+        at = np.asarray(positions, np.int64)
+        known = (self.media_indices[at].tolist(), self.frame_indices[at].tolist(), self.times_s[at].tolist())
+        return [
+            FrameRef(media_index=media_index, frame_index=frame_index, time_s=time_s)
+            for media_index, frame_index, time_s in zip(*known, strict=True)
+        ]
 
     def part(self, positions: NDArray[np.int64]) -> Self:
         """The frames at some positions, as a sequence of their own."""

@@ -15,7 +15,7 @@ from vidence.records import Estimate, Item, Record
 from vidence.report.pairing import PairedRuns, pair
 from vidence.report.results import Run
 from vidence.report.scores import NO_VALUE, Draws, ScoredQuestions, headline_accuracy, macro_tag
-from vidence.statistics.intervals import ClusteredMean, quantile
+from vidence.statistics.intervals import ClusteredMean
 from vidence.statistics.item_response import (
     DOUBTFUL,
     LEAST_RUNS,
@@ -26,6 +26,7 @@ from vidence.statistics.item_response import (
     predicted,
 )
 from vidence.statistics.resampling import mean_weights
+from vidence.statistics.student import quantile
 from vidence.tables.table import (
     Table,
     by_name,

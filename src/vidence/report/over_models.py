@@ -12,8 +12,8 @@ from vidence.errors import UsageError
 from vidence.records import Estimate
 from vidence.report.results import Row
 from vidence.report.scores import Draws, ScoredQuestions, chosen, natural_order
-from vidence.statistics.intervals import quantile
 from vidence.statistics.sorted_means import Marks, SortedMeans, sorted_means
+from vidence.statistics.student import quantile
 from vidence.tables.charts import Chart, Point, Series
 from vidence.tables.table import Cell, Column, Table, p_words
 from vidence.tables.table import Row as TableRow

@@ -13,10 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from vidence.errors import UsageError
 from vidence.records import Estimate, Record, noun_of
-from vidence.statistics.intervals import ClusteredMean, quantile, too_few
+from vidence.statistics.intervals import ClusteredMean, too_few
 from vidence.statistics.paired import Verdict, verdict
 from vidence.statistics.resampling import ROUNDING, as_values, check_level
 from vidence.statistics.sandwich import Layout
+from vidence.statistics.student import quantile, two_sided
 
 # With fewer videos in a group nothing is said of how sure its mean is.
 LEAST_VIDEOS = 6
@@ -79,8 +80,6 @@ def contrast(
     >>> round(found.estimate.value, 3), found.verdict
     (-0.667, 'clear')
     """
-    from scipy.special import stdtr
-
     check_level(level)
     numbers = as_values(values)
     _check(numbers, clusters=clusters, groups=groups)
@@ -98,7 +97,7 @@ def contrast(
     value, half, p_value = float(layout.mean(found.totals)), math.nan, 1.0
     if not reason:
         error = math.sqrt(_variance(layout, found.totals))
-        half, p_value = quantile(layout.dof, level) * error, 2 * float(stdtr(layout.dof, -abs(value) / error))
+        half, p_value = quantile(layout.dof, level) * error, two_sided(layout.dof, value / error)
         how = f"clustered error CR2, t with {layout.dof:.1f} degrees of freedom"
     largest = sum(weight for weight in weights.values() if weight > 0)
     low, high = np.clip([value - half, value + half], -largest, largest).tolist()

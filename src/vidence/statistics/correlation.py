@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from vidence.errors import UsageError
 from vidence.records import Estimate, Record
 from vidence.statistics.resampling import ROUNDING, USUAL, Resampling, as_labels, as_values, bootstrap_items
+from vidence.statistics.student import quantile
 
 RankError = Literal["fieller", "bonett-wright", "fisher"]
 CorrelationKind: TypeAlias = Literal["spearman", "pearson"]
@@ -103,12 +104,10 @@ def _correlation(
 
 def _fisher(found: _Coefficient, n: int, *, level: float) -> Estimate:
     """The interval of Fisher's z."""
-    from scipy.special import ndtri
-
     value, low, high = found.value, math.nan, math.nan
     method = f"{found.name}; Fisher's z, {found.how}"
     if n > 3:
-        half = float(ndtri((1 + level) / 2)) * math.sqrt(found.variance / (n - 3))
+        half = quantile(math.inf, level) * math.sqrt(found.variance / (n - 3))
         # At -1 and 1 z is infinite, and the interval has no width.
         centre = math.atanh(value) if abs(value) < 1 else math.copysign(math.inf, value)
         low, high = math.tanh(centre - half), math.tanh(centre + half)

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from vidence.errors import UsageError
 from vidence.records import ClusterNoun, Estimate, noun_of
+from vidence.statistics import student
 from vidence.statistics.resampling import as_labels, as_values, check_level
 from vidence.statistics.sandwich import Layout
 
@@ -69,8 +70,6 @@ def share_ends(
     Departs: CR2 variance and Bell and McCaffrey's degrees of freedom, see `sandwich.Layout`; the parts of
         clusters, which add as much to the degrees of freedom. `bench/coverage.py` measures all of this.
     """
-    from scipy.special import stdtrit
-
     means, seen = np.asarray(share, np.float64), np.asarray(variance, np.float64)
     n, rarer = layout.n_effective, np.minimum(means, 1 - means)
     part, is_spread = np.full(means.shape, 0.5), seen > 0
@@ -78,7 +77,8 @@ def share_ends(
     centre = (n * means + part) / (n + 2 * part)
     spread = (n**2 * seen + part * ((1 - centre) ** 2 + centre**2)) / (n + 2 * part) ** 2
     # Student's t squared over the number of independent answers.
-    critical = stdtrit(layout.dof + 2 * part * layout.dof_unseen, (1 + level) / 2)
+    dofs = layout.dof + 2 * part * layout.dof_unseen
+    critical = np.reshape([student.quantile(dof, level) for dof in dofs.ravel().tolist()], dofs.shape)
     each = critical**2 * spread / (centre * (1 - centre))
     low, high = wilson(means, each)
     return np.where(means <= 0, 0.0, low), np.where(means >= 1, 1.0, high)
@@ -111,21 +111,13 @@ def p_values(
     Source: as `sandwich.Layout`.
     Departs: the papers say nothing of clusters that do not differ.
     """
-    from scipy.special import stdtr
-
     means, variances = np.asarray(difference, np.float64), np.asarray(variance, np.float64)
     # The least share of clusters of another kind that could make the difference 0.
     found = np.minimum(1.0, 2 * (1 + np.abs(means)) ** -float(n_alike))
     is_spread = variances > 0
-    found[is_spread] = 2 * stdtr(dof, -np.abs(means[is_spread]) / np.sqrt(variances[is_spread]))
+    distances = np.abs(means[is_spread]) / np.sqrt(variances[is_spread])
+    found[is_spread] = [student.two_sided(dof, t) for t in distances.tolist()]
     return np.minimum(1.0, np.maximum(found, 2 * 0.5 ** np.asarray(n_apart, np.float64)))
-
-
-def quantile(dof: float, level: float) -> float:
-    """How many standard errors an interval of Student's t reaches to each side."""
-    from scipy.special import stdtrit
-
-    return float(stdtrit(dof, (1 + level) / 2))
 
 
 def exact_end(n: int, level: float) -> float:
@@ -326,7 +318,7 @@ class ClusteredMean:
         if reason:
             method = f"{name}; no interval: {reason}"
             return self._estimate((math.nan, math.nan), level=level, method=method, reason=reason)
-        half = quantile(self.layout.dof, level) * math.sqrt(self.variance)
+        half = student.quantile(self.layout.dof, level) * math.sqrt(self.variance)
         ends = max(bounds[0], self.value - half), min(bounds[1], self.value + half)
         return self._estimate(ends, level=level, method=f"{name}; {self._t()}", dof=self.layout.dof)
 
@@ -441,12 +433,10 @@ def proportion(k: int, n: int, *, level: float = 0.95) -> Estimate:
     >>> round(estimate.low, 4), round(estimate.high, 4)
     (0.2553, 0.3662)
     """
-    from scipy.special import ndtri
-
     check_level(level)
     if n < 1 or not 0 <= k <= n:
         raise UsageError(f"{k} of {n} is no proportion; expected n of 1 or more and k from 0 to n")
-    low, high = wilson(np.array(k / n), ndtri((1 + level) / 2) ** 2 / n)
+    low, high = wilson(np.array(k / n), student.quantile(math.inf, level) ** 2 / n)
     return Estimate(
         value=k / n,
         # At the ends the formula gives k/n itself, up to rounding.

@@ -20,10 +20,10 @@ from vidence.statistics.intervals import (
     Bounds,
     ClusteredMean,
     Values,
-    quantile,
     share_ends,
 )
 from vidence.statistics.resampling import as_labels, as_values, mean_weights
+from vidence.statistics.student import quantile, two_sided
 
 APART: Bounds = (-1.0, 1.0)
 LEAST_READ = 5
@@ -127,9 +127,7 @@ class PseudoMarks:
             a general approach" (limits of parts, in squares).
         Departs: only what goes beyond the variance of the marks is added, and less where more was read.
         """
-        from scipy.special import ndtri
-
-        z, p = float(ndtri((1 + level) / 2)), self.shares
+        z, p = quantile(math.inf, level), self.shares
         n_all, n = (np.bincount(some, minlength=len(p)) for some in (self.codes, self.codes[self.is_read]))
         unread = 1 - n / np.maximum(n_all, 1)
         factor = np.bincount(self.codes, weights=weights, minlength=len(p)) ** 2 * unread
@@ -189,8 +187,6 @@ def reaching(
     found: ClusteredMean, slack: tuple[float, float], *, bounds: Bounds, level: float
 ) -> tuple[Estimate, float]:
     """A mean of pseudo-marks or their differences with a slack on both sides, and its p-value of being 0."""
-    from scipy.special import stdtr
-
     plain, dof, value = found.interval(bounds=UNBOUNDED, level=level), found.layout.dof, found.value
     is_share = bounds == SHARE
     if found.reason:
@@ -215,4 +211,4 @@ def reaching(
         dof=dof,
         reason="",
     )
-    return estimate, 2 * float(stdtr(dof, -abs(value) / error)) if error > 0 else float(value == 0)
+    return estimate, two_sided(dof, value / error) if error > 0 else float(value == 0)

@@ -9,9 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from vidence.errors import UsageError
 from vidence.records import Estimate, Record
-from vidence.statistics.intervals import ClusteredMean, quantile
+from vidence.statistics.intervals import ClusteredMean
 from vidence.statistics.repeats import over_repeats
 from vidence.statistics.resampling import ROUNDING, USUAL, Figure, Resampling, bootstrap
+from vidence.statistics.student import quantile
 
 
 class Ratio(Record):

@@ -9,8 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 from vidence.errors import UsageError
 from vidence.records import Estimate, Record, noun_of
 from vidence.statistics.contrasts import LEAST_VIDEOS
-from vidence.statistics.intervals import Values, quantile, too_few
+from vidence.statistics.intervals import Values, too_few
 from vidence.statistics.resampling import as_labels, check_level
+from vidence.statistics.student import quantile
 
 _STEPS, _CLOSE = 100, 1e-10
 

@@ -118,7 +118,7 @@ def test_a_choice_of_nothing_is_refused_and_a_short_one_is_noted():
 
 def test_several_media_have_times_one_after_the_other():
     clip, item = clip_and_item([("video", 20), ("image", 1), ("video", 10)])
-    refs = tuple(clip.ref(p) for p in (0, 19, 20, 21, 30))
+    refs = tuple(clip.refs((0, 19, 20, 21, 30)))
     frame = ShownFrame(frame=encode(np.zeros((2, 2, 3), np.uint8), VIEW_ENCODING), time_s=0.0)
     selection = Selection(selector="s", version=1, frames=refs, n_candidates=31)
     view = ViewContent(selection=selection, frames=(frame,) * 5, duration_s=3.0, starts_s=(0.0, 2.0, 2.0))
