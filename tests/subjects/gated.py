@@ -46,4 +46,4 @@ def video(video_id: str, **changes: object) -> VideoSource:
 def questions(drafts: Sequence[Draft], **videos: VideoSource) -> tuple[Question, ...]:
     tasks = {task.code: task for task in (create("task", name) for name in ("ac", "fam", "fom"))}
     known = {one.video_id: videos.get(one.video_id) or video(one.video_id) for one in drafts}
-    return numbered(drafts, tasks=tasks, videos=known)
+    return numbered(drafts, tasks=tasks, videos=known, maker="herbench/1")

@@ -20,7 +20,7 @@ from vidence.make.herbench.session import HerbenchSession, VideoState
 from vidence.make.pipeline.cache import digest_of
 from vidence.make.pipeline.ledger import write_file
 from vidence.make.pipeline.material import Dropped
-from vidence.make.pipeline.output import Question, item_of, json_file, json_lines
+from vidence.make.pipeline.output import Question, json_file, json_lines
 from vidence.make.release.made_release import ReleaseExtras, release_questions
 from vidence.make.release.papers import NO_SECTION, Section
 from vidence.make.review.audit import (
@@ -209,7 +209,7 @@ def _opened(work: HerbenchSession, videos: Sequence[VideoState], needed: Collect
     return opened
 
 
-def release(work: HerbenchSession, reviewing: Reviewing, *, gated: Gated, maker: str) -> tuple[Question, ...]:
+def release(work: HerbenchSession, reviewing: Reviewing, *, gated: Gated) -> tuple[Question, ...]:
     """Release what the review left, where it is done; the questions that are left.
 
     Raises:
@@ -243,7 +243,7 @@ def release(work: HerbenchSession, reviewing: Reviewing, *, gated: Gated, maker:
         else Section(sentences=(result.rule,), tables=(review_table(result),)),
         is_decided=True,
     )
-    items = [item_of(one, maker=maker) for one in questions]
+    items = [one.item for one in questions]
     left = release_questions(work, items, config, media_root=work.out, extras=extras)
     kept = {item.item_id for item in left}
     return tuple(one for one in questions if one.question_id in kept)

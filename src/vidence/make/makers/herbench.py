@@ -169,13 +169,14 @@ class _Build(HerbenchSession):
             gated.drafts,
             tasks={one.task.code: one.task for one in self.orders},
             videos={one.video_id: one.source.video for one in self.videos},
+            maker=MADE_BY,
         )
         self.tasks = [one.draft.task for one in self.questions]
 
     def write_questions(self) -> None:
         """Write the questions."""
         folder = self.root / self.config.videos
-        self.files += write_questions(self.questions, self.out, videos=folder, maker=MADE_BY)
+        self.files += write_questions(self.questions, self.out, videos=folder)
         self.n_made = len(self.questions)
         self.sentences += self._hints()
 
@@ -198,7 +199,7 @@ class _Build(HerbenchSession):
 
     def release(self) -> None:
         """Write the release that the configuration wants."""
-        left = release(self, self.reviewing, gated=self.gated, maker=MADE_BY)
+        left = release(self, self.reviewing, gated=self.gated)
         self.tasks = [one.draft.task for one in left]
 
     # ------------------------------------------------------------------ the end

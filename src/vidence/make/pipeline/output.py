@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import msgspec
@@ -22,21 +23,40 @@ _NO_LETTER = re.compile(r"[^a-z]+")
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """A draft with its final name, its task and its video."""
+    """A draft with its final name, its task, its video and who made it."""
 
     question_id: str
     draft: Draft
     task: Task
     video: VideoSource
+    maker: str
 
     @property
     def letter(self) -> str:
         """The letter of the right choice."""
         return letter_of(self.draft)
 
+    @cached_property
+    def item(self) -> Item:
+        """The question in our item format; its media path starts from the folder of the file of items."""
+        draft, video = self.draft, self.video
+        item = item_of_draft(
+            draft,
+            item_id=self.question_id,
+            family=self.task.family,
+            provenance=Provenance(
+                source=video.collection or video.path, licence=video.licence, revision="", maker=self.maker
+            ),
+        )
+        media = (Media(path=(VIDEOS_LINK / video.path).as_posix(), sha256=video.sha256 or None),)
+        tags = item.tags | ({"source": video.collection} if video.collection else {})
+        return msgspec.structs.replace(
+            item, benchmark=draft.benchmark or _HERBENCH, media=media, source=video.source_id, tags=tags
+        )
+
 
 def numbered(
-    drafts: Sequence[Draft], *, tasks: Mapping[str, Task], videos: Mapping[str, VideoSource]
+    drafts: Sequence[Draft], *, tasks: Mapping[str, Task], videos: Mapping[str, VideoSource], maker: str
 ) -> tuple[Question, ...]:
     """Give drafts their names, ``TSO_0000`` and so on, task by task in their order."""
     counts: dict[str, int] = {}
@@ -49,6 +69,7 @@ def numbered(
                 draft=draft,
                 task=tasks[draft.task],
                 video=videos[draft.video_id],
+                maker=maker,
             )
         )
     return tuple(questions)
@@ -57,24 +78,6 @@ def numbered(
 def letter_of(draft: Draft) -> str:
     """The letter of the right choice."""
     return chr(ord("A") + draft.answer_index)
-
-
-def item_of(question: Question, *, maker: str) -> Item:
-    """A question in our item format; its media path starts from the folder of the file of items."""
-    draft, video = question.draft, question.video
-    item = item_of_draft(
-        draft,
-        item_id=question.question_id,
-        family=question.task.family,
-        provenance=Provenance(
-            source=video.collection or video.path, licence=video.licence, revision="", maker=maker
-        ),
-    )
-    media = (Media(path=(VIDEOS_LINK / video.path).as_posix(), sha256=video.sha256 or None),)
-    tags = item.tags | ({"source": video.collection} if video.collection else {})
-    return msgspec.structs.replace(
-        item, benchmark=draft.benchmark or _HERBENCH, media=media, source=video.source_id, tags=tags
-    )
 
 
 def item_of_draft(
@@ -111,8 +114,7 @@ def item_of_draft(
 
 def herbench_row(question: Question) -> dict[str, object]:
     """A question as HERBench's own task files have it; see `herbench_row_of`."""
-    item = item_of(question, maker="")
-    return herbench_row_of(item, video_id=question.video.video_id, task_type=question.task.title)
+    return herbench_row_of(question.item, video_id=question.video.video_id, task_type=question.task.title)
 
 
 def herbench_row_of(item: Item, *, video_id: str, task_type: str) -> dict[str, object]:
@@ -184,22 +186,19 @@ def stamp(tenths: int) -> str:
     return f"{hours:02d}:{clock}" if hours else clock
 
 
-def write_questions(
-    questions: Sequence[Question], folder: Path, *, videos: Path, maker: str
-) -> tuple[Path, ...]:
+def write_questions(questions: Sequence[Question], folder: Path, *, videos: Path) -> tuple[Path, ...]:
     """Write items, drafts and task files; task files of an earlier session that are no more are removed.
 
     Args:
         questions: what to write.
         folder: the folder of the set.
         videos: the folder that the paths of videos start from; ``data/videos`` becomes a link to it.
-        maker: who made them, for the provenance.
 
     Raises:
         StoreError: something cannot be written.
     """
     contents = {
-        Path(ITEMS_FILE): json_lines([item_of(q, maker=maker) for q in questions]),
+        Path(ITEMS_FILE): json_lines([q.item for q in questions]),
         Path(DRAFTS_FILE): json_lines([q.draft for q in questions]),
     }
     contents |= task_files(questions, herbench_row)

@@ -68,7 +68,7 @@ def work_again(folder):
 )
 def test_nothing_is_released_too_early(tmp_path, overrides, pending, said):
     work = session(tmp_path, overrides=overrides, release=HerbenchRelease(version="1.0.0"))
-    release(work, Reviewing(questions=ASKED, is_pending=pending), gated=GATED, maker="herbench/1")
+    release(work, Reviewing(questions=ASKED, is_pending=pending), gated=GATED)
     assert said in work.sentences[-1]
     assert not (tmp_path / "out" / "release").exists()
 
@@ -76,12 +76,12 @@ def test_nothing_is_released_too_early(tmp_path, overrides, pending, said):
 def test_a_release_that_nobody_reviewed_must_say_so(tmp_path):
     work = session(tmp_path, release=HerbenchRelease(version="1.0.0"))
     with pytest.raises(UsageError, match=r"\[release\] without \[review\]"):
-        release(work, Reviewing(questions=ASKED), gated=GATED, maker="herbench/1")
+        release(work, Reviewing(questions=ASKED), gated=GATED)
 
 
 def test_without_release_in_the_configuration_nothing_happens(tmp_path):
     work = session(tmp_path)
-    assert release(work, Reviewing(questions=ASKED), gated=GATED, maker="herbench/1") == ASKED
+    assert release(work, Reviewing(questions=ASKED), gated=GATED) == ASKED
     assert (work.files, work.sentences) == ([], [])
 
 
@@ -89,7 +89,7 @@ def test_a_release_is_written_once_and_stays(tmp_path):
     folder = tmp_path / "out" / "release" / "set-1.0.0"
     for _ in range(2):
         work = session(tmp_path, release=OUT)
-        release(work, Reviewing(questions=ASKED[:1]), gated=GATED, maker="herbench/1")
+        release(work, Reviewing(questions=ASKED[:1]), gated=GATED)
         assert work.sentences[-1] == f"Release {folder}: 1 questions."
     assert work.files[-1].parent == folder
     assert work.files[-1].is_file()

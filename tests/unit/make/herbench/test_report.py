@@ -22,7 +22,7 @@ from vidence.make.herbench.session import VideoState
 from vidence.make.herbench.sources import Source
 from vidence.make.pipeline.ledger import Account, StageAccount
 from vidence.make.pipeline.material import Draft, Material, VideoSource
-from vidence.make.pipeline.output import Question, herbench_row, item_of, stamp
+from vidence.make.pipeline.output import Question, herbench_row, stamp
 from vidence.make.pipeline.pictures import PictureFolder
 from vidence.make.pipeline.report_pictures import PALETTE, ways
 from vidence.make.review.decision import ReviewResult, TaskReview
@@ -41,6 +41,7 @@ VIDEO = VideoSource(
     collection="OWN",
     licence="CC0",
 )
+MAKER = "vidence make herbench 1"
 TASK = create("task", "tso")
 SOURCE = Source(video=VIDEO, file=None, rule=SourceRule(path="a/v.mp4"))
 
@@ -62,7 +63,7 @@ def question(n: int, *, answer: int = 0, structure: str = "order", task: str = "
         k=3,
         facts={"order": "1 < 2"},
     )
-    return Question(question_id=f"{task}_{n:04d}", draft=draft, task=TASK, video=VIDEO)
+    return Question(question_id=f"{task}_{n:04d}", draft=draft, task=TASK, video=VIDEO, maker=MAKER)
 
 
 def page(questions: list[Question], tmp_path) -> str:
@@ -142,10 +143,10 @@ def test_a_stamp_is_minutes_seconds_and_tenths(tenths, text):
 
 
 def test_an_item_says_where_it_is_from():
-    item = item_of(question(0), maker="vidence make herbench 1")
+    item = question(0).item
     assert item.media[0].path == "data/videos/a/v.mp4"
     assert item.provenance.licence == "CC0"
-    assert item.provenance.maker == "vidence make herbench 1"
+    assert item.provenance.maker == MAKER
     assert item.tags["draft"] == "TSO-0"
     assert item.rationale == "order: 1 < 2"
 
