@@ -6,7 +6,7 @@ import pytest
 
 from subjects.asked_items import question, write_reader
 from subjects.making import lines
-from vidence.records import Item
+from vidence.records import Item, Media
 
 
 def write(folder, name, items: list[Item]):
@@ -24,7 +24,7 @@ def folder(vidence):
 
 
 def test_what_a_reader_knows_is_dropped_with_an_account_and_the_call_repeats_it(vidence, folder):
-    arguments = ("gate", "q.jsonl", "--rule", "humanpcr", "--model", "readers.py:reader")
+    arguments = ("gate", "q.jsonl", "--rule", "humanpcr", "--model", "readers.py:reader", "--allow-leaks")
     done = vidence(*arguments, "--out", "kept.jsonl", "--folder", "gate", "--json", "said.json")
     assert done.code == 0, done.err
     assert "of 40 questions are kept" in done.out
@@ -46,7 +46,8 @@ def test_what_a_reader_knows_is_dropped_with_an_account_and_the_call_repeats_it(
 
 
 def test_verdicts_of_an_earlier_call_are_followed_and_refused_on_other_questions(vidence, folder):
-    assert vidence("gate", "q.jsonl", "--model", "readers.py:reader", "--folder", "gate").code == 0
+    given = ("gate", "q.jsonl", "--model", "readers.py:reader", "--folder", "gate", "--allow-leaks")
+    assert vidence(*given).code == 0
     done = vidence("gate", "q.jsonl", "--by", "gate/verdicts.jsonl", "--out", "kept.jsonl")
     assert done.code == 0, done.err
     assert "solved-blind" in done.out
@@ -72,6 +73,24 @@ def test_a_judge_marks_free_answers_in_other_words(vidence, folder):
     verdicts = [one for one in lines(folder / "free" / "verdicts.jsonl") if one["gate"] == "text-only"]
     assert [one["decision"] for one in verdicts] == ["dropped", "dropped", "open", "kept"]
     assert "judged by readers.py:grader as rule-first" in done.out
+
+
+def test_a_structure_that_is_kept_and_leaks_ends_with_three_unless_it_is_allowed(vidence, folder):
+    def told(i: int) -> Item:
+        texts = [f"thing {i}{k}" for k in range(5)]
+        texts[i % 5] += " with very many words behind it"
+        media = (Media(path=f"{i}.mp4"),)
+        return question(i, choices=tuple(texts), answer="ABCDE"[i % 5], media=media)
+
+    write(folder, "told.jsonl", [told(i) for i in range(60)])
+    done = vidence("gate", "told.jsonl", "--out", "kept.jsonl")
+    assert done.code == 3
+    assert "Kept though texts give them away: t; drop them (--hold) or say --allow-leaks." in done.out
+    assert len(lines(folder / "kept.jsonl")) == 60
+    assert vidence("gate", "told.jsonl", "--allow-leaks").code == 0
+    held = vidence("gate", "told.jsonl", "--hold", "t", "--out", "held.jsonl")
+    assert held.code == 3  # nothing is left
+    assert "0 of 60 questions are kept" in held.out
 
 
 def test_nothing_left_and_what_makes_no_sense(vidence, folder):

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 SECTION = "Make"
 
-NOTHING_LEFT = 3  # the command did its work, and no question is left
+FOUND = 3  # the command did its work: no question is left, or what is kept gives itself away
 _SEED = 0  # of orders of choices
 
 
@@ -91,6 +91,9 @@ class Gate(Record):
             metavar="STRUCTURE",
         ),
     ] = ()
+    allow_leaks: Annotated[
+        bool, flag("End with 0, too, where structures are kept that texts give away.", "--allow-leaks")
+    ] = False
     by: Annotated[
         Path | None, flag("Keep and drop by the verdicts of an earlier call; nothing is asked.")
     ] = None
@@ -129,12 +132,15 @@ def gate(given: Gate) -> int:
 
     Doubles, leaks across splits, readers without the video, with one frame, with a piece of evidence
     withheld, and what texts give away. Verdicts and the account of what is dropped are written into the
-    folder; the same command goes on, and nothing is asked twice. The exit code is 3 when nothing is left.
+    folder; the same command goes on, and nothing is asked twice. The exit code is 3 when nothing is left, or
+    a structure is kept that texts give away.
     """
+    from vidence.make.gates.tables import leaking
     from vidence.make.gates.verdicts import filter_items
 
     drop, shown = given.decisions, screen(given.out, given.json_path)
     read = given.questions.load().with_answers(doing="a gate")
+    leaks: tuple[str, ...] = ()
     if given.by is not None:
         kept, sentences = _by_verdicts(given.by, read.items, drop=drop)
         tables: tuple[Table, ...] = ()
@@ -145,11 +151,13 @@ def gate(given: Gate) -> int:
         kept, dropped = filter_items(read.items, gated.verdicts, drop=drop)
         _write(given.kept_in, gated, dropped=dropped, n_kept=len(kept))
         sentences, tables = _results(read.items, gated, rules, n_kept=len(kept))
+        leaks = () if given.allow_leaks else leaking(gated.balance, given.hold)
+        sentences = (*sentences, *leaks)
     if given.out is not None:
         items_in(kept, given.out, media_root=read.loaded.media_root)
     write_said(given.json_path, "gate", sentences=sentences, tables=tables)
     show(shown, sentences, [one for one in tables if one.rows and one.name != "rules"])
-    return 0 if kept else NOTHING_LEFT
+    return FOUND if leaks or not kept else 0
 
 
 def _rules(given: Gate) -> "GateRules":

@@ -107,11 +107,6 @@ class _Video:
         self.seen: set[object] = set()
         self.facts: Counter[tuple[str, str]] = Counter()
 
-    @property
-    def wants_more(self) -> bool:
-        """Whether compositions are missing, and a cell may still give one."""
-        return self.n < self.quota.per_video and len(self.dead) < len(self.quota.cells)
-
     def take(self, made: Composed) -> bool:
         """Whether a composition adds something: another answer, and facts that are not used up."""
         keys = {*_asked(made), _program(made)}

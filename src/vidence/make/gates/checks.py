@@ -5,18 +5,19 @@ A hint may not hold the answer, or a step of the reasoning that leads to it.
 
 import re
 import unicodedata
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 from typing import Final
 
 from vidence.explain.audit.checks import exact_form, text_reasons
 from vidence.make.gates.model_gates import Asked, as_items, id_of
 from vidence.make.gates.rules import CheckRules
 from vidence.make.pipeline.english import content_words
+from vidence.make.pipeline.lexicon import listed
 from vidence.make.pipeline.material import Draft, Dropped
 from vidence.make.pipeline.writer import Objection
 from vidence.records import Evidence, Item
-from vidence.statistics.near_duplicates import near_pairs
 from vidence.text import letter_index, normal_form
 
 CHECKS: Final = "checks"
@@ -126,19 +127,38 @@ def _doubled(items: Sequence[Item], rules: CheckRules) -> Iterator[Dropped]:
         if len(said[text]) > 1
     )
     first: dict[tuple[str, str], int] = {}
+    by_answer: dict[str, list[int]] = defaultdict(list)
     for i, (text, answer) in enumerate(zip(texts, answers, strict=True)):
         if first.setdefault((text, answer), i) != i:
             yield _dropped(items[i], _REPEAT, f"asked by {items[first[text, answer]].item_id}")
+        else:
+            by_answer[answer].append(i)
+    words = [Counter(_forms(_words(item.question))) for item in items]
+    choices = [frozenset(map(exact_form, item.choices)) for item in items]
     gone: set[int] = set()
-    for pair in near_pairs(texts, least=rules.near):
-        one, other = pair.first, pair.second
-        if texts[one] == texts[other] or answers[one] != answers[other] or one in gone:
+    for one, other in (pair for some in by_answer.values() for pair in combinations(some, 2)):
+        n_shared, n_all = len(choices[one] & choices[other]), len(choices[one] | choices[other])
+        if one in gone or other in gone or 2 * n_shared < n_all:
             continue
+        alike = _alike(words[one], words[other])
         shared = _shared(items[one].evidence, items[other].evidence)
-        if shared >= rules.same_evidence:
+        if alike >= rules.near and shared >= rules.same_evidence:
             gone.add(other)
-            how = f"texts alike by {pair.resemblance:.2f}, evidence by {shared:.2f}"
+            how = f"words alike by {alike:.2f}, evidence by {shared:.2f}"
             yield _dropped(items[other], "near-repeat", f"asked by {items[one].item_id} ({how})")
+
+
+def _alike(one: Counter[str], other: Counter[str]) -> float:
+    """How alike the words of two questions are in any order (Jaccard); 0 where each has words of its own.
+
+    Of the words that only the longer one has, those count that tell more than that a video is asked about.
+    """
+    short, long = sorted((one, other), key=Counter.total)
+    if not short <= long:
+        return 0.0
+    framing = _forms(tuple(listed("framing")))
+    added = sum(n for word, n in (long - short).items() if word not in framing)
+    return short.total() / ((short.total() + added) or 1)
 
 
 def _shared(ours: Sequence[Evidence], theirs: Sequence[Evidence]) -> float:

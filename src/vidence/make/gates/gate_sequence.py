@@ -259,7 +259,7 @@ def _checks(asked: Sequence[Asked], rules: GateRules, desk: GateDesk) -> _Outcom
     near = f"{rules.checks.near:g}"
     return _Outcome(
         dropped={one.what: one for one in check(asked, rules.checks)},
-        words=(f"checks: what is doubled (texts alike by {near}), ambiguous, or gives itself away",),
+        words=(f"checks: what is doubled (words alike by {near}), ambiguous, or gives itself away",),
     )
 
 

@@ -149,8 +149,9 @@ class NeedsAllRules(Record, omit_defaults=True):
 class CheckRules(Record, omit_defaults=True):
     """When two drafts of one task and video are nearly one.
 
-    Their texts resemble each other by `near` or more, they have the same answer, and their evidence overlaps
-    by `same_evidence` or more; both are Jaccard indices.
+    They have the same answer and most of their choices in common; the words of one are all in the other, in
+    any order, alike by `near` or more (added words that only say that a video is asked about do not count);
+    their evidence overlaps by `same_evidence` or more. Both are Jaccard indices.
     """
 
     near: Share = 0.9

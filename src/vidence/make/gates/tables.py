@@ -9,7 +9,7 @@ import numpy as np
 from vidence.explain.audit.blind import BlindScore
 from vidence.explain.audit.key import CHOICES, StructureFinding, structures_of
 from vidence.make.gates.model_gates import GateVerdict
-from vidence.make.gates.rules import TextOnlyRules
+from vidence.make.gates.rules import ALL_TASKS, TextOnlyRules
 from vidence.records import Item
 from vidence.statistics.answer_keys import letter_balance
 from vidence.tables.table import RowSpec, Table, count, lines, number, p_words, share, tabulate
@@ -127,3 +127,10 @@ def balance_warnings(findings: Sequence[StructureFinding]) -> tuple[str, ...]:
                 f"would be expected ({p_words(same.p_value)})"
             )
     return tuple(said)
+
+
+def leaking(findings: Sequence[StructureFinding], hold: Sequence[str]) -> tuple[str, ...]:
+    """A sentence about structures that texts give away and that are kept; none where `hold` has them all."""
+    kept = [one.name for one in findings if one.verdict == "above" and not {one.name, ALL_TASKS} & {*hold}]
+    said = f"Kept though texts give them away: {', '.join(kept)}; drop them (--hold) or say --allow-leaks."
+    return (said,) if kept else ()

@@ -24,7 +24,7 @@ from vidence.records import Media, Record
 from vidence.text import normal_form
 
 BENCHMARK = "herbench"
-_DRAFT_FORM = 2  # of the drafts of every task; 2: in words what the answer rests on
+_DRAFT_FORM = 3  # of the drafts of every task; 3: synonyms count together where a log has no classes
 _LEAST_SAME = 2  # drafts of one structure that may have the same answer, however few there are
 
 PARTS = ("tracked", "chosen", "a_cards", "b_cards", "shots", "scene_cards", "events", "crops", "counts")

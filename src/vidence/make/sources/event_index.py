@@ -8,6 +8,7 @@ from typing import TypeAlias, TypeVar
 from vidence.make.pipeline.material import Event
 from vidence.make.sources.event_log import in_time
 from vidence.make.sources.event_words import (
+    counted_verb,
     forms,
     is_direct,
     is_near,
@@ -18,7 +19,8 @@ from vidence.make.sources.event_words import (
     words,
 )
 
-# A verb or a noun as it is counted: its class (``#3``), or its own words where the log has no class.
+# A verb or a noun as it is counted: its class (``#3``); where the log has none the first synonym of a verb,
+# the words of a noun.
 Key: TypeAlias = str
 Pair: TypeAlias = tuple[Key, Key]
 # The words of a verb and of a noun.
@@ -29,7 +31,7 @@ MostT = TypeVar("MostT", str, Texts)
 
 def verb_key(event: Event) -> Key:
     """What the verb of an event counts as."""
-    return f"#{event.verb_class}" if event.verb_class >= 0 else event.verb
+    return f"#{event.verb_class}" if event.verb_class >= 0 else counted_verb(event.verb)
 
 
 def noun_key(text: str, noun_class: int) -> Key:

@@ -17,8 +17,9 @@ _LOOKING = 3
 
 
 class _Tables(Record):
-    """``event_words.toml``: groups of words that a viewer may take for one another, and plurals."""
+    """``event_words.toml``: synonyms, groups of words that a viewer may take for one another, and plurals."""
 
+    same: dict[str, str]
     near: tuple[str, ...]
     alike: tuple[str, ...]
     plurals: dict[str, str]
@@ -37,6 +38,16 @@ def _groups(of: Literal["near", "alike"]) -> Mapping[str, frozenset[int]]:
         for word in group.split():
             found[word] |= {number}
     return dict(found)
+
+
+def counted_verb(verb: str) -> str:
+    """What a verb counts as where a log has no classes: the first of its synonyms, or itself.
+
+    >>> counted_verb("place"), counted_verb("place in"), counted_verb("put down"), counted_verb("pick up")
+    ('put', 'put in', 'put down', 'take')
+    """
+    head, *rest = verb.split() if len(verb_said(verb)) == 1 else [verb]
+    return " ".join((_tables().same.get(head, head), *rest))
 
 
 # Where "on" and "in" belong to the verb: "turn on tap", but not "put on plate".

@@ -61,6 +61,49 @@ def test_nearly_equal_drafts_are_one_only_with_the_same_answer_and_evidence():
     assert reasons(one, about("first times", spans=apart), same_evidence=0.21) == {}
 
 
+ASKED = (
+    "What colour is the car?",
+    "Which of these does the man in the kitchen pick up first?",
+    "How many people walk past the shop before the bus stops?",
+    "Where does the woman put the cup after she has washed it?",
+    "Who opens the door?",
+)
+PREFIXES = ("In the video, ", "Based on the following clip, ", "Please watch the video and answer: ")
+
+
+def moved(text: str) -> str:
+    """The same words with the last three before the others."""
+    words = text.rstrip("?").split()
+    return " ".join((*words[-3:], *words[:-3])) + "?"
+
+
+@pytest.mark.parametrize("text", ASKED)
+def test_a_question_asked_again_with_a_prefix_or_in_another_order_is_near(text):
+    again = [*(f"{prefix}{text[0].lower()}{text[1:]}" for prefix in PREFIXES), moved(text), text.lower()]
+    for other in again:
+        turned = draft("b", question=other, choices=FRUIT[::-1], answer_index=4)
+        assert reasons(draft("a", question=text), turned) == {
+            "b": "repeat" if other == text.lower() else "near-repeat"
+        }
+    fewer = ("apple", "pear", "plum", "fig", "lime")
+    assert reasons(draft("a", question=text), draft("b", question=moved(text), choices=fewer)) != {}
+    others = ("apple", "rice", "milk", "salt", "lime")
+    assert reasons(draft("a", question=text), draft("b", question=moved(text), choices=others)) == {}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("What colour is the car?", "What colour is the bus?"),
+        ("What is in the box on the table?", "What is on the box in front of the table?"),
+        ("How many people walk past the shop?", "How many tall people walk past the shop?"),
+        ("Of the men in red coats, who leaves last?", "Of the men in blue coats, who leaves last?"),
+    ],
+)
+def test_other_words_ask_for_something_else_even_with_the_same_answer(one, other):
+    assert reasons(draft("a", question=one), draft("b", question=other)) == {}
+
+
 def test_a_chain_of_near_repeats_keeps_what_is_only_near_to_a_dropped_one():
     words = "Which of these does the person in the kitchen do first, and which one last"
     texts = [words, words + " today", words + " today, if any"]

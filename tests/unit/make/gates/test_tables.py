@@ -7,7 +7,7 @@ from subjects.asked_items import question
 from vidence.make.gates.blind import hold_back
 from vidence.make.gates.model_gates import GateVerdict, GateVote
 from vidence.make.gates.rules import BlindRules, TextOnlyRules
-from vidence.make.gates.tables import balance_tables, balance_warnings, luck_sentence
+from vidence.make.gates.tables import balance_tables, balance_warnings, leaking, luck_sentence
 from vidence.records import Media
 
 
@@ -37,6 +37,10 @@ def test_an_answer_that_is_nearly_always_right_is_a_warning():
     items = [asked(i) for i in range(60)]
     findings = hold_back(items, BlindRules(draws=199), seed=1).findings
     assert any("'yes' is right in 57 of 60 questions" in one for one in balance_warnings(findings))
+    assert leaking(findings, ()) == (
+        "Kept though texts give them away: t; drop them (--hold) or say --allow-leaks.",
+    )
+    assert leaking(findings, ("t",)) == leaking(findings, ("all",)) == leaking((), ()) == ()
     balance, rules, letters = balance_tables(items, findings, seed=1)
     assert balance.row("t").values[-1] == "above"
     assert len(rules.rows) > 5

@@ -51,10 +51,10 @@ class Settings(Record):
 class Ac(ComputedTask):
     """How often a pair of verb and object, or a verb with any object, occurs; which pair occurs most often.
 
-    Counts go by classes, so that synonyms count as the same; the question names every other word that the log
-    has for it. A pair is not asked where the log leaves its count open: the same done twice at one time,
-    narrations of something that goes on, the object as a further noun beside another one, another pair whose
-    words say more than its own (``pick up pine nuts bag`` beside ``pick up pine nuts``).
+    Counts go by classes or a list of synonyms (``put``, ``place``); the question names every other word that
+    the log has for it. A pair is not asked where the log leaves its count open: the same done twice at one
+    time, narrations of something that goes on, the object as a further noun beside another one, another pair
+    whose words say more than its own (``pick up pine nuts bag`` beside ``pick up pine nuts``).
 
     k: every occurrence is a span of evidence, and three of them share no moment. Five questions of the
     corpus share five counts as their options, each of them right in one (`shared_options`). A count that is
@@ -70,7 +70,7 @@ class Ac(ComputedTask):
     code = "AC"
     title = "Action Counting"
     family = "MEA&N"
-    version = 6
+    version = 7
     needs: tuple[str, ...] = ("events",)
     structures: tuple[str, ...] = (*STRUCTURES, "most-often")
 
