@@ -86,6 +86,10 @@ Subtitling: TypeAlias = Literal["paper", "none", "all", "shown", "interleaved"]
 """
 
 
+WITHIN = "\x1f"
+"""In the name of a group, what stands between that of the group it lies in and its own."""
+
+
 @functools.cache
 def _first_letters(n: int) -> tuple[str, ...]:
     return tuple(chr(ord("A") + i) for i in range(n))
@@ -131,6 +135,11 @@ class Item(Record, omit_defaults=True):
         It is `source` where that is known, otherwise the medium.
         """
         return self.source or self.video_id
+
+    def group(self, tags: str) -> str | None:
+        """The value of a tag, or of some within each other (``task/kind``); None where a tag is lacking."""
+        names = [tags] if tags in self.tags else tags.split("/")
+        return None if set(names) - self.tags.keys() else WITHIN.join(self.tags[name] for name in names)
 
     @property
     def letters(self) -> tuple[str, ...]:

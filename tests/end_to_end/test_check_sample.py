@@ -16,7 +16,7 @@ from vidence.engine.environment import Environment
 from vidence.errors import UsageError
 from vidence.report.checked import FOLDER
 from vidence.report.results import load_run
-from vidence.report.scores import Draws, points
+from vidence.report.scores import Aggregate, Draws
 from vidence.study.check_sample import draw_sample
 from vidence.study.sheets import SheetStudy
 from vidence.study.study import read_study
@@ -218,12 +218,16 @@ def test_points_of_a_judge_are_corrected_by_those_of_people(vidence, runs):
     fill(one)
     assert closed(vidence, one).code == 0
     rows = [row for row in load_run(one).rows if row.score.points is not None]
-    found = points(rows, draws=Draws(rng=np.random.default_rng(0)))
+    found = Aggregate.of(rows, of_points=True).estimate(Draws(rng=np.random.default_rng(0)))
     true = sum(int(GIVEN[truth("one", i)]) for i in range(N) if is_text(i)) / len(rows)
     assert found.value == 4.0
     assert found.corrected.low < true < found.corrected.high < 4
     judged = table(json.loads(json_of(vidence, "report", "one")), "judges")["lines"][-1]
     assert judged["points:corrected"]["value"] == found.corrected.value
+    # People give 0 to 4: they do not correct the points of a judge who gives 2 to 10.
+    others = [replace(row, score=msgspec.structs.replace(row.score, scorer="mlvu")) for row in rows]
+    other = Aggregate.of(others, of_points=True).estimate(Draws(rng=np.random.default_rng(0)))
+    assert (other.value, other.corrected.reason) == (4.0, "another scale")
 
 
 def test_two_people_count_alike_and_the_terminal_is_a_sheet_too(vidence, runs, monkeypatch):

@@ -120,5 +120,5 @@ def _read_against(prepared: PreparedRun) -> tuple[dict[str, float], str]:
         )
     kind, _, tag = plan.headline.partition(":")
     is_macro = kind == "macro" and other.headline == plan.headline
-    is_macro = is_macro and all(tag in item.tags for item in prepared.items)
+    is_macro = is_macro and all(item.group(tag) is not None for item in prepared.items)
     return {name: sum(some) / len(some) for name, some in marks.items()}, tag if is_macro else ""

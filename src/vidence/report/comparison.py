@@ -353,7 +353,7 @@ def answers_difference(
         people=[person for person, _ in pairs],
         clusters=Clusters.of(asked, noun=noun),
         items=[item.item_id for item in asked],
-        groups=[item.tags[tag] for item in asked] if tag else None,
+        groups=[item.group(tag) or "" for item in asked] if tag else None,
     ).difference(level=level)
 
 

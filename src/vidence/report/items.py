@@ -207,7 +207,7 @@ def _average(paired: PairedRuns) -> tuple[str, list[str] | None]:
     tag = macro_tag(averages.pop()) if len(averages) == 1 else None
     if tag is None:
         return "micro", None
-    return f"macro:{tag}", [item.tags.get(tag, NO_VALUE) for item in paired.items]
+    return f"macro:{tag}", [item.group(tag) or NO_VALUE for item in paired.items]
 
 
 def cross_validated(

@@ -8,7 +8,7 @@ from vidence.ask.judging.verdicts import n_contradictions
 from vidence.engine.specs import short_names
 from vidence.records import Estimate
 from vidence.report.results import SEED, WAITING, Row, Run
-from vidence.report.scores import Draws, points
+from vidence.report.scores import Aggregate, Draws
 from vidence.tables.table import Cell, Column, Table, several
 from vidence.tables.table import Row as TableRow
 from vidence.text import visible
@@ -28,7 +28,6 @@ def judge_tables(run: Run) -> tuple[Table, ...]:
 
     Args:
         run: the run.
-        rng: where the draws of the intervals of agreement come from.
     """
     asked = [row for row in run.rows if row.score.verdicts or row.score.unanswered]
     if not asked:
@@ -128,7 +127,7 @@ def _marks(run: Run) -> Table:
     for (kind, name), some in groups.items():
         values = [row.correct for row in some if row.correct is not None]
         given = [row.score.points for row in some if row.score.points is not None]
-        mean = points(some, draws=Draws(rng=np.random.default_rng(SEED)))
+        mean = Aggregate.of(some, of_points=True).estimate(Draws(rng=np.random.default_rng(SEED)))
         contrary = (n_contradictions(row.score for row in some),) if has_contrary else ()
         found = (len(some), len(some) / len(run.rows), _mean(values), _points(given, mean), *contrary)
         rows.append(TableRow(key=f"{kind}:{name}", label=_KINDS[kind].format(name), values=found))

@@ -60,7 +60,7 @@ class PairedRuns:
 
     def groups(self, tag: str) -> tuple[str, ...] | None:
         """The value of a tag for each question; None where a question lacks it."""
-        found = [item.tags.get(tag) for item in self.items]
+        found = [item.group(tag) for item in self.items]
         return tuple(v for v in found if v is not None) if None not in found else None
 
     def places(self, tag: str) -> dict[str, list[int]]:

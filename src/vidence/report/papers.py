@@ -20,7 +20,6 @@ from vidence.report.scores import (
     chosen,
     macro_tag,
     natural_order,
-    points,
 )
 from vidence.report.sections import Section
 from vidence.report.side_by_side import run_names
@@ -235,14 +234,9 @@ def _columns(runs: Sequence[Run]) -> Mapping[str, tuple[PaperColumn, ...]]:
 
 def _meaning(column: PaperColumn) -> str:
     where = "; ".join(f"{tag} {' or '.join(values)}" for tag, values in column.where.items())
-    if column.of == "points":
-        what = "mean of the points of the judge"
-    elif column.average == "micro":
-        what = "mean over questions"
-    elif column.average == "answered":
-        what = "mean over readable replies"
-    else:
-        what = f"mean over {column.average.partition(':')[2]}, each value alike"
+    of, tag = " of the points of the judge" if column.of == "points" else "", column.average.partition(":")[2]
+    over = {"micro": "questions", "answered": "readable replies"}
+    what = f"mean{of} over {over.get(column.average, f'{tag}, each value alike')}"
     return f"{what}: {where}" if where else what
 
 
@@ -251,10 +245,9 @@ def column_cell(run: Run, column: PaperColumn, *, draws: Draws) -> Cell:
     if run.no_score:
         return Cell()
     rows = column_rows(run, column)
-    if column.of == "points":
-        return Cell(value=points(rows, draws=draws), kind="points")
     noun = source_noun(row.item for row in run.rows)  # a column may be about part of its questions
-    return Cell(value=Aggregate.of(rows, column.average, noun=noun).estimate(draws), kind="share")
+    found = Aggregate.of(rows, column.average, noun=noun, of_points=column.of == "points")
+    return Cell(value=found.estimate(draws), kind="points" if found.of_points else "share")
 
 
 def column_rows(run: Run, column: PaperColumn) -> Sequence[Row]:

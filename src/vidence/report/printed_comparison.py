@@ -16,7 +16,7 @@ from vidence.explain.published.published import beside
 from vidence.records import source_noun
 from vidence.report.provenance import asked_sentences, is_asked
 from vidence.report.results import WAITING, Row, Run
-from vidence.report.scores import Draws, accuracy, chosen, headline_accuracy
+from vidence.report.scores import Aggregate, Draws, chosen, headline_accuracy
 from vidence.report.side_by_side import run_names
 from vidence.tables.table import DASH, Cell, Column, Table, videos_row
 from vidence.tables.table import Row as TableRow
@@ -160,7 +160,7 @@ def _fits(run: Run, table: PublishedTable, *, draws: Draws) -> _Fit:
             if why:
                 fit.reasons.setdefault(why, []).append(column.name)
             else:
-                cell = Cell(value=accuracy(kept, measure.average, draws=draws), kind="share")
+                cell = Cell(value=Aggregate.of(kept, measure.average).estimate(draws), kind="share")
                 for remark, n_here in _remarks(run, kept, measure, n=column.n):
                     fit.remarks.setdefault(remark, []).append(f"{column.name}{n_here}")
         cells.append(cell)

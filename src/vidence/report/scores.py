@@ -9,15 +9,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from vidence.ask.judging.humanpcr import NAMES as JUDGES  # on whose scale people give points
 from vidence.engine.plan import Stratum
 from vidence.errors import UsageError
-from vidence.records import ClusterNoun, Clusters, Estimate, Item, OutcomeName, source_noun
+from vidence.records import WITHIN, ClusterNoun, Clusters, Estimate, Item, OutcomeName, source_noun
 from vidence.report.checked import Checked, as_read, uncorrected
 from vidence.report.results import OUTCOMES, Row, Run
 from vidence.statistics.chance import longest_choice, margin, numeric_median
 from vidence.statistics.crossed import crossed_interval
 from vidence.statistics.groups import GroupRule, group_rule
-from vidence.statistics.intervals import SHARE, UNBOUNDED, Bounds, ClusteredMean, mean_interval
+from vidence.statistics.intervals import SHARE, UNBOUNDED, ClusteredMean, mean_interval
 from vidence.statistics.ratios import ratio_of_means
 from vidence.statistics.resampling import Resampling
 from vidence.tables.table import (
@@ -171,8 +172,9 @@ class ScoredQuestions:
             return None
         bounds, clusters = UNBOUNDED if points else SHARE, self.clusters
         raw = mean_interval(self.values, clusters=clusters, groups=groups, bounds=bounds, level=level)
-        if self.sample is not None and self.stays_raw:
-            return uncorrected(raw, self.stays_raw)
+        is_other = points and any(row.score.scorer not in JUDGES for row in self.rows)
+        if self.sample is not None and (why := "another scale" if is_other else self.stays_raw):
+            return uncorrected(raw, why)
         return as_read(raw, [self.sample], self.items, clusters=clusters, groups=groups, points=points)
 
 
@@ -271,24 +273,31 @@ class Aggregate:
 
     Several trials of a question enter as their mean. `groups` names for each scored question the value of a
     tag where the mean is that over its values, each alike; questions without the tag are a group of
-    their own.
+    their own. `of_points` are the points of a judge averaged in place of marks.
     """
 
     rows: Sequence[Row]
     scored: ScoredQuestions
     groups: tuple[str, ...] | None
+    of_points: bool = False
 
     @classmethod
     def of(
-        cls, rows: Sequence[Row], average: str = "micro", *, noun: ClusterNoun | None = None
+        cls,
+        rows: Sequence[Row],
+        average: str = "micro",
+        *,
+        noun: ClusterNoun | None = None,
+        of_points: bool = False,
     ) -> "Aggregate":
         """The aggregate of these trials.
 
         Args:
             rows: the trials, of one run.
-            average: ``micro``, ``answered`` (over the trials whose reply could be read), ``macro:TAG``, or a
-                mean over groups of questions, ``all:TAG`` or ``graded:TAG``.
+            average: ``micro``, ``answered`` (over the trials whose reply could be read), ``macro:TAG`` (of
+                means ``macro:TAG/TAG``), or a mean over groups of questions, ``all:TAG`` or ``graded:TAG``.
             noun: as for `ScoredQuestions.of`.
+            of_points: average the points that a judge gave.
 
         Raises:
             UsageError: no such average.
@@ -296,13 +305,13 @@ class Aggregate:
         tag = macro_tag(average)
         if average == ANSWERED:
             rows = [row for row in rows if row.outcome == ANSWERED]
-        scored = ScoredQuestions.of(rows, noun=noun)
+        scored = ScoredQuestions.of(rows, _value(of_points=of_points), noun=noun)
         if (grouped := group_rule(average)) is not None:
             scored = scored.together(*grouped)
         if average == ANSWERED:  # which replies are answered is what people read otherwise
             scored = replace(scored, stays_raw="as rules read")
-        groups = None if tag is None else tuple(item.tags.get(tag, NO_VALUE) for item in scored.items)
-        return cls(rows=rows, scored=scored, groups=groups)
+        groups = None if tag is None else tuple(item.group(tag) or NO_VALUE for item in scored.items)
+        return cls(rows=rows, scored=scored, groups=groups, of_points=of_points)
 
     def estimate(self, draws: Draws) -> Estimate | None:
         """The mean score with its interval; None where no question is scored.
@@ -310,11 +319,16 @@ class Aggregate:
         Of several people it is the mean over their answers, with people and sources crossed.
         """
         if not are_people(self.rows):
-            return self.scored.mean(groups=self.groups, level=draws.level)
+            return self.scored.mean(groups=self.groups, points=self.of_points, level=draws.level)
         group_of = {item.item_id: i for i, item in enumerate(self.scored.items)}
-        rows = [row for row in self.rows if row.correct is not None]
+        rows = [row for row in self.rows if row.item.item_id in group_of]
         groups = self.groups and [self.groups[group_of[row.item.item_id]] for row in rows]
-        return over_people(rows, draws=draws, groups=groups, noun=self.scored.clusters.noun)
+        of_points, noun = self.of_points, self.scored.clusters.noun
+        return over_people(rows, draws=draws, groups=groups, of_points=of_points, noun=noun)
+
+
+def _value(*, of_points: bool) -> Callable[[Row], float | None]:
+    return (lambda row: row.score.points) if of_points else (lambda row: row.correct)
 
 
 def are_people(rows: Iterable[Row]) -> bool:
@@ -324,23 +338,22 @@ def are_people(rows: Iterable[Row]) -> bool:
 
 def over_people(
     rows: Sequence[Row],
-    value: Callable[[Row], float | None] = lambda row: row.correct,
     *,
     draws: Draws,
     groups: Sequence[str] | None = None,
-    bounds: Bounds = SHARE,
+    of_points: bool = False,
     noun: ClusterNoun | None = None,
 ) -> Estimate | None:
     """The mean over answers of people, with people and sources crossed; None without any.
 
     Args:
         rows: the answers.
-        value: what is averaged.
         draws: the level of the interval.
         groups: of each answer; without them all are one.
-        bounds: the least and the greatest value there can be.
+        of_points: average the points of a judge.
         noun: as for `ScoredQuestions.of`.
     """
+    value = _value(of_points=of_points)
     known = [(i, row, one) for i, row in enumerate(rows) if (one := value(row)) is not None]
     if not known:
         return None
@@ -349,24 +362,9 @@ def over_people(
         people=[row.person for _, row, _ in known],
         clusters=Clusters.of([row.item for _, row, _ in known], noun=noun),
         groups=groups and [groups[i] for i, *_ in known],
-        bounds=bounds,
+        bounds=UNBOUNDED if of_points else SHARE,
         level=draws.level,
     )
-
-
-def accuracy(rows: Sequence[Row], average: str, *, draws: Draws) -> Estimate | None:
-    """The accuracy over some trials; None where none of their questions is scored.
-
-    Args:
-        rows: the trials, of one run.
-        average: ``micro``, ``answered`` (over the trials whose reply could be read) or ``macro:TAG``;
-            questions without the tag are a group of their own.
-        draws: where the draws of the interval come from, and its level.
-
-    Raises:
-        UsageError: no such average.
-    """
-    return Aggregate.of(rows, average).estimate(draws)
 
 
 def headline_accuracy(run: Run, *, draws: Draws) -> Estimate | None:
@@ -375,7 +373,7 @@ def headline_accuracy(run: Run, *, draws: Draws) -> Estimate | None:
     None where no question is scored, the answers are hidden, or the model never answered: nothing was
     measured then, and 0 would say that all answers were wrong.
     """
-    return None if run.no_score else accuracy(run.rows, run.plan.headline, draws=draws)
+    return None if run.no_score else Aggregate.of(run.rows, run.plan.headline).estimate(draws)
 
 
 def check_answered(run: Run) -> None:
@@ -396,13 +394,6 @@ def check_answered(run: Run) -> None:
             f"{run.folder} has no score: answers hidden; where the answers are, `vidence score {run.folder} "
             "--answers FOLDER` makes a run that has one"
         )
-
-
-def points(rows: Sequence[Row], *, draws: Draws) -> Estimate | None:
-    """The mean of the points that a judge gave, each question alike; None where it gave none."""
-    if are_people(rows):
-        return over_people(rows, lambda row: row.score.points, draws=draws, bounds=UNBOUNDED)
-    return ScoredQuestions.of(rows, lambda row: row.score.points).mean(points=True, level=draws.level)
 
 
 def score_tables(run: Run, *, rng: np.random.Generator, level: float = 0.95) -> tuple[Table, ...]:
@@ -599,12 +590,9 @@ def _sizes(run: Run) -> tuple[Measure[Aggregate], Measure[Aggregate]]:
     )
 
 
-def _accuracy(draws: Draws) -> Measure[Aggregate]:
-    return share("accuracy", lambda one: one.estimate(draws), note="with its interval")
-
-
-def _no_accuracy(why: str) -> Measure[Aggregate]:
-    return share("accuracy", lambda _: None, note=f"none: {why}")
+def _accuracy(draws: Draws, *, none: str = "") -> Measure[Aggregate]:
+    note = f"none: {none}" if none else "with its interval"
+    return share("accuracy", lambda one: None if none else one.estimate(draws), note=note)
 
 
 def _measures(
@@ -627,7 +615,7 @@ def _measures(
     )
     return (
         *_sizes(run),
-        _no_accuracy(run.no_score) if run.no_score else _accuracy(draws),
+        _accuracy(draws, none=run.no_score),
         *map(rule, RULES),
         *map(outcome, OUTCOMES),
         *([unscored] if any(line.about.scored.n_unscored for line in lines) else []),
@@ -653,7 +641,7 @@ def aggregates(run: Run) -> tuple[RowSpec[Aggregate], ...]:
         found.append(RowSpec("headline", f"mean over {grouped[1]}s", together, detail=detail))
     if tag is not None:
         macro = Aggregate.of(run.rows, run.plan.headline)
-        detail = several(len(set(macro.groups or ())), "value")
+        detail = several(len({name.partition(WITHIN)[0] for name in macro.groups or ()}), "value")
         found.append(RowSpec("headline", f"mean over {tag}", macro, detail=f"{detail}, each alike"))
     found.append(
         RowSpec(

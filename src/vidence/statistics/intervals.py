@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from vidence.errors import UsageError
 from vidence.records import ClusterNoun, Estimate, noun_of
 from vidence.statistics import student
-from vidence.statistics.resampling import as_labels, as_values, check_level
+from vidence.statistics.resampling import as_labels, as_values, check_level, group_divisors
 from vidence.statistics.sandwich import Layout
 
 Values: TypeAlias = NDArray[np.float64]
@@ -132,10 +132,10 @@ def exact_end(n: int, level: float) -> float:
 class ClusteredMean:
     """A mean of scores, as sums by cluster and group: all that its interval needs to know.
 
-    The mean is over items, or with several groups the unweighted mean of the means of the groups.
+    The mean is over items, or with several groups that of their means, weighted by `group_divisors`.
 
     `totals`, shape (n_clusters, n_groups), are the sums of the values. `spread` is the variance of a single
-    value around the mean, every group alike. `least` and `most` are the lowest and the highest value, and
+    value around the mean, groups as they weigh. `least` and `most` are the lowest and the highest value, and
     `n_apart` counts the values other than 0. `noun` is what clusters are called, and `said_noun` what those
     of the estimate are, where it has others: with people as a crossed factor, `n_people` of them.
     """
@@ -162,15 +162,15 @@ class ClusteredMean:
         numbers = as_values(values)
         n = len(numbers)
         names, codes = as_labels(clusters, n, what="clusters")
-        n_groups, group_codes = 1, np.zeros(n, np.int64)
-        if groups is not None:
-            labels, group_codes = as_labels(groups, n, what="groups")
-            n_groups = len(labels)
+        labels, group_codes = (
+            as_labels(groups, n, what="groups") if groups is not None else (("",), np.zeros(n, int))
+        )
+        n_groups, divisors = len(labels), group_divisors(labels)
         shape = (len(names), n_groups)
         cells, n_cells = codes * n_groups + group_codes, len(names) * n_groups
         totals = _added(cells, numbers, n_cells).reshape(shape)
-        layout = Layout.of(_added(cells, np.ones(n), n_cells).reshape(shape))
-        weights = 1 / (n_groups * layout.sizes[group_codes])
+        layout = Layout.of(_added(cells, np.ones(n), n_cells).reshape(shape), weights=1 / divisors)
+        weights = 1 / (divisors * layout.sizes)[group_codes]
         spread = float(weights @ (numbers - float(layout.mean(totals))) ** 2)
         return cls(
             totals=totals,
@@ -214,7 +214,7 @@ class ClusteredMean:
         varies from cluster to cluster, and more than a single value it does not.
         """
         layout = self.layout
-        return float(layout.variance(self.totals)) + layout.n_single * self.spread / layout.n_groups**2
+        return float(layout.variance(self.totals)) + float((layout.singles**2).sum()) * self.spread
 
     @property
     def reason(self) -> str:
@@ -306,7 +306,7 @@ class ClusteredMean:
             )
 
     def _t(self) -> str:
-        single = self.layout.n_single
+        single = len(self.layout.singles)
         said = f"clustered error CR2, t with {self.layout.dof:.1f} degrees of freedom"
         return said + (
             f"; groups on a single {self.noun}: {single}, each counts as one question" if single else ""
@@ -371,8 +371,8 @@ def mean_interval(
     Args:
         values: one number for each item, shape (n,).
         clusters: the name of the cluster (video) of each item, n of them.
-        groups: the name of the group of each item, such as its task, for the unweighted mean of the means of
-            groups ("macro").
+        groups: the name of the group of each item, such as its task, for the mean of the means of groups
+            ("macro"): alike, or with `WITHIN` in names as `group_divisors` weighs them.
         bounds: the least and the greatest value that an item can have: 0 and 1 for shares, infinite for what
             has no limit, such as a difference of counts.
         level: coverage of the interval.

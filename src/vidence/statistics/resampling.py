@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vidence.errors import UsageError
-from vidence.records import Estimate
+from vidence.records import WITHIN, Estimate
 
 # Cells of the table of weights that is in memory at once: 8 MiB as float64.
 BLOCK_CELLS = 2**20
@@ -59,7 +59,18 @@ def mean_weights(groups: Sequence[str] | None, n: int) -> NDArray[np.float64]:
     ([0.5, 0.25, 0.25], [0.5, 0.5])
     """
     names, codes = as_labels(groups or ["all"] * n, n, what="groups")
-    return np.asarray(1 / (len(names) * np.bincount(codes))[codes], np.float64)
+    return np.asarray(1 / (group_divisors(names) * np.bincount(codes))[codes], np.float64)
+
+
+def group_divisors(names: Sequence[str]) -> NDArray[np.int64]:
+    """What the mean of each group is divided by, (n_groups,); groups within one weigh as one together.
+
+    >>> group_divisors(["count", f"way{WITHIN}easy", f"way{WITHIN}hard"]).tolist()
+    [2, 4, 4]
+    """
+    _, codes = np.unique([name.partition(WITHIN)[0] for name in names], return_inverse=True)
+    sizes = np.bincount(codes)
+    return np.asarray(len(sizes) * sizes[codes], np.int64)
 
 
 def check_level(level: float) -> None:

@@ -92,9 +92,9 @@ class Layout:
         return int((self.counts > 0).sum(axis=0).min())
 
     @property
-    def n_single(self) -> int:
-        """How many groups lie in a single cluster."""
-        return int(((self.counts > 0).sum(axis=0) == 1).sum())
+    def singles(self) -> NDArray[np.float64]:
+        """The weights of the groups that lie in a single cluster."""
+        return np.asarray(self.weights[(self.counts > 0).sum(axis=0) == 1], np.float64)
 
     def mean(self, totals: NDArray[np.float64]) -> NDArray[np.float64]:
         """The mean of sums of values, (..., n_clusters, n_groups); shape (...,)."""

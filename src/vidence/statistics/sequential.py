@@ -124,7 +124,7 @@ class Watch:
         margin: float | None = None,
         beyond: float = 0.0,
     ) -> None:
-        groups = [item.tags[tag] for item in items] if tag else None
+        groups = [item.group(tag) or "" for item in items] if tag else None
         parts: dict[str, dict[str, float]] = {}
         for item, weight in zip(items, mean_weights(groups, len(items)).tolist(), strict=True):
             parts.setdefault(item.source_id, {})[item.item_id] = weight

@@ -156,6 +156,21 @@ def test_macro_means_come_first_where_the_plans_ask_for_them(makes):
     assert [shown(table, key, "difference").text for key in ("headline", "micro")] == ["+25.0", "+12.5"]
 
 
+def test_means_of_means_are_compared_as_such(makes):
+    items = [
+        msgspec.structs.replace(item, tags={"task": task, "kind": kind})
+        for item, (task, kind) in zip(makes.items(40), ["aa", "ba", "bb", "bb"] * 10, strict=True)
+    ]
+    # Kind a of task b, a fourth of the headline, is right in the second run alone.
+    loaded = [makes.run(items, [0, i, 1, 0] * 10, headline="macro:task/kind") for i in (0, 1)]
+    found = compared(pair(loaded))
+    assert found.macro_tag == "task/kind"
+    assert found.headline.difference.value == pytest.approx(1 / 4)
+    assert (found.headline.mean_second, found.headline.mean_first) == pytest.approx((1 / 8, 3 / 8))
+    (pair_of_two,) = rank_runs(pair(loaded), level=0.95).ranking.pairs
+    assert abs(pair_of_two.difference.value) == pytest.approx(1 / 4)
+
+
 @pytest.mark.parametrize(
     ("headlines", "note"),
     [

@@ -11,7 +11,7 @@ from vidence.contracts import PaperColumn
 from vidence.errors import UsageError
 from vidence.records import Verdict
 from vidence.report.papers import columns_of, for_print, paper_sections, paper_tables
-from vidence.report.scores import Draws, accuracy, chosen, macro_tag, points
+from vidence.report.scores import Aggregate, Draws, chosen, macro_tag, score_tables
 from vidence.tables.table import DASH, shown_columns, shown_rows
 
 
@@ -37,16 +37,36 @@ def test_an_average_takes_the_chosen_questions_alone(runs, draws):
     tags = [{"task": "one"}] * 4 + [{"task": "two"}] * 2 + [{}]
     run = asked(runs, tags, [1, 1, 1, 0, 0, None, 1])
     assert len(chosen(run.rows, {"task": ("one", "two")})) == 6
-    assert accuracy(run.rows, "micro", draws=draws).value == pytest.approx(4 / 7)
-    assert accuracy(run.rows, "answered", draws=draws).value == pytest.approx(4 / 6)
+    assert Aggregate.of(run.rows, "micro").estimate(draws).value == pytest.approx(4 / 7)
+    assert Aggregate.of(run.rows, "answered").estimate(draws).value == pytest.approx(4 / 6)
     # The question without a task is a group of its own: (3/4 + 0 + 1) / 3.
-    assert accuracy(run.rows, "macro:task", draws=draws).value == pytest.approx(1.75 / 3)
-    assert accuracy(chosen(run.rows, {"task": ("two",)}), "micro", draws=draws).value == 0
-    assert accuracy([], "micro", draws=draws) is None
-    assert points(run.rows, draws=draws) is None
+    assert Aggregate.of(run.rows, "macro:task").estimate(draws).value == pytest.approx(1.75 / 3)
+    assert Aggregate.of(chosen(run.rows, {"task": ("two",)}), "micro").estimate(draws).value == 0
+    assert Aggregate.of([], "micro").estimate(draws) is None
+    assert Aggregate.of(run.rows, of_points=True).estimate(draws) is None
     for wrong in ("mean", "macro:", "macro"):
         with pytest.raises(UsageError, match="expected 'micro', 'answered', 'macro:TAG'"):
             macro_tag(wrong)
+
+
+def test_means_of_means_are_of_the_values_of_a_second_tag_within_the_first(runs, draws):
+    kinds = [("count", "count")] * 2 + [("way", "easy")] * 2 + [("way", "hard")] * 4
+    tags = [{"task": task, "kind": kind} for task, kind in kinds]
+    run = asked(runs, tags, [1, 0, 1, 1, 1, 0, 0, 0], headline="macro:task/kind")
+    # Counting 1/2; ways (1 + 1/4) / 2. Over questions of each task it is (1/2 + 3/6) / 2.
+    assert Aggregate.of(run.rows, "macro:task/kind").estimate(draws).value == pytest.approx(9 / 16)
+    assert Aggregate.of(run.rows, "macro:task").estimate(draws).value == pytest.approx(1 / 2)
+    score = score_tables(run, rng=draws.rng)[0]
+    line = next(line for line in shown_rows(score) if line.key == "headline")
+    assert (line.cells[0].text, line.cells[0].detail) == ("mean over task/kind", "2 values, each alike")
+    points = [
+        replace(r, score=msgspec.structs.replace(r.trial.score, points=8 * r.trial.score.value))
+        for r in run.rows
+    ]
+    found = Aggregate.of(points, "macro:task/kind", of_points=True).estimate(draws)
+    assert found.value == pytest.approx(8 * 9 / 16)
+    (lacking,) = asked(runs, [{"task": "way"}], [1], name="b").rows
+    assert Aggregate.of([lacking], "macro:task/kind").groups == ("(none)",)
 
 
 def test_points_are_means_by_question(runs, draws):
@@ -57,7 +77,7 @@ def test_points_are_means_by_question(runs, draws):
     marked = [replace(r, score=s) for r, s in zip(run.rows, rows, strict=True)]
     again = replace(marked[0], score=msgspec.structs.replace(rows[0], points=2.0))
     # Question one has 4 and 2, so 3; question two has 1.
-    assert points([*marked, again], draws=draws).value == 2.0
+    assert Aggregate.of([*marked, again], of_points=True).estimate(draws).value == 2.0
 
 
 def test_mmvu_has_its_disciplines(runs, draws):

@@ -15,7 +15,7 @@ from vidence.report.pairing import pair
 from vidence.report.panel_runs import AskedPanel, read_panel
 from vidence.report.provenance import how_asked
 from vidence.report.results import load_run
-from vidence.report.scores import Draws, headline_accuracy, points
+from vidence.report.scores import Aggregate, Draws, headline_accuracy
 from vidence.statistics.crossed import crossed_interval, crossed_mean
 from vidence.tables.table import shown
 
@@ -132,7 +132,7 @@ def test_the_mean_of_columns_and_points_of_people_are_over_their_answers(study, 
         replace(row, score=msgspec.structs.replace(row.score, points=4 * row.score.value))
         for row in load_run(study).rows
     ]
-    found = points(rows, draws=draws)
+    found = Aggregate.of(rows, of_points=True).estimate(draws)
     assert (found.value, found.n, found.n_people) == (pytest.approx(4 * 8 / 12), 12, 3)
 
 

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from vidence.errors import UsageError
-from vidence.records import Clusters
+from vidence.records import WITHIN, Clusters
 from vidence.statistics.intervals import (
     UNBOUNDED,
     ClusteredMean,
@@ -137,6 +137,34 @@ def test_macro_is_the_mean_of_the_groups():
     assert (found.n, found.n_clusters) == (4, 3)
     assert found.method.startswith("macro mean of 2 groups; Wilson")
     assert "groups on a single video: 1" in found.method
+
+
+def test_groups_within_a_group_weigh_as_one_together():
+    # VSI-Bench: counting beside three levels of direction, which the authors' code averages first.
+    levels = [f"way{WITHIN}{level}" for level in ("easy", "easy", "hard", "hard", "hard", "hard")]
+    groups, values = ["count", "count", *levels], [1, 0.5, 1, 1, 1, 0, 0, 0]
+    clusters = ["a", "b", "a", "b", "c", "d", "a", "d"]
+    found = ClusteredMean.of(values, clusters=clusters, groups=groups)
+    assert found.value == pytest.approx((0.75 + (1 + 0.25) / 2) / 2)
+    counts = np.array([[1, 1, 1], [1, 1, 0], [0, 0, 1], [0, 0, 2]], float)
+    by_hand = Layout.of(counts, weights=[0.5, 0.25, 0.25])
+    totals = np.array([[1, 1, 0], [0.5, 1, 0], [0, 0, 1], [0, 0, 0]])
+    assert found.variance == pytest.approx(float(by_hand.variance(totals)))
+    assert found.layout.dof == by_hand.dof
+    # A level on a single video adds the variance of a single value, weighted as the level is.
+    weights = [1 / 4] * 2 + [1 / 8] * 2 + [1 / 16] * 4
+    spread = np.average((np.array(values) - found.value) ** 2, weights=weights)
+    single = ClusteredMean.of(values, clusters=["a", "b", "a", "a", "c", "d", "a", "d"], groups=groups)
+    rest = float(single.layout.variance(single.totals))
+    assert single.variance - rest == pytest.approx(spread / 16)
+
+
+def test_larger_groups_of_one_group_each_change_nothing():
+    values, clusters = clustered_sample(9, seed=3)
+    plain = [f"g{i % 3}" for i in range(len(values))]
+    nested = [f"{group}{WITHIN}{group}" for group in plain]
+    found = mean_interval(values, clusters=clusters, groups=nested)
+    assert found == mean_interval(values, clusters=clusters, groups=plain)
 
 
 def test_a_group_on_a_single_video_counts_as_one_question():

@@ -67,14 +67,14 @@ def test_five_thousand_clusters_in_forty_groups_take_no_matrix_of_items():
     layout = Layout.of(counts[counts.sum(axis=1) > 0])
     assert 1000 < layout.dof < 5000
     assert layout.n_groups == 40
-    assert layout.n_single == 0
+    assert len(layout.singles) == 0
 
 
 def test_clusters_are_counted_by_the_group_that_lies_in_the_fewest():
     layout = Layout.of(np.array([[1.0, 2.0, 1.0], [3.0, 1.0, 0.0], [1.0, 0.0, 0.0], [2.0, 5.0, 0.0]]))
     assert (layout.n_clusters, layout.n_groups) == (4, 3)
     assert layout.n_alike == 1
-    assert layout.n_single == 1
+    assert len(layout.singles) == 1
     assert layout.sizes.tolist() == [7.0, 8.0, 1.0]
     assert Layout.of(np.array([[1.0, 2.0], [3.0, 1.0], [1.0, 0.0]])).n_alike == 2
     assert Layout.of(np.ones((5, 1))).n_alike == 5

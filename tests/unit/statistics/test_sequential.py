@@ -2,6 +2,7 @@
 
 import itertools
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -155,6 +156,15 @@ def test_macro_means_weigh_each_value_of_a_tag_alike():
     for i in range(8):
         watch.add(f"q{i}", float(i % 4 == 0))
     assert watch.look().difference.value == pytest.approx(0.5)
+
+
+def test_means_of_means_weigh_each_value_as_their_mean_does():
+    tags = [{"task": "b", "kind": str(i % 4)} if i % 4 else {"task": "a", "kind": "a"} for i in range(8)]
+    asked = [msgspec.structs.replace(one, tags=own) for one, own in zip(items(8, 1), tags, strict=True)]
+    watch = Watch(asked, seed=0, tag="task/kind")
+    for i in range(8):
+        watch.add(f"q{i}", float(i % 4 == 1))
+    assert watch.look().difference.value == pytest.approx(1 / 6)
 
 
 def test_a_sequence_that_makes_no_sense_is_refused():

@@ -55,17 +55,15 @@ class Named(OfPaper):
         check_split(self.name, split, self.splits)
         layouts = [one.of(split) for one in self.layouts.values() if split in one.splits]
         seen = ""
-        for layout in sorted(layouts, key=lambda one: not _is_called_so(one, data)):
+        for layout in sorted(
+            layouts, key=lambda one: not any(fnmatchcase(data.name, Path(p).name) for p in one.files)
+        ):
             if (row := _first_row(layout, data)) is not None:
                 if layout.fits(row):
                     return mapped(data, layout, split="all", strict=strict)
                 seen = f"; a file is there with other columns: {listed(row)} (vidence list mappings)"
         patterns = ", ".join(pattern for one in layouts for pattern in one.files)
         raise DataError(f"{data} holds no questions as {self.name} has them; expected {patterns}{seen}")
-
-
-def _is_called_so(layout: ColumnMap, data: Path) -> bool:
-    return any(fnmatchcase(data.name, Path(pattern).name) for pattern in layout.files)
 
 
 def _first_row(layout: ColumnMap, data: Path) -> Row | None:

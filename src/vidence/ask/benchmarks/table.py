@@ -158,7 +158,7 @@ def _in_our_format(path: Path, *, strict: bool) -> Loaded:
 def mapped(data: Path, mapping: ColumnMap, *, split: str, strict: bool) -> Loaded:
     """The questions of files in another layout."""
     paths = find_files(data, mapping.files, split=split)
-    reader = ItemReader(mapping, folder=data if data.is_dir() else data.parent)
+    reader = ItemReader(mapping, folder=paths[0].parent)
     tables = [
         read_rows(path, levels=mapping.levels, only=mapping.used, is_log=mapping.is_log) for path in paths
     ]

@@ -135,7 +135,11 @@ class ItemReader:
                 raise FieldError(column, f"{text[:80]!r} found; expected {pattern.pattern}")
             made |= found.groupdict()
         for name, (of, lookup) in self._lookups.items():
-            made[name] = lookup.values.get(as_text(of(made), lookup.of), lookup.default)
+            value = of(made)
+            if str(value).startswith(("['", '["')):  # a list of texts, or one written as text
+                made[name] = [lookup.values.get(one, lookup.default) for one in _several(value, lookup.of)]
+            else:
+                made[name] = lookup.values.get(as_text(value, lookup.of), lookup.default)
         for name, (of, values) in self._joins.items():
             made[name] = values.get(as_text(of(made), self.mapping.joins[name].of))
         return made
@@ -318,9 +322,11 @@ def _beside(folder: Path, join: Join) -> Path:
 
 def _values(file: files.DataFile) -> Mapping[str, object]:
     try:
-        return msgspec.json.decode(file.content, type=dict[str, object])
+        found = msgspec.json.decode(file.content, type=dict[str, object])
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise DataError(f"{file.path} is not one JSON object ({error}); expected values by key") from error
+    inner = ((key, one) for key, one in found.items() if isinstance(one, Mapping))
+    return found | {f"{key}/{name}": value for key, one in inner for name, value in one.items()}
 
 
 def _several(value: object, column: str) -> tuple[str, ...]:

@@ -47,7 +47,7 @@ class Lookup(Record):
 
 
 class Join(Record):
-    """A column made from another file: a JSON object of values by key, in the folder of the questions."""
+    """A column made from another file: a JSON object of values by key, or key/key, beside the questions."""
 
     of: Column
     file: str
@@ -191,8 +191,8 @@ class ColumnMap(Record):
         waiting = list(columns_of(way))
         while waiting:
             column = waiting.pop()
-            if column in behind:
-                waiting += columns_of(behind.pop(column))
+            if (made := column if column in behind else column.partition(".")[0]) in behind:
+                waiting += columns_of(behind.pop(made))
             elif not column.startswith("@") and column not in self.levels:
                 found.add(column)
         return found

@@ -161,6 +161,30 @@ def test_columns_are_made_by_patterns_lookups_and_joins(tmp_path: Path) -> None:
         ItemReader(slow, folder=tmp_path).row(ROW | {"url": "a" * 90})
 
 
+@pytest.mark.parametrize("kinds", [["a", "b", "c"], "['a', 'b', 'c']", '["a", "b", "c"]'])
+def test_a_lookup_translates_each_text_of_a_list(tmp_path: Path, kinds: object) -> None:
+    (tmp_path / "own.toml").write_text(
+        'item_id = "id"\nquestion = "q"\nchoices = "c"\nanswer = "a"\n[tags]\n"part: *" = "part"\n'
+        '[lookups.part]\nof = "kind"\nvalues = { a = "one", b = "one" }\n'
+    )
+    reader = ItemReader(read_map(str(tmp_path / "own.toml")), folder=tmp_path)
+    assert reader.item(reader.row(ROW | {"kind": kinds})).tags == {"part: one": "yes"}
+
+
+def test_a_join_by_two_keys_goes_one_object_deeper(tmp_path: Path) -> None:
+    (tmp_path / "own.toml").write_text(
+        'item_id = "id"\nquestion = "q"\nchoices = "c"\nanswer = "more.0.a"\n'
+        'joins.more = { of = "{id}/{dim}", file = "more.json" }\n'
+    )
+    (tmp_path / "more.json").write_text('{"7": {"x": [{"a": "B"}], "y": [{"a": "A"}]}, "8": 1}')
+    mapping = read_map(str(tmp_path / "own.toml"))
+    assert mapping.fits(ROW | {"id": "7", "dim": "x"})
+    assert not mapping.fits(ROW | {"id": "7"})
+    reader = ItemReader(mapping, folder=tmp_path)
+    found = [reader.item(reader.row(ROW | {"id": "7", "dim": dim})) for dim in ("x", "y")]
+    assert [one.answer for one in found] == ["B", "A"]
+
+
 @pytest.mark.parametrize(("content", "said"), [(None, "is not there"), ("[]", "is not one JSON object")])
 def test_a_joined_file_must_be_there(tmp_path: Path, content: str | None, said: str) -> None:
     if content is not None:
