@@ -1,7 +1,10 @@
 """Benchmarks that are files of data, each against a made release in the real one's layout."""
 
+import json
 from fnmatch import fnmatchcase
+from pathlib import Path
 
+import msgspec
 import pytest
 
 from subjects.samples import release, sample_folder
@@ -24,9 +27,43 @@ def test_a_split_of_the_saidis_read_as_it_is(name: str, split: str) -> None:
         assert [medium.path or medium.url for medium in item.media] == row["media"]
         assert row.get("tags", {}).items() <= item.tags.items()
         for name_of, value in row.get("fields", {}).items():
-            assert getattr(item, name_of) == value
+            assert json.loads(msgspec.json.encode(getattr(item, name_of))) == value
         for field, value in row.get("span", {}).items():
             assert getattr(item.media[0], field) == value
+
+
+@pytest.mark.parametrize("place", ["questions", ""])
+def test_captions_of_the_repository_of_tempcompass_are_joined_with_their_question(
+    place: str, tmp_path: Path
+) -> None:
+    row = {
+        "question": "Write a caption.\nInformation A: {}\nGenerated Caption:",
+        "answer": "A. stirring soup",
+    }
+    choice = {"question": "What does the cook do?\nA. peel\nB. stir", "answer": "B. stir"}
+    later = {"question": "What is done?\nA. stir\nB. peel", "answer": "A. stir"}
+    folder = tmp_path / place
+    folder.mkdir(exist_ok=True)
+    for name, rows in {"captioning": [row, row], "multi-choice": [choice, later]}.items():
+        (folder / f"{name}.json").write_text(json.dumps({"20010001": {"action": rows}}))
+    found = catalog.create("benchmark", "tempcompass").load(tmp_path, split="captioning", strict=True)
+    assert [item.item_id for item in found.items] == ["20010001/action/0", "20010001/action/1"]
+    for item in found.items:
+        assert (item.rationale, item.answer, item.answer_kind) == (choice["question"], "B. stir", "text")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_averages_of_tables_and_headlines_are_over_tags_that_questions_have(name: str) -> None:
+    facts = catalog.create("benchmark", name)
+    items = [
+        item
+        for split in facts.splits
+        for item in facts.load(sample_folder(name), split=split, strict=True).items
+    ]
+    columns = [column for some in facts.paper_tables.values() for column in some]
+    averages = {column.average for column in columns} | {one.headline for one in facts.protocols.values()}
+    for kind, _, tag in (one.partition(":") for one in averages):
+        assert kind not in ("macro", "all", "graded") or any(item.group(tag) for item in items), tag
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
 
+import msgspec
 import pytest
 
 from conftest import IS_THOROUGH
@@ -27,7 +28,15 @@ from vidence.records import Answered, Item, Outcome, Prompt, Reply, Score, Unrea
 
 OPEN = Item(item_id="q1", question="What is carried?", answer="a pan", answer_kind="text", rationale="A lid.")
 CHOICE = Item(item_id="q2", question="Which animal enters?", choices=("cat", "dog", "cow"), answer="B")
-ITEMS = {"open": OPEN, "choice": CHOICE}
+CAPTION = Item(
+    item_id="q3",
+    question="Write a caption.",
+    answer="B. dog",
+    answer_kind="text",
+    rationale="Which animal enters?\nA. cat\nB. dog\nC. cow",
+)
+SCENE = msgspec.structs.replace(OPEN, steps=("A pan is carried.", "It has no lid."))
+ITEMS = {"open": OPEN, "choice": CHOICE, "caption": CAPTION, "scene": SCENE}
 SETTINGS = (
     *(
         ("mmvu-official", "open"),
@@ -36,10 +45,13 @@ SETTINGS = (
         ("humanpcr-printed", "open"),
     ),
     *(("rule-first", "open"), ("rule-first", "choice"), ("description-match", "open"), ("extract", "choice")),
-    *(("mmbench-video", "open"), ("activitynet-qa", "open")),
+    *(("mmbench-video", "open"), ("activitynet-qa", "open"), ("mlvu", "open"), ("mlvu", "scene")),
+    *(("tempcompass", "caption"), ("tempcompass", "choice")),
 )
 SAYS = {("open", False): "salt", ("open", True): "some frying pan"}
 SAYS |= {("choice", False): "the cat, more or less", ("choice", True): "the big dog, I guess"}
+SAYS |= {("caption", truth): SAYS["choice", truth] for truth in (False, True)}
+SAYS |= {("scene", truth): SAYS["open", truth] for truth in (False, True)}
 FORGED = ("0123456789abcdef", "", "reply", "null", "ID", "{{ block_id }}", "$ID", "ffffffffffffffff")
 
 
@@ -68,6 +80,12 @@ SHAPES = {
     ("description-match", "open"): Shape(("described", "reason"), (("match", True, False),)),
     ("mmbench-video", "open"): Shape((), (("score", 3, 0),)),
     ("activitynet-qa", "open"): Shape((), (("correctness", True, False), ("score", 5, 0))),
+    ("mlvu", "open"): Shape(("reason",), (("completeness", 5, 1), ("reliability", 5, 1))),
+    ("mlvu", "scene"): Shape(
+        ("reason",), (("relevance", 5, 1), ("point 1", "5", "1"), ("point 2", "5", "1"))
+    ),
+    ("tempcompass", "caption"): Shape(("reason",), (("choice", "B", "A"),)),
+    ("tempcompass", "choice"): Shape(("reason",), (("choice", "B", "A"),)),
 }
 
 
@@ -301,8 +319,9 @@ def seen(prompt: Prompt) -> tuple[str, str]:
 def score_of(setting: tuple[str, str], text: str, way: str, *, is_right: bool) -> Score | None:
     """The score after the judge has copied the text in this way; None where nobody was asked."""
     name, kind = setting
-    outcome: Outcome = Answered(answer=text) if kind == "open" else Unreadable(reason="no letter")
-    ruled = Score(outcome=outcome, value=None if kind == "open" else 0.0, scorer="rules", scorer_version=1)
+    is_open = kind != "choice"
+    outcome: Outcome = Answered(answer=text) if is_open else Unreadable(reason="no letter")
+    ruled = Score(outcome=outcome, value=None if is_open else 0.0, scorer="rules", scorer_version=1)
     flow = judge_of(name).judge(ITEMS[kind], Reply(text=text), ruled=ruled)
     try:
         (prompt,) = next(flow)

@@ -1,15 +1,27 @@
-"""Read with a model which choice a reply states, where no rule could; it is not told which one is right."""
+"""Read with a model which choice a reply states, or a caption supports; it is not told which one is right."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
+
+import msgspec
 
 from vidence.ask.judging.templates import JudgeTemplates
 from vidence.ask.judging.verdict_request import Decided, TemplateJudge
-from vidence.ask.judging.verdicts import Field, Form, VerdictFields
+from vidence.ask.judging.verdicts import Field, Form, VerdictFields, judge_error
+from vidence.ask.mapping.items import split_question
 from vidence.contracts import Flow
 from vidence.records import EXTRACT, Answered, Item, Reply, Sampling, Score, Unreadable, Verdict
 from vidence.text import without_thinking
 
+NAMES = ("extract", "tempcompass")
+SUMMARIES: Mapping[str, str] = MappingProxyType(
+    {
+        "extract": "Read with a model which choice a reply states, where no rule could.",
+        "tempcompass": "TempCompass's judge of captions: which choice of a question a caption supports.",
+    }
+)
 CHOICE, NONE, REASON = "choice", "none", "reason"
 REASON_FIELD = Field(key=REASON, kind="text", meaning="one short sentence")
 SAMPLING = Sampling(temperature=0.0, max_tokens=1024)
@@ -74,13 +86,48 @@ class ExtractChoice(TemplateJudge):
         return (yield from which_choice(self, item, reply, ruled=ruled, rule=EXTRACT))
 
 
-def create(prompts_dir: Path | None = None) -> ExtractChoice:
-    """The judge ``extract``, which ``--extract-with`` names.
+@dataclass(frozen=True, kw_only=True)
+class CaptionChoice(TemplateJudge):
+    """Which choice of a question a caption supports; right where it is that of the answer.
+
+    The `rationale` of the item is the question, its choices below it; its answer begins with a letter. Of
+    questions with choices the replies that no rule could read are asked about.
+
+    Source: TempCompass, eval_captioning.py and eval_multi-choice.py of its code.
+    Departs: the sentences are ours, and the temperature is 0 in place of 1. Theirs is told the right choice
+        where it judges replies to choices, and ours never.
+    """
+
+    name: str = "tempcompass"
+    sampling: Sampling = SAMPLING
+
+    def judge(self, item: Item, reply: Reply, *, ruled: Score) -> Flow[Score]:
+        """Ask which choice an answered caption supports; without such a question it is a judge error."""
+        if item.answer_kind == "choice":
+            return (yield from which_choice(self, item, reply, ruled=ruled, rule="judge"))
+        if not isinstance(ruled.outcome, Answered):
+            return ruled
+        (question, choices), letter = split_question(item.rationale), item.answer.partition(".")[0].strip()
+        asked = msgspec.structs.replace(item, question=question, choices=choices, answer=letter)
+        if letter not in asked.letters:
+            why = "the caption has no question with choices to be judged by (its rationale and answer)"
+            return judge_error(why, scorer=self.name, version=self.version)
+        unread = msgspec.structs.replace(ruled, outcome=Unreadable(reason="a caption"))
+        said = Reply(text=ruled.outcome.answer)
+        score = yield from which_choice(self, asked, said, ruled=unread, rule="judge")
+        return score if score.has_judge_error else msgspec.structs.replace(score, outcome=ruled.outcome)
+
+
+def create(name: str, prompts_dir: Path | None = None) -> TemplateJudge:
+    """The judge ``extract``, which ``--extract-with`` names, or ``tempcompass``.
 
     Args:
-        prompts_dir: a folder whose files replace those of ``templates/rule-first``.
+        name: which of them.
+        prompts_dir: a folder whose files replace those of ``templates/rule-first``, or ``tempcompass``.
 
     Raises:
         UsageError: the folder or a template in it cannot be used.
     """
+    if name == "tempcompass":
+        return CaptionChoice(templates=JudgeTemplates.load(name, override=prompts_dir))
     return ExtractChoice(templates=JudgeTemplates.load("rule-first", override=prompts_dir))

@@ -67,11 +67,7 @@ class HumanpcrJudge(TemplateJudge):
     scale: float = float(SCALE)
 
     def judge(self, item: Item, reply: Reply, *, ruled: Score) -> Flow[Score]:
-        """Ask for correctness and score of an open answer.
-
-        Source: see the class.
-        Departs: see the class.
-        """
+        """Ask for correctness and score of an open answer."""
         if (known := self.without_asking(item, ruled)) is not None:
             return known
         more = {"rationale": item.rationale if self.gives_rationale else ""}

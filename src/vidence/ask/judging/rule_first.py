@@ -36,11 +36,7 @@ class RuleFirst(TemplateJudge):
     sampling: Sampling = SAMPLING
 
     def judge(self, item: Item, reply: Reply, *, ruled: Score) -> Flow[Score]:
-        """Return what the rules are sure of; ask about the rest.
-
-        Source: see the class.
-        Departs: no.
-        """
+        """Return what the rules are sure of; ask about the rest."""
         if item.answer_kind == "choice":
             return (yield from which_choice(self, item, reply, ruled=ruled, rule="judge"))
         if not isinstance(ruled.outcome, Answered) or ruled.value is not None:

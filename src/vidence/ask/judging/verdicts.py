@@ -31,8 +31,9 @@ Value: TypeAlias = str | bool | int
 class Field:
     """One field of a verdict.
 
-    The kinds: ``text`` (words that explain), ``truth`` (true or false), ``points`` (a whole number from 0 to
-    `most`), ``word`` (one of `words`, such as the letters of the choices). `meaning` is for the judge.
+    The kinds: ``text`` (words that explain), ``truth`` (true or false), ``points`` (a whole number from
+    `least` to `most`), ``word`` (one of `words`, such as the letters of the choices). `meaning` is for the
+    judge.
     """
 
     key: str
@@ -40,13 +41,14 @@ class Field:
     meaning: str
     words: tuple[str, ...] = ()
     most: int = 0
+    least: int = 0
 
     def schema(self) -> dict[str, object]:
         """The JSON Schema of this field."""
         kinds: dict[str, dict[str, object]] = {
             "text": {"type": "string"},
             "truth": {"type": "boolean"},
-            "points": {"type": "integer", "enum": list(range(self.most + 1))},
+            "points": {"type": "integer", "enum": list(range(self.least, self.most + 1))},
             "word": {"type": "string", "enum": list(self.words)},
         }
         return {**kinds[self.kind], "description": self.meaning}
@@ -59,7 +61,7 @@ class Field:
             case "truth":
                 return isinstance(value, bool)
             case "points":
-                return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= self.most
+                return type(value) is int and self.least <= value <= self.most
             case _:
                 return value in self.words
 
@@ -69,7 +71,7 @@ class Field:
         kinds = {
             "text": "a text",
             "truth": "true or false",
-            "points": f"a whole number from 0 to {self.most}",
+            "points": f"a whole number from {self.least} to {self.most}",
             "word": f"one of {', '.join(self.words)}",
         }
         return kinds[self.kind]

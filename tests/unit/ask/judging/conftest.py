@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TypeAlias
 
+import msgspec
 import pytest
 
 from vidence import catalog
@@ -19,6 +20,11 @@ OPEN = Item(
     rationale="The lid is lifted from it at the end.",
 )
 CHOICE = Item(item_id="q2", question="Which animal enters?", choices=("cat", "dog"), answer="B")
+# A caption with the question that it is judged by, and a scene with its scoring points.
+CAPTION = msgspec.structs.replace(
+    OPEN, question="Write a caption.", answer="B. dog", rationale="Which animal enters?\nA. cat\nB. dog"
+)
+SCENE = msgspec.structs.replace(OPEN, steps=("A pan is carried.", "It has no lid."))
 Says: TypeAlias = Callable[[Prompt], str | Reply]
 
 
@@ -60,6 +66,8 @@ class Bench:
 
     open: Item
     choice: Item
+    caption: Item = CAPTION
+    scene: Item = SCENE
 
     put = staticmethod(put)
     ruled = staticmethod(ruled)
