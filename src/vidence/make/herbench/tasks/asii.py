@@ -132,11 +132,13 @@ class Asii(ComputedTask):
             yield _Timeline(told=chosen)
 
     def _go_together(self, one: _NamedEvent, other: _NamedEvent) -> bool:
-        first, second = sorted((one.event, other.event), key=lambda event: event.start_s)
+        first, second = one.event, other.event
+        if second.start_s < first.start_s:
+            first, second = second, first
         return (
             second.start_s >= first.end_s + self._apart_s
             and one.text != other.text
-            and not set(one.starts_s) & set(other.starts_s)
+            and set(one.starts_s).isdisjoint(other.starts_s)
         )
 
 

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import combinations
 from operator import itemgetter
 from typing import TypeAlias
@@ -167,6 +168,7 @@ def _pair_target(
     return _countable(text, said, events=events, shared=shared, n_elsewhere=context.elsewhere(pair))
 
 
+@lru_cache(maxsize=2**14)
 def words_said(text: str) -> frozenset[str]:
     """All words of an action, little ones too: to turn off a tap is no way to turn it on.
 

@@ -156,6 +156,23 @@ def _two_steps(n: int) -> tuple[Perturbed, ...]:
     return tuple(found.values())[1:]
 
 
+@lru_cache(maxsize=8)
+def _unlike(n: int) -> tuple[dict[Order, int], NDArray[np.int64]]:
+    """How unlike any two orders are; the right one stands first.
+
+    Returns:
+        The place of each order, and shape (2, n_orders, n_orders): by pairs of events that stand the other
+        way round, and by places that differ.
+    """
+    orders = (tuple(range(n)), *(one.order for one in _two_steps(n)))
+    places = np.argsort(orders, axis=1)
+    first, second = np.triu_indices(n, 1)
+    seen = (places[:, first] < places[:, second], places)
+    return {order: i for i, order in enumerate(orders)}, np.array(
+        [(one[:, None] != one).sum(axis=2) for one in seen]
+    )
+
+
 def _n_closer(
     pool: Sequence[Order], tries: NDArray[np.int64], *, rng: np.random.Generator
 ) -> NDArray[np.int64]:
@@ -169,13 +186,11 @@ def _n_closer(
     Returns:
         Shape (n_tries, 2): by pairs that stand the other way round, and by places that differ.
     """
-    n = len(pool[0])
-    right = np.tile(np.arange(n), (len(tries), 1, 1))
-    places = np.concatenate([right, np.array(pool)[tries]], axis=1).argsort(axis=2)
-    first, second = np.triu_indices(n, 1)
+    place_of, unlike = _unlike(len(pool[0]))
+    five = np.pad(np.array([place_of[order] for order in pool])[tries], ((0, 0), (1, 0)))
     found = []
-    for seen in (places[..., first] < places[..., second], places):
-        totals = (seen[:, :, None] != seen[:, None]).sum(axis=(2, 3))
+    for each in unlike:
+        totals = each[five[:, :, None], five[:, None]].sum(axis=2)
         n_less = (totals[:, 1:] < totals[:, :1]).sum(axis=1)
         n_same = (totals[:, 1:] == totals[:, :1]).sum(axis=1)
         found.append(n_less + rng.integers(n_same + 1))
