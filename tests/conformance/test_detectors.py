@@ -6,6 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from servers import tiny_eyes
 from subjects.samples import argument_of
 from vidence import catalog
 from vidence.errors import UsageError
@@ -50,8 +51,22 @@ def random_rfdetr(folder):
     return f"rfdetr:{path}?model=nano&confidence=0.02"
 
 
+def random_words(name, folder):
+    """A checkpoint of a detector by words, with random weights; only with the libraries."""
+    pytest.importorskip("torch", reason="needs the extra 'select'")
+    pytest.importorskip("transformers", reason="needs the extra 'select'")
+    build = {"grounding-dino": tiny_eyes.build_grounding_dino, "owlv2": tiny_eyes.build_owlv2}[name]
+    path = folder / name
+    return f"{name}:{path if path.exists() else build(path)}?confidence=0.02&words=person|red dog"
+
+
 # How those are called that want more than their name.
-SPECS: dict[str, Callable] = {"boxes": lambda folder: f"boxes:{folder}/boxes.txt", "rfdetr": random_rfdetr}
+SPECS: dict[str, Callable] = {
+    "boxes": lambda folder: f"boxes:{folder}/boxes.txt",
+    "rfdetr": random_rfdetr,
+    "grounding-dino": lambda folder: random_words("grounding-dino", folder),
+    "owlv2": lambda folder: random_words("owlv2", folder),
+}
 
 
 @pytest.fixture(scope="module", params=catalog.names("detector"))

@@ -28,7 +28,7 @@ TOWER = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "nu
 EYE = {**TOWER, "image_size": IMAGE_SIZE_PX, "patch_size": PATCH_SIZE_PX}
 
 
-def _save(
+def save(
     folder: Path, make: "Callable[[], PreTrainedModel]", *, seed: int, dtype: str = "float32"
 ) -> "PreTrainedModel":
     import torch
@@ -63,7 +63,7 @@ def build_blip(folder: Path, *, seed: int = 3, kind: str = "BlipForImageTextRetr
         vision_config=dict(EYE),
         image_text_hidden_size=16,
     )
-    _save(folder, lambda: getattr(transformers, kind)(config), seed=seed)
+    save(folder, lambda: getattr(transformers, kind)(config), seed=seed)
     transformers.BlipImageProcessorPil(
         size={"height": IMAGE_SIZE_PX, "width": IMAGE_SIZE_PX}
     ).save_pretrained(folder)
@@ -93,7 +93,7 @@ def build_clip(folder: Path, *, seed: int = 3, dtype: str = "float32") -> Path:
         vision_config=dict(EYE),
         projection_dim=16,
     )
-    _save(folder, lambda: CLIPModel(config), seed=seed, dtype=dtype)
+    save(folder, lambda: CLIPModel(config), seed=seed, dtype=dtype)
     CLIPImageProcessorPil(
         size={"shortest_edge": IMAGE_SIZE_PX}, crop_size={"height": IMAGE_SIZE_PX, "width": IMAGE_SIZE_PX}
     ).save_pretrained(folder)
@@ -132,7 +132,7 @@ def build_siglip(folder: Path, *, seed: int = 3) -> Path:
         },
         vision_config=dict(EYE),
     )
-    _save(folder, lambda: SiglipModel(config), seed=seed)
+    save(folder, lambda: SiglipModel(config), seed=seed)
     SiglipImageProcessorPil(size={"height": IMAGE_SIZE_PX, "width": IMAGE_SIZE_PX}).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
@@ -156,7 +156,7 @@ def build_siglip2(folder: Path, *, seed: int = 3) -> Path:
         },
         vision_config={**eye, "num_patches": 16},
     )
-    _save(folder, lambda: Siglip2Model(config), seed=seed)
+    save(folder, lambda: Siglip2Model(config), seed=seed)
     Siglip2ImageProcessorPil(patch_size=PATCH_SIZE_PX, max_num_patches=16).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder

@@ -3,13 +3,14 @@
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, ClassVar, Final, Protocol
+from typing import Annotated, ClassVar, Final, Protocol, runtime_checkable
 
 import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
 from vidence.errors import UsageError
+from vidence.media.video import Video
 from vidence.records import Record
 from vidence.seeing.boxes import iou
 from vidence.seeing.tracks import PAPER_FPS, PERSON, Detections, Rows, Track, frames_in
@@ -211,6 +212,14 @@ class Tracker(Protocol):
             fps: frames per second of the video.
             vectors: one unit vector for each box, shape (n, n_dims).
         """
+
+
+@runtime_checkable
+class SeeingTracker(Protocol):
+    """A tracker that looks at the frames itself."""
+
+    def seeing(self, video: Video) -> Tracker:
+        """The tracker with the frames of a video."""
 
 
 def associate(

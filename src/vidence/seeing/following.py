@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from vidence.catalog import create
 from vidence.errors import UsageError
 from vidence.media.video import FrameProblem, Video
-from vidence.seeing.association import Tracker
+from vidence.seeing.association import SeeingTracker, Tracker
 from vidence.seeing.chunks import ChunkStore, ChunkWork, Eyes, Watch
 from vidence.seeing.describers.describing import Describer
 from vidence.seeing.limbs import out_of_scale, without_parts
@@ -232,7 +232,7 @@ def follow(
     found = track_shots(
         tracked,
         watched.detections,
-        tracker=tracker,
+        tracker=tracker.seeing(video) if isinstance(tracker, SeeingTracker) else tracker,
         frame_indices=looked,
         vectors=seen.vectors,
         finds_parts=detector.finds_parts,

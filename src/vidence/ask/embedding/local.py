@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from vidence.ask.embedding.weights import Weights, WeightSettings, find_checkpoint
+from vidence.ask.embedding.weights import EXAMPLE, Weights, WeightSettings
 from vidence.errors import UsageError
 from vidence.media.encode import Size
+from vidence.weights.checkpoints import find_weights
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -39,9 +40,9 @@ class LocalEmbedder:
             AccessError: the hub does not have them, does not let us in, or cannot be reached.
         """
         self._settings = settings
-        self._checkpoint = checkpoint = find_checkpoint(self.name, settings, types=self.types)
+        self._checkpoint = checkpoint = find_weights(self.name, settings, types=self.types, example=EXAMPLE)
         asked = str(Size.parse(settings.size)) if settings.size else ""
-        self.size = asked or f"short:{checkpoint.image_size_px or self.usual_size_px}"
+        self.size = asked or f"short:{_image_size_px(checkpoint.config) or self.usual_size_px}"
         where = f"{checkpoint.name}@{checkpoint.content}?dtype={settings.dtype}"
         cut = {"max_tokens": str(settings.max_tokens)} if settings.max_tokens else {}
         more = "".join(f"&{key}={value}" for key, value in {**cut, **(said or {})}.items())
@@ -70,6 +71,13 @@ class LocalEmbedder:
         weights, n = self._ready(), self._settings.batch
         for start in range(0, len(frames), n):
             yield weights.pixels(frames[start : start + n])
+
+
+def _image_size_px(config: Mapping[str, object]) -> int | None:
+    """The side of the images that the model sees, where its configuration says so."""
+    vision = config.get("vision_config")
+    size = vision.get("image_size") if isinstance(vision, dict) else None
+    return size if isinstance(size, int) and size > 0 else None
 
 
 class DualEncoder(LocalEmbedder):

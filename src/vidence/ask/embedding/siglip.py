@@ -12,7 +12,8 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from vidence.ask.embedding.local import DualEncoder
-from vidence.ask.embedding.weights import Weights, WeightSettings, require_libraries
+from vidence.ask.embedding.weights import Weights, WeightSettings
+from vidence.weights.checkpoints import require_libraries
 
 if TYPE_CHECKING:
     from torch import Tensor

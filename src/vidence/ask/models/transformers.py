@@ -11,7 +11,7 @@ import gc
 import importlib.util
 import logging
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from typing import TYPE_CHECKING, Annotated
@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Annotated
 from jinja2 import TemplateError
 from msgspec import Meta
 
-from vidence.ask.checkpoints import Source, locate, no_progress_bars
 from vidence.ask.models.settings import Count, spec_of
 from vidence.ask.models.weights import (
     FOREIGN,
@@ -40,6 +39,7 @@ from vidence.contracts import Request
 from vidence.errors import AccessError, UsageError
 from vidence.installation import adding
 from vidence.records import Reply, Usage
+from vidence.weights.checkpoints import Source, check_weights, device_of, loading, locate
 
 if TYPE_CHECKING:
     import torch
@@ -80,38 +80,25 @@ def load(source: Source, settings: Settings) -> tuple["ProcessorMixin", "PreTrai
         AccessError: this is no complete image-text-to-text model with a chat template.
     """
     import torch
-    from safetensors import SafetensorError
     from transformers import AutoModelForImageTextToText, AutoProcessor
 
-    options = {
-        "revision": source.revision or None,
-        "trust_remote_code": settings.trust_remote_code,
-        "local_files_only": settings.local_only or not source.revision,
-    }
+    options = source.places | {"trust_remote_code": settings.trust_remote_code}
     device_map = _device_map(settings.device)
     if settings.threads is not None:
         torch.set_num_threads(settings.threads)  # also those of threads that begin to use torch later
     logger.info("loading %s", source.place)
-    try:
-        with no_progress_bars():
-            processor = AutoProcessor.from_pretrained(source.place, **options)
-            model, report = AutoModelForImageTextToText.from_pretrained(
-                source.place,
-                dtype=settings.dtype if settings.dtype == "auto" else getattr(torch, settings.dtype),
-                device_map=device_map,
-                attn_implementation=settings.attn or None,
-                output_loading_info=True,
-                **options,
-            )
-    except (ImportError, LookupError, OSError, RuntimeError, SafetensorError, TypeError, ValueError) as error:
-        lacks = "torchvision" in str(error).lower()
-        what_to_do = f"; run: {adding('transformers')} (torchvision for the device of torch)" if lacks else ""
-        raise AccessError(
-            f"{source.place} cannot be loaded as an image-text-to-text model: {type(error).__name__}: {error}"
-            f"{what_to_do}"
-        ) from error
+    with loading(source.place, "an image-text-to-text model"):
+        processor = AutoProcessor.from_pretrained(source.place, **options)
+        model, report = AutoModelForImageTextToText.from_pretrained(
+            source.place,
+            dtype=settings.dtype if settings.dtype == "auto" else getattr(torch, settings.dtype),
+            device_map=device_map,
+            attn_implementation=settings.attn or None,
+            output_loading_info=True,
+            **options,
+        )
     check_kind(source, processor, model)
-    _check_weights(source, report)
+    check_weights(source.place, report)
     _prepare(processor, model)
     logger.info("loaded %s on %s as %s", source.place, model.device, model.dtype)
     return processor, model.eval()
@@ -122,11 +109,7 @@ def _device_map(device: str) -> str | dict[str, str] | None:
 
     if device == "auto":
         return "auto" if torch.cuda.is_available() else None
-    if device.startswith("cuda") and not torch.cuda.is_available():
-        raise UsageError(
-            f"device={device}: torch {torch.__version__} sees no such device; use device=cpu or auto"
-        )
-    return None if device == "cpu" else {"": device}
+    return None if device_of(device) == "cpu" else {"": device}
 
 
 def check_kind(source: Source, processor: "ProcessorMixin", model: "PreTrainedModel") -> None:
@@ -149,17 +132,6 @@ def check_kind(source: Source, processor: "ProcessorMixin", model: "PreTrainedMo
         raise AccessError(
             f"{source.place} is an encoder-decoder ({model.config.model_type}); expected a decoder that chats"
         )
-
-
-def _check_weights(source: Source, report: Mapping[str, object]) -> None:
-    for key, fault in (("missing_keys", "lack"), ("mismatched_keys", "have another shape of")):
-        names = report.get(key)
-        if isinstance(names, set | list | tuple) and names:
-            shown = ", ".join(sorted(map(str, names))[:3])
-            raise AccessError(
-                f"the weights in {source.place} {fault} {len(names)} tensors of the model ({shown}, ...); "
-                "they would be random numbers. Fetch the checkpoint again"
-            )
 
 
 def _prepare(processor: "ProcessorMixin", model: "PreTrainedModel") -> None:

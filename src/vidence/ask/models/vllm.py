@@ -23,7 +23,6 @@ import msgspec
 from jinja2 import TemplateError
 from msgspec import Meta
 
-from vidence.ask.checkpoints import Source, locate
 from vidence.ask.models.answers import finish_of
 from vidence.ask.models.settings import Count, spec_of
 from vidence.ask.models.weights import (
@@ -47,6 +46,7 @@ from vidence.errors import AccessError, TransientModelError, UsageError
 from vidence.installation import adding
 from vidence.records import Reply, Usage
 from vidence.text import visible
+from vidence.weights.checkpoints import Source, locate
 
 if TYPE_CHECKING:
     from vllm import LLM, RequestOutput, SamplingParams

@@ -33,7 +33,8 @@ EXTRAS: Mapping[str, Extra] = {
     "anthropic": Extra("anthropic: Anthropic's models", ("aiohttp",)),
     "gemini": Extra("gemini: Google's models", ("aiohttp",)),
     "select": Extra(
-        "frame selection by similarity", ("torch", "transformers", "sentencepiece", "google.protobuf")
+        "frame selection by similarity; the detectors grounding-dino and owlv2, the tracker sam2",
+        ("torch", "transformers", "sentencepiece", "google.protobuf"),
     ),
     "parquet": Extra("questions and tables in Parquet", ("pyarrow",)),
     "remote": Extra(

@@ -61,7 +61,7 @@ _LINES: Final[Mapping[str, tuple[tuple[str, str, str], ...]]] = MappingProxyType
             ("[[logs]]", 'path = "log.csv"', "video_id,start,end,narration,verb,noun"),
         ),
         "[tracking]": (
-            ("[tracking]", 'detector = "hog"', "a last resort; better rfdetr:FILE or boxes:FILE"),
+            ("[tracking]", 'detector = "hog"', "a last resort; better rfdetr:FILE, owlv2:FILE or boxes:FILE"),
         ),
         COUNTED: (
             (

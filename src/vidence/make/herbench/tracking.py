@@ -31,7 +31,7 @@ from vidence.make.review.people.rows import ShotRow, TrackRow
 from vidence.make.review.people.shot_acts import apply_shots
 from vidence.make.review.people.track_acts import TracksByPeople, apply_tracks
 from vidence.seeing.appearance import read_appearances
-from vidence.seeing.association import Tracker
+from vidence.seeing.association import SeeingTracker, Tracker
 from vidence.seeing.describers.describing import Describer
 from vidence.seeing.following import open_describer, open_detector, open_tracker, track_shots, untracked
 from vidence.seeing.given_tracks import GivenTracks, open_tracks
@@ -367,7 +367,7 @@ def find_tracks(
     found = track_shots(
         whole,
         seen.detections,
-        tracker=tracker,
+        tracker=tracker.seeing(video) if isinstance(tracker, SeeingTracker) else tracker,
         frame_indices=looked,
         vectors=seen.vectors,
         finds_parts=seen.finds_parts,

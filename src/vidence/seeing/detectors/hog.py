@@ -36,7 +36,7 @@ _MARGIN: Final = 1 / 6  # of the person's height above and below, in the window
 CAUTION: Final = (
     "hog found the people, the last resort: on PETS09-S2L1 it finds 85 % of the boxes of a trained detector, "
     "and a quarter of its own are nobody; how much it finds elsewhere is not known. Better are "
-    "rfdetr:WEIGHTS, boxes:FILE (boxes from elsewhere)"
+    "rfdetr:WEIGHTS, grounding-dino:WEIGHTS, owlv2:WEIGHTS, boxes:FILE (boxes from elsewhere)"
 )
 _TIMES_LARGER, _INSIDE, _SURE = 2.0, 0.8, 0.8
 # Margin of the classifier -> confidence. At a margin of 0.7, four of five boxes on PETS09-S2L1 are people.

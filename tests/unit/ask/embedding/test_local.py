@@ -13,8 +13,9 @@ from servers import tiny_embedders
 from subjects.matching import match
 from vidence import catalog
 from vidence.ask.embedding import local
-from vidence.ask.embedding.weights import WeightSettings, find_checkpoint
+from vidence.ask.embedding.weights import WeightSettings
 from vidence.errors import AccessError, UsageError
+from vidence.weights.checkpoints import find_weights
 
 torch = pytest.importorskip("torch", reason="needs the extra 'select'")
 pytest.importorskip("transformers", reason="needs the extra 'select'")
@@ -48,7 +49,7 @@ class TestName:
         with pytest.raises(
             UsageError, match=rf"{name}: needs {missing}; run: .*pip install .*sentencepiece.*transformers"
         ):
-            find_checkpoint(name, WeightSettings(weights=str(folder)), types={})
+            find_weights(name, WeightSettings(weights=str(folder)), types={}, example="o/n")
 
     @pytest.mark.parametrize(
         ("options", "message"),
@@ -107,10 +108,10 @@ def test_siglip_needs_a_tokenizer_of_its_own(weights, monkeypatch, missing):
 
 class TestPlace:
     def test_a_checkpoint_that_lacks_a_part(self, tmp_path, copy):
-        with pytest.raises(UsageError, match=r"has no config.json; expected a folder with config.json"):
+        with pytest.raises(UsageError, match=r"is not a checkpoint: expected config.json and weights"):
             make("clip", tmp_path)
         (copy / "model.safetensors").unlink()
-        with pytest.raises(UsageError, match=r"holds no weights; expected \*.safetensors or \*.bin, found"):
+        with pytest.raises(UsageError, match=r"is not a checkpoint: .* \(\*.safetensors or \*.bin\), found"):
             make("clip", copy)
 
     @pytest.mark.parametrize(("text", "message"), [("{", "is not JSON"), ("[]", "holds a list; expected a")])
@@ -133,11 +134,11 @@ class TestType:
             (
                 "clip",
                 "blip",
-                "holds a BlipForImageTextRetrieval of type 'blip'; clip: needs CLIPModel; use blip-itm or",
+                "holds a BlipForImageTextRetrieval of type 'blip'; clip: needs CLIPModel, such as",
             ),
-            ("blip-itm", "clip", "type 'clip'; blip-itm: needs BlipForImageTextRetrieval; use clip for it"),
-            ("blip-itc", "siglip2", "blip-itc: needs BlipForImageTextRetrieval; use siglip for it"),
-            ("siglip", "clip", "siglip: needs SiglipModel or Siglip2Model; use clip for it"),
+            ("blip-itm", "clip", "type 'clip'; blip-itm: needs BlipForImageTextRetrieval"),
+            ("blip-itc", "siglip2", "blip-itc: needs BlipForImageTextRetrieval"),
+            ("siglip", "clip", "siglip: needs SiglipModel or Siglip2Model"),
         ],
     )
     def test_weights_of_another_embedder(self, weights, name, kind, message):
@@ -146,7 +147,9 @@ class TestType:
 
     def test_a_model_that_writes_captions(self, tmp_path):
         folder = tiny_embedders.build_blip(tmp_path / "blip", kind="BlipForConditionalGeneration")
-        with pytest.raises(UsageError, match=r"BlipForConditionalGeneration of type 'blip'.*lacks the parts"):
+        with pytest.raises(
+            UsageError, match=r"BlipForConditionalGeneration of type 'blip'.*needs BlipForImageTextRetrieval"
+        ):
             make("blip-itm", folder)
 
     def test_a_model_of_an_unknown_type_or_without_a_class(self, copy, frames):
@@ -155,7 +158,7 @@ class TestType:
         (copy / "config.json").write_text(json.dumps(config))
         assert match(make("clip", copy), frames, ["dogs"]).shape == (7, 1)
         (copy / "config.json").write_text('{"model_type": "llava"}')
-        with pytest.raises(UsageError, match=r"holds a model of type 'llava'; clip: needs .*; no embedder"):
+        with pytest.raises(UsageError, match=r"holds a model of type 'llava'; clip: needs CLIPModel"):
             make("clip", copy)
         (copy / "config.json").write_text("{}")
         with pytest.raises(UsageError, match="of type 'no type'"):

@@ -16,11 +16,11 @@ import pytest
 from servers.model_asks import maker
 from servers.tiny_requests import ask, ask_together, make_request
 from servers.tiny_vlm import build
-from vidence.ask import checkpoints
 from vidence.ask.models.transformers import check_kind
 from vidence.ask.models.weights import BatchingModel
 from vidence.errors import AccessError, RejectedRequestError, UsageError
 from vidence.records import Reply
+from vidence.weights import checkpoints
 
 create = maker("model", "transformers")
 
@@ -184,7 +184,7 @@ class TestLoading:
             (_drop("processor_config.json"), "image-text-to-text|no processor"),
             (_drop("tokenizer.json"), "cannot be loaded"),
             (_cut_weights, "cannot be loaded"),
-            (_lose_a_tensor, r"lack 1 tensors of the model .*up_proj"),
+            (_lose_a_tensor, r"lack 1 of the model's tensors .*up_proj"),
             (_reshape, "cannot be loaded|another shape"),
             (_of_another_kind, "cannot be loaded as an image-text-to-text model|no processor"),
         ],

@@ -16,12 +16,12 @@ import pytest
 from servers import vllm_standin
 from servers.model_asks import maker
 from servers.tiny_requests import GREEDY, ask_together, make_request
-from vidence.ask.checkpoints import Source
 from vidence.ask.models.vllm import Settings, engine_arguments
 from vidence.ask.models.weights import BatchingModel
 from vidence.contracts import Request
 from vidence.errors import VidenceError
 from vidence.records import Reply
+from vidence.weights.checkpoints import Source
 
 create = maker("model", "vllm")
 create_transformers = maker("model", "transformers")

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from vidence.ask import checkpoints
-from vidence.ask.checkpoints import fetch_config, folder_of
 from vidence.errors import AccessError, UsageError
+from vidence.weights import checkpoints
+from vidence.weights.checkpoints import fetch_config, folder_of
 
 
 def test_a_folder_is_found_and_what_is_none_is_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
