@@ -182,7 +182,7 @@ class Benchmark(Protocol):
 
     A benchmark may also have `paper_tables`: for the title of each table that its paper prints, a tuple
     of `PaperColumn`. The report then has these tables, with one row for each run. It may have a
-    `release`, a `Release` from which ``vidence get`` fetches it, and may be `TagsAsRead`.
+    `release`, a `Release` for ``vidence get``, others by split in `releases`, and may be `TagsAsRead`.
     """
 
     name: str

@@ -30,6 +30,9 @@ def test_a_split_of_the_saidis_read_as_it_is(name: str, split: str) -> None:
             assert json.loads(msgspec.json.encode(getattr(item, name_of))) == value
         for field, value in row.get("span", {}).items():
             assert getattr(item.media[0], field) == value
+        for field, parts in (("spans", item.media), ("evidence", item.evidence)):
+            found = [[one.start_s, one.end_s] for one in parts]
+            assert found == row.get(field, found)
 
 
 @pytest.mark.parametrize("place", ["questions", ""])
@@ -70,10 +73,13 @@ def test_averages_of_tables_and_headlines_are_over_tags_that_questions_have(name
 def test_questions_of_the_saidare_what_get_takes(name: str) -> None:
     facts = catalog.create("benchmark", name)
     files = list(release(name)["files"])
-    if facts.release.absent or facts.release.github:
-        return
-    for pattern in facts.release.questions[:1]:
-        assert any(fnmatchcase(file, pattern) for file in files), (pattern, files)
+    assert facts.releases.keys() < set(facts.splits)
+    for found in (facts.release, *facts.releases.values()):
+        for place in found.github:
+            assert any(place.endswith(f"/{file}") for file in files), (place, files)
+        for pattern in () if found.absent or found.github else found.questions[:1]:
+            assert any(fnmatchcase(file, pattern) for file in files), (pattern, files)
+        assert all(pattern in found.media for pattern in found.joined)  # or no piece would be fetched
 
 
 ARCHIVES = {  # GB of archives, as lists of releases and authors give them

@@ -96,13 +96,14 @@ class Got(Record):
 # --------------------------------------------------------------------------- what there is
 
 
-def offer(name: str, *, hub: Hub, config: str | None = None) -> Offer:
+def offer(name: str, *, hub: Hub, config: str | None = None, split: str | None = None) -> Offer:
     """What a benchmark's release has, or a data set of the hub.
 
     Args:
         name: a benchmark, or ``hf:OWNER/NAME@REVISION``.
         hub: where it is looked for.
         config: the configuration, where there are several.
+        split: that of the benchmark, which may have a release of its own.
 
     Raises:
         DataError: it is not there, or not open to this user.
@@ -111,7 +112,7 @@ def offer(name: str, *, hub: Hub, config: str | None = None) -> Offer:
     if is_address(name):
         benchmark, release, address = "", _ANYTHING, HubAddress.parse(name)
     else:
-        benchmark, release = name, release_of(name)
+        benchmark, release = name, release_of(name, split)
         if release.absent:
             raise UsageError(f"{name} cannot be fetched: {release.absent} {release.by_hand}".rstrip())
         address = HubAddress(release.hub, release.revision)
@@ -135,8 +136,8 @@ def offer(name: str, *, hub: Hub, config: str | None = None) -> Offer:
     )
 
 
-def release_of(name: str) -> Release:
-    """Where a benchmark was released.
+def release_of(name: str, split: str | None = None) -> Release:
+    """Where a benchmark was released, or a split of it.
 
     Raises:
         UsageError: there is no such benchmark, or it says nothing of a release.
@@ -144,7 +145,7 @@ def release_of(name: str) -> Release:
     if not is_known("benchmark", name):
         known = [one for one in ready("benchmark") if _release(one) is not None]
         raise UnknownNameError("release", name, known)
-    found = _release(name)
+    found = _release(name, split)
     if found is None:
         raise UsageError(f"{name} has no release: its questions are your own; name them with --data")
     return found
@@ -165,8 +166,8 @@ def benchmark_at(name: str, *, is_mapped: bool) -> tuple[str, Path | None]:
 def _released_at(address: str) -> str:
     """The benchmark whose questions lie at an address; empty for others."""
     repo = HubAddress.parse(address).repo
-    releases = ((name, _release(name)) for name in ready("benchmark"))
-    return next((name for name, one in releases if one and one.hub == repo and not one.github), "")
+    releases = ((name, one) for name in ready("benchmark") for one in _releases(name).values())
+    return next((name for name, one in releases if one.hub == repo and not one.github), "")
 
 
 def command_for(benchmark: str) -> str:
@@ -175,10 +176,15 @@ def command_for(benchmark: str) -> str:
     return "" if found is None or found.absent else f"vidence get {benchmark} --media"
 
 
-def _release(name: str) -> Release | None:
+def _release(name: str, split: str | None = None) -> Release | None:
+    return (found := _releases(name)).get(split, found.get(None))
+
+
+def _releases(name: str) -> dict[str | None, Release]:
+    """The release of a benchmark, and those of splits that lie elsewhere."""
     benchmark: Benchmark = create("benchmark", name)
-    found = getattr(benchmark, "release", None)
-    return found if isinstance(found, Release) else None
+    found = {None: getattr(benchmark, "release", None), **getattr(benchmark, "releases", {})}
+    return {split: one for split, one in found.items() if isinstance(one, Release)}
 
 
 def _first_fitting(files: Sequence[HubFile], patterns: Sequence[str], *, every: bool) -> tuple[HubFile, ...]:

@@ -58,6 +58,16 @@ def test_each_benchmark_that_has_a_release_says_where_or_why_not() -> None:
         assert bool(release.absent) != bool(release.hub and (release.questions or release.github)), name
 
 
+def test_a_split_may_have_a_release_of_its_own() -> None:
+    found = get.offer("mlvu", hub=Listed("test-ground-truth/test_mcq_gt.json"), split="test")
+    assert (found.listing.address.repo, paths(found.questions)) == (
+        "MLVU/MLVU_Test",
+        ["test-ground-truth/test_mcq_gt.json"],
+    )
+    assert get.release_of("mlvu", "dev-open") == get.release_of("mlvu")
+    assert get.benchmark_at("hf:MLVU/MLVU_Test", is_mapped=False)[0] == "mlvu"
+
+
 def test_the_first_form_of_the_questions_is_taken_and_nothing_else() -> None:
     found = offered(
         "herbench", "data/tasks/a.json", "data/tasks/b.json", "full/x.parquet", "other.json", "v.zip"
@@ -263,10 +273,12 @@ def test_questions_of_github_are_read_from_there(tmp_path, monkeypatch):
             media=(),
         )
         path = Path(got_questions(found, tmp_path, github="https://raw.example"))
-        assert asked[-1] == f"https://raw.example/{release.github[-1]}"
-        assert path.name == release.github[0].rpartition("/")[2]
-        assert path.read_bytes() == b"[]"
-    assert len(asked) == len(of_github) > 0
+        read = [path] if path.is_file() else sorted(path.iterdir())
+        assert asked == [f"https://raw.example/{place}" for place in release.github]
+        assert [one.name for one in read] == [place.rpartition("/")[2] for place in release.github]
+        assert {one.read_bytes() for one in read} == {b"[]"}
+        asked.clear()
+    assert of_github
 
 
 def got_media(found, asked, tmp_path):

@@ -12,7 +12,7 @@ from vidence.ask.benchmarks.table import mapped
 from vidence.ask.mapping.columns import Row, listed
 from vidence.ask.mapping.mapping import NAMED, ColumnMap, Layout, read_toml
 from vidence.ask.mapping.rows import files_like, read_rows
-from vidence.contracts import Benchmark, Loaded
+from vidence.contracts import Benchmark, Loaded, Release
 from vidence.errors import DataError
 
 
@@ -21,12 +21,13 @@ class NamedFacts(PaperFacts):
 
     `layouts` are the ways in which its questions lie somewhere, the hub's first; each is a preset of
     ``--map``, too. `verified` is whether all of the file was seen in a release; `doubts` say what was not,
-    and what a user should know.
+    and what a user should know. `releases` has splits that lie elsewhere than in `release`.
     """
 
     about: str
     home: str
     layouts: dict[str, Layout]
+    releases: dict[str, Release] = msgspec.field(default_factory=dict)
     published: tuple[NamedRow, ...] = ()
     verified: bool = False
     doubts: tuple[str, ...] = ()
@@ -41,6 +42,7 @@ class Named(OfPaper):
         self.name = name
         super().__init__(facts)
         self.release = replace(facts.release, takes_all=True)
+        self.releases = {split: replace(one, takes_all=True) for split, one in facts.releases.items()}
         self.layouts, self.published, self.doubts = facts.layouts, facts.published, facts.doubts
         self.verified = facts.verified
         self.splits = tuple(dict.fromkeys(split for one in facts.layouts.values() for split in one.splits))
@@ -55,9 +57,8 @@ class Named(OfPaper):
         check_split(self.name, split, self.splits)
         layouts = [one.of(split) for one in self.layouts.values() if split in one.splits]
         seen = ""
-        for layout in sorted(
-            layouts, key=lambda one: not any(fnmatchcase(data.name, Path(p).name) for p in one.files)
-        ):
+        layouts.sort(key=lambda one: not any(fnmatchcase(data.name, Path(name).name) for name in one.files))
+        for layout in layouts:
             if (row := _first_row(layout, data)) is not None:
                 if layout.fits(row):
                     return mapped(data, layout, split="all", strict=strict)

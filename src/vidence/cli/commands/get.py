@@ -147,7 +147,7 @@ class _Fetch:
             UsageError: questions are chosen where there are none.
         """
         hub = Hub(hub_cache(), endpoint=os.environ.get("HF_ENDPOINT"))
-        offered = getting.offer(name, hub=hub, config=given.config)
+        offered = getting.offer(name, hub=hub, config=given.config, split=given.chosen.split)
         chosen = msgspec.structs.asdict(given.chosen)
         overrides = read_overrides({key: value for key, value in chosen.items() if value != {}})
         if not offered.benchmark and (overrides or given.questions):

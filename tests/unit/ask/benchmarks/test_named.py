@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from subjects.samples import sample_folder
 from vidence import catalog
 from vidence.errors import DataError, UsageError
 
@@ -32,6 +33,14 @@ def test_a_file_is_read_by_the_layout_of_its_name(tmp_path):
     packed.write_bytes(gzip.compress((tmp_path / "yes_no.json").read_bytes()))
     (tmp_path / "yes_no.json").unlink()
     assert benchmark.load(tmp_path, split=split).items == (item,)
+
+
+def test_a_copy_of_a_split_is_read_where_the_authors_file_is_not():
+    found = catalog.create("benchmark", "mlvu").load(sample_folder("mlvu") / "MLVU_Test", split="test")
+    assert [(item.item_id, item.answer) for item in found.items] == [
+        ("test-00000-of-00001/0", "F"),
+        ("test-00000-of-00001/1", "B"),
+    ]
 
 
 def test_a_folder_of_something_else_is_refused_with_what_is_expected(tmp_path):
