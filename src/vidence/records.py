@@ -35,7 +35,8 @@ class Media(Record, omit_defaults=True):
     """A video, an image, or a folder of numbered images that a question is about.
 
     `path` is relative to the folder of the data unless it is absolute. `start_s`, `end_s` cut a
-    span ``[start_s, end_s)`` out of a video, in seconds of presentation time.
+    span ``[start_s, end_s)`` out of a video, in seconds of presentation time; where both are the same, the
+    frame that is on screen then.
     """
 
     path: str | None = None
@@ -44,6 +45,11 @@ class Media(Record, omit_defaults=True):
     start_s: float | None = None
     end_s: float | None = None
     sha256: str | None = None
+
+    @property
+    def is_still(self) -> bool:
+        """Whether it is one picture: an image, or a frame of a video."""
+        return self.kind == "image" or (self.start_s is not None and self.start_s == self.end_s)
 
 
 class Evidence(Record, omit_defaults=True):

@@ -1,6 +1,7 @@
 """Text: normal forms, choice letters, reasoning blocks, refusals, wrongly decoded characters."""
 
 import json
+import math
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -29,6 +30,7 @@ _MISREAD = re.compile(
     "[\u00c2-\u00f4][\u0080-\u00bf\u20ac\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\u017d"
     "\u2018\u2019\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a\u0153\u017e\u0178]{1,3}"
 )
+_CLOCK = re.compile(r"(?:(\d+):)?(\d+):(\d+(?:\.\d*)?)")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=\S)")
 _RARE = (0x0180, 0x0370)  # "É…" is also UTF-8 for a rare letter: what gives one of these was read rightly
 # C0 except tab and newline, DEL, C1, surrogates, noncharacters, and the marks that reorder text.
@@ -86,6 +88,22 @@ def normal_form(text: str) -> str:
     'what s the colour then'
     """
     return _BETWEEN_WORDS.sub(" ", unicodedata.normalize("NFKC", text).casefold()).strip()
+
+
+def seconds(text: str) -> float | None:
+    """A time in seconds, from seconds or from ``HH:MM:SS.ff`` or ``MM:SS.ff``; None for anything else.
+
+    >>> seconds("00:01:02.50"), seconds("3.25"), seconds("-1"), seconds("soon")
+    (62.5, 3.25, None, None)
+    """
+    if found := _CLOCK.fullmatch(text.strip()):
+        hours, minutes, rest = found.groups()
+        return round(3600 * int(hours or 0) + 60 * int(minutes) + float(rest), 6)
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) and value >= 0 else None
 
 
 def letter_index(letter: str) -> int:

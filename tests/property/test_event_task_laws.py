@@ -15,7 +15,7 @@ from vidence import catalog
 from vidence.make.herbench.tasks.counts import LEAST_COUNT, counts_around, shared_options
 from vidence.make.herbench.tasks.orders import exists, perturbed, wrong_orders
 from vidence.make.pipeline.material import Corpus, Draft, Dropped, Event, Made
-from vidence.make.sources.logs.rows import seconds
+from vidence.text import seconds
 
 TASKS = {name: catalog.create("task", name) for name in ("fam", "fom", "asii", "ac")}
 CORPUS = kitchens(12, overlapping=True)

@@ -90,7 +90,7 @@ class ScoreDesk:
         objects = await self._driven(
             selector.name_objects, view, question, positions=positions, model=selector.objects_from
         )
-        n_stills = sum(medium.kind == "image" for medium in question.item.media)
+        n_stills = sum(medium.is_still for medium in question.item.media)
         left = budget_left(view.rules.n_frames, n_stills)
         searching = selector.search(question.clip, question.item, objects=objects, n_frames=left)
         async with self._lock:

@@ -134,7 +134,11 @@ def clip_of(parts: Sequence[tuple[Media, MediaFacts]]) -> Clip:
     for position, (media, facts) in enumerate(parts):
         start_s = -np.inf if media.start_s is None else media.start_s
         end_s = np.inf if media.end_s is None else media.end_s
-        kept = np.flatnonzero((facts.times_s >= start_s) & (facts.times_s < end_s)).astype(np.int64)
+        is_in = (facts.times_s >= start_s) & (facts.times_s < end_s)
+        if start_s == end_s:  # what is on screen then
+            until_s = np.append(facts.times_s[1:], facts.probe.counted.duration_s)
+            is_in = (facts.times_s <= start_s) & (until_s > start_s)
+        kept = np.flatnonzero(is_in).astype(np.int64)
         if len(kept) == 0:
             last_s = float(facts.times_s[-1])
             raise DataError(
@@ -181,7 +185,7 @@ def parted(view: OpenView, clip: Clip, item: Item) -> tuple[NDArray[np.int64], N
 
     Selectors that ignore the budget (all, the central one, none) choose from everything.
     """
-    is_image = np.array([medium.kind == "image" for medium in item.media], bool)
+    is_image = np.array([medium.is_still for medium in item.media], bool)
     if view.traits.budget == "ignored":
         is_image[:] = False
     is_still = is_image[clip.media_indices]

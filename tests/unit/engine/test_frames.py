@@ -133,7 +133,9 @@ def facts(times_s: list[float]) -> MediaFacts:
         height_px=4,
         rotation_deg=0,
         claimed=Claimed(n_frames=None, duration_s=None, fps=None),
-        counted=PacketCounts(n_frames=len(times_s), duration_s=times_s[-1], fps=10.0, is_variable=False),
+        counted=PacketCounts(
+            n_frames=len(times_s), duration_s=times_s[-1] + 0.1, fps=10.0, is_variable=False
+        ),
         has_audio=False,
         problem="",
     )
@@ -145,6 +147,15 @@ def test_a_span_is_cut_out_half_open():
     assert clip.frame_indices.tolist() == [2, 3]
     assert clip.times_s.tolist() == [0.2, 0.3]
     assert clip.fps == 10.0
+
+
+@pytest.mark.parametrize(("time_s", "frame"), [(0.0, 0), (0.1, 1), (0.19, 1), (0.4, 4), (0.43, 4)])
+def test_a_span_without_length_is_the_frame_on_screen(time_s, frame):
+    film = facts([0.0, 0.1, 0.2, 0.3, 0.4])
+    clip = clip_of([(Media(path="film.mp4", start_s=time_s, end_s=time_s), film)])
+    assert clip.frame_indices.tolist() == [frame]
+    with pytest.raises(DataError, match="no frame lies in"):
+        clip_of([(Media(path="film.mp4", start_s=0.6, end_s=0.6), film)])
 
 
 def test_a_span_beyond_the_video_says_where_it_ends():

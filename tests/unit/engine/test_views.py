@@ -3,6 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -65,6 +66,15 @@ def test_single_images_are_always_shown_and_the_budget_thins_the_video():
     kinds = [("video", 100), ("image", 1), ("image", 1)]
     assert shown(kinds, "midpoints", 4) == [(0, 25), (0, 75), (1, 0), (2, 0)]
     assert shown(kinds, "midpoints", 2) == [(0, 50), (1, 0), (2, 0)]
+
+
+def test_a_frame_of_a_video_is_shown_as_an_image_is():
+    clip, item = clip_and_item([("video", 100), ("video", 1)])
+    film, moment = item.media
+    item = msgspec.structs.replace(
+        item, media=(film, msgspec.structs.replace(moment, start_s=3.0, end_s=3.0))
+    )
+    assert positions_of(view_of("midpoints", 3), clip, item).tolist() == [25, 75, 100]
 
 
 def test_several_images_are_all_shown_whatever_the_budget():

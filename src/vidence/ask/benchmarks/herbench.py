@@ -28,16 +28,15 @@ from vidence.ask.mapping.sheets import Columns, parquet_questions
 from vidence.contracts import Benchmark, Loaded
 from vidence.errors import DataError
 from vidence.records import Evidence, Item, Media, Provenance
+from vidence.text import seconds
 
 # Configurations of the releases by their number of questions, or by the name of a folder.
 _CONFIGS = {26_806: "full, as in the paper", 27_936: "full, later release", 1_971: "lite_v2"}
 _CONFIG_FOLDERS = ("full", "lite", "lite_v2")
 _N_CHOICES = 5
 _ONE_RECORDING = "wildtrack"
-# Minutes and seconds, perhaps with hours before them; stamps count tenths of a second.
-_STAMP = r"(?:(\d+):)?(\d+):(\d+(?:\.\d+)?)"
-_SPAN = re.compile(rf"\s*{_STAMP}\s*(?:[-\N{{EN DASH}}]\s*{_STAMP}\s*)?")
-_RESOLUTION_S = 0.1
+_DASH = re.compile(r"[-\N{EN DASH}]")
+_RESOLUTION_S = 0.1  # stamps count tenths of a second
 _EXPECTED = (
     "the folder data of HERBench (tasks/*.json beside videos/), the folder tasks itself, one task file, or "
     "the Parquet files of one configuration"
@@ -279,21 +278,12 @@ def evidence(timestamps: object) -> tuple[Evidence, ...] | None:
 
 
 def _span(stamp: object) -> Evidence | None:
-    found = _SPAN.fullmatch(stamp) if isinstance(stamp, str) else None
-    if found is None:
-        return None
-    hours, minutes, seconds, *ends = found.groups()
-    start_s = _seconds(hours, minutes, seconds)
-    end_s = start_s if ends[1] is None else _seconds(*ends)
-    if end_s < start_s:
-        return None
-    if end_s == start_s:
-        end_s = round(start_s + _RESOLUTION_S, 6)
-    return Evidence(kind="oracle", start_s=start_s, end_s=end_s)
-
-
-def _seconds(hours: str | None, minutes: str, seconds: str) -> float:
-    return round(3600 * int(hours or 0) + 60 * int(minutes) + float(seconds), 6)
+    ends = _DASH.split(stamp) if isinstance(stamp, str) and ":" in stamp else []
+    match [seconds(end) for end in (ends * 2 if len(ends) == 1 else ends)]:
+        case [float() as start_s, float() as end_s] if start_s <= end_s:
+            end_s = end_s if end_s > start_s else round(start_s + _RESOLUTION_S, 6)
+            return Evidence(kind="oracle", start_s=start_s, end_s=end_s)
+    return None
 
 
 # --------------------------------------------------------------------------- what is odd

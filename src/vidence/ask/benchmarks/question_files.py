@@ -221,7 +221,8 @@ def _check_span(field: str, span: Media | Evidence) -> None:
             raise FieldError(
                 f"{field}.{name}", f"{seconds} found; expected seconds from the start, 0 or more"
             )
-    if span.end_s is not None and span.end_s <= (start_s := span.start_s or 0.0):
+    is_frame = isinstance(span, Media) and span.is_still
+    if span.end_s is not None and span.end_s <= (start_s := span.start_s or 0.0) and not is_frame:
         raise FieldError(
             f"{field}.end_s", f"{span.end_s} is not after start_s {start_s}; expected a later time"
         )

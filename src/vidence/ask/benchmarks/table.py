@@ -21,7 +21,7 @@ from vidence import catalog
 from vidence.ask import files
 from vidence.ask.benchmarks.question_files import QuestionReader, check_split, lettered, locate
 from vidence.ask.files import DataFile, FieldError, decoded, ending_of, explained, usable
-from vidence.ask.mapping.columns import listed
+from vidence.ask.mapping.columns import listed, seconds_of
 from vidence.ask.mapping.items import ItemReader
 from vidence.ask.mapping.mapping import WAYS, ColumnMap, folder_presets, near_presets, presets, read_map
 from vidence.ask.mapping.rows import ALL, TEXT_ENDINGS, find_files, levels_of, read_rows, rows_in, tables_in
@@ -346,11 +346,7 @@ def _media(row: Row) -> Fields:
     for name in ("start_s", "end_s"):
         if name not in row:
             continue
-        try:
-            span[name] = float(row[name])
-        except ValueError as error:
-            reason = f"{row[name]!r} found; expected seconds, for example 12.5"
-            raise FieldError(name, reason) from error
+        span[name] = seconds_of(row[name], name)
         if len(paths) != 1:
             reason = f"a span for {len(paths)} media; expected one medium, or spans in a JSON list"
             raise FieldError("start_s", reason)

@@ -8,12 +8,13 @@ from collections.abc import Callable, Collection, Mapping
 from typing import TypeAlias
 
 from vidence.ask.files import FieldError
-from vidence.text import some
+from vidence.text import seconds, some
 
 Row: TypeAlias = Mapping[str, object]
 Getter: TypeAlias = Callable[[Row], object]
 
 _NAMED = re.compile(r"\{([^{}]+)\}")
+_DASH = re.compile(r"\s*[-,\N{EN DASH}]\s*")
 _LISTED = 30
 
 
@@ -119,6 +120,35 @@ def as_text(value: object, column: str) -> str:
             return str(int(value)) if value.is_integer() else repr(value)
         case _:
             raise FieldError(column, f"{type(value).__name__} found; expected a text or a number")
+
+
+def seconds_of(value: object, column: str) -> float | None:
+    """Seconds, from a number or from ``HH:MM:SS``; None for none.
+
+    Raises:
+        FieldError: it is something else.
+    """
+    text = as_text(value, column).strip()
+    found = seconds(text)
+    if text and found is None:
+        raise FieldError(column, f"{text!r} found; expected seconds, or HH:MM:SS")
+    return found
+
+
+def span_of(value: object, column: str) -> tuple[float, float]:
+    """Start and end in seconds, from two times or a text.
+
+    Raises:
+        FieldError: it is something else.
+
+    >>> span_of("1:05-1:20.5", "clue"), span_of([65, "80.5"], "clue")
+    ((65.0, 80.5), (65.0, 80.5))
+    """
+    ends = _DASH.split(value.strip()) if isinstance(value, str) else value
+    match [seconds_of(end, column) for end in ends] if isinstance(ends, list | tuple) else ():
+        case [float() as start_s, float() as end_s]:
+            return start_s, end_s
+    raise FieldError(column, f"{str(value)[:80]!r} found; expected a span, such as 1:05-1:20 or [65, 80]")
 
 
 def words_of(value: object, column: str, *, kind: str = "text") -> str:

@@ -10,10 +10,10 @@ import msgspec
 
 from vidence.ask import files
 from vidence.ask.files import FieldError
-from vidence.ask.mapping.columns import Getter, Row, as_text, getter, listed, words_of
+from vidence.ask.mapping.columns import Getter, Row, as_text, getter, listed, seconds_of, span_of, words_of
 from vidence.ask.mapping.mapping import MOST_WAYS, ColumnMap, Join, columns_in, n_ways
 from vidence.errors import DataError
-from vidence.records import Item, Media, Provenance, Subtitles
+from vidence.records import Evidence, Item, Media, Provenance, Subtitles
 
 _LABEL = re.compile(
     r"\s*(?:(?:option|caption|sentence|choice|answer)\s+(?P<named>\d{1,2}|[a-z])|\(?(?P<letter>[a-z]))\)?"
@@ -21,13 +21,13 @@ _LABEL = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _LETTER = re.compile(r"\(?(?P<letter>[A-Za-z])(?:[.):].*)?", re.DOTALL)
-_CLOCK = re.compile(r"(?:(?P<h>\d+):)?(?P<m>\d+):(?P<s>\d+(?:\.\d*)?)")
 _ADDRESS = re.compile(r"https?://")
 _FEWEST = 2
 _TEXTS = (
     *("item_id", "question", "source_id", "benchmark", "rationale", "licence", "subtitles"),
     "subtitles_from_s",
 )
+_TIMES = ("start_s", "end_s", "spans", "evidence")
 _KINDS = {"media_kind": ("video", "image", "frames"), "answer_kind": ("choice", "text")}
 
 
@@ -106,9 +106,7 @@ class ItemReader:
             for source in (mapping.choices, mapping.steps, mapping.media)
         )
         self._answer = self._get(mapping.answer) if mapping.answer else None
-        self._span = {
-            name: self._get(getattr(mapping, name)) for name in ("start_s", "end_s") if getattr(mapping, name)
-        }
+        self._times = {name: self._get(getattr(mapping, name)) for name in _TIMES}
 
     def _get(self, source: str) -> Getter:
         return getter(source, absent=self.mapping.absent)
@@ -182,7 +180,7 @@ class ItemReader:
         raw = self._raw_choices(row) if kind == "choice" else ()
         if self.mapping.choices_in_question and not raw and kind == "choice":
             texts["question"], raw = split_question(texts["question"])
-        choices = bare_choices(raw)
+        choices, spans = bare_choices(raw), self._spans("evidence", row)
         return Item(
             item_id=texts["item_id"],
             benchmark=texts.get("benchmark", ""),
@@ -193,6 +191,7 @@ class ItemReader:
             answer=self._answer_of(row, raw, choices),
             answer_kind=cast('Literal["choice", "text"]', kind),
             tags=self._tags_of(row),
+            evidence=tuple(Evidence(kind="oracle", start_s=start, end_s=end) for start, end in spans),
             rationale=texts.get("rationale", ""),
             steps=self._steps_of(row),
             provenance=Provenance(licence=licence) if licence else None,
@@ -290,7 +289,7 @@ class ItemReader:
         path = self._text("subtitles", row)
         if not path:
             return None
-        start_s = _seconds(self._text("subtitles_from_s", row), "subtitles_from_s")
+        start_s = seconds_of(self._text("subtitles_from_s", row), "subtitles_from_s")
         return Subtitles(path=path, from_s=start_s or 0.0)
 
     def _media_of(self, row: Row) -> tuple[Media, ...]:
@@ -303,14 +302,27 @@ class ItemReader:
         if not places:
             return ()
         kind = cast('Literal["video", "image", "frames"]', self._kind("media_kind", row, "video"))
-        span = {name: _seconds(get(row), name) for name, get in self._span.items()}
-        start_s, end_s = span.get("start_s"), span.get("end_s")
-        return tuple(
-            Media(url=place, kind=kind, start_s=start_s, end_s=end_s)
-            if _ADDRESS.match(place)
-            else Media(path=place, kind=kind, start_s=start_s, end_s=end_s)
-            for place in places
-        )
+        start_s, end_s = (seconds_of(self._times[name](row), name) for name in _TIMES[:2])
+        spans: Sequence[tuple[float | None, float | None]] = [(start_s, end_s)]
+        if self.mapping.spans and not (spans := self._spans("spans", row)):
+            raise FieldError("spans", f"none in {self.mapping.spans!r}; expected what is shown")
+        return tuple(_medium(place, kind, span) for place in places for span in spans)
+
+    def _spans(self, name: str, row: Row) -> list[tuple[float, float]]:
+        """The spans in the column of a field."""
+        value = self._times[name](row) or []
+        found = _written(value, name) if isinstance(value, str) else value
+        return [span_of(one, name) for one in (found if isinstance(found, list | tuple) else [found])]
+
+
+def _medium(
+    place: str, kind: Literal["video", "image", "frames"], span: tuple[float | None, float | None]
+) -> Media:
+    """A file or an address, with its own span where it ends in ``#t=START,END``."""
+    place, mark, own = place.partition("#t=")
+    start_s, end_s = span_of(own, "media") if mark else span
+    path, url = (None, place) if _ADDRESS.match(place) else (place, None)
+    return Media(path=path, url=url, kind=kind, start_s=start_s, end_s=end_s)
 
 
 def _beside(folder: Path, join: Join) -> Path:
@@ -339,7 +351,8 @@ def _several(value: object, column: str) -> tuple[str, ...]:
         return ()
     if not isinstance(value, list | tuple):
         raise FieldError(column, f"{type(value).__name__} found; expected a list")
-    return tuple(as_text(one, column) for one in value)
+    texts = (", ".join(map(str, one)) if isinstance(one, list) else one for one in value)
+    return tuple(as_text(one, column) for one in texts)
 
 
 def _lines(value: object, column: str) -> tuple[str, ...]:
@@ -404,16 +417,3 @@ def _places(value: object, column: str) -> list[str]:
         return [place for one in value for place in _places(one, column)]
     text = as_text(value, column)
     return [text] if text else []
-
-
-def _seconds(value: object, name: str) -> float | None:
-    """Seconds, from a number or from ``HH:MM:SS``; None for none."""
-    text = as_text(value, name).strip()
-    if not text:
-        return None
-    if clock := _CLOCK.fullmatch(text):
-        return int(clock["h"] or 0) * 3600 + int(clock["m"]) * 60 + float(clock["s"])
-    try:
-        return float(text)
-    except ValueError as error:
-        raise FieldError(name, f"{text!r} found; expected seconds, or HH:MM:SS") from error

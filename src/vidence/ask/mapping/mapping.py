@@ -111,6 +111,10 @@ class ColumnMap(Record):
     media_kind: Column = ""
     start_s: Column = ""
     end_s: Column = ""
+    spans: Column = ""
+    """The parts of the media that are shown, for `start_s` and `end_s`: pairs, or texts with a dash."""
+    evidence: Column = ""
+    """The parts on which the answer rests, likewise."""
     source_id: Column = ""
     subtitles: Column = ""
     """The file of the subtitles, from the folder of the media."""
@@ -159,7 +163,7 @@ class ColumnMap(Record):
     def used(self) -> frozenset[str]:
         """All columns that are read; of a path the column that it begins in, too."""
         said = [] if self.reply is None else [getattr(self.reply, n) for n in self.reply.__struct_fields__]
-        fields = (getattr(self, name) for name in _PLAIN)
+        fields = (getattr(self, name) for name in (*_PLAIN, "spans", "evidence"))
         several = (*map(columns_in, (self.choices, self.steps, self.media)), self.only, [self.each])
         sources = (*fields, *chain.from_iterable(several), *self.tags.values(), *said)
         found = {name for source in sources for way in source.split("|") for name in self._columns(way)}
@@ -202,7 +206,7 @@ _PLAIN = (
     *("item_id", "question", "answer", "answer_kind", "media_kind", "start_s", "end_s", "source_id"),
     *("benchmark", "rationale", "licence", "subtitles", "subtitles_from_s"),
 )
-_LATER = ("steps", "subtitles", "subtitles_from_s", "each", "only")
+_LATER = ("steps", "subtitles", "subtitles_from_s", "each", "only", "spans", "evidence")
 _CONSTANT = (*_PLAIN, "choices", "media")
 
 

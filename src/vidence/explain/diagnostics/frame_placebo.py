@@ -133,11 +133,9 @@ def _spans(item: Item) -> list[tuple[float, float]]:
 
 def stills_of(item: Item, n_frames: int) -> set[int]:
     """Which frames are single images: each is one frame, before or behind those of the only video."""
-    kinds = [medium.kind for medium in item.media]
-    if "image" not in kinds:
-        return set()
-    first = next((i for i, kind in enumerate(kinds) if kind != "image"), len(kinds))
-    n_behind = kinds.count("image") - first
+    are_still = [medium.is_still for medium in item.media]
+    first = are_still.index(False) if False in are_still else len(are_still)
+    n_behind = are_still.count(True) - first
     return {*range(first), *range(n_frames - n_behind, n_frames)}
 
 

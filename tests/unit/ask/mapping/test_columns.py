@@ -5,7 +5,7 @@ import math
 import pytest
 
 from vidence.ask.files import FieldError
-from vidence.ask.mapping.columns import as_text, getter, listed, value_at, words_of
+from vidence.ask.mapping.columns import as_text, getter, listed, seconds_of, span_of, value_at, words_of
 
 ROW = {"a": 1, "b.c": "dotted", "d": {"e": [{"f": "deep"}]}, "none": None, "n/a": "N/A"}
 
@@ -50,3 +50,31 @@ def test_words_are_taken_out_of_messages() -> None:
     assert words_of([{"type": "reasoning", "reasoning": "hm"}, {"type": "text", "text": "B"}], "c") == "B"
     assert words_of([{"type": "reasoning", "reasoning": "hm"}], "c", kind="reasoning") == "hm"
     assert words_of("B", "c", kind="reasoning") == ""
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [("", None), (None, None), (3, 3.0), ("12.5", 12.5), ("00:13:51.966", 831.966), ("2:04", 124.0)],
+)
+def test_seconds_are_numbers_or_clock_times(value: object, seconds: float | None) -> None:
+    assert seconds_of(value, "c") == seconds
+
+
+@pytest.mark.parametrize(
+    "value", ["1:05-1:20", " 1:05 - 1:20", "1:05\N{EN DASH}1:20", "65,80", [65, 80], (65.0, "1:20")]
+)
+def test_spans_are_written_in_many_ways(value: object) -> None:
+    assert span_of(value, "c") == (65.0, 80.0)
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("1:05", "'1:05' found; expected a span"), ("1-2-3", "expected a span"), (7, "expected a span"),
+        ([1], "expected a span"), ([1, None], "expected a span"), ({"a": 1}, "expected a span"),
+        ("8:17-None", "'None' found; expected seconds"), ([[1], 2], "expected a text or a number"),
+    ],
+)  # fmt: skip
+def test_what_is_no_span_is_said(value: object, said: str) -> None:
+    with pytest.raises(FieldError, match=said):
+        span_of(value, "c")

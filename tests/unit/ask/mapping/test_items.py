@@ -223,3 +223,42 @@ def test_rows_inside_a_row_are_questions_and_those_of_another_split_are_not(tmp_
     for wrong in ({"qa": "x"}, {"qa": [1]}, {}):
         with pytest.raises(FieldError, match="expected a list of objects"):
             reader.inner(wrong)
+
+
+@pytest.mark.parametrize("spans", [[[1, 2.5], ["0:10", 12]], "[[1, 2.5], [10, 12]]", "1-2.5|0:10-0:12"])
+def test_spans_are_parts_of_the_media_or_evidence(spans: object) -> None:
+    found = item("media=m,spans=s", m="a.mp4", s=spans)
+    assert found.media == (
+        Media(path="a.mp4", start_s=1, end_s=2.5),
+        Media(path="a.mp4", start_s=10, end_s=12),
+    )
+    found = item("media=m,evidence=s", m="a.mp4", s=spans)
+    assert found.media == (Media(path="a.mp4"),)
+    assert [(one.kind, one.start_s, one.end_s) for one in found.evidence] == [
+        ("oracle", 1, 2.5),
+        ("oracle", 10, 12),
+    ]
+
+
+def test_a_part_that_is_not_said_is_not_the_whole() -> None:
+    for none in (None, [], ""):
+        assert item("evidence=s", s=none).evidence == ()
+        with pytest.raises(FieldError, match="spans: none in 's'"):
+            item("media=m,spans=s", m="a.mp4", s=none)
+    with pytest.raises(FieldError, match="spans: '5' found; expected a span"):
+        item("media=m,spans=s", m="a.mp4", s=5)
+
+
+def test_a_medium_may_say_its_own_span() -> None:
+    found = item("start_s=s,media={m}.mp4#t={t}-{t}", m="a", s=3, t="0:07.5")
+    assert found.media == (Media(path="a.mp4", start_s=7.5, end_s=7.5),)
+    assert found.media[0].is_still
+    found = item("media=m", m=["https://a.b/c.mp4#t=1,2", "d.mp4"])
+    assert found.media == (Media(url="https://a.b/c.mp4", start_s=1, end_s=2), Media(path="d.mp4"))
+    assert not any(one.is_still for one in found.media)
+    with pytest.raises(FieldError, match="media: 'soon' found; expected"):
+        item("media=m", m="a.mp4#t=soon")
+
+
+def test_choices_that_are_lists_are_joined() -> None:
+    assert item(c=[["oil", "rice"], ["rice", "oil"]], a="rice, oil").choices == ("oil, rice", "rice, oil")

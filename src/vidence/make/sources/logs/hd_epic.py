@@ -20,8 +20,8 @@ from vidence.make.sources.logs.rows import (
     literal_list,
     noun_words,
     plain,
-    seconds,
 )
+from vidence.text import seconds
 
 HOW_TO_EXPORT = (
     "a pickle can run any code when it is opened, so that vidence never opens one; export it once where that "

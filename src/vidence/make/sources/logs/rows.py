@@ -1,7 +1,6 @@
 """From the fields of a row to an event: times, words, classes, and everything that can be wrong with them."""
 
 import ast
-import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,26 +15,10 @@ from vidence.make.pipeline.material import Event
 from vidence.make.sources.event_log import EventLog, logged
 from vidence.make.sources.logs.files import Fault, beside, csv_rows
 from vidence.records import Record
+from vidence.text import seconds
 
 _SPACES = re.compile(r"\s+")
-_CLOCK = re.compile(r"(?:(\d+):)?(\d+):(\d+(?:\.\d+)?)")
 _EXPECTED_TIME = "expected seconds (12.5) or HH:MM:SS.ff"
-
-
-def seconds(text: str) -> float | None:
-    """A time in seconds, from seconds or from ``HH:MM:SS.ff`` or ``MM:SS.ff``; None for anything else.
-
-    >>> seconds("00:01:02.50"), seconds("3.25"), seconds("-1"), seconds("soon")
-    (62.5, 3.25, None, None)
-    """
-    if found := _CLOCK.fullmatch(text.strip()):
-        hours, minutes, rest = found.groups()
-        return round(3600 * int(hours or 0) + 60 * int(minutes) + float(rest), 6)
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if math.isfinite(value) and value >= 0 else None
 
 
 @dataclass(frozen=True, kw_only=True)
