@@ -46,7 +46,7 @@ def fill(password: str, *, author: str = "Ann") -> None:
     from vidence.studio.records.work import TimeSpanRow
     from vidence.studio.workflow import Act, act
 
-    source = protocol_bytes("mmvu").decode() + "\n[qualification]\npass_mark = 0.5\ntries = 2\n"
+    source = protocol_bytes("mmvu").decode() + "pass_mark = 0.5\ntries = 2\n"
     project = projects.add_project("films", projects.RuleText(source=source), title="Films")
     projects.add_items(project, [f"film-{i:02}" for i in range(6)], kinds={})
     for i, item in enumerate(ItemRow.objects.order_by("item_id")):

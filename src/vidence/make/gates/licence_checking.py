@@ -1,5 +1,6 @@
 """Which videos a list names, what is known of the licence of each, and what is said of it."""
 
+import logging
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +25,8 @@ from vidence.make.gates.licences import (
 )
 from vidence.tables.table import DASH, Cell, RowSpec, Table, number, several, tabulate
 
+_OWN: Final = "a video of one's own, with its licence"
+_log = logging.getLogger(__name__)
 FIELDS: Final = ("youtube_url", "video", "url", "video_url", "source", "source_id")
 """Columns, and fields of a question, where the address or the name of a film is looked for, in order."""
 
@@ -46,7 +49,8 @@ def named_videos(named: Sequence[str]) -> list[str]:
 
     Args:
         named: addresses on YouTube, names of 11 characters, or files: a list with one a line (.txt), a table
-            (.csv), or questions (.json, .jsonl; packed with gzip, too).
+            (.csv), or questions (.json, .jsonl; packed with gzip, too). A row that says a ``licence`` and no
+            film of YouTube is of a video of one's own, and is passed over with a warning.
 
     Raises:
         DataError: a file cannot be read, or names no film; every faulty row is named.
@@ -155,7 +159,9 @@ def _of_file(path: Path) -> list[str]:
         rows = [(line, _field(raw)) for line, raw in objects(file)]
     else:
         rows = [(line, raw.decode(errors="replace").strip()) for line, raw in lines(file)]
-    faults = [f"{path}:{line}: {said}" for line, said in rows if film_in(said) is None]
+    if n_own := sum(said == _OWN for _, said in rows):
+        _log.warning("%s: %s of one's own with a licence: not asked about", path, several(n_own, "video"))
+    faults = [f"{path}:{line}: {said}" for line, said in rows if said != _OWN and film_in(said) is None]
     if faults:
         more = f"; and {len(faults) - 1:,} more such rows" if len(faults) > 1 else ""
         raise DataError(
@@ -167,7 +173,7 @@ def _of_file(path: Path) -> list[str]:
 
 def _cell(row: Mapping[str, str] | FieldError) -> str:
     try:
-        return _first(usable(row))
+        return _named(usable(row), _first(usable(row)))
     except FieldError as error:
         return str(error)
 
@@ -183,7 +189,11 @@ def _field(raw: bytes) -> str:
     places = [found, *(media if isinstance(media, list) else ()), found.get("provenance")]
     texts = (_first(place) for place in places if isinstance(place, dict))
     known = [text for text in texts if text]
-    return next((text for text in known if film_in(text) is not None), known[0] if known else "")
+    return _named(found, next((text for text in known if film_in(text)), known[0] if known else ""))
+
+
+def _named(row: Mapping[str, object], said: str) -> str:
+    return _OWN if film_in(said) is None and row.get("licence") else said
 
 
 def _first(row: Mapping[str, object]) -> str:

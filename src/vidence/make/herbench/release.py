@@ -48,7 +48,7 @@ _ON_A_PAGE = 200
 
 @dataclass(frozen=True, kw_only=True)
 class Reviewing:
-    """What is left after the review; `result` is None where nobody has looked yet."""
+    """What is left after the review; `result` is None where nobody looked; with `is_pending` some wait."""
 
     questions: tuple[Question, ...]
     result: ReviewResult | None = None
@@ -99,12 +99,11 @@ def review(
             "held back."
         )
     work.sentences += _ways_on(result, rules)
-    held = any(one.rest == "held-back" for one in result.tasks)
-    if (held or n_waiting) and config.release is not None:
+    if any(one.rest == "held-back" for one in result.tasks) and config.release is not None:
         work.sentences.append(
             "What is released stays as it is: give a larger release another version in [release]."
         )
-    return Reviewing(questions=kept, result=result)
+    return Reviewing(questions=kept, result=result, is_pending=bool(n_waiting))
 
 
 def _ways_on(result: ReviewResult, rules: ReviewRules) -> Iterator[str]:
@@ -219,7 +218,7 @@ def release(work: HerbenchSession, reviewing: Reviewing, *, gated: Gated) -> tup
     rules, drafts = config.release, [one.draft for one in questions]
     if rules is not None and reviewing.is_pending and not rules.unreviewed:
         work.sentences.append(
-            "Nothing is released before people have looked at it, or [release] says unreviewed = true."
+            "Nothing is released while questions wait for people, unless [release] says unreviewed = true."
         )
         return questions
     verdicts: dict[str, list[GateVerdict]] = defaultdict(list)

@@ -17,6 +17,7 @@ from vidence.make.review.protocol import Protocol
 from vidence.make.review.revisions import Event, Revision, chains, in_order
 from vidence.make.review.states import Folded, ItemState, fold
 from vidence.media.whole import remove_leftovers
+from vidence.records import Item
 from vidence.text import first_lines
 
 PROTOCOL_FILE, REVISIONS_FILE, EVENTS_FILE = "protocol.toml", "revisions.jsonl", "reviews.jsonl"
@@ -25,11 +26,34 @@ _OneT = TypeVar("_OneT", Revision, Event)
 
 ASIDE: Final = frozenset({"author", "minutes"})
 """What a submitted item may say beside the item format: who wrote it, and how long that took."""
+_NOTES: Final = frozenset({"misconception", "annotations"})  # for those who review
 
 
 def bare(content: Mapping[str, object]) -> dict[str, object]:
     """A submitted item in the item format, without `ASIDE`."""
     return {name: value for name, value in content.items() if name not in ASIDE}
+
+
+def question_fault(content: Mapping[str, object]) -> str:
+    """Why a wording is no question; empty where it is one."""
+    try:
+        question_of(content)
+    except DataError as error:
+        return str(error)
+    return ""
+
+
+def question_of(content: Mapping[str, object]) -> Item:
+    """The question that a wording holds, without what is there for those who review.
+
+    Raises:
+        DataError: it is none.
+    """
+    try:
+        return msgspec.convert({name: one for name, one in bare(content).items() if name not in _NOTES}, Item)
+    except msgspec.ValidationError as error:
+        what = f"the wording of {content.get('item_id')} is no question ({error})"
+        raise DataError(f"{what}; mend it, or have it edited again") from error
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ import msgspec
 
 from vidence.errors import DataError, UsageError
 from vidence.make.pipeline.ledger import write_file
-from vidence.make.review.files import PROTOCOL_FILE, Reviews, add_to
+from vidence.make.review.files import PROTOCOL_FILE, Reviews, add_to, question_fault
 from vidence.make.review.points import last_return, marked_fields, stage_of, untouched
 from vidence.make.review.protocol import StageRole, canonical
 from vidence.make.review.revisions import Event, Kind, Origin, Revision, Role, chained, new_revision
@@ -106,22 +106,21 @@ class Recorder:
         """Record a new wording and its event; what is wrong with it, empty where nothing is.
 
         A wording that was written before its event was, since somebody stopped the program between the two,
-        is taken up. Of an author, ``minutes`` of the item are those that it took.
+        is taken up. Of an author, ``minutes`` of the item are those that it took in all.
         """
         state = self.state(item_id)
         parent = self._known[state.revision] if state.revision else None
+        fault = "" if parent is None or question_fault(parent.content) else question_fault(content)
+        if fault:
+            return fault
         fresh = new_revision(item_id, content, parent=parent, origin=origin, by=self._by, at=self._at)
         left = (one for one in self._reviews.revisions_of.get(item_id, ()) if _is_same(one, fresh))
         revision = next(left, fresh)
         self._known[revision.sha256] = revision
-        minutes = content.get("minutes") if kind in ("submit", "resubmit") else None
-        fault = self._add(
-            kind,
-            item_id,
-            revision=revision.sha256,
-            said=None,
-            aside=_Aside(minutes=float(minutes) if isinstance(minutes, int | float) else None),
-        )
+        before = parent.content if parent is not None else {}
+        minutes = _minutes(content) - _minutes(before) if kind in ("submit", "resubmit") else 0.0
+        aside = _Aside(minutes=minutes if minutes > 0 else None)
+        fault = self._add(kind, item_id, revision=revision.sha256, said=None, aside=aside)
         if not fault:
             self.revisions.append(revision)
         return fault
@@ -184,6 +183,11 @@ def after(reviews: Reviews, recorders: Sequence[Recorder]) -> Reviews:
         (*reviews.revisions.values(), *(one for recorder in recorders for one in recorder.revisions)),
         (*reviews.events, *(one for recorder in recorders for one in recorder.events)),
     )
+
+
+def _minutes(content: Mapping[str, object]) -> float:
+    found = content.get("minutes")
+    return float(found) if isinstance(found, int | float) else 0.0
 
 
 def _is_same(one: Revision, fresh: Revision) -> bool:

@@ -42,8 +42,9 @@ class TaskRules(Record, omit_defaults=True):
     or ``people``. `options`: near misses out of the label space (``labels``), or a ``model`` in a call of its
     own; those of people are theirs. `seeds` are templates, or the file that has them, `expand` how many
     more a model is asked for. `dimension`, `title`, `aspect` are needed where the taxonomy has not the task.
-    `owns` are words of captions that questions may use, `confusable` pairs of labels that are taken for one
-    another. Of each label `per_label` questions at most, `most` in all; 0: as many as there are.
+    `owns` are words of captions that questions may use, `names` how many things of its caption each may name,
+    `confusable` pairs of labels that are taken for one another. Of each label `per_label` questions at most,
+    `most` in all; 0: as many as there are.
     """
 
     records: str | tuple[str, ...]
@@ -58,6 +59,7 @@ class TaskRules(Record, omit_defaults=True):
     title: str = ""
     aspect: str = ""
     owns: tuple[str, ...] = ()
+    names: CountOrNone = 0
     confusable: tuple[tuple[str, str], ...] = ()
     per_label: CountOrNone = 0
     most: CountOrNone = 0

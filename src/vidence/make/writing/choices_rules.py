@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import groupby
 from typing import Final
 
 from vidence.make.pipeline.lexicon import content_words, listed, words_in
@@ -94,12 +95,16 @@ def same_words(one: str, other: str) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class QuestionSource:
-    """What a question was made of: the label, its synonyms, the caption, and words that it may use."""
+    """What a question was made of: the label, its synonyms, the caption, and words that it may use.
+
+    It may name `n_named` things of the caption besides, each in words that stand together.
+    """
 
     label: str
     synonyms: tuple[str, ...] = ()
     caption: str = ""
     owned: tuple[str, ...] = ()
+    n_named: int = 0
 
 
 def fault_of(question: str, asked: QuestionSource) -> Objection | None:
@@ -161,7 +166,8 @@ def _label(question: str, asked: QuestionSource) -> Objection | None:
 
 def _caption(question: str, asked: QuestionSource) -> Objection | None:
     shared = (content(question) & content(asked.caption)) - _free() - _owned(asked.owned)
-    if not shared:
+    runs = groupby(stem(part) in shared for word in words_in(question) for part in word.split("-"))
+    if sum(is_taken for is_taken, _ in runs) <= asked.n_named:
         return None
     listed_ = ", ".join(sorted(shared))
     return Objection(reason=CAPTION_DETAIL, detail=f"it takes from the caption what is not asked: {listed_}")

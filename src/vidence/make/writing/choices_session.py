@@ -256,6 +256,9 @@ class ChoicesSession(WritingSession):
     def _by_model(self, pair: Pair, wrote: Wrote) -> Question | Dropped:
         if not wrote.text:
             return Dropped(what=pair.key, stage="questions", reason=wrote.reason, detail=wrote.detail)
+        if (pair.record.people or 1) > 1 and Phrase(text=wrote.text).names_one:
+            detail = f"{pair.record.people} people are shown"
+            return Dropped(what=pair.key, stage="questions", reason="several-people", detail=detail)
         call = msgspec.structs.replace(
             _call(pair),
             written_by=self.models.spec(WRITER),
@@ -463,6 +466,10 @@ class ChoicesSession(WritingSession):
         n_doubts = sum(FOR_PEOPLE in item.tags for item in self.items)
         if n_doubts:
             said.append(f"{n_doubts:,} are to be looked at by people: the tag {FOR_PEOPLE} says why.")
+        made = {item.item_id.partition("/")[0] for item in self.items}
+        for name in [one.name for one in self.plan.orders if one.name not in made]:
+            gone = Counter(o.reason for o in self.ledger.dropped if o.what.startswith(f"{name}/"))
+            said.append(f"{name} has no question: {', '.join(f'{n} {why}' for why, n in gone.items())}.")
         unclear = sum(one.reason == "ambiguous" for one in self.ledger.dropped)
         if unclear:
             said.append(
@@ -513,6 +520,7 @@ def _asked(one: Question) -> QuestionSource:
         synonyms=() if label is None else (label.name, *label.synonyms),
         caption=record.caption,
         owned=(order.aspect, order.title, *order.rules.owns, *one.given),
+        n_named=order.rules.names,
     )
 
 

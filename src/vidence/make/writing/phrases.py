@@ -25,6 +25,11 @@ _SLOT: Final = re.compile(r"\{([a-z_]+)\}")
 _THE_PERSON: Final = re.compile(
     r"\b(?:the|this|that)\s+(?:person|man|woman|boy|girl|individual)\b", re.IGNORECASE
 )
+_A_PART: Final = re.compile(
+    r"\b(?:the|this|that|which)\s+(?:(?:left|right|other)\s+)?(?:hands?|arms?|fingers?|thumbs?|palms?|wrists?|elbows?"
+    r"|legs?|foot|feet|knees?|heads?|faces?|eyes?)\b(?!\s+of\b)",
+    re.IGNORECASE,
+)
 _CLEAR: Final = 0.2
 _LINE: Final = re.compile(r"^\W{0,3}(\d{1,2})\s*[.):]\s*(\S.*)$")
 
@@ -43,8 +48,8 @@ class Phrase(Record, omit_defaults=True):
 
     @property
     def names_one(self) -> bool:
-        """Whether it speaks of one person as if there were no other."""
-        return _THE_PERSON.search(self.text) is not None
+        """Whether it speaks of one person, or of a part of one, as if there were no other."""
+        return any(one.search(self.text) for one in (_THE_PERSON, _A_PART))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,7 +165,8 @@ def fill(phrase: Phrase, record: AnnotationRecord) -> Filled | str:
         if not named:
             return "ambiguous"
         given = (*given, named)
-        text = _THE_PERSON.sub(named, text, count=1)
+        text, n_named = _THE_PERSON.subn(named, text, count=1)
+        text = text if n_named else _A_PART.sub(rf"\g<0> of {named}", text, count=1)
         text = f"{text[:1].upper()}{text[1:]}"
     return Filled(text=text, phrase=phrase, given=given)
 

@@ -7,7 +7,6 @@ from typing import Final, Literal
 
 import msgspec
 
-from vidence.errors import DataError
 from vidence.make.gates.gate_sequence import VERDICTS_FILE, Gated, GateDesk, pass_gates
 from vidence.make.gates.licences import LicenceCheck
 from vidence.make.gates.model_gates import Asked
@@ -16,7 +15,7 @@ from vidence.make.pipeline.material import Dropped
 from vidence.make.pipeline.models import Models
 from vidence.make.pipeline.session import Session
 from vidence.make.release.made_release import MadeConfig, ReleaseExtras, release_questions
-from vidence.make.review.files import PROTOCOL_FILE, Reviews, read_reviews
+from vidence.make.review.files import PROTOCOL_FILE, Reviews, question_of, read_reviews
 from vidence.make.review.protocol import canonical, protocol_bytes
 from vidence.make.review.recording import begin, submit, write
 from vidence.make.review.states import State
@@ -30,7 +29,6 @@ _REASONS: Final[Mapping[State, str]] = {
     "withdrawn": "withdrawn",
     "voided": "withdrawn",
 }
-_NO_ITEM: Final = ("author", "minutes", "misconception")  # for those who review; a question has them not
 _AGES: Final = ("tags", "provenance")  # what may change without another question being asked
 
 
@@ -62,6 +60,7 @@ class WritingSession(Session):
     models: Models | None = None
     tally: str
     items: tuple[Item, ...] = ()
+    n_undecided: int = 0
 
     def take(self, items: Sequence[Item]) -> None:
         """Take what is left of the questions."""
@@ -116,6 +115,7 @@ class WritingSession(Session):
             state = reviews.states[item.item_id].state
             reason = _REASONS.get(state, _WAITS)
             n_waiting += state != "accepted" and reason == _WAITS
+            self.n_undecided += state != "accepted" and (reason == _WAITS or state == "returned")
             if state == "accepted":
                 kept.append(from_review(item, reviews.content(item.item_id)))
             elif keeps and reason == _WAITS:
@@ -162,7 +162,13 @@ class WritingSession(Session):
         self.close(stage, unit="questions", taken=[item.item_id for item in self.items])
 
     def released(self, licences: Mapping[str, LicenceCheck] | None = None) -> None:
-        """Do the stage ``release``; see `release_questions`."""
+        """Do the stage ``release`` where people have decided about everything; see `release_questions`."""
+        rules = self.config.release
+        if self.n_undecided and rules is not None and not rules.unreviewed:
+            self.sentences.append(
+                f"Nothing is released while {self.n_undecided:,} questions wait for people or their authors."
+            )
+            return
         extras = ReleaseExtras(licences=licences)
         release_questions(self, self.items, self.config, media_root=self.media_root, extras=extras)
 
@@ -184,11 +190,4 @@ def from_review(item: Item, content: Mapping[str, object]) -> Item:
     Raises:
         DataError: the wording is no question: an edit has broken it.
     """
-    bare = {name: value for name, value in content.items() if name not in _NO_ITEM}
-    try:
-        found = msgspec.convert(bare, Item)
-    except msgspec.ValidationError as error:
-        raise DataError(
-            f"the last wording of {item.item_id} in the review is no question ({error}); have it edited again"
-        ) from error
-    return msgspec.structs.replace(found, provenance=item.provenance)
+    return msgspec.structs.replace(question_of(content), provenance=item.provenance)

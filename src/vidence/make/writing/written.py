@@ -35,7 +35,9 @@ VARIABLES: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
     }
 )
 QUESTION_CHANGED, WRONG_NUMBER, TRUTH_AMONG = "question-changed", "wrong-number", "truth-among-wrong"
-_LINE: Final = re.compile(r"^\W{0,3}(\d{1,2})\s*[.):]\s*(\S.*)$")
+_LINE: Final = re.compile(r"^\W{0,3}(?:question\s+)?(\d{1,2})\s*[.):]\s*(\S.*)$", re.IGNORECASE)
+_RIGHT: Final = re.compile(r"^\W{0,3}correct answer\s*:", re.IGNORECASE | re.MULTILINE)
+_WRONG: Final = re.compile(r"^\W{0,3}wrong answer\s*\d{0,2}\s*:\s*(\S.*)$", re.IGNORECASE | re.MULTILINE)
 _NONE: Final = re.compile(r"^\W*none\W*$", re.IGNORECASE)
 _SOME: Final = re.compile(r"^[\s\d,;.and]+$")
 
@@ -123,7 +125,7 @@ def _none(piece: WritingTask[tuple[str, ...]]) -> Wrote:
 def read_numbered(text: str, *, n: int) -> tuple[str, ...] | Objection:
     r"""The lines of a reply that begin with the numbers 1 to `n`, each once and in order.
 
-    >>> read_numbered("1. Who sits?\n2) Who stands?", n=2)
+    >>> read_numbered("1. Who sits?\nQuestion 2: Who stands?", n=2)
     ('Who sits?', 'Who stands?')
     """
     found = [match for line in text.splitlines() if (match := _LINE.match(line)) is not None]
@@ -164,12 +166,12 @@ def write_options(question: str, record: AnnotationRecord, words: PromptsInEffec
 
 
 def read_options(text: str, *, question: str, right: str, n: int) -> tuple[str, ...] | Objection:
-    """The wrong choices of a reply: the last JSON object, with the question letter by letter.
+    """The wrong choices of a reply: the last JSON object, or lines as in figure 14; the question is the same.
 
     >>> read_options('{"question": "Who?", "wrong": ["Ann"]}', question="Who?", right="Bob", n=2).reason
     'wrong-number'
     """
-    objects = json_objects(text)
+    objects = json_objects(text) or _printed(text)
     if not objects:
         return Objection(reason="unreadable", detail="there is no JSON object in the reply")
     asked, wrong = objects[-1].get("question"), objects[-1].get("wrong")
@@ -183,6 +185,14 @@ def read_options(text: str, *, question: str, right: str, n: int) -> tuple[str, 
     if len(texts) != n:
         return Objection(reason=WRONG_NUMBER, detail=f"{len(texts)} wrong choices; wanted are {n}")
     return texts
+
+
+def _printed(text: str) -> list[dict[str, object]]:
+    """A question with lines ``Correct answer: ...`` and ``Wrong answer 1: ...``."""
+    asked, *rest = _RIGHT.split(text, maxsplit=1)
+    numbered = _LINE.match(asked.strip())
+    question = numbered[2] if numbered else asked.strip()
+    return [{"question": question, "wrong": _WRONG.findall(part)} for part in rest]
 
 
 def answer_from_text(question: str, record: AnnotationRecord, words: PromptsInEffect) -> Flow[Wrote]:

@@ -14,6 +14,7 @@ import numpy as np
 
 from vidence.errors import DataError
 from vidence.make.gates.verdicts import content_of as asked_content
+from vidence.make.review.files import question_of
 from vidence.make.review.revisions import Revision
 from vidence.make.review.translations import LANGUAGE
 from vidence.records import Evidence, Item, Media, Record
@@ -32,7 +33,6 @@ from vidence.studio.rules.wording import (
 
 ANNOTATIONS: Final = "annotations"
 MISCONCEPTION: Final = "misconception"
-_NO_ITEM: Final = frozenset({ANNOTATIONS, MISCONCEPTION, "author", "minutes"})
 _TAGS: Final[Mapping[str, str]] = {
     "subject": "subject",
     "textbook": "textbook",
@@ -94,13 +94,7 @@ def item_of(revision: Revision) -> Item:
     Raises:
         DataError: the wording is no question.
     """
-    bare = {name: value for name, value in revision.content.items() if name not in _NO_ITEM}
-    try:
-        return msgspec.convert(bare, Item)
-    except msgspec.ValidationError as error:
-        raise DataError(
-            f"revision {revision.n} of {revision.item_id} is no question ({error}); have it edited again"
-        ) from error
+    return question_of(revision.content)
 
 
 def annotations_of(revision: Revision) -> AnnotationRow | None:
@@ -260,10 +254,7 @@ def wording_of(content: Mapping[str, object]) -> Wording:
     Raises:
         DataError: the content is no question.
     """
-    try:
-        item = msgspec.convert({name: v for name, v in content.items() if name not in _NO_ITEM}, Item)
-    except msgspec.ValidationError as error:
-        raise DataError(f"{content.get('item_id')} is no question ({error})") from error
+    item = question_of(content)
     told = _annotations(content) or Annotations()
     said = content.get(MISCONCEPTION)
     options = _written_options(item, told, said if isinstance(said, dict) else {})

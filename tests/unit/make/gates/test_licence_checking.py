@@ -181,6 +181,16 @@ def test_videos_are_named_by_address_name_or_file(tmp_path) -> None:
     assert named_videos([FREE, *names]) == [FREE, SHUT, GONE, ODD]
 
 
+def test_videos_of_ones_own_with_a_licence_are_passed_over(tmp_path, caplog) -> None:
+    own = {"video_id": "a", "path": "a.mp4", "licence": "CC BY 4.0"}
+    (tmp_path / "videos.jsonl").write_text(
+        json.dumps(own) + "\n" + json.dumps({"url": f"https://youtu.be/{FREE}", "licence": ""}) + "\n"
+    )
+    (tmp_path / "videos.csv").write_text(f"video,licence\nmine.mp4,CC0\n{SHUT},\n")
+    assert named_videos([str(tmp_path / "videos.jsonl"), str(tmp_path / "videos.csv")]) == [FREE, SHUT]
+    assert [one.args[1] for one in caplog.records] == ["1 video", "1 video"]
+
+
 def test_what_names_no_film_is_refused(tmp_path) -> None:
     with pytest.raises(UsageError, match="neither a file nor a film"):
         named_videos(["holiday.mp4"])

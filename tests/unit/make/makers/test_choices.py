@@ -192,6 +192,18 @@ def test_each_rule_that_a_writer_breaks_drops_its_question_and_no_other(tmp_path
     assert calls["held/a/r0"]["options_by"].endswith(":opts")
 
 
+def test_a_part_of_a_person_is_ambiguous_among_several_and_an_idle_task_is_named(tmp_path):
+    fair = {"n_people": 1, "caption": "someone holds a mug beside the window in scene 18", "label": "mug"}
+    one = Set(tmp_path, [record(18) | fair, record(19) | {"n_people": 4}])
+    writers = one.root / "writers.py"
+    writers.write_text(writers.read_text().replace(repr(FAIR), repr("What does the left hand hold?")))
+    one.make()
+    assert [item["item_id"] for item in one.lines("items.jsonl")] == ["held/a/r18"]
+    assert one.dropped() == {"held/a/r19": ("questions", "several-people")}
+    (one.root / "records.jsonl").write_text(json.dumps(record(19) | {"n_people": 4}) + "\n")
+    assert "held has no question: 1 several-people." in one.make().sentences
+
+
 def test_a_set_is_released_as_any_other(tmp_path):
     release = '\n[release]\nversion = "1"\nlicence = "CC-BY-4.0"\nunreviewed = true\n'
     one = templated(tmp_path, [seeded(n) for n in range(6)], task=release)

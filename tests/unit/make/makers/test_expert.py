@@ -201,16 +201,17 @@ def test_people_accept_return_once_and_exclude(tmp_path):
     assert [one["item_id"] for one in work.lines("items.jsonl")] == ["wheel-1"]
     assert work.dropped()["wheel-2"] == ("review", "returned-to-author")
     assert work.dropped()["flask-1"] == ("review", "rejected")
+    assert not (work.out / "release").exists()  # one draft is with its author
     drafts = drafts_of(root)
     drafts[1]["steps"] = [*drafts[1]["steps"], "The axle follows the torque."]
     drafts[0]["question"] = "Why does the wheel in the clip not fall?"
     write_drafts(root, drafts)
-    work.edit("1.0.0", "1.0.1")
     built = made(work, now=NOW.replace(hour=16))
     assert "1 drafts differ from what the review holds, such as wheel-1" in " ".join(built.sentences)
     assert read_reviews(root / "review").states["wheel-2"].returns_left == 0
     judge(root / "review", by="eve", verdicts={}, now=NOW.replace(hour=17))
     made(work, now=NOW.replace(hour=18), out=root / "last")
+    assert len(lines(root / "last/release/workshop-1.0.0/items.jsonl")) == 2
     items = lines(root / "last/items.jsonl")
     assert [(one["item_id"], len(one["steps"])) for one in items] == [("wheel-1", 3), ("wheel-2", 3)]
     assert "misconception" not in items[0]

@@ -20,7 +20,7 @@ def one(tmp_path) -> Reviewed:
 def test_a_set_is_gated_reviewed_and_released(one):
     first = one.make()
     assert any("wait for people" in said for said in first.sentences)
-    assert any("Nothing is released before people" in said for said in first.sentences)
+    assert any("Nothing is released while questions wait" in said for said in first.sentences)
     assert not (one.folder / "out" / "release").exists()
     drafted = one.lines("items.jsonl")
     said = one.decide(reject=2)

@@ -33,6 +33,7 @@ def test_six_protocols_come_along():
         "proactive",
     ]
     assert all(one.source and one.departs for one in shape.values())
+    assert {name for name, one in shape.items() if one.qualification} == {"humanpcr-r", "mmvu"}
 
 
 def test_answers_are_checked():

@@ -218,6 +218,27 @@ def test_items_go_in_with_their_authors_and_only_when_they_changed():
     assert "c has no author" in str(caught.value)
 
 
+def test_an_edit_of_a_question_is_a_question():
+    team = Team()
+    team.put()
+    assert team.act("claim", "bob") == ""
+    for broken in ({"question": 3}, {"surprise": "field"}):
+        with pytest.raises(DataError, match=r"the wording of q1 is no question .*; mend it"):
+            team.put(by="bob", role="reviewer", **broken)
+    team.put(by="bob", role="reviewer", question="Which one?", misconception={"b": "why"})
+    assert team.reviews.content("q1")["question"] == "Which one?"
+
+
+def test_minutes_of_a_mended_draft_are_paid_as_far_as_they_grew():
+    team = Team()
+    team.put(minutes=20)
+    for minutes, paid in ((20, None), (32, 12.0)):
+        fresh = team.copy()
+        assert fresh.back("bob") == ""
+        fresh.put(minutes=minutes, question="Which one?")
+        assert (fresh.reviews.events[-1].kind, fresh.reviews.events[-1].minutes) == ("resubmit", paid)
+
+
 def test_a_wording_without_its_event_is_taken_up():
     team = Team()
     team.put()

@@ -49,6 +49,23 @@ def test_where_somebody_stands_may_be_asked_unless_it_is_the_answer():
     assert fault_of("What does the person who stands do?", pose).reason == "label-in-question"
 
 
+@pytest.mark.parametrize(
+    ("question", "n_named", "reason"),
+    [
+        ("Where is the dog relative to the park bench?", 2, ""),
+        ("Where is the dog relative to the park bench?", 1, "caption-detail"),
+        ("Where is the dog?", 1, ""),
+        ("Where is the brown dog beside the tree relative to the park bench?", 2, "caption-detail"),
+        ("Is the dog under the park bench?", 2, "label-in-question"),
+    ],
+)
+def test_a_question_of_a_relation_names_its_things_and_no_more(question, n_named, reason):
+    """HumanPCR, figure 12: a question about two objects has to name both."""
+    caption = "A brown dog lies under the park bench near a tree."
+    found = fault_of(question, QuestionSource(label="under", caption=caption, n_named=n_named))
+    assert (found.reason if found is not None else "") == reason
+
+
 def test_a_number_is_found_in_words_and_a_word_of_a_record_may_name_a_label():
     assert fault_of("Do you see three people here?", QuestionSource(label="3")).reason == "label-in-question"
     bottle = QuestionSource(label="peel", owned=("label",))

@@ -78,7 +78,7 @@ def test_what_a_review_holds_comes_back_as_the_question():
     assert from_review(item, content) == item
     edited = from_review(item, content | {"question": "Why?"})
     assert edited == msgspec.structs.replace(item, question="Why?")
-    with pytest.raises(DataError, match="the last wording of a in the review is no question"):
+    with pytest.raises(DataError, match="the wording of a is no question"):
         from_review(item, content | {"question": 3})
 
 

@@ -58,6 +58,19 @@ def test_a_template_is_filled_and_whom_it_means_is_seen():
     assert fill(begins, two).text == "The cook holds which cup?"
 
 
+def test_a_hand_is_somebodys_where_several_are_shown():
+    shown = AnnotationRecord(record_id="a", boxes=(person(0, target=True), person(300)))
+    for text, filled in (
+        ("Which gesture does the left hand make?", "the left hand of the person furthest to the left make?"),
+        ("How is the hand of the person posed?", "the hand of the person furthest to the left posed?"),
+        ("How is the person's hand posed?", "the person furthest to the left's hand posed?"),
+    ):
+        assert fill(Phrase(text=text), shown).text.endswith(filled)
+        assert fill(Phrase(text=text), AnnotationRecord(record_id="a", n_people=4)) == "ambiguous"
+        assert fill(Phrase(text=text), AnnotationRecord(record_id="a", n_people=1)).text == text
+    assert not Phrase(text="What is on the other side of the table?").names_one
+
+
 def test_a_person_is_named_by_a_phrase_of_their_own_or_by_a_clear_place():
     assert referring([person(0, phrase="the cook", target=True), person(3, phrase="The Cook")]) == ""
     assert referring([person(300, target=True), person(0), person(9)]) == "the person furthest to the right"

@@ -5,6 +5,7 @@ from pathlib import Path
 import msgspec
 
 from vidence.make.pipeline.session import BuildContext, MakeOverrides
+from vidence.make.release.made_release import MakingRelease
 from vidence.make.review.files import read_reviews
 from vidence.make.review.protocol import protocol_bytes
 from vidence.make.review.recording import Filled, Recorder, begin, submit, write
@@ -85,6 +86,16 @@ def test_decisions_are_taken_over_with_the_last_wording(tmp_path):
         "c": "waits-for-review",
         "d": "waits-for-review",
     }
+
+
+def test_nothing_is_released_while_a_question_waits(tmp_path):
+    folder = reviewed(tmp_path / "review", [item("a"), item("b")])
+    decide(folder, "a", "accept")
+    work = session(tmp_path, [item("a"), item("b")], "hold")
+    work.config = msgspec.structs.replace(work.config, release=MakingRelease(version="1"))
+    work.released()
+    assert work.sentences[-1].startswith("Nothing is released while 1 questions wait")
+    assert not (tmp_path / "out" / "release").exists()
 
 
 def test_the_wording_of_the_review_counts_where_a_question_is_made_otherwise_since(tmp_path):

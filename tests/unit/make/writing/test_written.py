@@ -66,6 +66,19 @@ def test_one_that_never_writes_has_a_reason():
     assert len(asked) == 2
 
 
+def test_replies_in_the_form_that_the_paper_prints_are_read():
+    """HumanPCR, figures 12 and 14."""
+    assert read_numbered("Question 1: A?\n\nQuestion 2: B?", n=2) == ("A?", "B?")
+    assert read_numbered("Question 1: A?", n=1) == ("A?",)
+    printed = "Question 1: Where?\nCorrect answer: on it\nWrong answer 1: under it\nWrong answer 2: at it\n"
+    asked = {"question": "Where?", "right": "on it", "n": 2}
+    assert read_options(printed, **asked) == ("under it", "at it")
+    assert read_options(printed.replace("Question 1: ", ""), **asked) == ("under it", "at it")
+    assert read_options(printed.replace("Where", "When"), **asked).reason == "question-changed"
+    assert read_options(printed.replace("at it", "on it"), **asked).reason == "truth-among-wrong"
+    assert read_options(printed.partition("Wrong answer 2")[0], **asked).reason == "wrong-number"
+
+
 def test_one_line_without_a_number_is_the_one_that_was_wanted():
     assert read_numbered("What is it?", n=1) == ("What is it?",)
     assert isinstance(read_numbered("What is it?\nAnd why?", n=1), Objection)

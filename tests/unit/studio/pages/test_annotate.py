@@ -238,8 +238,8 @@ def test_handing_in_twice_is_one_revision(place, edit):
 @pytest.mark.parametrize(
     ("change", "status"),
     [
-        (lambda source: source.replace('id = "expert"', 'id = "expertise"'), 302),
-        (lambda source: f"{source}\n[qualification]\npass_mark = 1.0\n", 409),
+        (lambda source: source.replace("[qualification]", "").replace('"expert"', '"expertise"'), 302),
+        (lambda source: f"{source}pass_mark = 1.0\n", 409),
     ],
 )
 def test_a_form_that_was_open_under_older_rules_goes_through_or_is_told_and_loses_nothing(

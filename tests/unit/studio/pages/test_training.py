@@ -118,7 +118,7 @@ def test_a_trial_item_has_its_video(team, place, tmp_path, is_there, said):
 
 
 def test_a_protocol_without_trials_says_so(team):
-    team.project(protocol="mmvu")
+    team.project(protocol="humanpcr-pc")
     team.user("Olga", "operator", "reviewer", project="films")
     client = team.signed_in("Olga")
     assert "has no table" in client.get(f"{HERE}/trials").content.decode()
