@@ -78,11 +78,10 @@ class AskingRules(Record):
     """How a benchmark's paper wants its questions asked; every field can be overridden in a plan.
 
     `size` limits the frames shown: ``short:720``, ``long:448`` or ``native``. `headline`
-    is the aggregate that the paper prints: ``micro`` (mean over items), ``macro:TAG`` (mean over the
-    values of that tag; in ``macro:TAG/TAG`` each is the mean over those of the second), or ``answered``
-    (mean over the items whose reply could be read). `prompts` names a set of templates. `text_parser` marks
-    answers that are texts: by rules, or ``needs-judge``. `judge` names the judge that marks where a judge
-    model is given.
+    is the aggregate that the paper prints: ``micro`` (mean over items), ``macro:TAG`` (over the values of
+    that tag, in ``macro:TAG/TAG`` of means over the second), or ``answered`` (mean over the items whose
+    reply could be read). `prompts` names a set of templates. `text_parser` marks answers that are texts: by
+    rules, or ``needs-judge``. `judge` names the judge that marks where a judge model is given.
     `shuffle_choices` draws an order of the choices for every item and repeat. `strategy` is the spec of the
     `Strategy` that answers each question.
     """

@@ -92,8 +92,7 @@ Subtitling: TypeAlias = Literal["paper", "none", "all", "shown", "interleaved"]
 """
 
 
-WITHIN = "\x1f"
-"""In the name of a group, what stands between that of the group it lies in and its own."""
+WITHIN = "\x1f"  # in the name of a group, between that of the group it lies in and its own
 
 
 @functools.cache

@@ -10,6 +10,7 @@ import pytest
 from subjects.samples import release, sample_folder
 from vidence import catalog
 from vidence.ask.mapping.mapping import NAMED
+from vidence.explain.published.published import beside
 
 NAMES = sorted(path.stem for path in NAMED.glob("*.toml"))
 SPLITS = [(name, split) for name in NAMES for split in catalog.create("benchmark", name).splits]
@@ -53,6 +54,15 @@ def test_captions_of_the_repository_of_tempcompass_are_joined_with_their_questio
     assert [item.item_id for item in found.items] == ["20010001/action/0", "20010001/action/1"]
     for item in found.items:
         assert (item.rationale, item.answer, item.answer_kind) == (choice["question"], "B. stir", "text")
+
+
+@pytest.mark.parametrize(("name", "split"), SPLITS)
+def test_published_rows_stand_beside_runs_of_every_split(name: str, split: str) -> None:
+    rows = catalog.create("benchmark", name).published
+    found = {table.name: table for table in beside(name, split)}
+    assert (f"{name}-published" in found) == bool(rows)
+    if rows:
+        assert [row.cells[0].text for row in found[f"{name}-published"].rows] == [row.model for row in rows]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -160,7 +160,8 @@ def _fits(run: Run, table: PublishedTable, *, draws: Draws) -> _Fit:
             if why:
                 fit.reasons.setdefault(why, []).append(column.name)
             else:
-                cell = Cell(value=Aggregate.of(kept, measure.average).estimate(draws), kind="share")
+                found = Aggregate.of(kept, measure.average, of_points=column.kind == "number")
+                cell = Cell(value=found.estimate(draws), kind="points" if found.of_points else "share")
                 for remark, n_here in _remarks(run, kept, measure, n=column.n):
                     fit.remarks.setdefault(remark, []).append(f"{column.name}{n_here}")
         cells.append(cell)

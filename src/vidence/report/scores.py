@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +40,7 @@ from vidence.text import letter_index
 
 NO_VALUE = "(none)"  # of a tag that a question lacks
 ANSWERED = "answered"  # the average over readable replies alone
+_VALUES = (attrgetter("correct"), attrgetter("score.points"))  # of a trial: its mark, a judge's points
 NUMERIC = "numeric"  # the average over the questions whose choices are numbers
 MOST_VALUES = 40
 MOST_CHARACTERS = 60  # of the value of a tag that gets a table: longer ones are titles, and no groups
@@ -305,7 +307,7 @@ class Aggregate:
         tag = macro_tag(average)
         if average == ANSWERED:
             rows = [row for row in rows if row.outcome == ANSWERED]
-        scored = ScoredQuestions.of(rows, _value(of_points=of_points), noun=noun)
+        scored = ScoredQuestions.of(rows, _VALUES[of_points], noun=noun)
         if (grouped := group_rule(average)) is not None:
             scored = scored.together(*grouped)
         if average == ANSWERED:  # which replies are answered is what people read otherwise
@@ -325,10 +327,6 @@ class Aggregate:
         groups = self.groups and [self.groups[group_of[row.item.item_id]] for row in rows]
         of_points, noun = self.of_points, self.scored.clusters.noun
         return over_people(rows, draws=draws, groups=groups, of_points=of_points, noun=noun)
-
-
-def _value(*, of_points: bool) -> Callable[[Row], float | None]:
-    return (lambda row: row.score.points) if of_points else (lambda row: row.correct)
 
 
 def are_people(rows: Iterable[Row]) -> bool:
@@ -353,8 +351,7 @@ def over_people(
         of_points: average the points of a judge.
         noun: as for `ScoredQuestions.of`.
     """
-    value = _value(of_points=of_points)
-    known = [(i, row, one) for i, row in enumerate(rows) if (one := value(row)) is not None]
+    known = [(i, row, one) for i, row in enumerate(rows) if (one := _VALUES[of_points](row)) is not None]
     if not known:
         return None
     return crossed_interval(

@@ -234,3 +234,19 @@ def test_runs_of_two_models_or_on_one_part_keep_their_rows(runs, draws):
     assert len(rows_of(published_tables([*first, *second], draws=draws))) == 2
     again = humanpcr(runs, "o", model="scripted:m")
     assert len(rows_of(published_tables([first[0], again[0]], draws=draws))) == 2
+
+
+def test_points_of_a_judge_stand_under_printed_points(runs, draws):
+    tags = [{"task": task} for task in ("sub_scene", "sub_scene", "summary")]
+    run = asked(runs, tags, [1, 1, 1], kind="text", scorer="mlvu", benchmark="mlvu", split="dev-open")
+    rows = [
+        replace(row, score=msgspec.structs.replace(row.score, points=points))
+        for row, points in zip(run.rows, (4.0, 8.0, 9.0), strict=True)
+    ]
+    (table,) = published_tables([replace(run, rows=tuple(rows))], draws=draws)
+    # The mean of 6 and 9, and no share of right answers.
+    assert texts(table)["G-Avg"].startswith("7.5")
+    assert texts(table)["SSC"].startswith("6.0")
+    assert texts(table)["M-Avg"] == DASH
+    printed = dict(zip([c.title for c in shown_columns(table)], shown_rows(table)[0].cells, strict=True))
+    assert (printed["Model"].text, printed["G-Avg"].text) == ("GPT-4o", "5.8")

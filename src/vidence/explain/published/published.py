@@ -72,25 +72,31 @@ def _of_benchmark(name: str) -> Iterator[PublishedTable]:
     benchmark: Benchmark = create("benchmark", name)
     rows: tuple[NamedRow, ...] = getattr(benchmark, "published", ())
     tables: Mapping[str, tuple[PaperColumn, ...]] = getattr(benchmark, "paper_tables", {})
-    columns = {column.title: column for table in tables.values() for column in table}
-    titles = [title for title in columns if any(title in row.values for row in rows)]
+    printed = {title for row in rows for title in row.values}
+    columns = {column.title: column for some in tables.values() for column in some if column.title in printed}
     if not rows:
         return
     texts = ("Model", "Frames", "Remark")
-    measures = ((title, columns[title].average, columns[title].where) for title in titles)
-    measured = (PublishedColumn(name=t, measure=Measure(average=a, where=w)) for t, a, w in measures)
+    measured = (
+        PublishedColumn(
+            name=title,
+            kind="number" if one.of == "points" else "percent",
+            measure=Measure(average=one.average, where=one.where),
+        )
+        for title, one in columns.items()
+    )
     made = []
     for number, row in enumerate(rows, 1):
-        name = " / ".join(filter(None, (row.model, row.frames, row.note)))
-        values = (f"{row.values[title]:g}" if title in row.values else "" for title in titles)
+        condition = " / ".join(filter(None, (row.model, row.frames, row.note)))
+        values = (f"{row.values[title]:g}" if title in row.values else "" for title in columns)
         model = PublishedCell(text=row.model, flags=(Flag(says=f"seen in {row.source}"),))
         others = (PublishedCell(text=text) for text in (row.frames, row.note, *values))
-        made.append(PublishedRow(name=name, cells=(model, *others), line=number))
+        made.append(PublishedRow(name=condition, cells=(model, *others), line=number))
     yield PublishedTable(
         name=f"{name}-published",
         title=f"{name}: published results",
         benchmark=name,
-        splits=benchmark.splits[:1],
+        splits=benchmark.splits,
         names=texts,
         columns=(*(PublishedColumn(name=text, kind="text") for text in texts), *measured),
         rows=tuple(made),
