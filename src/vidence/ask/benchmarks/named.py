@@ -64,6 +64,7 @@ class Named(OfPaper):
                     return mapped(data, layout, split="all", strict=strict)
                 seen = f"; a file is there with other columns: {listed(row)} (vidence list mappings)"
         patterns = ", ".join(pattern for one in layouts for pattern in one.files)
+        seen += f"; vidence get {self.name} --split {split} fetches them" if split in self.releases else ""
         raise DataError(f"{data} holds no questions as {self.name} has them; expected {patterns}{seen}")
 
 

@@ -241,7 +241,7 @@ def modality_of(item: Item) -> str:
 
     Source: HumanPCR, figures 17 and 18 (``modality``).
     """
-    if not item.media or any(media.kind == "video" for media in item.media):
+    if not item.media or any(media.kind == "video" and not media.is_still for media in item.media):
         return "video"
     return "image" if len(item.media) == 1 else "multiple images"
 

@@ -43,6 +43,11 @@ def test_a_copy_of_a_split_is_read_where_the_authors_file_is_not():
     ]
 
 
+def test_a_split_that_lies_elsewhere_is_fetched_by_its_name(tmp_path):
+    with pytest.raises(DataError, match=r"test_mcq_gt.*; vidence get mlvu --split test fetches them"):
+        catalog.create("benchmark", "mlvu").load(tmp_path, split="test")
+
+
 def test_a_folder_of_something_else_is_refused_with_what_is_expected(tmp_path):
     (tmp_path / "other.json").write_text("[]")
     benchmark = catalog.create("benchmark", "video-mme")

@@ -8,9 +8,9 @@ import pytest
 
 import vidence.ask.prompting
 from vidence.ask.prompting.language import MOST_CHARACTERS
-from vidence.ask.prompting.templates import ASIDES, Templates, sets
+from vidence.ask.prompting.templates import ASIDES, Templates, modality_of, sets
 from vidence.errors import UnknownNameError, UsageError
-from vidence.records import Item
+from vidence.records import Item, Media
 
 ITEM = Item(item_id="q", question="What is it?", choices=("cat", "dog"), answer="A")
 
@@ -232,3 +232,12 @@ def test_the_digest_counts_asides_of_the_user_alone(tmp_path: Path) -> None:
 def test_asides_that_cannot_be_used(tmp_path: Path, name: str, text: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         Templates.load("plain", override=own(tmp_path, **{name: text}))
+
+
+@pytest.mark.parametrize(
+    ("starts_s", "words"),
+    [((), "video"), ((1.0,), "image"), ((1.0, 2.0), "multiple images"), ((None,), "video")],
+)
+def test_single_frames_of_videos_are_images(starts_s: tuple[float | None, ...], words: str) -> None:
+    media = tuple(Media(path="a.mp4", start_s=one, end_s=one) for one in starts_s)
+    assert modality_of(Item(item_id="q", question="What is it?", answer="A", media=media)) == words
