@@ -1,15 +1,17 @@
-"""Wrong choices: near misses out of a label space, and what is wrong with any."""
+"""Wrong choices: what a label space has to offer, and what is wrong with any."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
+from functools import cache
 from typing import Final
 
 import numpy as np
 
 from vidence.explain.audit.checks import exact_form, text_reasons
+from vidence.make.pipeline.matching import Known, Unmatched, match_choices
 from vidence.make.pipeline.writer import Objection
 from vidence.make.sources.annotations.annotation_records import AnnotationRecord, LabelSpace
-from vidence.make.writing.choices_rules import NOT_PLAIN, same_words
+from vidence.make.writing.choices_rules import NOT_PLAIN, content, same_words, stems
 from vidence.make.writing.written import TRUTH_AMONG, WRONG_NUMBER
 from vidence.records import Item
 from vidence.text import normal_form
@@ -40,63 +42,79 @@ def n_wanted(n_choices: int, space: LabelSpace | None) -> int:
     return n_choices if space is None else max(_LEAST_CHOICES, min(n_choices, len(space.labels)))
 
 
-def near_misses(
-    record: AnnotationRecord,
-    space: LabelSpace,
-    *,
-    n: int,
-    confusable: Sequence[tuple[str, str]],
-    n_left: Mapping[str, int],
-    rng: np.random.Generator,
-) -> tuple[str, ...] | Objection:
-    """`n` wrong labels: first those that are confused with the right one, then its siblings, then others.
-
-    `n_left` says how often a label is still to be offered as a wrong one; drawn is by that, and labels that
-    have been offered enough come behind all others. Where every label is offered in proportion to how often
-    it is right, a reader who knows what is right most of the time gains little by it. Numbers are a window of
-    neighbours around the right one, whose place in it is drawn. What is true, too, is not taken.
-    """
+def open_labels(record: AnnotationRecord, space: LabelSpace) -> tuple[str, ...]:
+    """The labels that are false of a record."""
     right = space.find(record.label)
-    name = record.label if right is None else right.name
     known = _true_with(record, space)
-    true = set(known)
-    if space.is_numeric:
-        return _neighbours(int(name), space, true=true, n=n, rng=rng)
-    synonyms = set() if right is None else {normal_form(one) for one in right.synonyms}
-    open_ = [
+    true = {*known, *(() if right is None else map(normal_form, right.synonyms))}
+    return tuple(
         one.name
         for one in space.labels
-        if one.name not in true
-        and normal_form(one.name) not in synonyms
+        if not {one.name, normal_form(one.name)} & true
         and not any(same_words(one.name, other) for other in known)
-    ]
-    pairs = {other for pair in confusable if name in pair for other in pair}
-    siblings = set(space.siblings(name))
-    tiers = (
-        [one for one in open_ if one in pairs],
-        [one for one in open_ if one in siblings and one not in pairs],
-        [one for one in open_ if one not in siblings and one not in pairs],
     )
-    ordered = [name for tier in tiers for name in _drawn(tier, n_left, rng)]
-    drawn = sorted(ordered, key=lambda one: n_left.get(one, 0) <= 0 and one not in pairs)
-    if len(drawn) < n:
-        return Objection(
-            reason=WRONG_NUMBER, detail=f"{len(drawn)} labels are false of it; {n} wrong choices are wanted"
+
+
+def apart(space: LabelSpace) -> dict[str, int]:
+    """A number for each label; labels that are true with one another, or say the same, have one number."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    places = {one.name: i for i, one in enumerate(space.labels)}
+    by_words: dict[Collection[str], int] = {}
+    pairs = [(i, places[other]) for name, i in places.items() for other in space.kin(name) if other in places]
+    pairs += [(i, by_words.setdefault(content(name) or stems(name), i)) for name, i in places.items()]
+    ends = np.array(pairs, np.int64).T
+    graph = coo_array((np.ones(len(pairs)), (ends[0], ends[1])), shape=(len(places), len(places)))
+    return dict(zip(places, connected_components(graph, directed=False)[1].tolist(), strict=True))
+
+
+def match_labels(
+    asked: Sequence[tuple[str, AnnotationRecord]],
+    space: LabelSpace,
+    *,
+    known: Sequence[tuple[str, AnnotationRecord]],
+    n: int,
+    confusable: Collection[tuple[str, str]],
+    rng: np.random.Generator,
+) -> tuple[tuple[str, ...] | Objection, ...]:
+    """`n` wrong labels for each question of a task, drawn jointly; see `match_choices`.
+
+    Of some sets, that with most pairs of siblings, or of labels that are `confusable`, is taken.
+    """
+
+    @cache
+    def near(one: str, other: str) -> bool:
+        return bool({(one, other), (other, one)} & {*confusable}) or other in space.siblings(one)
+
+    def name_of(record: AnnotationRecord) -> str:
+        label = space.find(record.label)
+        return record.label if label is None else label.name
+
+    wanted: dict[int, Unmatched] = {}
+    refused: dict[int, Objection] = {}
+    for i, (question, record) in enumerate(asked):
+        others = open_labels(record, space)
+        if len(others) < n:
+            detail = f"{len(others)} labels are false of it; {n} wrong choices are wanted"
+            refused[i] = Objection(reason=WRONG_NUMBER, detail=detail)
+            continue
+        wanted[i] = Unmatched(
+            question=question, right=name_of(record), source=record.source_id, others=others, n=n + 1
         )
-    return tuple(drawn[:n])
+    learnt_from = [
+        Known(question=words, right=name_of(record), source=record.source_id) for words, record in known
+    ]
+    matched = match_choices(tuple(wanted.values()), known=learnt_from, group=apart(space), near=near, rng=rng)
+    by_place = {**refused, **dict(zip(wanted, matched, strict=True))}
+    return tuple(by_place[i] for i in range(len(asked)))
 
 
-def _drawn(tier: Sequence[str], n_left: Mapping[str, int], rng: np.random.Generator) -> list[str]:
-    """All of a tier in an order that is drawn without putting back, by how often each is to be offered."""
-    waits = rng.exponential(size=len(tier))
-    often = np.array([max(0, n_left.get(name, 0)) for name in tier], np.float64)
-    order = np.lexsort((waits / np.maximum(often, 1.0), often == 0))
-    return [tier[int(i)] for i in order]
-
-
-def _neighbours(
-    right: int, space: LabelSpace, *, true: set[str], n: int, rng: np.random.Generator
+def neighbours(
+    record: AnnotationRecord, space: LabelSpace, *, n: int, rng: np.random.Generator
 ) -> tuple[str, ...] | Objection:
+    """A window of `n` + 1 numbers around the right one, whose place in it is drawn; without the right one."""
+    right, true = int(record.label), set(_true_with(record, space))
     known = {int(one.name) for one in space.labels}
     starts = [
         low

@@ -16,8 +16,9 @@ from vidence.make.pipeline.material import Dropped
 from vidence.make.pipeline.models import Models
 from vidence.make.pipeline.session import Built, Results
 from vidence.make.pipeline.writer import Objection
+from vidence.make.sources.annotations.annotation_records import AnnotationRecord, LabelSpace
 from vidence.make.writing.choices_config import CHECKER, JUDGE, OPTIONS, WRITER, ChoicesConfig, Order, Plan
-from vidence.make.writing.choices_options import n_wanted, near_misses, options_fault
+from vidence.make.writing.choices_options import match_labels, n_wanted, neighbours, options_fault
 from vidence.make.writing.choices_output import (
     FOR_PEOPLE,
     Call,
@@ -297,9 +298,7 @@ class ChoicesSession(WritingSession):
     def give_options(self) -> None:
         """Give each question wrong choices, in a way that is apart from that of the question, and checked."""
         questions = self.questions
-        n_left: dict[str, Counter[str]] = defaultdict(Counter)
-        for one in questions:
-            n_left[one.pair.order.name][one.pair.record.label] += _n_wrong(one.pair)
+        by_labels = self._by_labels([q for q in questions if q.pair.order.rules.options == "labels"])
         by_model = self._options_by_model([q for q in questions if q.pair.order.rules.options == "model"])
         kept: dict[str, Question] = {}
         dropped: list[Dropped] = []
@@ -313,7 +312,7 @@ class ChoicesSession(WritingSession):
                 found = replace(one, wrong=pair.record.wrong)
                 n = len(pair.record.wrong) if 1 <= len(pair.record.wrong) < rules.n_choices else n
             else:
-                found = self._near(one, n, n_left=n_left[one.pair.order.name])
+                found = by_labels[one.key]
             if isinstance(found, Question):
                 fault = options_fault(found.text, pair.record, found.wrong, n=n, space=pair.space)
                 found = fault or found
@@ -323,21 +322,46 @@ class ChoicesSession(WritingSession):
                 dropped.append(found if isinstance(found, Dropped) else _gone(one.key, "options", found))
         self._closed("options", kept=kept, dropped=dropped)
 
-    def _near(self, one: Question, n: int, *, n_left: Counter[str]) -> Question | Objection:
-        if one.pair.space is None:
-            return Objection(reason="no-label", detail="there is no label space")
-        found = near_misses(
-            one.pair.record,
-            one.pair.space,
-            n=n,
-            confusable=one.pair.order.rules.confusable,
-            n_left=n_left,
-            rng=generator(self.config.seed, "labels", one.key),
-        )
-        if isinstance(found, Objection):
-            return found
-        n_left.subtract(found)
-        return replace(one, wrong=found, call=msgspec.structs.replace(one.call, options_by="labels"))
+    def _by_labels(self, questions: Sequence[Question]) -> dict[str, Question | Objection]:
+        """Wrong choices out of label spaces, drawn jointly for the questions of each task."""
+        wrong: dict[str, tuple[str, ...] | Objection] = {}
+        groups: dict[tuple[str, LabelSpace], list[Question]] = defaultdict(list)
+        for one in questions:
+            key, space, record = one.key, one.pair.space, one.pair.record
+            if space is None:
+                wrong[key] = Objection(reason="no-label", detail="there is no label space")
+            elif space.is_numeric:
+                rng = generator(self.config.seed, "labels", key)
+                wrong[key] = neighbours(record, space, n=_n_wrong(one.pair), rng=rng)
+            else:
+                groups[one.pair.order.name, space].append(one)
+        for (task, space), some in groups.items():
+            by_template = some[0].pair.order.rules.way == "template"
+            asked = [(_slots(q.pair.record) if by_template else q.text, q.pair.record) for q in some]
+            matched = match_labels(
+                asked,
+                space,
+                known=self._known(some[0].pair.order) if by_template else asked,
+                n=_n_wrong(some[0].pair),
+                confusable=some[0].pair.order.rules.confusable,
+                rng=generator(self.config.seed, "labels", task),
+            )
+            wrong |= dict(zip((one.key for one in some), matched, strict=True))
+        made: dict[str, Question | Objection] = {}
+        for one in questions:
+            drawn = wrong[one.key]
+            call = msgspec.structs.replace(one.call, options_by="labels")
+            made[one.key] = drawn if isinstance(drawn, Objection) else replace(one, wrong=drawn, call=call)
+        return made
+
+    def _known(self, order: Order) -> list[tuple[str, AnnotationRecord]]:
+        """What the sources of a task say, asked about or not."""
+        gathered = self.records
+        return [
+            (_slots(record), record)
+            for name, record in (gathered.records.items() if gathered else ())
+            if record.label and gathered and gathered.source_of[name] in order.rules.sources
+        ]
 
     def _options_by_model(self, questions: Sequence[Question]) -> dict[str, Question | Dropped]:
         """Wrong choices that a model writes in a call of their own."""
@@ -482,6 +506,11 @@ class ChoicesSession(WritingSession):
         if not self.overrides.sheets:
             self.sentences = [*said, *self.sentences]
         return super().end()
+
+
+def _slots(record: AnnotationRecord) -> str:
+    """What templates can say of a record."""
+    return " ".join(record.fields.values())
 
 
 def _n_wrong(pair: Pair) -> int:

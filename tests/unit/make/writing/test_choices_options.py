@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 
 from vidence.make.sources.annotations.annotation_records import AnnotationRecord, Label, LabelSpace
-from vidence.make.writing.choices_options import in_order, n_wanted, near_misses, options_fault
+from vidence.make.writing.choices_options import (
+    in_order,
+    match_labels,
+    n_wanted,
+    neighbours,
+    options_fault,
+)
 
 TREE = LabelSpace(
     name="x",
@@ -20,30 +26,47 @@ TREE = LabelSpace(
 NUMBERS = LabelSpace(name="n", labels=tuple(Label(name=str(n)) for n in range(1, 10)))
 
 
-def drawn(record: AnnotationRecord, space: LabelSpace, seed: int, **more: object) -> tuple[str, ...]:
-    settings = {"n": 4, "confusable": (), "n_left": {}} | more
-    found = near_misses(record, space, rng=np.random.default_rng(seed), **settings)
-    assert isinstance(found, tuple), found
-    return found
+def drawn(record: AnnotationRecord, space: LabelSpace, seed: int, *, n: int = 4, confusable=()):
+    """The wrong labels of one question; it is alone, so that nothing is learnt from others."""
+    (wrong,) = match_labels(
+        [("Which?", record)], space, known=[], n=n, confusable=confusable, rng=np.random.default_rng(seed)
+    )
+    return wrong
 
 
-def test_siblings_come_first_and_what_is_true_never():
+def test_siblings_are_often_there_and_what_is_true_never():
     record = AnnotationRecord(record_id="a", label="spoon", also_true=("knife",))
-    for seed in range(40):
+    counts: Counter[str] = Counter()
+    for seed in range(80):
         wrong = drawn(record, TREE, seed)
-        assert set(wrong[:2]) == {"fork", "ladle"}
+        assert isinstance(wrong, tuple), wrong
+        counts.update(wrong)
         assert not {"spoon", "teaspoon", "knife", "cutlery"} & set(wrong)
         assert options_fault("Which?", record, wrong, n=4, space=TREE) is None
+    assert set(counts) == {"fork", "ladle", "plate", "bowl", "cup", "mug"}
 
 
-def test_confusable_labels_come_before_siblings():
+def test_confusable_labels_are_preferred():
     record = AnnotationRecord(record_id="a", label="fork")
-    assert drawn(record, TREE, 1, confusable=(("bowl", "fork"),))[0] == "bowl"
+    with_it, without = (
+        sum("cup" in drawn(record, TREE, seed, n=2, confusable=pairs) for seed in range(60))
+        for pairs in ([("cup", "fork")], [])
+    )
+    assert with_it > without + 10
+
+
+def test_labels_that_are_taken_for_one_another_do_not_stand_together():
+    labels = tuple(Label(name=a, near=(b,)) for a, b in ("ab", "ba", "cd", "dc"))
+    near = LabelSpace(name="x", labels=(*labels, *(Label(name=one) for one in "efg")))
+    for seed in range(40):
+        shown = {"a", *drawn(AnnotationRecord(record_id="r", label="a"), near, seed, n=3)}
+        assert "b" not in shown
+        assert not {"c", "d"} <= shown
 
 
 def test_too_few_false_labels_are_an_objection():
     record = AnnotationRecord(record_id="a", label="fork", also_true=("plate", "bowl", "cup", "mug", "ladle"))
-    found = near_misses(record, TREE, n=4, confusable=(), n_left={}, rng=np.random.default_rng(1))
+    found = drawn(record, TREE, 1)
     assert found.reason == "wrong-number"
     assert "3 labels are false" in found.detail
     assert n_wanted(5, LabelSpace(name="s", labels=TREE.labels[:2])) == 2
@@ -54,7 +77,8 @@ def test_the_right_number_has_every_rank_and_neighbours_touch():
     ranks: Counter[int] = Counter()
     record = AnnotationRecord(record_id="a", label="5")
     for seed in range(500):
-        numbers = sorted(map(int, (*drawn(record, NUMBERS, seed), "5")))
+        wrong = neighbours(record, NUMBERS, n=4, rng=np.random.default_rng(seed))
+        numbers = sorted(map(int, (*wrong, "5")))
         assert numbers == list(range(numbers[0], numbers[0] + 5))
         ranks[numbers.index(5)] += 1
     assert set(ranks) == set(range(5))
@@ -62,21 +86,22 @@ def test_the_right_number_has_every_rank_and_neighbours_touch():
 
 
 def test_a_guess_at_the_label_that_is_right_most_often_gains_little():
-    """With labels drawn by how often they are right the popular one is right about as often as others."""
     flat = LabelSpace(name="f", labels=tuple(Label(name=name) for name in "abcdefghij"))
     often = dict(zip("abcdefghij", (60, 60, 60, 60, 60, 20, 20, 20, 20, 20), strict=True))
     truths = [name for name, n in often.items() for _ in range(n)]
-    n_popular = 0
-    n_even = 0
-    for i, truth in enumerate(truths):
-        record = AnnotationRecord(record_id=str(i), label=truth)
-        for weights, is_even in ((often, False), ({}, True)):
-            shown = (truth, *drawn(record, flat, i, n_left=weights))
-            hit = max(shown, key=lambda name: (often[name], name)) == truth
-            n_popular += hit and not is_even
-            n_even += hit and is_even
-    assert n_even / len(truths) > 0.3
-    assert n_popular / len(truths) < 0.25
+    records = [
+        AnnotationRecord(record_id=str(i), label=truth, source_id=f"v{i % 40}")
+        for i, truth in enumerate(truths)
+    ]
+    asked = [("Which?", record) for record in records]
+    matched = match_labels(asked, flat, known=asked, n=4, confusable=(), rng=np.random.default_rng(0))
+    hits = [
+        max((truth, *wrong), key=lambda name: (often[name], name)) == truth
+        for truth, wrong in zip(truths, matched, strict=True)
+        if isinstance(wrong, tuple)
+    ]
+    assert len(hits) > 0.95 * len(truths)
+    assert np.mean(hits) < 0.25
 
 
 @pytest.mark.parametrize(

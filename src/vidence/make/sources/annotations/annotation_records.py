@@ -19,11 +19,15 @@ PERSON: Final = "person"
 
 
 class Label(Record, omit_defaults=True):
-    """One name of a label space. `parent` is the label, or the group, that it stands under."""
+    """One name of a label space. `parent` is the label, or the group, that it stands under.
+
+    `near` are other labels that a viewer takes for it: true with it.
+    """
 
     name: str
     parent: str = ""
     synonyms: tuple[str, ...] = ()
+    near: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,14 +59,14 @@ class LabelSpace:
         return self._by_form.get(normal_form(text))
 
     def kin(self, name: str) -> frozenset[str]:
-        """The names of a label and of all above and below it in the tree: what is true with it.
+        """The names of a label, of all above and below it in the tree, and near it: what is true with it.
 
         >>> labels = (Label(name="animal"), Label(name="dog", parent="animal"), Label(name="cat"))
         >>> sorted(LabelSpace(name="x", labels=labels).kin("dog"))
         ['animal', 'dog']
         """
         found = {name}
-        above = self.find(name)
+        above = label = self.find(name)
         while above is not None and above.parent and above.parent not in found:
             found.add(above.parent)
             above = self.find(above.parent)
@@ -71,7 +75,7 @@ class LabelSpace:
             below = [one for one in self._below.get(open_.pop(), ()) if one not in found]
             found.update(below)
             open_ += below
-        return frozenset(found)
+        return frozenset(found) | frozenset(() if label is None else label.near)
 
     def siblings(self, name: str) -> tuple[str, ...]:
         """The other labels under the same parent; none where it has none."""

@@ -1,6 +1,6 @@
 """Logs of narrated events: a clip for each event, its verb or its noun as the label."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -46,9 +46,9 @@ class EventClips:
     With a table of classes the label is the name of the class (``take`` for "pick up"), its category the
     parent, and its instances are synonyms; without, the word itself is the label. What else happens in the
     clip, or within `near_s` of it, is also true, and so is, unless `alike`, what a viewer may take for the
-    label ("get" for "take", "glass" for "mug"). Nouns that name nearly anything are no labels. Templates can
-    use ``{noun}`` or ``{verb}``, whichever is not the label. Whoever narrates is the one person that is
-    shown, unless `people` says otherwise.
+    label ("get" for "take", "glass" for "mug") or, without a table, the log puts into its class. Nouns that
+    name nearly anything are no labels. Templates can use ``{noun}`` or ``{verb}``, whichever is not the
+    label. Whoever narrates is the one person that is shown, unless `people` says otherwise.
     """
 
     name = "events"
@@ -83,10 +83,13 @@ class EventClips:
                     records.append(self._record(event, names, _around(events, i, wanted.near_s)))
         is_verb = wanted.label == "verb"
         labels = {one.name: one for one in names.values() if is_verb or not is_anything(one.name)}
-        space = LabelSpace(name=wanted.label, labels=tuple(labels.values()))
         if not wanted.alike:
-            alike = {name: _alike(name, labels, is_verb=is_verb) for name in {one.label for one in records}}
-            records = [_also(one, alike[one.label]) for one in records]
+            classes = {} if wanted.classes else self._classes(log)
+            labels = {
+                name: msgspec.structs.replace(one, near=_alike(name, labels, classes, is_verb=is_verb))
+                for name, one in labels.items()
+            }
+        space = LabelSpace(name=wanted.label, labels=tuple(labels.values()))
         return Annotations(
             records=tuple(records), spaces={space.name: space}, dropped=tuple(dropped), notes=log.notes
         )
@@ -109,6 +112,15 @@ class EventClips:
                 parent=row.get("category", ""),
                 synonyms=tuple(dict.fromkeys(map(worded, synonyms))),
             )
+        return found
+
+    def _classes(self, log: EventLog) -> Mapping[str, frozenset[int]]:
+        """The numbers of the classes that the log gives each word."""
+        found: dict[str, frozenset[int]] = {}
+        for event in (one for events in log.events.values() for one in events):
+            number = event.verb_class if self._settings.label == "verb" else event.noun_class
+            word = self._word(event)
+            found[word] = found.get(word, frozenset()) | ({number} if number >= 0 else frozenset())
         return found
 
     def _word(self, event: Event) -> str:
@@ -153,15 +165,17 @@ def _around(events: tuple[Event, ...], place: int, near_s: float) -> tuple[Event
     return tuple(e for i, e in enumerate(events) if i != place and e.start_s < high and e.end_s > low)
 
 
-def _alike(name: str, labels: Collection[str], *, is_verb: bool) -> tuple[str, ...]:
-    """The other labels that a viewer may take for one."""
-    if is_verb:
-        return tuple(one for one in labels if one != name and is_near(name, one))
-    return tuple(one for one in labels if one != name and likenesses(name) & likenesses(one))
+def _alike(
+    name: str, labels: Collection[str], classes: Mapping[str, frozenset[int]], *, is_verb: bool
+) -> tuple[str, ...]:
+    """The other labels that a viewer may take for one, or that the log puts into a class with it."""
 
+    def is_alike(one: str) -> bool:
+        if classes.get(one, frozenset()) & classes.get(name, frozenset()):
+            return True
+        return is_near(name, one) if is_verb else bool(likenesses(name) & likenesses(one))
 
-def _also(record: AnnotationRecord, more: Sequence[str]) -> AnnotationRecord:
-    return msgspec.structs.replace(record, also_true=tuple(dict.fromkeys((*record.also_true, *more))))
+    return tuple(one for one in labels if one != name and is_alike(one))
 
 
 def _texts(cell: str) -> tuple[str, ...]:
