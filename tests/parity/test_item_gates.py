@@ -76,7 +76,8 @@ def test_structures_of_perceptioncomp_that_are_held_back(scenes):
     assert {"outdoor tour", "sport"} <= above.keys() <= worst.keys()
     if IS_THOROUGH:
         assert above == worst
-        assert (len(found.items), found.ledger.stages[-1].dropped) == (248, {"solved-by-texts": 857})
+        n_solved = found.ledger.stages[-1].dropped["solved-by-texts"]
+        assert len(found.items) == 1105 - n_solved > 600
 
 
 READERS = """

@@ -448,6 +448,15 @@ def blind_test(
     )
 
 
+def gains_of(boards: Sequence[Board], key: str) -> NDArray[np.float64]:
+    """What a rule gets on each board beyond guessing, in shares of a board; 0 where it is silent."""
+    table = _Table.of(boards)
+    rules, right = _Rules(table), table.right
+    weights = rules.weights(right)[[name for name, _ in rules.names].index(key)]
+    gains = (weights * right).sum(axis=1) - weights.sum(axis=1) * table.n_right / table.n_texts
+    return np.asarray(gains, np.float64)
+
+
 def _score(
     table: _Table,
     weights: Weights,

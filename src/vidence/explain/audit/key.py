@@ -151,15 +151,22 @@ def read_structures(
     return tuple(made)
 
 
+def boards_of(item: Item) -> dict[str, Board]:
+    """The boards of a question, by what is judged: its choices, and the statements that it lists."""
+    false = [int(one) for one in item.tags.get(FALSE_STATEMENTS, "").split() if one.isdigit()]
+    found = {
+        CHOICES: board_of(item),
+        STATEMENTS: statements_of(item.question, false, cluster=item.source_id),
+    }
+    return {kind: board for kind, board in found.items() if board is not None}
+
+
 def _boards(items: Sequence[Item]) -> dict[str, list[Board]]:
-    boards = {CHOICES: [board for item in items if (board := board_of(item)) is not None]}
-    listed = []
+    boards: dict[str, list[Board]] = {CHOICES: []}
     for item in items:
-        false = [int(one) for one in item.tags.get(FALSE_STATEMENTS, "").split() if one.isdigit()]
-        board = statements_of(item.question, false, cluster=item.source_id)
-        if board is not None:
-            listed.append(board)
-    return boards | ({STATEMENTS: listed} if listed else {})
+        for kind, board in boards_of(item).items():
+            boards.setdefault(kind, []).append(board)
+    return boards
 
 
 def same_answer(items: Sequence[Item], *, rng: np.random.Generator) -> SameAnswer | None:

@@ -1,6 +1,7 @@
-"""The gate of blind readers: structures whose answers can be read off texts are held back."""
+"""The gate of blind readers: questions go until texts give the answers of no structure away."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -9,11 +10,12 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from vidence.explain.audit.blind import WORD_RULES
+from vidence.explain.audit.blind import WORD_RULES, gains_of
 from vidence.explain.audit.key import (
     FALSE_STATEMENTS,
     STATEMENTS,
     StructureFinding,
+    boards_of,
     read_structures,
     structures_of,
 )
@@ -25,6 +27,8 @@ from vidence.records import Item
 BLIND: Final = "blind"
 TAG: Final = "blind"
 WHOLE: Final = "(all structures)"
+SOLVED: Final = "solved-by-texts"
+_ROUNDS: Final = 8
 _NO_SOURCES: Final[Mapping[str, str]] = MappingProxyType({})
 
 
@@ -50,34 +54,66 @@ class _Place:
 def hold_back(
     asked: Sequence[Asked], rules: BlindRules, *, sources: Mapping[str, str] = _NO_SOURCES, seed: int
 ) -> BlindGate:
-    """Test every structure, and drop the questions of those that texts alone give away.
+    """Test every structure, and drop questions until texts alone give none of them away.
 
-    Structures of drafts about the same true and false descriptions are also tested together: where the words
-    of these tell which are false, all structures of the task go. Those of items are told by tags.
+    Where a rule is above guessing in a structure that is held, questions in which it is right are drawn and
+    dropped until it is right as often as guessing is, and all structures are tested again; what is above
+    guessing after `_ROUNDS` goes whole. Structures of drafts about the same true and false descriptions are
+    also tested together, as one.
 
-    Reasons: ``solved-by-texts`` (a rule that sees no video is above guessing), ``untold`` (too few to say,
-    where `untold` is ``hold``).
+    Reasons: ``solved-by-texts`` (a rule that sees no video is right), ``untold`` (too few to say, where
+    `untold` is ``hold``).
 
     Args:
         asked: what came out of the other gates.
         rules: which tasks of drafts are held back, in small letters, or structures of items; None: none.
         sources: the source of each video, by its id; a video that is not there is its own.
-        seed: decides the keys that are drawn.
+        seed: decides the keys and the questions that are drawn.
     """
     places, groups = _grouped(asked, sources)
-    findings = tested(groups, rules, seed=seed)
-    by_name = {one.name: one for one in findings}
-    dropped: list[Dropped] = []
-    verdicts: dict[str, str] = {}
-    gone: set[str] = set()
-    for name, place in places.items():
-        found = _decisive(place, by_name)
-        verdicts[name] = found.verdict
-        if reason := _reason(place, found, rules):
-            gone.add(found.name)
-            dropped.append(Dropped(what=name, stage=BLIND, reason=reason, detail=found.says()))
-    words = tuple(_words(findings, gone, rules))
-    return BlindGate(dropped=tuple(dropped), findings=findings, verdicts=verdicts, words=words)
+    first = findings = tested(groups, rules, seed=seed)
+    gone: dict[str, Dropped] = {}
+    n_gone: Counter[str] = Counter()
+    for number in range(_ROUNDS + 1):
+        by_name = {one.name: one for one in findings}
+        decisive = {name: _decisive(place, by_name) for name, place in places.items() if name not in gone}
+        leaks = {
+            found.name: (found, reason)
+            for name, found in decisive.items()
+            if (reason := _reason(places[name], found, rules))
+        }
+        if not leaks:
+            break
+        for found, reason in leaks.values():
+            held = [item for item in groups[found.name] if item.item_id not in gone]
+            is_whole = number == _ROUNDS or reason != SOLVED
+            solved = held if is_whole else _solved(held, found, seed=seed)
+            n_gone[found.name] += len(solved)
+            for item in solved:
+                gone[item.item_id] = Dropped(
+                    what=item.item_id, stage=BLIND, reason=reason, detail=found.says()
+                )
+        left = {name: [one for one in some if one.item_id not in gone] for name, some in groups.items()}
+        groups = {name: some for name, some in left.items() if some}
+        findings = tested(groups, rules, seed=seed)
+    words = tuple(_words(first, n_gone, rules))
+    verdicts = {name: decisive[name].verdict for name in places if name not in gone}
+    return BlindGate(dropped=tuple(gone.values()), findings=first, verdicts=verdicts, words=words)
+
+
+def _solved(items: Sequence[Item], found: StructureFinding, *, seed: int) -> list[Item]:
+    """Questions in which the worst rule is right, drawn: as many as it gets beyond guessing."""
+    assert found.worst is not None  # noqa: S101 - a structure above guessing has one
+    boards = {
+        one.item_id: board for one in items if (board := boards_of(one).get(found.worst_of)) is not None
+    }
+    gains = gains_of(list(boards.values()), found.worst.key)
+    rng = np.random.default_rng(list(hashlib.sha256(f"{found.name}/{seed}".encode()).digest()))
+    order = np.lexsort((rng.random(len(gains)), -gains))
+    excess = np.cumsum(gains[order])
+    n = int(np.argmax(gains.sum() - excess <= 0)) + 1
+    by_id = {one.item_id: one for one in items}
+    return [by_id[list(boards)[i]] for i in order[:n]]
 
 
 def _grouped(
@@ -128,22 +164,23 @@ def _reason(place: _Place, found: StructureFinding, rules: BlindRules) -> str:
     if ALL_TASKS not in hold and place.held_by not in hold:
         return ""
     if found.verdict == "above":
-        return "solved-by-texts"
+        return SOLVED
     return "untold" if found.verdict == "untold" and rules.untold == "hold" else ""
 
 
-def _words(findings: Sequence[StructureFinding], gone: set[str], rules: BlindRules) -> list[str]:
+def _words(findings: Sequence[StructureFinding], n_gone: Counter[str], rules: BlindRules) -> list[str]:
     """What the datasheet says: of the gate, of each structure above guessing, and of those it cannot tell."""
     told = [one for one in findings if one.verdict != "untold"]
     said = [
         f"{BLIND}: {len(findings)} structures tested for rules that see no video, {len(told)} with questions "
-        f"enough to tell; held back are those above guessing at {100 * rules.level:g} % of "
+        f"enough to tell; those above guessing at {100 * rules.level:g} % lose what is solved, of "
         f"{', '.join(rules.hold or ()) or 'no task'}"
     ]
     for one in findings:
         if one.verdict == "above":
-            what = "held back" if one.name in gone else "kept, since hold does not name its task"
-            said.append(f"{BLIND}: {one.name} is {what}: {one.says()}. {_advice(one)}")
+            n = n_gone[one.name]
+            what = f"loses {n} of {one.n} questions" if n else "is kept, since hold does not name its task"
+            said.append(f"{BLIND}: {one.name} {what}: {one.says()}. {_advice(one)}")
     few = [f"{one.name} ({one.n})" for one in findings if one.verdict == "untold"]
     if few:
         what = "held back" if rules.untold == "hold" else "kept with the mark 'untold'"

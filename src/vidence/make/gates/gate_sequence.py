@@ -441,8 +441,7 @@ def _blind(asked: Sequence[Asked], rules: GateRules, desk: GateDesk) -> _Outcome
     if desk.to_people:
         is_open = {name: one.detail for name, one in dropped.items()}
         said = (
-            f"{BLIND}: {len(dropped):,} questions are of structures that texts give away and are left open "
-            "for people to look at"
+            f"{BLIND}: {len(dropped):,} questions are given away by texts and left open for people to look at"
         )
         notes = (said,) if dropped else ()
         return _Outcome(is_open=is_open, balance=found.findings, words=found.words, notes=notes)

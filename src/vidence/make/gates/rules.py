@@ -159,7 +159,7 @@ class CheckRules(Record, omit_defaults=True):
 
 
 class BlindRules(Record, omit_defaults=True):
-    """Structures whose answers can be read off texts are held back (`structures.read_structures`).
+    """Questions are dropped until texts give the answers of no structure away (`key.read_structures`).
 
     All structures are tested. Of the tasks in `hold` (names as in ``[tasks]``, or ``all``) the drafts of
     those that fail are dropped; None: of the tasks that the maker holds back by itself. `level` is that of

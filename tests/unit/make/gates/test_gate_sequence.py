@@ -209,7 +209,7 @@ def test_a_structure_whose_longest_choice_is_right_is_held_back_where_it_is_name
     found = pass_gates(items, rules, GateDesk(seed=1, to_people=True))
     assert (len(found.items), {one.decision for one in found.verdicts}) == (60, {"open"})
     assert "longest" in found.verdicts[0].why
-    assert any("blind: 60 questions are of structures that texts give away" in one for one in found.notes)
+    assert any("blind: 60 questions are given away by texts" in one for one in found.notes)
 
 
 # --------------------------------------------------------------------------- with media
