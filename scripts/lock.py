@@ -30,7 +30,7 @@ HEADS = {
     "torch-cpu.txt": "Torch for the CPU, where an index or a folder of wheels offers it.",
     "torch-pypi.txt": "Torch as PyPI has it, with CUDA, where no other is offered.",
     "pip.txt": "The installer itself.",
-    "apart.txt": "Installed without what they ask for: a second OpenCV, which replaces the first.",
+    "apart.txt": "Installed without what they ask for: a second OpenCV, which replaces the first, and stubs.",
     "beside.txt": "Installed into a folder of their own, which only the tests of RF-DETR see.",
 }
 

@@ -5,7 +5,9 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 import pytest
+from huggingface_hub import constants
 
+from servers.hub import TOKEN, Hub
 from servers.youtube import KEY, YouTubeServer
 from subjects.released import half_hidden, question
 
@@ -49,6 +51,20 @@ def test_a_set_is_released_with_a_hidden_split_and_read_by_run(items, vidence) -
     (folder / "more.csv").write_text("item_id,letter\ntable-001,B\n")
     found = vidence("release", "out/things-2.0.0", "--scan", "out/things-2.0.0.hidden")
     assert (found.code, "more.csv: the answer under 'letter' of table-001" in found.out) == (3, True)
+
+
+def test_a_release_is_pushed_to_the_hub_once(items, vidence, monkeypatch) -> None:
+    words = ("release", items, "--into", "out", "--format", "items,huggingface", "--push")
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    with Hub() as hub:
+        monkeypatch.setattr(constants, "ENDPOINT", hub.url)
+        vidence.env["HF_TOKEN"] = TOKEN
+        done = vidence(*words, "lab/things")
+        assert done.code == 0, done.err
+        assert f"It is at {hub.url}/datasets/lab/things; a data set that is new is private." in done.out
+        assert "croissant.json" in hub.sets["lab/things"].files[hub.sets["lab/things"].names["1.0.0"]]
+        again = vidence(*words, "lab/things")
+        assert (again.code, "lab/things has version 1.0.0 already" in again.err) == (2, True)
 
 
 def test_files_of_splits_become_one_release_without_paths_of_this_machine(items, vidence) -> None:

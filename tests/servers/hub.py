@@ -11,11 +11,12 @@ data set is gated, and can answer a request with an error or cut a body short:
 It also serves plain files below ``/raw``, as the address of a repository's raw files does.
 """
 
+import base64
 import hashlib
 import json
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Self
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -51,6 +52,7 @@ class Hub:
     page: int = 3
     url: str = ""
     sets: dict[str, DataSet] = field(default_factory=dict)
+    private: set[str] = field(default_factory=set)
 
     def add(
         self, name: str, files: Mapping[str, bytes], *, licence: str = "", gated: str | bool = False
@@ -61,7 +63,7 @@ class Hub:
         commit = hashlib.sha1(words.encode()).hexdigest()  # noqa: S324
         self.sets[name] = DataSet(
             files={**(before.files if before else {}), commit: dict(files)},
-            names={"main": commit},
+            names={**(before.names if before else {}), "main": commit},
             licence=licence,
             gated=gated,
         )
@@ -112,10 +114,19 @@ class _Handler(BaseHTTPRequestHandler):
         self._serve()
 
     def do_POST(self) -> None:
-        """What the hub knows of some paths: ``paths-info``, which alone is posted."""
+        """What the hub knows of some paths (``paths-info``), and what is put there, with the token alone."""
         parts = unquote(urlsplit(self.path).path).strip("/").split("/")
         body = self.rfile.read(int(self.headers.get("Content-Length", "0"))).decode()
         self.server_of.requests.append(("POST", "/".join(parts), body))
+        if parts[-1] == "validate-yaml":
+            self._send(200, b'{"errors": [], "warnings": []}')
+            return
+        if parts[1] == "repos" or parts[4] in ("preupload", "commit", "tag"):
+            if self.headers.get("Authorization") != f"Bearer {TOKEN}":
+                self._send(401, b'{"error": "a token that may write is wanted"}')
+            elif not self._failed(parts[-2]):
+                self._take(parts, body)
+            return
         data_set = self.server_of.sets.get("/".join(parts[2:4]))
         commit = None if data_set is None else data_set.commit(parts[5])
         if data_set is None or commit is None:
@@ -128,6 +139,45 @@ class _Handler(BaseHTTPRequestHandler):
         folders = [path for path in asked if any(name.startswith(f"{path}/") for name in files)]
         rows += [{"type": "directory", "path": path, "size": 0, "oid": "0" * 40} for path in folders]
         self._send(200, json.dumps(rows).encode())
+
+    def _take(self, parts: list[str], body: str) -> None:
+        """Make a data set, say how files are sent (all with the commit), add a commit, or a tag."""
+        hub, lines = self.server_of, [json.loads(line) for line in body.splitlines()]
+        name = "/".join(parts[2:4])
+        if parts[1] == "repos":
+            name = f"{lines[0]['organization']}/{lines[0]['name']}"
+            self._send(
+                409 if name in hub.sets else 200, json.dumps({"url": f"{hub.url}/datasets/{name}"}).encode()
+            )
+            if name not in hub.sets:
+                hub.add(name, {".gitattributes": b""})
+                hub.private |= {name} if lines[0].get("visibility") == "private" else set()
+            return
+        data_set = hub.sets[name]
+        commit = str(data_set.commit(parts[5]))
+        if parts[4] == "preupload":
+            asked = [
+                {"path": one["path"], "uploadMode": "regular", "shouldIgnore": False}
+                for one in lines[0]["files"]
+            ]
+            self._send(200, json.dumps({"files": asked}).encode())
+        elif parts[4] == "tag":
+            hub.sets[name] = replace(data_set, names={**data_set.names, lines[0]["tag"]: commit})
+            self._send(200, b"{}")
+        else:
+            files = dict(data_set.files[commit])
+            for line in lines:
+                if line["key"] == "deletedFile":
+                    del files[line["value"]["path"]]
+                elif line["key"] == "file":
+                    files[line["value"]["path"]] = base64.b64decode(line["value"]["content"])
+            commit = hub.add(name, files)
+            self._send(
+                200,
+                json.dumps(
+                    {"commitUrl": f"{hub.url}/datasets/{name}/commit/{commit}", "commitOid": commit}
+                ).encode(),
+            )
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""

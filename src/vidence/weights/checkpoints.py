@@ -212,11 +212,7 @@ class Source:
     def places(self) -> dict[str, str | bool | None]:
         """What ``from_pretrained`` is given so that it reads this version and runs no code of it."""
         is_local = self.is_local or not self.revision
-        return {
-            "revision": self.revision or None,
-            "local_files_only": is_local,
-            "trust_remote_code": False,
-        }
+        return {"revision": self.revision or None, "local_files_only": is_local, "trust_remote_code": False}
 
 
 def locate(
@@ -236,12 +232,7 @@ def locate(
         path = fetch_config(name, revision=revision, local_only=asked, example=example)
         commit = path.parent.name
         return Source(
-            place=name,
-            name=name,
-            revision=commit,
-            content=commit,
-            config=_config(path),
-            is_local=local_only,
+            place=name, name=name, revision=commit, content=commit, config=_config(path), is_local=local_only
         )
     if revision:
         raise UsageError(

@@ -63,6 +63,7 @@ class Release(Record):
     ] = "none"
     hide: Annotated[str, flag("Splits whose answers are not released.", metavar="SPLIT,…")] = ""
     papers: Papers
+    push: Annotated[str | None, flag("Put it on the Hugging Face hub, too.", metavar="OWNER/NAME")] = None
     scan: Annotated[
         Path | None, flag("Look whether the release ITEMS tells these answers.", metavar="HIDDEN")
     ] = None
@@ -98,6 +99,10 @@ def release(given: Release) -> int:
     material = _material(given.papers, items, version=rules.about.version)
     released = release_set(items, rules, material, into=given.into)
     sentences = [*_sentences(released), *_cautions(Path(given.what), material.account)]
+    if given.push is not None:
+        from vidence.make.release.push import push
+
+        sentences.append(f"It is at {push(released, given.push)}; a data set that is new is private.")
     write_said(given.json_path, "release", sentences=sentences, tables=[_table(released)])
     show(shown, sentences, [_table(released)])
     return 0

@@ -20,6 +20,7 @@ from vidence.make.gates.splits import sources_of, split_items
 from vidence.make.pipeline.ledger import Account, Ledger
 from vidence.make.pipeline.output import json_file, json_lines
 from vidence.make.release.admission import reviewed, with_licence
+from vidence.make.release.croissant import CROISSANT_FILE, croissant
 from vidence.make.release.exporters.exporting import SPLIT, ExportSet, exporters, read_back, refuse_misfits
 from vidence.make.release.exporters.huggingface import FOLDER as HUB_FOLDER
 from vidence.make.release.exporters.huggingface import path_of
@@ -199,6 +200,7 @@ def release_set(items: Sequence[Item], rules: SetRules, material: SetMaterial, *
         reviewed=material.reviewed,
     )
     papers = _papers(facts, material, answers)
+    papers[CROISSANT_FILE] = croissant(facts, exports)
     files = with_sums(exports | papers, comment=f"canary {canary}", more=media.attached.hashes)
     scan = _scan(parts, answers, media)
     written: tuple[Path, ...] = ()
