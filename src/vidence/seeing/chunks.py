@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, runtime_checkable
+from typing import Final, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,8 @@ from vidence.seeing.watching import (
 
 CHUNK_FRAMES = 240
 """How many frames a chunk has at most, less where a keyframe is near."""
+_N_CHUNKS: Final = 16  # of a short video, whose progress is told chunk by chunk
+_LEAST_FRAMES: Final = 24
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,7 +117,9 @@ def chunks_of(video: Video, *, rate: float, has_shots: bool) -> tuple[Chunk, ...
         has_shots: whether all frames are read for the shots; otherwise frames behind the last look are not.
     """
     looks = np.array(frames_at(video.times_s, rate), np.int64)
-    most = CHUNK_FRAMES if video.scan.table is not None or video.probe.kind != "video" else video.n_frames
+    most = video.n_frames
+    if video.scan.table is not None or video.probe.kind != "video":
+        most = min(CHUNK_FRAMES, max(_LEAST_FRAMES, most // _N_CHUNKS))
     found = []
     for frames in stretches(video, most=most):
         mine = looks[(looks >= frames.start) & (looks < frames.stop)].tolist()

@@ -53,9 +53,9 @@ class Candidate:
         return self.measured.why.get(name, "it was not measured")
 
 
-def _shot_rate(one: Candidate, today: date) -> float | None:
+def _cut_rate(one: Candidate, today: date) -> float | None:
     shots, seconds = one.measured.shots, one.measured.seconds
-    return 60 * shots / seconds if shots is not None and seconds else None
+    return 60 * max(0, shots - 1) / seconds if shots is not None and seconds else None
 
 
 def _age(one: Candidate, today: date) -> float | None:
@@ -79,9 +79,9 @@ _READ: Final[Mapping[str, Callable[[Candidate, date], float | None]]] = MappingP
         "fps": lambda one, _: one.measured.fps,
         "short_px": lambda one, _: min(one.measured.width_px, one.measured.height_px),
         "audio": lambda one, _: float(one.measured.has_audio),
-        "shots_per_minute": _shot_rate,
+        "cuts_per_minute": _cut_rate,
         "motion": lambda one, _: one.measured.motion,
-        "people": lambda one, _: one.measured.people,
+        "people": lambda one, _: one.measured.people if one.listed.people is None else one.listed.people,
         "things": lambda one, _: one.measured.things,
         "text": _text,
         "lecture": _lecture,

@@ -1,5 +1,6 @@
 """The videos that there are to choose from: those of a folder, or of a table, and what people say of them."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -14,7 +15,7 @@ from vidence.tables.export import csv_text
 ENDINGS: Final = frozenset(
     (".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".mpg", ".mpeg", ".ts", ".flv", ".wmv", ".ogv")
 )
-COLUMNS: Final = ("video", "domain", "published")
+COLUMNS: Final = ("video", "domain", "published", "people")
 SHEET_COLUMNS: Final = ("video", "text", "lecture", "by")
 _MOST_NAMED: Final = 3
 _IN_WORDS: Final[Mapping[str, float]] = {"yes": 1.0, "no": 0.0}
@@ -23,13 +24,15 @@ _IN_WORDS: Final[Mapping[str, float]] = {"yes": 1.0, "no": 0.0}
 class ListedVideo(Record, omit_defaults=True):
     """One video to choose from. `video_id` is its path as the list says it, `domain` its kind for quotas.
 
-    `published` is the day of its publication; None where nobody says.
+    `published` is the day of its publication, `people` how many a frame shows as a person counted; None where
+    nobody says.
     """
 
     video_id: str
     path: str
     domain: str = ""
     published: date | None = None
+    people: float | None = None
 
 
 class PeopleSaid(Record):
@@ -52,8 +55,8 @@ def list_videos(source: Path) -> VideoListing:
     """The videos of a folder and the folders in it, or of a table.
 
     In a folder, a video's domain is the folder in which it lies, from `source` on. A table is CSV with the
-    column `video` (a path, from the folder of the table on) and, where they are known, `domain` and
-    `published` (YYYY-MM-DD).
+    column `video` (a path, from the folder of the table on) and, where they are known, `domain`, `published`
+    (YYYY-MM-DD) and `people` (a frame, counted by a person; 0: nobody is there).
 
     Raises:
         DataError: the table cannot be read, names a column that is not known, or one video twice.
@@ -103,24 +106,30 @@ def _of_table(source: Path) -> VideoListing:
             continue
         name = row.get("video", "")
         try:
-            published = _day(row.get("published", ""))
+            published, people = _day(row.get("published", "")), _count(row.get("people", ""))
         except ValueError:
-            problems.append(
-                f"{source}:{line}: {row['published']!r} is no day; expected YYYY-MM-DD, or an empty cell"
-            )
+            expected = "YYYY-MM-DD under published and a number under people, or empty cells"
+            problems.append(f"{source}:{line}: {', '.join(row.values())}; expected {expected}")
             continue
         if not name or name in videos:
             what = f"{name!r} stands there twice" if name else "no video is named"
             problems.append(f"{source}:{line}: {what}; expected each path once")
             continue
+        path, domain = str(source.parent / name), row.get("domain", "")
         videos[name] = ListedVideo(
-            video_id=name, path=str(source.parent / name), domain=row.get("domain", ""), published=published
+            video_id=name, path=path, domain=domain, published=published, people=people
         )
     return VideoListing(videos=tuple(videos.values()), problems=tuple(problems))
 
 
 def _day(text: str) -> date | None:
     return date.fromisoformat(text) if text else None
+
+
+def _count(text: str) -> float | None:
+    if text and not 0 <= float(text) < math.inf:
+        raise ValueError(text)
+    return float(text) if text else None
 
 
 def empty_sheet(videos: Sequence[ListedVideo]) -> str:

@@ -42,7 +42,7 @@ from vidence.seeing.watching import (
     watch_part,
 )
 
-VERSION: Final = 2
+VERSION: Final = 3
 N_LOOKED: Final = 8
 """How many frames a model is shown that looks for text."""
 RATE: Final = 2.0
@@ -211,9 +211,9 @@ def _with_reasons(found: Measured, shots: Sequence[Shot] | None) -> Measured:
     if found.motion is None:
         why["motion"] = "no two of its pictures lie beside each other in one shot"
     if shots is None:
-        why["shots_per_minute"] = f"cuts were {_NOT_ASKED_FOR}"
+        why["cuts_per_minute"] = f"cuts were {_NOT_ASKED_FOR}"
     elif not found.seconds:
-        why["shots_per_minute"] = "it is one frame"
+        why["cuts_per_minute"] = "it is one frame"
     return msgspec.structs.replace(found, why=why)
 
 

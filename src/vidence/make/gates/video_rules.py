@@ -31,7 +31,7 @@ MEASURES: Final[Mapping[str, Measure]] = MappingProxyType(
         "fps": Measure("frames/s", "number", "frames a second"),
         "short_px": Measure("short side, px", "count", "shorter side in pixels"),
         "audio": Measure("audio", "count", "1 with a sound track, 0 without"),
-        "shots_per_minute": Measure("shots/min", "number", "shots a minute"),
+        "cuts_per_minute": Measure("cuts/min", "number", "cuts a minute"),
         "motion": Measure("motion", "number", "mean difference of greys in a shot, 0 to 255"),
         "people": Measure("people", "number", "people a frame"),
         "things": Measure("things", "number", "other things a frame, of a detector with classes"),
@@ -107,6 +107,8 @@ class SelectRules(Record, omit_defaults=True):
 
     def __post_init__(self) -> None:
         for name in self.gates:
+            if name == "shots_per_minute":
+                raise UsageError("shots_per_minute is cuts_per_minute now: a clip without a cut is one shot")
             if name not in MEASURES:
                 raise UnknownNameError("measure", name, MEASURES)
         if self.ask.looker and self.ask.looker not in self.models:
@@ -124,7 +126,7 @@ PRESETS: Final[Mapping[str, Mapping[str, Gate]]] = MappingProxyType(
     {
         "perceptioncomp": {
             "seconds": Gate(at_least=120, at_most=600),
-            "shots_per_minute": _UPPER_THREE_QUARTERS,
+            "cuts_per_minute": _UPPER_THREE_QUARTERS,
             "motion": _UPPER_THREE_QUARTERS,
             "people": _UPPER_THREE_QUARTERS,
         },

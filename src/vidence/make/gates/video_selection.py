@@ -37,6 +37,7 @@ from vidence.media.scan import Scan
 from vidence.media.whole import own_folder
 from vidence.seeing.following import open_detector
 from vidence.seeing.watching import LastResort
+from vidence.tables.table import several
 
 _MOST_NAMED: Final = 5
 _NONE_FAILED: Final[Mapping[str, str]] = MappingProxyType({})
@@ -315,7 +316,14 @@ class _Work:
             )
         spec = self.rules.measure.detector
         detector = open_detector(spec) if spec else None
-        return said + ([detector.caution] if isinstance(detector, LastResort) else [])
+        said += [detector.caution] if isinstance(detector, LastResort) else []
+        seen = [one.measured.people for one in candidates if one.listed.people == 0]
+        empty = [people for people in seen if people is not None]
+        if spec and (empty or "people" in self.rules.wanted_gates):
+            rate = f"{sum(empty) / len(empty):.2f} a frame" if empty else "list some with 0 under people"
+            where = f"on {several(len(empty), 'video')} where people counted nobody"
+            said.append(f"false people of {spec}, {where}: {rate}")
+        return said
 
 
 def _into(make: Callable[..., Measured], folder: Path) -> Measured:

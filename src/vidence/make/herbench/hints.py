@@ -196,14 +196,18 @@ def decides(reason: str, task: str) -> str:
 
 
 def why_none(task: Task, materials: Sequence[Material], dropped: Sequence[Dropped]) -> str:
-    """Why a task that lacks nothing gave no question: the most frequent reason, and what decides it.
+    """Why a task that lacks nothing gave no question: the decisive reason, and what decides it.
+
+    It is the most frequent one of the last stage that a draft of the task came to.
 
     Where some videos have all that the task needs, theirs count: that others, such as logs without a film,
     lack it decides nothing. Of a part that no video has the accounts of the steps that make it count.
     """
-    own = [one.reason for one in dropped if _is_of(one, task.code)]
+    mine = [one for one in dropped if _is_of(one, task.code)]
+    own = [one.reason for one in mine]
     lacking = {_lack(part) for part in task.needs}
-    reasons = Counter([reason for reason in own if reason not in lacking] or own)
+    late = [one.reason for one in mine if one.stage == mine[-1].stage not in ("pairs", "drafts")]
+    reasons = Counter(late or [reason for reason in own if reason not in lacking] or own)
     absent = [part for part in task.needs if not any(getattr(one, part) for one in materials)]
     n_full = sum(all(getattr(one, part) for part in task.needs) for one in materials)
     absent += [part for part in _STAGES if part not in task.needs and 0 < n_full == own.count(_lack(part))]

@@ -114,7 +114,7 @@ def _read(work: HerbenchSession, one: VideoState, path: Path, *, pattern: str) -
         read = read_scene_cards(path, shots=one.material.shots, video_id=one.video_id, others=others)
     except DataError as error:
         raise DataError(f"the cards of the video {one.video_id}: {error}") from error
-    name_unused(work, read.stale, about=one.video_id)
+    name_unused(work, read.unused, about=one.video_id)
     return read.cards
 
 

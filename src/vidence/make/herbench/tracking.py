@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -26,10 +27,14 @@ from vidence.make.herbench.watching import (
 )
 from vidence.make.pipeline.cache import Artifact, Stage, digest_of
 from vidence.make.pipeline.kept_video import KeptVideo
+from vidence.make.pipeline.ledger import write_file
 from vidence.make.pipeline.material import Dropped
-from vidence.make.review.people.rows import ShotRow, TrackRow
+from vidence.make.review.people.checks import check_of_shots
+from vidence.make.review.people.rows import Act, ShotRow, TrackRow, columns
 from vidence.make.review.people.shot_acts import apply_shots
 from vidence.make.review.people.track_acts import TracksByPeople, apply_tracks
+from vidence.make.review.sheets import sheet_bytes
+from vidence.media.video import Video
 from vidence.seeing.appearance import read_appearances
 from vidence.seeing.association import SeeingTracker, Tracker
 from vidence.seeing.describers.describing import Describer
@@ -38,15 +43,19 @@ from vidence.seeing.given_tracks import GivenTracks, open_tracks
 from vidence.seeing.limbs import without_parts
 from vidence.seeing.refine import refine
 from vidence.seeing.same_person import TrackAppearance, looks_of, without_changed
-from vidence.seeing.shooting import Shot, ShotDetector
+from vidence.seeing.shooting import Shot, ShotDetector, find_shots
 from vidence.seeing.trackrank import pick_diverse, rank
 from vidence.seeing.tracks import DroppedTrack, Merge, Span, Track, TrackBasis, TrackedVideo
 from vidence.seeing.watching import Detector, LastResort, frames_at
+from vidence.tables.table import several
 
 STAGE: Final = "tracks"
 BY_PEOPLE_STAGE: Final = "tracks-by-people"
 NOT_PICKED: Final = "not-picked"
 NEED_TRACKS: Final = ("tracked", "chosen", "a_cards", "b_cards", "crops")
+PROPOSED_FILE: Final = "proposed_shots.csv"
+_NEAR: Final = 8  # transitions of two detectors are one if they lie so near
+_ALONE: Final = "shots: {} alone looked; a dissolve that it misses makes one shot of two ([shots] second)"
 NEED_SHOTS: Final = ("shots", "scene_cards")
 
 
@@ -89,6 +98,7 @@ def track_all(work: HerbenchSession, videos: list[VideoState], *, needs: Collect
     dropped = [gone for one, watch in zip(videos, opened, strict=True) if (gone := watcher.take(one, watch))]
     names = [one.video_id for one in videos]
     work.close("watching", unit="videos", taken=names, dropped=dropped, n_cached=watcher.n_cached)
+    watcher.write_proposed()
     if watcher.rules is not None:
         work.close(STAGE, unit="tracks", taken=watcher.taken, kept=watcher.chosen, dropped=watcher.dropped)
 
@@ -111,6 +121,7 @@ class _Watcher:
     taken: list[str] = field(default_factory=list)
     chosen: list[str] = field(default_factory=list)
     dropped: list[Dropped] = field(default_factory=list)
+    proposed: list[list[str]] = field(default_factory=list)
     n_cached: int = 0
 
     def __post_init__(self) -> None:
@@ -120,6 +131,10 @@ class _Watcher:
         self._detectors: dict[str, Detector] = {}
         self._givens: dict[str, GivenTracks] = {}
         self._corrected_shots: dict[str, Artifact[tuple[Shot, ...]] | None] = {}
+        self._second: ShotDetector | None = None
+        if self.shots is not None and (rules := self.work.config.shots) is not None:
+            self._second = create("shot-detector", rules.second) if rules.second else None
+            self.work.ledger.notes += [] if rules.second else [_ALONE.format(rules.detector)]
         if self.rules is not None:
             self._tracker = tracker = open_tracker(self.rules.tracker)
             self._describer_spec = tracker.describer or "colour"
@@ -161,6 +176,8 @@ class _Watcher:
         self.n_cached += seen.was_cached
         shots = self._given_shots(one) or seen.shots
         if shots is not None:
+            if self._given_shots(one) is None:
+                self._propose(one, seen.video, shots.value)
             shots = self._shots_by_people(one, seen.video, shots)
             one.material = replace(one.material, shots=shots.value)
             one.digests["shots"] = shots.digest
@@ -193,6 +210,36 @@ class _Watcher:
                 None if found is None else Artifact(value=found, digest=digest_of(found), was_cached=True)
             )
         return self._corrected_shots[one.video_id]
+
+    def _propose(self, one: VideoState, video: KeptVideo, shots: Sequence[Shot]) -> None:
+        """Take what the second shot detector sees alone, as rows that people can sign."""
+        if self._second is None:
+            return
+        stage = Stage(name="shots-by-second", kind=tuple[Shot, ...], settings=self._second.identity)
+        inputs, cache = {"video": one.source.video.sha256}, self.work.cache
+        found = cache.find(stage, inputs, unit=one.video_id) or cache.put(
+            stage, inputs, find_shots(Video(video.scan), self._second), unit=one.video_id
+        )
+        known = [(one.last_frame - _NEAR, other.clear_frame + _NEAR) for one, other in pairwise(shots)]
+        for one_shot, other in pairwise(found.value):
+            first, last = one_shot.last_frame + 1, other.clear_frame - 1
+            if not any(low <= other.clear_frame and first <= high + 1 for low, high in known):
+                first, last = (first, last) if last > first else (other.first_frame, other.first_frame)
+                act = f"gradual:{first}-{last}" if last > first else f"cut-at:{first}"
+                check = check_of_shots(shots, Act(name="", first=first, last=last))
+                self.proposed.append([one.video_id, check, act, "", f"at {video.times_s[first]:.1f} s"])
+
+    def write_proposed(self) -> None:
+        """Write the transitions that the second shot detector proposes, and say how many there are."""
+        if self.proposed:
+            path = self.work.out / PROPOSED_FILE
+            write_file(path, sheet_bytes([columns(ShotRow), *self.proposed]))
+            words = (
+                f"shots: the second detector alone sees {several(len(self.proposed), 'transition')}; sign "
+                f"what is there (by) in {path.name}, and put these rows into {ShotRow.file} of [people]"
+            )
+            self.work.ledger.notes.append(words)
+            self.work.trouble(words)
 
     def _shots_by_people(
         self, one: VideoState, video: KeptVideo, shots: Artifact[tuple[Shot, ...]]

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterable, Sequence
 
+from vidence.make.pipeline.lexicon import listed
+
 ARROW = " -> "
 # Above this two descriptions do not tell their people, or shots, apart.
 MOST_ALIKE = 0.6
@@ -97,6 +99,30 @@ def jaccard(first: frozenset[str], second: frozenset[str]) -> float:
     """
     union = first | second
     return len(first & second) / len(union) if union else 1.0
+
+
+def tells_apart(text: str, other: str) -> bool:
+    """Whether two descriptions give one thing different colours or numbers.
+
+    >>> tells_apart("A man in a red hat.", "A man in a blue hat."), tells_apart("A red hat.", "A blue bag.")
+    (True, False)
+    """
+    ours, theirs = _marks(text), _marks(other)
+    return any(ours[thing].isdisjoint(theirs[thing]) for thing in ours.keys() & theirs.keys())
+
+
+def _marks(text: str) -> dict[str, set[str]]:
+    """The colours and numbers of a text by the word behind them, and numbers in digits by themselves."""
+    found: dict[str, set[str]] = {}
+    before: set[str] = set()
+    for word in _WORD.findall(text.casefold()):
+        if word.isdecimal():
+            found.setdefault("", set()).add(word)
+        elif word in listed("colours") or word in _NUMBERS:
+            before.add(word)
+        elif before and word != "and":
+            found[word], before = found.get(word, set()) | before, set()
+    return found
 
 
 def closest(text: str, others: Sequence[str]) -> float:

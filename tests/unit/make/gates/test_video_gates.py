@@ -16,7 +16,11 @@ TODAY = date(2026, 3, 1)
 
 def candidate(name: str, *, seconds: float = 200, motion: float | None = 5, sha256="", **more) -> Candidate:
     listed = ListedVideo(
-        video_id=name, path=name, domain=more.pop("domain", ""), published=more.pop("published", None)
+        video_id=name,
+        path=name,
+        domain=more.pop("domain", ""),
+        published=more.pop("published", None),
+        people=more.pop("counted", None),
     )
     measured = Measured(
         seconds=seconds,
@@ -24,7 +28,7 @@ def candidate(name: str, *, seconds: float = 200, motion: float | None = 5, sha2
         width_px=640,
         height_px=360,
         has_audio=more.pop("audio", False),
-        shots=4,
+        shots=more.pop("shots", 4),
         motion=motion,
         people=more.pop("people", 2.0),
     )
@@ -79,6 +83,19 @@ def test_what_people_say_goes_before_a_model() -> None:
     assert (both.values(TODAY)["text"], both.values(TODAY)["lecture"], both.seen_by) == (0.0, None, "Ann")
     assert both.why("lecture") == "Ann left it empty"
     assert candidate("b", looked=looked).seen_by == "model"
+
+
+def test_cuts_are_counted_and_not_shots() -> None:
+    """A clip of 4 s without a cut had 15 shots a minute."""
+    assert candidate("a", seconds=4, shots=1).values(TODAY)["cuts_per_minute"] == 0
+    assert candidate("a", seconds=60, shots=4).values(TODAY)["cuts_per_minute"] == 3
+    with pytest.raises(UsageError, match="is cuts_per_minute now"):
+        SelectRules(gates={"shots_per_minute": Gate(at_least=1)})
+
+
+def test_people_counted_by_a_person_go_before_a_detector() -> None:
+    assert candidate("a").values(TODAY)["people"] == 2.0
+    assert candidate("a", counted=0.0).values(TODAY)["people"] == 0.0
 
 
 def test_presets_hold_the_numbers_of_their_papers() -> None:

@@ -34,6 +34,19 @@ def test_a_table_gives_domain_and_day_and_names_its_bad_rows(tmp_path) -> None:
     assert "YYYY-MM-DD" in found.problems[1]
 
 
+def test_a_table_says_how_many_people_a_person_counted(tmp_path) -> None:
+    table = tmp_path / "list.csv"
+    table.write_text("video,people\na.mp4,0\nb.mp4,2.5\nc.mp4,\nd.mp4,-1\ne.mp4,few\n")
+    found = list_videos(table)
+    assert [(one.video_id, one.people) for one in found.videos] == [
+        ("a.mp4", 0.0),
+        ("b.mp4", 2.5),
+        ("c.mp4", None),
+    ]
+    assert len(found.problems) == 2
+    assert "a number under people" in found.problems[0]
+
+
 @pytest.mark.parametrize(("name", "words"), [("gone", "no folder and no file"), (".", "lists no video")])
 def test_nothing_to_list_is_said(tmp_path, name, words) -> None:
     with pytest.raises(UsageError, match=words):

@@ -52,7 +52,7 @@ def test_cuts_are_shots_and_no_motion(tmp_path) -> None:
     over_cuts = measured(tmp_path / "stills.mp4", tmp_path, MeasureRules(detector="", cuts=""))
     assert over_cuts.shots is None
     assert over_cuts.motion > 5
-    assert over_cuts.why["shots_per_minute"] == "cuts were not asked for"
+    assert over_cuts.why["cuts_per_minute"] == "cuts were not asked for"
 
 
 def test_a_film_of_known_cuts_has_its_shots(tmp_path) -> None:

@@ -37,7 +37,7 @@ def films(tmp_path_factory) -> Path:
     return folder
 
 
-def selected(films: Path, folder: Path, rules: str, *, said=None, detector="", n_workers=1):
+def selected(films: Path, folder: Path, rules: str, *, said=None, detector="", n_workers=1, source=None):
     folder.mkdir(exist_ok=True, parents=True)
     file = folder / "rules.toml"
     file.write_text(f'[measure]\ndetector = "{detector}"\n{rules}')
@@ -48,7 +48,11 @@ def selected(films: Path, folder: Path, rules: str, *, said=None, detector="", n
         parallel=Parallelism(n_workers=n_workers),
     )
     job = SelectJob(
-        listing=list_videos(films), rules=read_rules(file), rules_file=file, today=TODAY, said=said or {}
+        listing=list_videos(source or films),
+        rules=read_rules(file),
+        rules_file=file,
+        today=TODAY,
+        said=said or {},
     )
     return select_videos(job, out=folder / "out", context=context)
 
@@ -128,6 +132,24 @@ def test_a_looker_that_says_nothing_usable_passes_no_gate(films, tmp_path) -> No
         "the looker said nothing usable of 3 videos: fast.mp4, slow.mp4, still.mp4"
         in found.selected.sentences
     )
+
+
+def test_false_people_are_measured_where_people_saw_nobody(films, tmp_path) -> None:
+    """Three boxes on the one film that a person says is empty: 3 people a frame, all of them false."""
+    (tmp_path / "list.csv").write_text("video,people\nstill.mp4,0\n")
+    (films / "list.csv").write_bytes((tmp_path / "list.csv").read_bytes())
+    boxes = "".join(f"{n},-1,{x},10,20,60,0.9\n" for n in range(1, 41) for x in (10, 60, 110))
+    (tmp_path / "det.txt").write_text(boxes)
+    detector = f"boxes:{tmp_path}/det.txt"
+    found = selected(films, tmp_path / "one", "", detector=detector, source=films / "list.csv")
+    (said,) = [one for one in found.selected.sentences if "counted nobody" in one]
+    assert said.startswith("false people of boxes:")
+    assert said.endswith("on 1 video where people counted nobody: 3.00 a frame")
+    (films / "list.csv").write_text("video\nstill.mp4\n")
+    gate = "[gates.people]\nat_least = 1\n"
+    found = selected(films, tmp_path / "two", gate, detector=detector, source=films / "list.csv")
+    assert any("on 0 videos where people counted nobody" in one for one in found.selected.sentences)
+    (films / "list.csv").unlink()
 
 
 def test_a_quota_is_a_stage_of_its_own(films, tmp_path) -> None:

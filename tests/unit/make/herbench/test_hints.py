@@ -80,8 +80,10 @@ def test_the_most_frequent_reason_names_its_setting():
         Dropped(what="v: TSO", stage="pairs", reason="no-draft"),
     ]
     said = why_none(task, [full], gone)
+    assert said == "TSO: no question; most often over-total (1 of 1), which [tasks.tso] total decides."
+    said = why_none(task, [full], [one for one in gone if one.stage != "quotas"])
     assert said == (
-        "TSO: no question; most often shot-too-short (3 of 4), which [tasks.tso.options] shortest_s decides."
+        "TSO: no question; most often shot-too-short (3 of 3), which [tasks.tso.options] shortest_s decides."
     )
     few = [Dropped(what="TSO: v", stage="drafts", reason="too-few-events")]
     assert why_none(task, [full], few).endswith(

@@ -24,10 +24,10 @@ _SAME_START_S: Final = 0.05
 
 @dataclass(frozen=True, kw_only=True)
 class ScenesOfFile:
-    """The scene cards of a file; `stale` rows are about shots that have changed since."""
+    """The scene cards of a file; `unused` are rows on shots that have changed, and bad false sentences."""
 
     cards: tuple[SceneCard, ...]
-    stale: tuple[Unused, ...] = ()
+    unused: tuple[Unused, ...] = ()
 
 
 def read_scene_cards(
@@ -35,8 +35,8 @@ def read_scene_cards(
 ) -> ScenesOfFile:
     """Scene cards, with the fields of `SceneRow`.
 
-    A text must be one sentence, and a false card must differ from the true one in its changes and in nothing
-    else (`check_changes`). Rows of a sheet (`SCENE_COLUMNS`) that were not filled in say nothing.
+    A text must be one sentence, and a false card that differs from the true one in more than its changes
+    (`check_changes`) is not used. Rows of a sheet (`SCENE_COLUMNS`) that were not filled in say nothing.
 
     Args:
         path: a file ending in .jsonl, or a CSV file.
@@ -54,9 +54,9 @@ def read_scene_cards(
             read.take(row)
 
     each_row(path, SceneRow, take)
-    if not (read.cards or read.stale or read.n_open):
+    if not (read.cards or read.unused or read.n_open):
         raise DataError(f"{path} holds no card; expected one on each line")
-    return ScenesOfFile(cards=tuple(read.cards.values()), stale=tuple(read.stale))
+    return ScenesOfFile(cards=tuple(read.cards.values()), unused=tuple(read.unused))
 
 
 class _Scenes:
@@ -65,7 +65,7 @@ class _Scenes:
     def __init__(self, file: str, shots: Sequence[Shot]) -> None:
         self._file, self._shots = file, shots
         self.cards: dict[tuple[str, str], SceneCard] = {}
-        self.stale: list[Unused] = []
+        self.unused: list[Unused] = []
         self.n_open = 0
 
     def take(self, row: SceneRow) -> None:
@@ -75,7 +75,9 @@ class _Scenes:
             FieldError: it cannot be used.
         """
         is_open = _is_open(row)
-        if not is_open:
+        if row.changes and not is_open:
+            self._add_false(row)
+        elif not is_open:
             self._add(row)
         if not row.false.strip():
             self.n_open += is_open
@@ -84,12 +86,18 @@ class _Scenes:
         if row.changes or is_open or not changes:
             why = "beside `changes`" if row.changes else "without another text that is true"
             raise FieldError("false", f"{row.false!r} stands {why}")
-        self._add(msgspec.structs.replace(row, text=row.false, card_id="", changes=changes))
+        self._add_false(msgspec.structs.replace(row, text=row.false, card_id="", changes=changes))
+
+    def _add_false(self, row: SceneRow) -> None:
+        try:
+            self._add(row)
+        except FieldError as error:
+            self.unused.append(Unused(where=row.where, why=f"the false sentence: {error.reason}"))
 
     def _add(self, row: SceneRow) -> None:
         shot = next((one for one in self._shots if row.check and check_of_shot(one) == row.check), None)
         if row.check and shot is None:
-            self.stale.append(Unused(where=row.where, why="the shot has changed since; describe it again"))
+            self.unused.append(Unused(where=row.where, why="the shot has changed since; describe it again"))
             return
         shot = shot or _shot(row, self._shots)  # the first is it, whatever its number is by now
         text, what = read_sentence(row.text), "false" if row.changes else "true"

@@ -28,7 +28,7 @@ _NARROWEST = 2
 # The right range reaches beyond what was counted by this share, one at least: a count may be off.
 _SLACK = 0.1
 _WIDTH = 0.5
-_GROWTH = (1.25, 1.75)
+_GROWTH = (1.05, 1.25)
 
 BY_PERSON: Final = "person"
 WHOLE_FRAME: Final = "whole"
@@ -119,13 +119,13 @@ def _below(one: Range, n_more: int, rng: np.random.Generator) -> Range:
     part = one.low * (1 - 1 / growth) / (1 - growth ** -(n_more + 1))
     room = one.low - n_more
     width = min(max(1, min(one.width - 1, round(one.width / growth), round(part))), room)
-    gap = min(int(rng.integers(max(1, width // 2))), room - width)
+    gap = min(int(rng.integers(max(1, width // 4))), room - width)
     return Range(low=one.low - gap - width, high=one.low - 1 - gap)
 
 
 def _above(one: Range, rng: np.random.Generator) -> Range:
     width = max(one.width + 1, round(one.width * rng.uniform(*_GROWTH)))
-    low = one.high + 1 + int(rng.integers(max(1, one.width // 2)))
+    low = one.high + 1 + int(rng.integers(max(1, one.width // 4)))
     return Range(low=low, high=low + width - 1)
 
 

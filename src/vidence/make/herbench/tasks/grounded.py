@@ -91,7 +91,7 @@ class Grounded:
     """
 
     family = "R&T"
-    version = 6
+    version = 7
     asks = True
 
     def __init__(self, name: str, settings: Settings) -> None:

@@ -87,7 +87,7 @@ class Megl(ComputedTask):
     code = "MEGL"
     title = "Multi-Entities Grounding & Localization"
     family = "MEA&N"
-    version = 6
+    version = 7
     needs: tuple[str, ...] = ("tracked", "chosen", "a_cards")
     across: tuple[str, ...] = ("a_cards",)
     structures: tuple[str, ...] = ("which", "exits", "entries", "through")

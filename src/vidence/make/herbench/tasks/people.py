@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from vidence.errors import DataError
 from vidence.make.herbench.tasks.candidates import Candidates, ComputedTask, DraftLog, all_drawn
 from vidence.make.herbench.tasks.timeline import Timeline
-from vidence.make.pipeline.english import MOST_ALIKE, closest, number_word, numbered, sentence
+from vidence.make.pipeline.english import MOST_ALIKE, closest, number_word, numbered, sentence, tells_apart
 from vidence.make.pipeline.material import Card, Corpus, Doubt, Material
 from vidence.records import Evidence, Record
 from vidence.seeing.boxes import EDGES, Edge, edges_at
@@ -373,7 +373,8 @@ def _not_told_apart(card: Card, cards: Mapping[str, Card], *, most: float) -> tu
     """Why a description may fit somebody else, too: by the word of who tried it, or else by its words."""
     if card.identified_by:
         return None if card.fits_it_alone else (NOT_IDENTIFIED, card.fit)
-    like = closest(card.text, [other.text for name, other in cards.items() if name != card.track_id])
+    others = [other.text for name, other in cards.items() if name != card.track_id]
+    like = closest(card.text, [other for other in others if not tells_apart(card.text, other)])
     if like > most:
         return "not-told-apart", f"word likeness {like:.2f} to another person's description"
     return None
@@ -427,7 +428,7 @@ class PeopleTask(ComputedTask):
     """A task about the described people of a video; which questions is for `candidates` to say."""
 
     needs: tuple[str, ...] = ("tracked", "chosen", "a_cards")
-    version = 6
+    version = 7
 
     def __init__(self, settings: PeopleSettings) -> None:
         self.people_settings = settings

@@ -144,7 +144,7 @@ class Rlpc(ComputedTask):
     code = "RLPC"
     title = "Region-Localized People Counting"
     family = "MEA&N"
-    version = 6
+    version = 7
     needs: tuple[str, ...] = ("tracked",)
     uses: tuple[str, ...] = ("counts",)
     structures: tuple[str, ...] = tuple(_WORDS)

@@ -67,7 +67,7 @@ def test_much_is_read(play, wording, said):
         (json.dumps({"text": f"{FALSE} It rains.", "changes": LISTED}), "wrong-length"),
         (json.dumps({"text": FALSE, "changes": LISTED[:1]}), "wrong-number-of-changes"),
         (json.dumps({"text": FALSE.replace("walks", "runs"), "changes": LISTED}), "other-differences"),
-        (json.dumps({"text": TRUE.text, "changes": LISTED}), "change-not-there"),
+        (json.dumps({"text": TRUE.text, "changes": LISTED}), "same-as-another"),
         ("I cannot write false statements.", "refused"),
         ("", "empty"),
         ("{" * 500, "unreadable"),

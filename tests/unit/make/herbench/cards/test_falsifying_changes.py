@@ -2,7 +2,7 @@
 
 import pytest
 
-from vidence.make.herbench.cards.falsifying import check_changes
+from vidence.make.herbench.cards.falsifying import changes_between, check_changes
 from vidence.make.pipeline.material import Change
 
 TRUE = "A young woman in a red coat walks past two parked cars on a wet street."
@@ -53,7 +53,7 @@ BAD = [
     ("A young coat in a green woman walks past three parked cars on a wet street.",
      [mod("red", "green"), mod("two", "three")], "other-differences", "order"),
     ("A young woman in a red coat walks past three parked cars on a wet street.",
-     [mod("red", "green"), mod("two", "three")], "change-not-there", "'red' still stands"),
+     [mod("red", "green"), mod("two", "three")], "change-not-there", "'green' does not stand in the false"),
     ("A young woman in a green coat walks past three parked cars on a wet street.",
      [mod("blue", "green"), mod("two", "three")], "change-not-there", "'blue' does not stand in the first"),
     ("A young woman in a green coat walks past three parked cars on a wet street.",
@@ -77,6 +77,25 @@ def test_everything_else_is_refused_with_words(false, changes, reason, told):
     assert wrong is not None
     assert wrong.reason == reason
     assert told in wrong.detail
+
+
+@pytest.mark.parametrize(
+    ("true", "false"),
+    [
+        ("A red car and a black car wait.", "A yellow bus and a black car wait."),
+        ("A black bus and a yellow car.", "A black car and a yellow bus."),
+    ],
+)
+def test_a_word_that_stands_elsewhere_too_is_no_fault(true, false):
+    """``car`` still stands in both; what they say is another thing."""
+    assert check_changes(true, false, changes_between(true, false)) is None
+
+
+def test_the_same_parts_in_another_order_are_not_false():
+    true, false = "A yellow bus and a black car.", "A black car and a yellow bus."
+    wrong = check_changes(true, false, changes_between(true, false))
+    assert wrong is not None
+    assert wrong.reason == "same-as-another"
 
 
 def test_a_false_text_must_be_no_other_card():

@@ -56,8 +56,6 @@ def test_scene_cards_name_their_shot_by_its_id_or_a_time(tmp_path):
         ({"text": TRUE, "at_s": 3.0}, "the shots end at 3.00 s"),
         ({"text": f"{TRUE} It rains.", "at_s": 0.2}, "2 sentences"),
         ({"text": TRUE, "at_s": 2}, "has a true card already"),
-        ({"text": FALSE, "at_s": 0.2, "changes": CHANGES}, "has to stand before its false one"),
-        ({"text": FALSE, "at_s": 2, "changes": CHANGES[:1]}, "lists 1 change;"),
         ({"text": TRUE, "at_s": "noon"}, "at_s"),
     ],
 )
@@ -65,6 +63,22 @@ def test_a_bad_scene_card_is_named(tmp_path, row, told):
     path = lines(tmp_path / "scenes.jsonl", {"at_s": 1.5, "text": TRUE}, row)
     with pytest.raises(DataError, match=rf"scenes\.jsonl:2: .*{re.escape(told)}"):
         read_scene_cards(path, shots=SHOTS)
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        ({"text": FALSE, "at_s": 0.2, "changes": CHANGES}, "has to stand before its false one"),
+        ({"text": FALSE, "at_s": 2, "changes": CHANGES[:1]}, "lists 1 change;"),
+    ],
+)
+def test_a_bad_false_card_is_left_out_and_the_others_stay(tmp_path, row, told):
+    path = lines(tmp_path / "scenes.jsonl", {"at_s": 1.5, "text": TRUE}, row)
+    read = read_scene_cards(path, shots=SHOTS)
+    assert [card.text for card in read.cards] == [TRUE]
+    (unused,) = read.unused
+    assert unused.where.endswith("scenes.jsonl:2")
+    assert told in unused.why
 
 
 SHEET = "video_id,shot_id,start_s,end_s,text,false,note\n"
@@ -88,10 +102,21 @@ def test_a_sheet_has_the_false_sentence_beside_the_true_one(tmp_path):
         (f"v,shot-0001,0.5,1.0,{TRUE},,", "start_s: shot-0001 begins at 0.000 s, and not at 0.500 s"),
         (f"v,shot-0001,0.0,1.0,{TRUE},{TRUE},", "stands without another text that is true"),
         (f"v,shot-0001,0.0,1.0,,{FALSE},", "stands without another text that is true"),
-        (f"v,shot-0001,0.0,1.0,{TRUE},A man in a red coat walks past two cars.,", "it lists 1 change"),
     ],
 )
 def test_what_is_wrong_in_a_sheet_of_scenes_is_named(tmp_path, row, told):
     path = lines(tmp_path / "scenes.csv", SHEET + row)
     with pytest.raises(DataError, match=re.escape(told)):
         read_scene_cards(path, shots=SHOTS)
+
+
+def test_a_false_sentence_that_cannot_be_used_stops_nothing(tmp_path):
+    path = lines(
+        tmp_path / "scenes.csv",
+        SHEET + f"v,shot-0001,0.0,1.0,{TRUE},A man in a red coat walks past two cars.,",
+        "v,shot-0002,1.0,3.0,A red car and a black car wait.,A yellow bus and a black car wait.,",
+    )
+    read = read_scene_cards(path, shots=SHOTS)
+    assert [card.is_faithful for card in read.cards] == [True, True, False]
+    (unused,) = read.unused
+    assert "it lists 1 change" in unused.why

@@ -135,6 +135,12 @@ class TestRanges:
                 assert low + more < right.high
                 assert every[0].low >= 0
 
+    def test_no_range_is_far_from_the_count(self) -> None:
+        """Of 60 people "510 to 744" was an option."""
+        for low, seed in product((10, 20, 60, 150), range(50)):
+            _, wrong = ranges_around(low, low, rank=0, rng=np.random.default_rng(seed))
+            assert max(one.low for one in wrong) <= 5 * low
+
     def test_only_a_count_with_four_smaller_ranges_below_it_has_room(self) -> None:
         # 4 to 6 and the numbers 0, 1, 2, 3; 4 with 3 to 5 leaves three.
         assert has_room(5, 5)

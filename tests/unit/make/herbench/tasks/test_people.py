@@ -358,6 +358,13 @@ class TestWhoIsUsed:
         assert reason in reasons(found)
         assert all("tracks a" not in draft.facts["person"] for draft in drafts(found))
 
+    def test_cards_that_differ_by_a_colour_or_a_number_are_told_apart(self) -> None:
+        worn = "A runner in a {} shirt with the number {} on it runs past a bench."
+        texts = {"a": worn.format("red", 12), "b": worn.format("blue", 12), "c": worn.format("red", 7)}
+        assert "not-told-apart" not in reasons(made("aglt", material([ACROSS, DOWN, LATE], texts)))
+        texts["b"] = texts["a"].replace("past", "along")
+        assert "not-told-apart" in reasons(made("aglt", material([ACROSS, DOWN, LATE], texts)))
+
     def test_a_track_that_is_chosen_but_absent(self) -> None:
         assert "no-such-track" in reasons(made("aglt", material([ACROSS], chosen=("a", "ghost"))))
 
