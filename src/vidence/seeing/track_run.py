@@ -33,6 +33,7 @@ _PACKAGES = (
     "scipy",
     "opencv-python-headless",
     "torch",
+    "transformers",
     "rfdetr",
     "trackers",
 )

@@ -46,6 +46,22 @@ def followed(video, what: Boxes, *, cuts: tuple[int, ...] = ()):
     return made
 
 
+def test_a_tracker_that_looks_is_given_the_video(video):
+    looked = []
+
+    class Looking:
+        """A tracker that must be bound to a video before it tracks."""
+
+        def seeing(self, film):
+            looked.append(film)
+            return catalog.create("tracker", "sort?n_init=1")
+
+    stands = seen((range(0, 90), 140, (40, 100)))
+    rng = np.random.default_rng(0)
+    find_tracks(video, stands, shots=(), tracker=Looking(), rules=RULES, rng=rng)
+    assert looked == [video]
+
+
 def test_two_people_in_one_place_before_and_behind_a_cut_are_two(video):
     stands = seen((range(0, 90), 140, (40, 100)))
     assert [t.last_frame for t in followed(video, stands).video.tracks] == [89]

@@ -8,8 +8,15 @@ import numpy as np
 import pytest
 
 from servers.tiny_eyes import build_grounding_dino, build_owlv2
+from vidence.engine.executor import Parallelism
+from vidence.engine.side_by_side import side_by_side
 from vidence.errors import AccessError, UsageError
-from vidence.seeing.following import open_detector
+from vidence.make.pipeline.watching import Parted
+from vidence.media.video import open_video
+from vidence.seeing.chunks import Eyes
+from vidence.seeing.following import open_detector, watching
+from vidence.seeing.watching import watch
+from videos.walkers import Walker, film
 
 pytestmark = pytest.mark.torch
 torch = pytest.importorskip("torch", reason="needs the extra 'select'")
@@ -104,6 +111,25 @@ def test_a_box_has_the_word_of_its_surest_token_and_rivals_only_of_that_word(
     (found,) = open_detector(spec).find([IMAGES[0]])
     assert [found.class_names[int(i)] for i in found.class_ids] == names
     assert found.boxes_px[0].tolist() == pytest.approx([30, 6, 70, 54])
+
+
+def test_a_process_of_another_machine_sees_the_same(weights, tmp_path):
+    """It opens the detector by its spec, in a sandbox that may read the weights and the video alone."""
+    video = open_video(film(tmp_path / "street.mp4", (Walker(left_px=10, top_px=60),), n_frames=6))
+    for name in BUILDERS:
+        spec = f"{name}:{weights[name]}?{ALL}"
+        detector = open_detector(spec)
+        seen = watching(video, Eyes(detector=detector), rate=0)
+        parted = Parted(watch=seen, detector=spec, describer="")
+        assert (parted.n_gpus, Parted(watch=seen, detector=f"{spec}&device=cuda", describer="").n_gpus) == (
+            0,
+            1,
+        )
+        pieces = (parted.work(chunk, is_away=True) for chunk in seen.chunks)
+        ((_, made),) = side_by_side(pieces, Parallelism(n_workers=2).touching(parted.reads))
+        here = watch(video, range(6), detector=detector).detections
+        np.testing.assert_allclose(made.detections.boxes_px, here.boxes_px, atol=1e-3)
+        np.testing.assert_allclose(made.detections.confidences, here.confidences, atol=1e-5)
 
 
 def test_what_is_missing_is_said(tmp_path, monkeypatch):
