@@ -8,6 +8,7 @@ import asyncio
 import errno
 import hashlib
 import os
+import re
 import sqlite3
 import threading
 import time
@@ -53,6 +54,8 @@ _AFTER = f"{_ROW}WHERE t.seq > ? ORDER BY t.seq LIMIT ?"
 _LAST = f"{_ROW}WHERE t.item_id = ? AND t.repeat = ? ORDER BY t.seq DESC LIMIT 1"
 _LINE = "SELECT (SELECT value FROM meta WHERE key = 'line'), (SELECT COALESCE(MAX(seq), 0) FROM trials)"
 _HAS_FORMAT = "SELECT name FROM sqlite_master WHERE name = 'meta'"
+_FORMAT = "SELECT value FROM meta WHERE key = 'format'"
+_MAKES = re.compile(r"CREATE \w+ IF NOT EXISTS (\w+)")
 # What runs when a table of a stranger's file is used, such as a view without end. Ours is never read.
 _PROGRAMS = (
     "SELECT type, name FROM sqlite_master WHERE type IN ('view', 'trigger') AND name != 'verdicts' LIMIT 1"
@@ -392,13 +395,18 @@ def opened_file(path: Path, *, file_format: str, tables: str = "") -> Iterator[s
                     f"{path} holds a {program[0]}, {program[1]!r}, which would run when it is used; vidence "
                     "makes none: take the file as it was made"
                 )
-            if tables and not db.execute(_HAS_FORMAT).fetchone():
-                with transaction(db):
-                    for statement in filter(str.strip, packaged_text("vidence.engine", tables).split(";")):
-                        db.execute(statement)
-                    db.execute("INSERT OR IGNORE INTO meta VALUES ('format', ?)", (file_format,))
-            named = "SELECT value FROM meta WHERE key = 'format'"
-            row = db.execute(named).fetchone() if db.execute(_HAS_FORMAT).fetchone() else None
+            has_format = db.execute(_HAS_FORMAT).fetchone() is not None
+            row = db.execute(_FORMAT).fetchone() if has_format else None
+            # An earlier version may have made the file without tables that were added since.
+            if tables and (not has_format or row == (file_format,)):
+                text = packaged_text("vidence.engine", tables)
+                known = {name for (name,) in db.execute("SELECT name FROM sqlite_master")}
+                if not known.issuperset(_MAKES.findall(text)):
+                    with transaction(db):
+                        for statement in filter(str.strip, text.split(";")):
+                            db.execute(statement)
+                        db.execute("INSERT OR IGNORE INTO meta VALUES ('format', ?)", (file_format,))
+                    row = db.execute(_FORMAT).fetchone()
         found = row[0] if row else None
         if found != file_format:
             raise StoreError(

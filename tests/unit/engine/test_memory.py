@@ -228,3 +228,14 @@ def test_another_schema_is_another_key_in_whatever_order_it_is_written():
     schemas = (None, {}, {"type": "object"}, {"type": "string"}, {"type": "object", "required": ["score"]})
     assert len({key(schema) for schema in schemas}) == len(schemas)
     assert key({"a": 1, "b": {"c": 2, "d": 3}}) == key({"b": {"d": 3, "c": 2}, "a": 1})
+
+
+def test_a_memory_of_an_earlier_version_gets_the_tables_it_lacks(tmp_path: Path):
+    path = tmp_path / "replies.sqlite"
+    with Memory(path) as memory:
+        memory.put(b"k", Reply(text="A"))
+    with closing(sqlite3.connect(path)) as db:  # as it was before runs told each other what they ask
+        db.executescript("DROP TABLE owners; DROP TABLE leases")
+    with Memory(path) as memory:
+        assert memory.get(b"k") == Reply(text="A")
+        assert memory.claim(b"other")
