@@ -1,20 +1,23 @@
 """What the words of a vocabulary read like inside a sentence, and which words a phrase of a sentence is.
 
-What a vocabulary does not say itself is made by the type of the values: with and without for yes and no, and
-for `none`; `whose NOUN is VALUE` for the rest.
+What a vocabulary does not say itself is made by names and types: a name that begins with a verb as that verb
+(`carries`, `stands_at`); with and without for yes and no, and for `none`; `whose NOUN is VALUE` for the rest,
+with quotation marks where nothing says how a value is inflected. What may be verb or noun has no words.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeVar
 
 from vidence.errors import DataError
+from vidence.make.pipeline.lexicon import listed
 from vidence.make.sources.composition import TimeWord
 from vidence.make.sources.scene import ValueOrNumber
 from vidence.make.sources.vocabulary import EVENT, Attribute, Vocabulary
 
+_Name = TypeVar("_Name", bound=str)
 Sign: TypeAlias = Literal["==", "!="]
 SIGNS: tuple[Sign, ...] = ("==", "!=")
 TIMES: Mapping[TimeWord, str] = {
@@ -31,6 +34,7 @@ _OF_EVENTS: Mapping[TimeWord, str] = {
 }
 _ROLES: Mapping[str, tuple[str, str]] = {
     "who": ("the one who acts in", "in which {name} acts"),
+    "who alone": ("the one who takes part in", "in which {name} takes part"),
     "whom": ("the one with whom somebody acts in", "in which somebody acts with {name}"),
     "where": ("the place of", "that happens at {name}"),
     "what": ("the thing of", "that is about {name}"),
@@ -41,14 +45,10 @@ _PLURALS = {"person": "people", "man": "men", "woman": "women", "child": "childr
             "leaf": "leaves", "loaf": "loaves", "sheep": "sheep", "fish": "fish"}  # fmt: skip
 _MANY = {"is": "are", "was": "were", "has": "have", "does": "do", "goes": "go"}
 _OF_SOMETHING = re.compile(r"(?<!out) of ")
-_COLOURS = frozenset({
-    "amber", "beige", "black", "blond", "blonde", "blue", "brown", "burgundy", "cream", "crimson", "cyan",
-    "gold", "golden", "gray", "green", "grey", "khaki", "lilac", "magenta", "maroon", "navy", "olive",
-    "orange", "pink", "purple", "red", "silver", "tan", "teal", "turquoise", "violet", "white", "yellow",
-    "multicoloured", "multicolored",
-})  # fmt: skip
-_SHADES = frozenset({"dark", "light", "bright", "pale", "deep", "and"})
 _PEOPLE = frozenset({"person", "man", "woman", "child", "boy", "girl"})
+_IS_PLURAL = re.compile(r"[^sui]s$")
+_DETERMINED = re.compile(r"(an?|the|no|some|his|her|its|their|two|three|\d+) |[A-Z]|(nothing|nobody|no one)$")
+_NONE = ("none", "nothing", "nobody")
 
 
 class WordingError(DataError):
@@ -81,12 +81,12 @@ def plural(word: str) -> str:
 
 
 def with_article(noun: str) -> str:
-    """A noun with `a` or `an`; none before what reads like a plural.
+    """A noun with `a` or `an`; none before what reads like a plural, a substance, or has one.
 
-    >>> [with_article(one) for one in ("hat", "umbrella", "glasses")]
-    ['a hat', 'an umbrella', 'glasses']
+    >>> [with_article(one) for one in ("hat", "umbrella", "glasses", "goat cheese", "two cups")]
+    ['a hat', 'an umbrella', 'glasses', 'goat cheese', 'two cups']
     """
-    if re.search(r"[^sui]s$", noun):
+    if _IS_PLURAL.search(noun) or noun.rpartition(" ")[2] in listed("substances") or _DETERMINED.match(noun):
         return noun
     return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"
 
@@ -145,10 +145,10 @@ class Phrases:
         """Raises `DataError` where two phrases would read alike."""
         self.vocabulary = vocabulary
         self._values: dict[str, ValueStatement] = {}
-        for name, one in vocabulary.attributes.items():
-            for value in one.values:
-                for sign in ("==", "!="):
-                    self._know(ValueStatement(name, sign, value))
+        self._attributes = [name for name in vocabulary.attributes if not self._unclear(name)]
+        for name in self._attributes:
+            for value, sign in product(vocabulary.attributes[name].values, SIGNS):
+                self._know(ValueStatement(name, sign, value))
         for kind in vocabulary.events:
             self._know(ValueStatement("kind", "==", kind))
         self.categories = self._names(
@@ -157,14 +157,10 @@ class Phrases:
         self.plurals = self._names(
             "categories", "plural", {name: self.several(name) for name in (*vocabulary.categories, EVENT)}
         )
-        self.nouns = self._names(
-            "attributes",
-            "noun",
-            {name: self.noun(name) for name in (*vocabulary.attributes, *vocabulary.roles())},
-        )
-        self.asked = self._names(
-            "attributes", "asks", {name: self.asks(name) for name in vocabulary.attributes}
-        )
+        owned = {name: self.owned("{who}", name) for name in self._attributes}
+        played = {role: f"{self.player(role)} {{who}}" for role in vocabulary.roles()}
+        self.owned_by = self._names("attributes", "noun", owned | played)
+        self.asked = self._names("attributes", "asks", {name: self.asks(name) for name in self._attributes})
 
     def _names(self, what: str, field: str, said: Mapping[str, str]) -> dict[str, str]:
         known: dict[str, str] = {}
@@ -202,7 +198,7 @@ class Phrases:
         known = self.vocabulary.attributes.get(name)
         if known is not None and known.noun:
             return known.noun
-        said = name.replace("_", " ")
+        said = _thing(name)
         thing = self._coloured(name)
         return f"{said} colour" if thing and thing == said else said
 
@@ -211,7 +207,7 @@ class Phrases:
         known = self.vocabulary.attributes.get(name)
         if known is None:
             return ""
-        said = known.noun or name.replace("_", " ")
+        said = known.noun or _thing(name)
         for named in (r"(.+) colou?r", r"colou?r of (?:the )?(.+)"):
             if found := re.fullmatch(named, said):
                 return found[1]
@@ -219,13 +215,36 @@ class Phrases:
         is_named = bool(known.noun) or said in ("colour", "color")
         return said if values and not is_named and all(map(_is_colour, values)) else ""
 
-    def whose(self, name: str) -> str:
-        """How a clause on the value of an attribute begins, as ``whose hat is``."""
-        known = self.vocabulary.attributes.get(name)
-        thing = self._coloured(name)
-        if known is None or known.noun or thing != name.replace("_", " "):
-            return f"whose {self.noun(name)} is"
-        return f"whose {thing} {_be(thing)}"
+    def _verb(self, name: str) -> str:
+        """The verb that an attribute is called by, with what follows; empty where a noun is."""
+        known, said = self.vocabulary.attributes[name], name.replace("_", " ")
+        if self._unclear(name):
+            raise WordingError(
+                f"{name!r} may be a verb or a plural; say which by `noun`, or `has` and `asks`"
+            )
+        if known.noun:
+            return ""
+        if is_flag(known) and (
+            said in listed("states")
+            or any(one in listed("handling") | listed("doing") for one in _stems(said))
+        ):
+            return f"is {said}"
+        return (
+            said
+            if said.startswith("is ")
+            or _of_many(said.partition(" ")[0]) in listed("handling") | listed("doing")
+            else ""
+        )
+
+    def _unclear(self, name: str) -> bool:
+        """Whether an attribute of things, or of yes and no, has a name that only its author can inflect."""
+        known, first = self.vocabulary.attributes[name], name.partition("_")[0]
+        is_said = known.noun or (known.has and known.asks) or not (is_flag(known) or known.answer == "object")
+        if is_said or (is_flag(known) and known.has) or first in ("has", "is") or first in listed("garments"):
+            return False
+        return _IS_PLURAL.search(first) is not None and _of_many(first) not in listed("handling") | listed(
+            "doing"
+        )
 
     def asks(self, name: str) -> str:
         """How one asks for an attribute of `{who}`."""
@@ -234,19 +253,43 @@ class Phrases:
             return known.asks
         if is_flag(known):
             return yes_or_no(self._flag(name, "yes"))
-        noun, thing = self.noun(name), self._coloured(name)
+        noun, thing, is_where = self.noun(name), self._coloured(name), known.answer == "location"
+        if verb := self._verb(name):
+            first, _, rest = verb.partition(" ")
+            many = _of_many(first)
+            how = "Where" if is_where else "What" if rest or self._takes_things(name, many) else "How"
+            ends = "" if is_where or not rest else f" {rest}"
+            return f"{how} is {{who}}{ends}?" if first == "is" else f"{how} does {{who}} {many}{ends}?"
         if set(known.of) == {EVENT}:
             return f"What is the {noun} of {{who}}?"
         if thing:
             return f"What colour {_be(thing)} {{who}}'s {thing}{', if any' * ('none' in known.values)}?"
         if noun in ("colour", "color"):
             return f"What {noun} is {{who}}?"
-        return f"What is {self.owned('{who}', name)}?"
+        if (
+            known.noun
+            or known.number
+            or known.answer != "attribute"
+            or noun.split()[-1] in listed("properties")
+        ):
+            return f"In which {noun} is {{who}}?" if is_where else f"What is {self.owned('{who}', name)}?"
+        return f"What {_be(noun)} {self.owned('{who}', name)} like{', if any' * ('none' in known.values)}?"
+
+    def _takes_things(self, name: str, verb: str) -> bool:
+        known = self.vocabulary.attributes[name]
+        return known.answer == "object" or known.number or verb in listed("handling")
 
     def owned(self, who: str, name: str) -> str:
-        """The attribute of somebody, as ``P's age``, ``the shape of the sign of P``."""
+        """The attribute of somebody, as ``P's age``, ``the shape of the sign of P``, ``what P carries``."""
+        if verb := self._verb(name):
+            return f"what {who} {verb}"
         noun = self.noun(name)
         return f"the {noun} of {who}" if _OF_SOMETHING.search(noun) else f"{who}'s {noun}"
+
+    def shares(self, name: str) -> str:
+        """That somebody has a value found before, but for the value."""
+        verb = self._verb(name)
+        return f"that {verb}" if verb else f"whose {self.noun(name)} is"
 
     def value(self, attribute: str, value: ValueOrNumber) -> str:
         """How a value is said."""
@@ -269,20 +312,53 @@ class Phrases:
         known = self.vocabulary.attributes[name]
         if is_flag(known):
             return f"{'' if is_so else 'not '}{self._flag(name, str(value))}"
+        if said := known.has if is_so else known.has_not:
+            return said.replace("{value}", self.value(name, value))
+        verb, thing = self._verb(name), self._coloured(name) or _thing(name)
+        if verb and value in _NONE:
+            return f"that {verb} {'nothing' if is_so else 'something'}"
         if value == "none" and known.values:
-            return f"{'without' if is_so else 'with'} {with_article(name.replace('_', ' '))}"
-        return self._pattern(name, "==" if is_so else "!=").replace("{value}", self.value(name, value))
+            return f"{'without' if is_so else 'with'} {with_article(thing)}"
+        worded = self._inflected(name, value)
+        if not verb and not is_so and "none" in known.values:  # who has no bag has no blue one
+            is_colour = isinstance(value, str) and _is_colour(value)
+            return (
+                f"without {with_article(f'{worded} {thing}' if is_colour else f'{thing} that is {worded}')}"
+            )
+        return self._pattern(name, "==" if is_so else "!=").replace("{value}", worded)
+
+    def _inflected(self, name: str, value: ValueOrNumber) -> str:
+        """A value behind the verb of an attribute, or behind ``whose NOUN is``."""
+        known, verb = self.vocabulary.attributes[name], self._verb(name)
+        is_colour = isinstance(value, str) and _is_colour(value)
+        if not known.values or value in known.said or is_colour:
+            return self.value(name, value)
+        if not verb:
+            is_plain = known.answer not in ("object", "location") and " " not in str(value).replace(
+                " or ", ""
+            )
+            return str(value) if is_plain else f"“{value}”"
+        if known.answer == "location":
+            return str(value) if _DETERMINED.match(str(value)) else f"the {value}"
+        takes_things = self._takes_things(name, _of_many(verb.partition(" ")[0]))
+        return with_article(str(value)) if takes_things else str(value)
 
     def _flag(self, name: str, value: str) -> str:
-        known, thing = self.vocabulary.attributes[name], with_article(name.replace("_", " "))
-        if value == "yes":
-            return known.has or f"with {thing}"
-        return known.has_not or f"without {thing}"
+        known, is_so = self.vocabulary.attributes[name], value == "yes"
+        if said := known.has if is_so else known.has_not:
+            return said
+        if verb := self._verb(name):
+            return _does(verb, is_so=is_so)
+        return f"{'with' if is_so else 'without'} {with_article(_thing(name))}"
 
     def _pattern(self, name: str, how: Sign) -> str:
-        known = self.vocabulary.attributes[name]
-        said = known.has if how == "==" else known.has_not
-        return said or f"{self.whose(name)} {'' if how == '==' else 'not '}{{value}}"
+        known, verb = self.vocabulary.attributes[name], self._verb(name)
+        if said := known.has if how == "==" else known.has_not:
+            return said
+        if verb:
+            return f"{_does(verb, is_so=how == '==')} {{value}}"
+        be = "is" if known.noun else _be(_thing(name))
+        return f"whose {known.noun or _thing(name)} {be} {'' if how == '==' else 'not '}{{value}}"
 
     def read_value(self, said: str) -> ValueStatement | None:
         """The statement that a clause is; None where it is none."""
@@ -291,7 +367,7 @@ class Phrases:
 
     def _open(self, said: str) -> Iterator[ValueStatement]:
         """Statements about numbers, and texts that no list has."""
-        for name in self.vocabulary.attributes:
+        for name in self._attributes:
             for sign, is_of_several in product(SIGNS, (False, True)):
                 pattern = self._pattern(name, sign)
                 form = _plain(of_several(pattern) if is_of_several else pattern)
@@ -304,23 +380,36 @@ class Phrases:
 
     def _value_of(self, name: str, said: str) -> ValueOrNumber | None:
         known = self.vocabulary.attributes[name]
-        if known.values:
-            return next((value for value in known.values if self.value(name, value) == said), None)
         if known.number:
             return _number(said)
-        return said[1:-1] if said.startswith("“") and said.endswith("”") else None
+        is_free = not known.values and said.startswith("“") and said.endswith("”")
+        return said[1:-1] if is_free else None
 
     # ----------------------------------------------------------------------- relations, roles, times
 
     def relation(self, name: str) -> str:
-        """A relation as a clause, but for what it is to."""
-        return self.vocabulary.relations[name].has or f"that is {name.replace('_', ' ')}"
+        """A relation as a clause, but for what it is to.
+
+        Raises:
+            WordingError: its name has neither a verb nor a preposition.
+        """
+        said, first = name.replace("_", " "), name.partition("_")[0]
+        if known := self.vocabulary.relations[name].has:
+            return known
+        if first not in listed("prepositions") and re.search(r"[^sui]s$|^is$", first):
+            return f"that {said}"
+        if said.rpartition(" ")[2] not in listed("prepositions"):
+            raise WordingError(f"there are no words for the relation {name!r}; give it `has`")
+        is_noun = said.endswith(" of") and not {*said.split()[:-1]} & listed("sides")
+        return f"that is {with_article(said) if is_noun else said}"
 
     def read_relation(self, said: str) -> str | None:
         """The relation that a clause names."""
-        plain = _plain(said)
-        forms = {name: _plain(self.relation(name)) for name in self.vocabulary.relations}
-        return next((name for name, one in forms.items() if plain in (one, of_several(one))), None)
+        return _read(said, self.vocabulary.relations, self.relation)
+
+    def read_shared(self, said: str) -> str | None:
+        """The attribute that a clause compares with a value found before."""
+        return _read(said, self._attributes, self.shares)
 
     def time(self, how: TimeWord, category: str) -> str:
         """A statement on time as a clause, but for what it compares with."""
@@ -328,24 +417,56 @@ class Phrases:
 
     def read_time(self, said: str) -> TimeWord | None:
         """The statement on time that a clause is."""
-        plain = _plain(said)
-        for known in (TIMES, _OF_EVENTS):
-            for how, one in known.items():
-                if plain in (one, of_several(one)):
-                    return how
-        return None
+        found = (_read(said, known, known.__getitem__) for known in (TIMES, _OF_EVENTS))
+        return next(filter(None, found), None)
 
     def player(self, role: str) -> str:
         """Who plays a role in an event, but for the event."""
-        return _ROLES[role][0] if role in _ROLES else f"the {self.noun(role)} of"
+        return self._role(role)[0]
 
     def played(self, role: str, name: str) -> str:
         """That an event is one in which somebody plays a role."""
-        return (
-            _ROLES[role][1].replace("{name}", name)
-            if role in _ROLES
-            else f"whose {self.noun(role)} is {name}"
-        )
+        return self._role(role)[1].replace("{name}", name)
+
+    def _role(self, role: str) -> tuple[str, str]:
+        noun = role.replace("_", " ")
+        is_alone = role == "who" and len(self.vocabulary.roles()) == 1
+        return _ROLES.get("who alone" if is_alone else role, (f"the {noun} of", f"whose {noun} is {{name}}"))
+
+
+def _read(said: str, names: Iterable[_Name], form: Callable[[_Name], str]) -> _Name | None:
+    """The name of which a clause is the form, of one or of several."""
+    plain = _plain(said)
+    for name in names:
+        try:
+            one = _plain(form(name))
+        except WordingError:
+            continue
+        if plain in (one, of_several(one)):
+            return name
+    return None
+
+
+def _does(verb: str, *, is_so: bool) -> str:
+    """A verb with what follows as a clause.
+
+    >>> _does("stands at", is_so=False), _does("is seated", is_so=False)
+    ('that does not stand at', 'that is not seated')
+    """
+    first, space, rest = verb.partition(" ")
+    not_so = f"is not{space}{rest}" if first == "is" else f"does not {_of_many(first)}{space}{rest}"
+    return f"that {verb if is_so else not_so}"
+
+
+def _thing(name: str) -> str:
+    """What a name says that somebody has."""
+    return name.replace("_", " ").removeprefix("has ")
+
+
+def _stems(said: str) -> tuple[str, ...]:
+    """What the verb may be of which a text is the form in -ing."""
+    stem, is_ing, _ = said.partition(" ")[0].partition("ing")
+    return (stem, f"{stem}e", stem[:-1]) if is_ing else ()
 
 
 def is_person(vocabulary: Vocabulary, category: str) -> bool:
@@ -361,11 +482,13 @@ def is_flag(known: Attribute) -> bool:
 def _is_colour(value: str) -> bool:
     """Whether a value is the name of a colour, as ``dark blue``."""
     words = re.split(r"[ -]", value)
-    return words[-1] in _COLOURS and all(word in _COLOURS | _SHADES for word in words)
+    return words[-1] in listed("colour-names") and all(
+        word in listed("colour-names") | listed("shades") for word in words
+    )
 
 
 def _be(thing: str) -> str:
-    return "are" if with_article(thing) == thing else "is"
+    return "are" if _IS_PLURAL.search(thing) else "is"
 
 
 def _plain(said: str) -> str:

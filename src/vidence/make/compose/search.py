@@ -369,7 +369,7 @@ class Search:
             return None
         link = self.rng.choice(linked)
         values = scene.column(asked.category, link).told[target]
-        if len(values) != 1:
+        if len(values) != 1 or values[0] == "none":  # what nobody has, nobody shares
             return None
         holders = [
             (category, i, held)

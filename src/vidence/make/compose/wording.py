@@ -44,6 +44,21 @@ class PlainWords:
         """Raises `DataError` where two statements would read alike."""
         self.vocabulary, self.phrases = vocabulary, Phrases(vocabulary)
         self._readers: tuple[tuple[str, Callable[[re.Match[str]], Step]], ...] = (
+            *(
+                (_around(said, "{who}"), lambda m, name=name: _answer(_attribute(m[1], name)))
+                for said, name in self.phrases.asked.items()
+            ),
+            *(
+                (_around(self._table(name), "{what}"), lambda m, name=name: _answer(_known(m[1], name)))
+                for name in vocabulary.known
+            ),
+            *(
+                (
+                    rf"{_NAME} is {_around(said, '{who}')}\.",
+                    lambda m, name=name: Step(variable=m[1], value=_attribute(m[2], name)),
+                )
+                for said, name in self.phrases.owned_by.items()
+            ),
             (rf"What happens in {_NAME}\?", lambda m: _answer(_attribute(m[1], "kind"))),
             (rf"In which direction is {_NAME} in the view {_NAME}\?", self._direction),
             (rf"How many (.+?) are there(?: ([{DIGITS}].+))?\?", self._count),
@@ -56,8 +71,6 @@ class PlainWords:
                 rf"Of (?:all|the) (.+?)(?: ([{DIGITS}].+))?, {_NAME} is the one (?:that|who) (.+)\.",
                 self._selected,
             ),
-            (rf"{_NAME} is {_NAME}'s (.+)\.", self._read_attribute),
-            (rf"{_NAME} is (the [^{DIGITS}]+) {_NAME}\.", self._read_role),
             (rf"{_NAME} is the (?:only )?([^{DIGITS}]+?)(?: ([{DIGITS}].+))?\.", self._the),
         )
 
@@ -158,7 +171,7 @@ class PlainWords:
             case Compare(attribute=name, how="==", value=Variable(name=variable)):
                 if name in self.vocabulary.roles():
                     return self.phrases.played(name, variable)
-                return f"whose {self.phrases.noun(name)} is {variable}"
+                return f"{self.phrases.shares(name)} {variable}"
             case Related(relation=relation, to=Variable(name=variable), holds=True, frame=""):
                 return f"{self.phrases.relation(relation)} {variable}"
             case Timed(how=how, of=Variable(name=variable), seconds=()):
@@ -177,15 +190,6 @@ class PlainWords:
         return tuple(self._read(sentence) for sentence in _SENTENCE.split(text.strip()))
 
     def _read(self, sentence: str) -> Step:
-        for asked, name in self.phrases.asked.items():
-            before, _, after = asked.partition("{who}")
-            found = re.fullmatch(rf"{re.escape(before)}{_NAME}{re.escape(after)}", sentence)
-            if found:
-                return _answer(_attribute(found[1], name))
-        for table in self.vocabulary.known:
-            before, _, after = self._table(table).partition("{what}")
-            if found := re.fullmatch(rf"{re.escape(before)}{_NAME}{re.escape(after)}", sentence):
-                return _answer(Known(table=table, of=Variable(name=found[1])))
         for pattern, make in self._readers:
             if found := re.fullmatch(pattern, sentence):
                 return make(found)
@@ -200,23 +204,6 @@ class PlainWords:
 
     def _count(self, found: re.Match[str]) -> Step:
         return _answer(Aggregate(how="count", of=self._members(found[1], found[2], many=True)))
-
-    def _read_attribute(self, found: re.Match[str]) -> Step:
-        return Step(variable=found[1], value=_attribute(found[2], self._noun(found[3])))
-
-    def _read_role(self, found: re.Match[str]) -> Step:
-        role = next((one for one in self.vocabulary.roles() if self.phrases.player(one) == found[2]), None)
-        noun = found[2].removeprefix("the ").removesuffix(" of")
-        if role is None and noun in self.phrases.nouns:
-            role = self.phrases.nouns[noun]
-        if role is None:
-            raise WordingError(f"nothing has the role {found[2]!r}")
-        return Step(variable=found[1], value=_attribute(found[3], role))
-
-    def _noun(self, said: str) -> str:
-        if said not in self.phrases.nouns:
-            raise WordingError(f"nothing has {said!r}")
-        return self.phrases.nouns[said]
 
     def _the(self, found: re.Match[str]) -> Step:
         of = self._members(found[2], found[3], many=False)
@@ -270,18 +257,24 @@ class PlainWords:
             return Timed(how=how_, of=variable, condition=condition)
         if (related := self.phrases.read_relation(start)) is not None:
             return Related(relation=related, to=variable, condition=condition)
-        for noun, attribute in self.phrases.nouns.items():
-            if found := re.fullmatch(rf"whose {re.escape(noun)} is {_NAME}", said):
-                whose = Variable(name=found[1])
-                return Compare(attribute=attribute, how="==", value=whose, condition=condition)
+        if (shared := self.phrases.read_shared(start)) is not None:
+            return Compare(attribute=shared, how="==", value=variable, condition=condition)
         raise WordingError(f"no condition of ours: {said!r}")
 
     def _played(self, said: str, condition: str) -> Compare | None:
         for role in self.vocabulary.roles():
-            before, _, after = self.phrases.played(role, "\0").partition("\0")
-            if found := re.fullmatch(rf"{re.escape(before)}{_NAME}{re.escape(after)}", said):
+            if found := re.fullmatch(_around(self.phrases.played(role, "{who}"), "{who}"), said):
                 return Compare(attribute=role, how="==", value=Variable(name=found[1]), condition=condition)
         return None
+
+
+def _around(said: str, blank: str) -> str:
+    """A pattern of a text in which something is named."""
+    return _NAME.join(map(re.escape, said.split(blank)))
+
+
+def _known(of: str, table: str) -> Known:
+    return Known(table=table, of=Variable(name=of))
 
 
 def _answer(value: Expression) -> Step:

@@ -56,7 +56,7 @@ from vidence.media.whole import write_into
 from vidence.records import Item, Provenance
 from vidence.tables.table import several
 
-NAME, VERSION = "compose", 4
+NAME, VERSION = "compose", 5
 PROOFS_FILE, KEYS_FILE, COMPOSITIONS_FILE, REPORT_FILE = (
     "proofs.jsonl", "keys.jsonl", "compositions.jsonl", "report.md",
 )  # fmt: skip
@@ -208,14 +208,15 @@ class _Build(Session):
         for name, offered in self.offers.items():
             one = self.composed[name]
             plain = words[one.composition.scene]
-            question = plain.write(one.composition)
+            question, reason = "", "no-words"
             try:
+                question, reason = plain.write(one.composition), "not-readable"
                 why = "" if plain.read(question) == one.composition.steps else "it reads as another program"
             except WordingError as error:
                 why = str(error)
             if why:
-                detail = f"{question}: {why}"
-                dropped.append(Dropped(what=name, stage="wording", reason="not-readable", detail=detail))
+                detail = f"{question}: {why}".removeprefix(": ")
+                dropped.append(Dropped(what=name, stage="wording", reason=reason, detail=detail))
             else:
                 self.asked[name] = _CompositionState(
                     composed=one, proof=one.proof, offer=offered, question=question

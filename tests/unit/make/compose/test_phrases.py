@@ -5,8 +5,15 @@ import pytest
 
 from subjects.composing import WORDS
 from vidence.errors import DataError
-from vidence.make.compose.phrases import Phrases, ValueStatement, of_several, plural, with_article
-from vidence.make.sources.vocabulary import Attribute, Category, Vocabulary
+from vidence.make.compose.phrases import (
+    Phrases,
+    ValueStatement,
+    WordingError,
+    of_several,
+    plural,
+    with_article,
+)
+from vidence.make.sources.vocabulary import Attribute, Category, Relation, Vocabulary
 
 WEAR = Vocabulary(
     categories={"person": Category(), "child": Category(parent="person"), "bag": Category(plural="baggage")},
@@ -71,9 +78,9 @@ def test_relations_and_times_are_read_of_one_and_of_several():
 @pytest.mark.parametrize(
     ("more", "match"),
     [
-        ({"noun": "age"}, "two attributes, .* read 'age'; change `noun`"),
+        ({"noun": "age"}, "two attributes, .*s age.; change `noun`"),
         ({"has": "holding {value}", "values": ("nothing",)}, "both read 'holding nothing'"),
-        ({"asks": "What is {who}'s hat?"}, "change `asks`"),
+        ({"asks": "What is {who}'s age?"}, "change `asks`"),
     ],
 )
 def test_phrases_that_read_alike_are_refused(more, match):
@@ -113,7 +120,7 @@ def test_questions_by_the_type_of_the_values():
         "colour": "What colour is {who}?",
         "sign": "What colour is {who}'s sign?",
         "shape": "What is the shape of the face of {who}?",
-        "hair": "What is {who}'s hair?",
+        "hair": "What is {who}'s hair like?",
         "lamp": "Does {who} have a lamp, yes or no?",
         "carries": "Does {who} carry a bag, yes or no?",
         "tall": "Is {who} tall, yes or no?",
@@ -129,3 +136,90 @@ def test_questions_by_the_type_of_the_values():
         assert phrases.read_value(said) == told
     assert (phrases.noun("pants"), phrases.noun("colour")) == ("pants colour", "colour")
     assert phrases.owned("P", "sign") == "the colour of the sign of P"
+
+
+PLAIN = Vocabulary(
+    categories={"person": Category(), "stall": Category()},
+    attributes={
+        "carries": Attribute(of=("person",), values=("box", "bread", "nothing"), answer="object"),
+        "stands_at": Attribute(of=("person",), values=("gate", "Main Street"), answer="location"),
+        "walks": Attribute(of=("person",), values=("slowly", "fast")),
+        "costs": Attribute(of=("stall",), number=True),
+        "is_seated": Attribute(of=("person",), values=("yes", "no")),
+        "smiling": Attribute(of=("person",), values=("yes", "no")),
+        "has_beard": Attribute(of=("person",), values=("yes", "no")),
+        "bag": Attribute(of=("person",), values=("red", "torn", "none")),
+        "flag": Attribute(of=("stall",), values=("red disc", "plain")),
+        "room": Attribute(of=("stall",), values=("study", "hall"), answer="location"),
+    },
+    relations={
+        name: Relation() for name in ("talks_to", "next_to", "owner_of", "left_of", "follows", "boss")
+    },
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "so", "not_so"),
+    [
+        ("carries", "box", "that carries a box", "that does not carry a box"),
+        ("carries", "bread", "that carries bread", "that does not carry bread"),
+        ("carries", "nothing", "that carries nothing", "that carries something"),
+        ("stands_at", "gate", "that stands at the gate", "that does not stand at the gate"),
+        ("stands_at", "Main Street", "that stands at Main Street", "that does not stand at Main Street"),
+        ("walks", "fast", "that walks fast", "that does not walk fast"),
+        ("costs", 5, "that costs 5", "that does not cost 5"),
+        ("is_seated", "no", "that is not seated", None),
+        ("smiling", "yes", "that is smiling", None),
+        ("has_beard", "no", "without a beard", None),
+        ("bag", "red", "whose bag is red", "without a red bag"),
+        ("bag", "torn", "whose bag is torn", "without a bag that is torn"),
+        ("flag", "red disc", "whose flag is “red disc”", "whose flag is not “red disc”"),
+        ("room", "study", "whose room is “study”", "whose room is not “study”"),
+    ],
+)
+def test_names_without_phrases_are_inflected_by_verb_and_type(name, value, so, not_so):
+    phrases = Phrases(PLAIN)
+    for how, said in (("==", so), ("!=", not_so)):
+        if said is not None:
+            told = ValueStatement(name, how, value)
+            assert phrases.says(told) == said
+            assert phrases.read_value(said) == phrases.read_value(of_several(said)) == told
+
+
+def test_names_without_phrases_are_asked_for_by_verb_and_type():
+    assert {name: Phrases(PLAIN).asks(name) for name in PLAIN.attributes} == {
+        "carries": "What does {who} carry?",
+        "stands_at": "Where does {who} stand?",
+        "walks": "How does {who} walk?",
+        "costs": "What does {who} cost?",
+        "is_seated": "Is {who} seated, yes or no?",
+        "smiling": "Is {who} smiling, yes or no?",
+        "has_beard": "Does {who} have a beard, yes or no?",
+        "bag": "What is {who}'s bag like, if any?",
+        "flag": "What is {who}'s flag like?",
+        "room": "In which room is {who}?",
+    }
+
+
+def test_a_verb_stands_for_what_somebody_has():
+    phrases = Phrases(PLAIN)
+    assert (phrases.owned("P", "carries"), phrases.shares("carries")) == ("what P carries", "that carries")
+    assert (phrases.read_shared("who carry"), phrases.read_shared("whose flag is")) == ("carries", "flag")
+    assert [phrases.relation(name) for name in ("talks_to", "next_to", "owner_of", "left_of", "follows")] == [
+        "that talks to", "that is next to", "that is an owner of", "that is left of", "that follows"
+    ]  # fmt: skip
+
+
+def test_names_that_may_be_verb_or_plural_have_no_words():
+    """`boss` is neither verb nor preposition; `hugs` may be what somebody does, or has."""
+    with pytest.raises(WordingError, match="relation 'boss'; give it `has`"):
+        Phrases(PLAIN).relation("boss")
+    hugs = Attribute(of=("person",), values=("tree", "friend"), answer="object")
+    words = msgspec.structs.replace(PLAIN, attributes={"hugs": hugs, "bag": PLAIN.attributes["bag"]})
+    phrases = Phrases(words)
+    assert phrases.read_value("without a red bag") is not None
+    for ask in (lambda: phrases.asks("hugs"), lambda: phrases.says(ValueStatement("hugs", "==", "tree"))):
+        with pytest.raises(WordingError, match="'hugs' may be a verb or a plural; say which by `noun`"):
+            ask()
+    told = msgspec.structs.replace(hugs, has="hugging a {value}", asks="What does {who} hug?")
+    assert Phrases(msgspec.structs.replace(words, attributes={"hugs": told})).asks("hugs") == told.asks

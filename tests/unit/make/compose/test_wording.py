@@ -55,7 +55,7 @@ def test_nouns_of_several_words_stand_before_whom_they_belong_to():
     words = PlainWords(msgspec.structs.replace(WORDS, attributes={**WORDS.attributes, "a": sign}))
     text = (
         "P is the thing ① whose b is x. X is the shape of the sign of P. "
-        "R is the thing ② whose shape of the sign is X. What is R's b?"
+        "R is the thing ② whose shape of the sign is X. What is R's b like?"
     )
     made = Composition(composition="p", scene="s", steps=words.read(text), conditions=())
     assert words.write(made) == text

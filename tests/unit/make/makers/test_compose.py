@@ -109,3 +109,23 @@ def test_the_configuration_of_the_page_works(tmp_path):
     assert create().foresee(path, overrides=MakeOverrides(), context=None).sentences == (
         "1 scenes; up to 12 compositions are wanted",
     )
+
+
+def test_questions_without_words_are_dropped_and_named(tmp_path):
+    """`holds` is called `hugs`, which may be a verb or a plural, and the vocabulary has no phrase for it."""
+    one = Making(tmp_path, "compose")
+    street, lane = tmp_path / "set" / "street.toml", tmp_path / "set" / "lane.jsonl"
+    head, _, rest = street.read_text().partition("[attributes.holds]\n")
+    own = [line for line in rest.splitlines() if not line.startswith(("has", "noun", "asks", "said"))]
+    street.write_text(
+        head + "[attributes.hugs]\n" + "\n".join(own[:3]) + rest[rest.index("\n\n[attributes.sign]") :]
+    )
+    lane.write_text(lane.read_text().replace('"holds"', '"hugs"'))
+    one.make(out=tmp_path / "out")
+    gone = [row for row in lines(tmp_path / "out" / "dropped.jsonl") if row["stage"] == "wording"]
+    assert gone
+    assert {row["reason"] for row in gone} == {"no-words"}
+    assert all("'hugs' may be a verb or a plural" in row["detail"] for row in gone)
+    questions = [item["question"] for item in lines(tmp_path / "out" / "items.jsonl")]
+    assert questions
+    assert not any("hug" in one for one in questions)
