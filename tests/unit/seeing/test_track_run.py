@@ -45,7 +45,7 @@ def job(boxes, **changes):
 def test_the_record_says_what_was_done(film, boxes):
     looked = []
     tracked, record = track_video(film, job(boxes, rate=2.0), work=ChunkWork(on_frames=looked.append))
-    assert looked == [film.n_frames]
+    assert sum(looked) == film.n_frames
     assert (record.n_frames, record.rate, record.width_px) == (film.n_frames, 0, tracked.width_px)
     assert record.counts["frames_looked_at"] == film.n_frames
     assert record.counts["detections"] == len(boxes.read_text().splitlines())
