@@ -64,7 +64,10 @@ def test_what_is_doubled_and_says_its_answer_is_dropped(clips, scenes):
         "repeat": 5,
     }
     found = pass_gates(clips, rules, GateDesk(seed=0))
-    assert found.ledger.stages[0].dropped == {"repeat": 1}
+    assert found.ledger.stages[0].dropped == {"repeat": 1, "near-repeat": 4}
+    # Read by a person: the same is asked of the same clip, in other words or with one other wrong choice.
+    near = {one.item_id.rpartition("_")[2] for one in found.verdicts if one.reason == "near-repeat"}
+    assert near == {"445", "450", "609", "612"}
     assert len({one.item_id for one in found.verdicts}) == len(clips)
 
 
