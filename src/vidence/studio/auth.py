@@ -110,5 +110,6 @@ def for_templates(request: HttpRequest) -> dict[str, object]:
         "works": not EVERY_ROLE.isdisjoint(roles),
         "mode": settings.mode,
         "export": settings.export,
+        "first": settings.first,
         "pulse": settings.pulse,
     }

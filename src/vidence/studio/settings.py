@@ -50,6 +50,8 @@ class StudioSettings(Record):
     """Where facts, frames and copies of videos are kept, as by runs; None: in `data`."""
     cache_max_bytes: int = 20 * 2**30
     """The bound of the kept frames, and that of the copies."""
+    first: str = ""
+    """At which board of the set in `paths` a browser begins, ``VIDEO/BOARD``; empty: at the start."""
     export: Export | None = None
     """Pages are made to be kept as files: without forms, scripts and players."""
     is_tls: bool = False

@@ -7,6 +7,7 @@ from vidence.studio.assets import static
 from vidence.studio.pages import (
     accounts,
     annotate,
+    assisted,
     board_cards,
     board_counts,
     board_tracks,
@@ -57,6 +58,7 @@ urlpatterns = [
     *health.urls,
     *releases.urls,
     *media.urls,
+    *assisted.urls,
     *boards.urls,
     *board_tracks.urls,
     *board_cards.urls,

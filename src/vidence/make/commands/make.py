@@ -1,5 +1,6 @@
 """Make questions from videos, logs, motion capture, annotations, scenes or drafts."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -16,6 +17,7 @@ from vidence.engine.display import Waits
 from vidence.engine.environment import environment
 from vidence.engine.events import Away, Back, Event, JobDone, Waiting
 from vidence.errors import VidenceError
+from vidence.make.commands.assist import assisted
 from vidence.make.pipeline.ledger import (
     FramesDone,
     MakeEvent,
@@ -25,7 +27,7 @@ from vidence.make.pipeline.ledger import (
     Trouble,
     UnitDone,
 )
-from vidence.make.pipeline.session import BuildContext, MakeOverrides, Maker
+from vidence.make.pipeline.session import BuildContext, Built, MakeOverrides, Maker
 from vidence.records import Record
 
 SECTION = "Make"
@@ -106,6 +108,7 @@ class Make(Record):
     overrides: MakeOverrides
     trust: Annotated[bool, TRUST] = False
     check: Annotated[bool, flag("Only say what the configuration can give, and what it lacks.")] = False
+    assist: Annotated[bool, flag("Open the studio at what a person does next, and go on.")] = False
     jobs: Annotated[int | None, JOBS] = None
     on: Annotated[str | None, ON] = None
     json_path: Annotated[Path | None, JSON] = None
@@ -129,6 +132,20 @@ def make(given: Make) -> int:
         write_said(json_path, "make", sentences=outlook.sentences, tables=outlook.tables)
         show(screen(json_path), outlook.sentences, outlook.tables)
         return 0 if outlook.can_make else NOTHING_MADE
+    make_once = partial(_made, given, maker, console)
+    built = assisted(make_once, config=config, console=console) if given.assist else make_once()
+    counts = ", ".join(f"{task} {n:,}" for task, n in built.account.questions.items())
+    sentences = (*built.sentences, *([counts] if counts else []))
+    values = {"folder": str(built.folder), "account": built.account, "files": [str(p) for p in built.files]}
+    write_said(json_path, "make", sentences=sentences, tables=built.tables, values=values)
+    show(screen(json_path), sentences, built.tables)
+    for path in built.files:
+        click.echo(f"wrote {path}", err=True)
+    return NOTHING_MADE if built.is_empty else 0
+
+
+def _made(given: Make, maker: Maker, console: Console) -> Built:
+    """One making, as it is shown."""
     display = MakeDisplay(console, mode=given.progress)
     with display.progress, interruptible(console):
         context = BuildContext.of(
@@ -139,17 +156,9 @@ def make(given: Make) -> int:
             jobs=given.jobs,
         )
         try:
-            built = maker.make(config, out=given.out, overrides=given.overrides, context=context)
+            return maker.make(given.config, out=given.out, overrides=given.overrides, context=context)
         except (KeyboardInterrupt, VidenceError) as error:
             if display.has_begun:
                 ended = "stopped" if isinstance(error, KeyboardInterrupt) else "the making did not finish"
                 click.echo(f"{ended}; every result is kept, and the same command goes on", err=True)
             raise
-    counts = ", ".join(f"{task} {n:,}" for task, n in built.account.questions.items())
-    sentences = (*built.sentences, *([counts] if counts else []))
-    values = {"folder": str(built.folder), "account": built.account, "files": [str(p) for p in built.files]}
-    write_said(json_path, "make", sentences=sentences, tables=built.tables, values=values)
-    show(screen(json_path), sentences, built.tables)
-    for path in built.files:
-        click.echo(f"wrote {path}", err=True)
-    return NOTHING_MADE if built.is_empty else 0

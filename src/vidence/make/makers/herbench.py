@@ -1,6 +1,6 @@
 """HERBench's construction, from videos and event logs to questions of twelve tasks."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
@@ -34,6 +34,7 @@ from vidence.make.pipeline.session import (
     Maker,
     Outlook,
     StageRow,
+    Stop,
     working_folder,
 )
 from vidence.tables.table import several
@@ -242,6 +243,25 @@ class _Build(HerbenchSession):
         folder = f"{self.config.people.folder}/cards"
         return (f"People are still to write {cards} ({each}), into {folder}/VIDEO.jsonl.",)
 
+    def _stops(self) -> Iterator[Stop]:
+        """What people may do now: look at tracks, write cards and scenes, then look at the questions."""
+        step, boards = self.config.scenes, self.videos if self.config.people is not None else []
+        for one in boards:
+            found = one.material.tracked
+            if found is not None and found.tracks and found.basis.kind == "detected":
+                words = f"{one.video_id}: look at {several(len(found.tracks), 'track')}, then at Everybody."
+                yield Stop(board="tracks", video_id=one.video_id, words=words)
+        for one in boards:
+            wants = [several(n, "card")] if (n := self.waiting.get(one.video_id)) else []
+            is_open = step is not None and not step.model and not one.source.rule.scene_cards
+            if is_open and one.material.shots and not one.material.scene_cards and "shots" in self.needs:
+                wants.append(several(len(one.material.shots), "sentence") + " about shots")
+            if wants:
+                words = f"{one.video_id}: write {' and '.join(wants)}; say whom each A fits."
+                yield Stop(board="cards", video_id=one.video_id, words=words)
+        if self.reviewing.is_pending:
+            yield Stop(board="review", words="Look at the drawn questions, under My work.")
+
     def _spent(self) -> tuple[str, ...]:
         """What was asked of models; not in the report, which is the same however often it is made."""
         spent = self.models.spent
@@ -254,7 +274,7 @@ class _Build(HerbenchSession):
         """Keep what boards show, and say what was made; see `Session.end`."""
         keep_opened(self, self.videos)
         if not self.overrides.sheets:
-            self.sentences = self._said(*self._spent())
+            self.sentences, self.stops = self._said(*self._spent()), tuple(self._stops())
         return super().end()
 
 

@@ -159,12 +159,20 @@ class BuildContext:
         return kept_video(path, kind=kind, cache_root=self.cache_root, max_bytes=self.cache_max_bytes)
 
 
+class Stop(Record):
+    """What a set waits for a person to do, in words, and the board of the studio for it."""
+
+    board: str
+    words: str
+    video_id: str = ""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Built:
     """What a session made: the folder, the account of everything, the files, and words for the user.
 
     `tables` are what people read beside the sentences; `is_empty` says that it was to make questions, and
-    there is none.
+    there is none. `stops` are what people may do, in the order in which it is best done.
     """
 
     folder: Path
@@ -173,6 +181,7 @@ class Built:
     sentences: tuple[str, ...]
     tables: tuple[Table, ...] = ()
     is_empty: bool = False
+    stops: tuple[Stop, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -266,6 +275,8 @@ class Session:
     sentences: list[str] = field(default_factory=list)
     """What the user reads at the end."""
     tables: list[Table] = field(default_factory=list)
+    stops: Sequence[Stop] = ()
+    """What people may do now."""
     tasks: Sequence[str] = ()
     """The tasks of the questions that are left, one each; with them the account is written."""
     n_made: int | None = None
@@ -298,6 +309,7 @@ class Session:
             sentences=tuple(self.sentences),
             tables=tuple(self.tables),
             is_empty=self.n_made == 0,
+            stops=tuple(self.stops),
         )
 
     @property

@@ -251,6 +251,10 @@ class Alone(Folder):
     host: Annotated[str, _HOST] = "127.0.0.1"
     port: Annotated[int, PORT] = 0
     media_roots: Annotated[tuple[Path, ...], _MEDIA] = ()
+    first: Annotated[
+        str,
+        flag("Begin at a board of the set that PATH makes, with a button that ends.", metavar="VIDEO/BOARD"),
+    ] = ""
 
 
 @command("open", group=studio)
@@ -269,8 +273,9 @@ def open_alone(given: Alone) -> None:
         paths=there(given.paths),
         media_roots=tuple(path.resolve() for path in given.media_roots),
         cache_root=cache_root(),
+        first=given.first,
     )
-    start_alone(settings, bind, said="vidence studio")
+    start_alone(settings, bind, said="vidence studio", is_opened=bool(given.first))
 
 
 class Reached(Record):

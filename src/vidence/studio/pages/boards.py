@@ -21,7 +21,7 @@ from django.urls import URLPattern, reverse
 
 from vidence.errors import DataError, MediaError, VidenceError
 from vidence.studio.access import BOTH, EVERY_ROLE, Person, Rule, route
-from vidence.studio.bridge.board_sets import BoardSet, BoardVideo, board_set, offered
+from vidence.studio.bridge.board_sets import BoardSet, BoardVideo, Offered, board_set, offered
 from vidence.studio.bridge.places import place_id
 from vidence.studio.media import token_of
 from vidence.studio.records.boards import BoardRow, MadeSetRow
@@ -285,14 +285,17 @@ def _open(request: HttpRequest) -> MadeSetRow | str:
     if one is None or (known is not None and known.project != project):
         return "That is none of the sets that this studio was told of and that are still to be opened."
     try:
-        opened = board_set(current().settings.paths, one.folder)
-        made, _ = MadeSetRow.objects.get_or_create(
-            folder=str(one.folder),
-            defaults={"project": project, "people_folder": str(opened.people_folder)},
-        )
-        take_in(made)
+        return open_set(one, project)
     except VidenceError as error:
         return str(error)
+
+
+def open_set(one: Offered, project: ProjectRow | None) -> MadeSetRow:
+    """Open a set that this studio was told of, with what its files say; errors as for `board_set`."""
+    opened = board_set(current().settings.paths, one.folder)
+    told = {"project": project, "people_folder": str(opened.people_folder)}
+    made, _ = MadeSetRow.objects.get_or_create(folder=str(one.folder), defaults=told)
+    take_in(made)
     return made
 
 

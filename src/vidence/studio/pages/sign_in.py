@@ -21,6 +21,7 @@ from vidence.studio.accounts import key_of
 from vidence.studio.audit import note
 from vidence.studio.auth import LET_IN, end_session
 from vidence.studio.middleware import address_of, count, left_s, note_trouble
+from vidence.studio.pages.assisted import first_page
 from vidence.studio.pages.faults import closed, fault
 from vidence.studio.settings import current
 from vidence.studio.times import end_work
@@ -131,7 +132,7 @@ def enter(request: HttpRequest) -> HttpResponse:
     if current().settings.mode != "team" and current().ticket.redeem(request.GET.get("ticket", "")):
         request.session.flush()
         request.session[LET_IN] = SOLO
-        answer = HttpResponseRedirect("/")
+        answer = HttpResponseRedirect(first_page())
     else:
         answer = closed(request)
     answer.headers["Referrer-Policy"] = "no-referrer"
