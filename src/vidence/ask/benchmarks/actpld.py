@@ -36,24 +36,20 @@ _EXPECTED = f"{CLIPS}, or a folder that holds it, with {LABELS} beside it (viden
 _TASKS = ("3afc", "description")
 _ACTION = "Which action do the moving points of light show?"
 _INTENTION = "Which intention is behind the action that the moving points of light show?"
-_QUESTIONS: Mapping[tuple[str, Target], str] = MappingProxyType(
-    {
-        ("3afc", "label"): _ACTION,
-        ("3afc", "intention"): _INTENTION,
-        ("description", "label"): f"{_ACTION} Describe what is done.",
-        ("description", "intention"): f"{_INTENTION} Describe what it is meant to achieve.",
-    }
-)
+_QUESTIONS: Mapping[tuple[str, Target], str] = {
+    ("3afc", "label"): _ACTION,
+    ("3afc", "intention"): _INTENTION,
+    ("description", "label"): f"{_ACTION} Describe what is done.",
+    ("description", "intention"): f"{_INTENTION} Describe what it is meant to achieve.",
+}
 # What each split asks.
-_SPLITS: Mapping[str, tuple[tuple[str, Target], ...]] = MappingProxyType(
-    {
-        "3afc": (("3afc", "label"), ("3afc", "intention")),
-        "label": (("3afc", "label"),),
-        "intention": (("3afc", "intention"),),
-        "description": (("description", "label"), ("description", "intention")),
-        "all": tuple((task, target) for task in _TASKS for target in TARGETS),
-    }
-)
+_SPLITS: Mapping[str, tuple[tuple[str, Target], ...]] = {
+    "3afc": (("3afc", "label"), ("3afc", "intention")),
+    "label": (("3afc", "label"),),
+    "intention": (("3afc", "intention"),),
+    "description": (("description", "label"), ("description", "intention")),
+    "all": tuple((task, target) for task in _TASKS for target in TARGETS),
+}
 
 
 class LabelRow(Record):

@@ -7,7 +7,6 @@ annotations, or one's own questions of that kind, can be written.
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 
 import msgspec
 
@@ -27,13 +26,11 @@ from vidence.errors import DataError
 from vidence.records import Evidence, Item, Media, Provenance
 
 # Level -> dimension -> how many tasks the paper has in it.
-DIMENSIONS: Mapping[str, Mapping[str, int]] = MappingProxyType(
-    {
-        "perception": {"Spatiality": 3, "Posture": 5, "Appearance": 4, "Contact": 3, "Identity": 2},
-        "comprehension": {"Behavior": 4, "Procedure": 5, "Relation": 4, "Scene": 4},
-        "reasoning": {},
-    }
-)
+DIMENSIONS: Mapping[str, Mapping[str, int]] = {
+    "perception": {"Spatiality": 3, "Posture": 5, "Appearance": 4, "Contact": 3, "Identity": 2},
+    "comprehension": {"Behavior": 4, "Procedure": 5, "Relation": 4, "Scene": 4},
+    "reasoning": {},
+}
 _LEVEL_OF = {dimension: level for level, found in DIMENSIONS.items() for dimension in found}
 
 # The files of a folder, the level of the questions in each, and the splits that read it.

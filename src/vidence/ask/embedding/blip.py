@@ -7,7 +7,6 @@ blip-itc:Salesforce/blip-itm-large-coco?max_tokens=35
 
 import re
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import msgspec
@@ -24,12 +23,10 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 NAMES = ("blip-itc", "blip-itm")
-SUMMARIES: Mapping[str, str] = MappingProxyType(
-    {
-        "blip-itc": "BLIP, contrastive: the cosine of the projected vectors of frame and text.",
-        "blip-itm": "BLIP, matching: the probability that frame and text belong together.",
-    }
-)
+SUMMARIES: Mapping[str, str] = {
+    "blip-itc": "BLIP, contrastive: the cosine of the projected vectors of frame and text.",
+    "blip-itm": "BLIP, matching: the probability that frame and text belong together.",
+}
 # Of LAVIS, for scores like those that AKS was made with.
 MAX_WORDS = 50
 MAX_TOKENS = 35

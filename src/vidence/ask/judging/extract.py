@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 
 import msgspec
 
@@ -16,12 +15,10 @@ from vidence.records import EXTRACT, Answered, Item, Reply, Sampling, Score, Unr
 from vidence.text import without_thinking
 
 NAMES = ("extract", "tempcompass")
-SUMMARIES: Mapping[str, str] = MappingProxyType(
-    {
-        "extract": "Read with a model which choice a reply states, where no rule could.",
-        "tempcompass": "TempCompass's judge of captions: which choice of a question a caption supports.",
-    }
-)
+SUMMARIES: Mapping[str, str] = {
+    "extract": "Read with a model which choice a reply states, where no rule could.",
+    "tempcompass": "TempCompass's judge of captions: which choice of a question a caption supports.",
+}
 CHOICE, NONE, REASON = "choice", "none", "reason"
 REASON_FIELD = Field(key=REASON, kind="text", meaning="one short sentence")
 SAMPLING = Sampling(temperature=0.0, max_tokens=1024)

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 
 from vidence.ask.judging.templates import JudgeTemplates
 from vidence.ask.judging.verdict_request import Decided, TemplateJudge
@@ -13,14 +12,12 @@ from vidence.contracts import Flow
 from vidence.records import Answered, Item, Reply, Sampling, Score, Unreadable, Verdict
 
 NAMES = ("humanpcr", "humanpcr-printed")
-SUMMARIES: Mapping[str, str] = MappingProxyType(
-    {
-        "humanpcr": "HumanPCR's judge of open questions, with the reference reasoning that raised its "
-        "agreement with people.",
-        "humanpcr-printed": "HumanPCR's judge of open questions with what its printed prompt gives it: no "
-        "reference reasoning.",
-    }
-)
+SUMMARIES: Mapping[str, str] = {
+    "humanpcr": "HumanPCR's judge of open questions, with the reference reasoning that raised its "
+    "agreement with people.",
+    "humanpcr-printed": "HumanPCR's judge of open questions with what its printed prompt gives it: no "
+    "reference reasoning.",
+}
 EXTRACTED, CORRECT, POINTS = "extracted answer", "correctness", "score"
 SCALE = 4
 RIGHT_FROM = 3

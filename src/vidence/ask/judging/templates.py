@@ -32,23 +32,19 @@ QUESTION, REPAIR, SIGN, SYSTEM = "question", "repair", "sign", "system"
 _ID_ASKED = re.compile("[\"'\u201c`]id[\"'\u201d`]")
 
 # What every template can use, and what it means.
-VARIABLES: Mapping[str, str] = MappingProxyType(
-    {
-        "question": "the question",
-        "choices": "a list with .letter and .text for each choice; empty for open questions",
-        "answer": "the right answer: a letter for choices",
-        "rationale": "the reasoning behind the right answer; empty where it is not given to the judge",
-        "block_id": "the id on the marker lines of the block",
-    }
-)
+VARIABLES: Mapping[str, str] = {
+    "question": "the question",
+    "choices": "a list with .letter and .text for each choice; empty for open questions",
+    "answer": "the right answer: a letter for choices",
+    "rationale": "the reasoning behind the right answer; empty where it is not given to the judge",
+    "block_id": "the id on the marker lines of the block",
+}
 # What one template shows besides; it must stand there once, as it is.
-SHOWN: Mapping[str, Mapping[str, str]] = MappingProxyType(
-    {
-        QUESTION: {"reply": "the text under judgement, as a block"},
-        REPAIR: {"earlier": "what the judge said, as a block"},
-    }
-)
-REPAIR_VARIABLES: Mapping[str, str] = MappingProxyType({"problem": "why no verdict could be read"})
+SHOWN: Mapping[str, Mapping[str, str]] = {
+    QUESTION: {"reply": "the text under judgement, as a block"},
+    REPAIR: {"earlier": "what the judge said, as a block"},
+}
+REPAIR_VARIABLES: Mapping[str, str] = {"problem": "why no verdict could be read"}
 _OWN: Traversable = resources.files("vidence.ask.judging") / "templates"
 _PROBE = Item(item_id="probe", question="Which?", choices=("this", "that"), answer="A", rationale="So.")
 

@@ -8,7 +8,6 @@ log-probabilities: they hold no beliefs.
 """
 
 from collections.abc import Callable, Sequence
-from types import MappingProxyType
 from typing import Annotated, ClassVar
 
 from msgspec import Meta
@@ -18,7 +17,7 @@ from vidence.contracts import Request
 from vidence.records import Record, Reply
 from vidence.statistics.chance import SIZE_RULES, longest_choice, numeric_median
 
-_SIZES = MappingProxyType({"median": numeric_median, **{key: pick for key, (_, pick) in SIZE_RULES.items()}})
+_SIZES = {"median": numeric_median, **{key: pick for key, (_, pick) in SIZE_RULES.items()}}
 RULES = ("random", "constant", "longest", *_SIZES)
 Rule = Callable[[Request], str | None]
 

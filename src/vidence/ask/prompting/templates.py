@@ -25,65 +25,56 @@ from vidence.records import Item
 QUESTION_NAMES = ("choice-cot", "choice-direct", "open-cot", "open-direct")
 
 # What the words around a question can use, and what they mean.
-VARIABLES: Mapping[str, str] = MappingProxyType(
-    {
-        "question": "the question",
-        "choices": "a list with .letter and .text for each choice; empty for open questions",
-        "letters": "a list of the letters",
-        "n_frames": "how many frames are shown",
-        "columns": "of a montage; 1 where frames come one by one",
-        "rows": "of a montage; 1 where frames come one by one",
-        "duration_s": "how long the media are, in seconds",
-        "modality": "what is shown: image, multiple images or video",
-        "frames": "where the frames stand; before the words if it is left out",
-    }
-)
+VARIABLES: Mapping[str, str] = {
+    "question": "the question",
+    "choices": "a list with .letter and .text for each choice; empty for open questions",
+    "letters": "a list of the letters",
+    "n_frames": "how many frames are shown",
+    "columns": "of a montage; 1 where frames come one by one",
+    "rows": "of a montage; 1 where frames come one by one",
+    "duration_s": "how long the media are, in seconds",
+    "modality": "what is shown: image, multiple images or video",
+    "frames": "where the frames stand; before the words if it is left out",
+}
 FRAMES_HERE = "\0frames\0"
 """What `frames` is filled in with, for the prompter to put the frames there."""
 # ... and what the words before a frame can use.
-FRAME_VARIABLES: Mapping[str, str] = MappingProxyType(
-    {"number": "the number of the frame, from 1", "time_s": "its time in seconds"}
-)
-_JUDGED: Mapping[str, str] = MappingProxyType(
-    {"reply": "the replies to look at, each in a block", "block_id": "the id on the lines around them"}
-)
-_TRAIL: Mapping[str, str] = MappingProxyType({"trail": "the answers and reviews so far, in their order"})
+FRAME_VARIABLES: Mapping[str, str] = {
+    "number": "the number of the frame, from 1",
+    "time_s": "its time in seconds",
+}
+_JUDGED: Mapping[str, str] = {
+    "reply": "the replies to look at, each in a block",
+    "block_id": "the id on the lines around them",
+}
+_TRAIL: Mapping[str, str] = {"trail": "the answers and reviews so far, in their order"}
 # What selectors, strategies and diagnostics ask beside the questions: what each can use, and what that means.
-ASIDES: Mapping[str, Mapping[str, str]] = MappingProxyType(
-    {
-        "frag-scores": MappingProxyType({"question": "the question, as the selector's option query puts it"}),
-        "tstar-objects": MappingProxyType(
-            {
-                "question": "the question, as the selector's option query puts it",
-                "n_frames": "how many frames are shown",
-            }
-        ),
-        "reward-score": MappingProxyType({**VARIABLES, **_JUDGED}),
-        "reward-list": MappingProxyType(
-            {**VARIABLES, **_JUDGED, "n_replies": "how many replies stand in the block"}
-        ),
-        "reward-repair": MappingProxyType(
-            {"block_id": _JUDGED["block_id"], "problem": "what was wrong with the first answer"}
-        ),
-        "critique": MappingProxyType({**VARIABLES, **_TRAIL}),
-        "rewrite": MappingProxyType({**_TRAIL, "has_review": "yes where a review stands in the trail"}),
-        "forced": MappingProxyType({}),
-        "forced-frame": MappingProxyType({}),
-        "hints": MappingProxyType({"hints": "help on where to look, one line for each level"}),
-        "subtitles": MappingProxyType(
-            {"subtitles": "what is said, one line for each", "is_all": "yes where these are all there are"}
-        ),
-    }
-)
+ASIDES: Mapping[str, Mapping[str, str]] = {
+    "frag-scores": {"question": "the question, as the selector's option query puts it"},
+    "tstar-objects": {
+        "question": "the question, as the selector's option query puts it",
+        "n_frames": "how many frames are shown",
+    },
+    "reward-score": {**VARIABLES, **_JUDGED},
+    "reward-list": {**VARIABLES, **_JUDGED, "n_replies": "how many replies stand in the block"},
+    "reward-repair": {"block_id": _JUDGED["block_id"], "problem": "what was wrong with the first answer"},
+    "critique": {**VARIABLES, **_TRAIL},
+    "rewrite": {**_TRAIL, "has_review": "yes where a review stands in the trail"},
+    "forced": {},
+    "forced-frame": {},
+    "hints": {"hints": "help on where to look, one line for each level"},
+    "subtitles": {
+        "subtitles": "what is said, one line for each",
+        "is_all": "yes where these are all there are",
+    },
+}
 # Every template that a set can hold, with the variables that it can use.
-KNOWN: Mapping[str, Mapping[str, str]] = MappingProxyType(
-    {
-        **dict.fromkeys(QUESTION_NAMES, VARIABLES),
-        "system": MappingProxyType({name: what for name, what in VARIABLES.items() if name != "frames"}),
-        "frame": FRAME_VARIABLES,
-        **ASIDES,
-    }
-)
+KNOWN: Mapping[str, Mapping[str, str]] = {
+    **dict.fromkeys(QUESTION_NAMES, VARIABLES),
+    "system": {name: what for name, what in VARIABLES.items() if name != "frames"},
+    "frame": FRAME_VARIABLES,
+    **ASIDES,
+}
 NAMES = tuple(KNOWN)
 _FOLDER: Traversable = resources.files("vidence.ask.prompting") / "templates"
 _ASIDES_FOLDER, _OURS = "_in_every_set", "vidence"

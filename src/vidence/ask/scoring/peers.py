@@ -6,7 +6,6 @@ from fnmatch import fnmatchcase
 from functools import cache, partial
 from pathlib import Path
 from string import punctuation
-from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
 from vidence.ask.scoring.letters import LetterScorer
@@ -144,12 +143,10 @@ def _first_word(item: Item, text: str, refusals: _Texts) -> str:
     return named[0] if len(named) == 1 and len(lower) <= 2 * sum(map(len, choices)) else ""
 
 
-_RULES: Final[Mapping[str, Callable[[Item, str, _Texts], str]]] = MappingProxyType(
-    {
-        one.__name__.replace("_", "-")[1:]: one
-        for one in (_surest_place, _first_capital, _letter_alone, _right_occurs, _first_word)
-    }
-)
+_RULES: Final[Mapping[str, Callable[[Item, str, _Texts], str]]] = {
+    one.__name__.replace("_", "-")[1:]: one
+    for one in (_surest_place, _first_capital, _letter_alone, _right_occurs, _first_word)
+}
 
 
 def _read(facts: PeerFacts, item: Item, text: str) -> Answered | Unreadable:

@@ -2,19 +2,16 @@
 
 import re
 from collections.abc import Mapping
-from types import MappingProxyType
 
 from vidence.ask.scoring.letters import LetterScorer, ReadText
 from vidence.records import Answered, Item, Unreadable
 
 NAMES = ("perceptioncomp-api", "perceptioncomp-custom", "perceptioncomp-gemini")
-SUMMARIES: Mapping[str, str] = MappingProxyType(
-    {
-        "perceptioncomp-api": "The letter rule of the API runner that PerceptionComp released.",
-        "perceptioncomp-custom": "The letter rule of PerceptionComp's released template for own models.",
-        "perceptioncomp-gemini": "The letter rule of the Gemini runner that PerceptionComp released.",
-    }
-)
+SUMMARIES: Mapping[str, str] = {
+    "perceptioncomp-api": "The letter rule of the API runner that PerceptionComp released.",
+    "perceptioncomp-custom": "The letter rule of PerceptionComp's released template for own models.",
+    "perceptioncomp-gemini": "The letter rule of the Gemini runner that PerceptionComp released.",
+}
 
 # Case matters in the tags: the runners do not find <ANSWER>.
 _TAG = re.compile(r"<answer>\s*(.*?)\s*</answer>", re.DOTALL)

@@ -6,7 +6,6 @@ the order of time. Rules that follow released code round as that code does, in f
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import TypeAlias
 
 import numpy as np
@@ -31,19 +30,17 @@ NAMES = (
     "none",
     "perceptioncomp",
 )
-SUMMARIES: Mapping[str, str] = MappingProxyType(
-    {
-        "all": "Every frame, in the order of time, whatever the budget.",
-        "central": "The middle frame (the later of two), whatever the budget: a single-image control.",
-        "frag": "Every (available / k)-th frame from the first, as FRAG takes its candidates.",
-        "herbench-uniform": "The first frame of each of k equal segments, as HERBench takes them.",
-        "midpoints": "The middle frame of each of k equal segments; the default.",
-        "mmvu-api": "Exactly k frames from the first to the last, as MMVU takes them for API models.",
-        "mmvu-vllm": "At most k different frames from the first to the last, as in MMVU with vLLM.",
-        "none": "No frames: a text-only control.",
-        "perceptioncomp": "At most k different frames from the first to the last, as in PerceptionComp.",
-    }
-)
+SUMMARIES: Mapping[str, str] = {
+    "all": "Every frame, in the order of time, whatever the budget.",
+    "central": "The middle frame (the later of two), whatever the budget: a single-image control.",
+    "frag": "Every (available / k)-th frame from the first, as FRAG takes its candidates.",
+    "herbench-uniform": "The first frame of each of k equal segments, as HERBench takes them.",
+    "midpoints": "The middle frame of each of k equal segments; the default.",
+    "mmvu-api": "Exactly k frames from the first to the last, as MMVU takes them for API models.",
+    "mmvu-vllm": "At most k different frames from the first to the last, as in MMVU with vLLM.",
+    "none": "No frames: a text-only control.",
+    "perceptioncomp": "At most k different frames from the first to the last, as in PerceptionComp.",
+}
 
 
 def midpoints(n_total: int, k: int) -> Positions:
@@ -147,19 +144,17 @@ class Uniform(Selector):
 
 # HumanPCR, table 5, has the controls `central` and `none`; HERBench, section 3, filters its questions with
 # `none`. MMVU and PerceptionComp (whose budget is 64) have one rule under two names.
-_SELECTORS: Mapping[str, Uniform] = MappingProxyType(
-    {
-        "all": Uniform(rule=lambda n_total, k: np.arange(n_total, dtype=np.int64), budget="ignored"),
-        "central": Uniform(rule=lambda n_total, k: midpoints(n_total, 1), budget="ignored"),
-        "frag": Uniform(rule=strided, budget="one over"),
-        "herbench-uniform": Uniform(rule=left_edges),
-        "midpoints": Uniform(rule=midpoints),
-        "mmvu-api": Uniform(rule=inclusive, repeats=True),
-        "mmvu-vllm": Uniform(rule=inclusive_distinct),
-        "none": Uniform(rule=lambda n_total, k: np.empty(0, np.int64), budget="ignored", needs_media=False),
-        "perceptioncomp": Uniform(rule=inclusive_distinct),
-    }
-)
+_SELECTORS: Mapping[str, Uniform] = {
+    "all": Uniform(rule=lambda n_total, k: np.arange(n_total, dtype=np.int64), budget="ignored"),
+    "central": Uniform(rule=lambda n_total, k: midpoints(n_total, 1), budget="ignored"),
+    "frag": Uniform(rule=strided, budget="one over"),
+    "herbench-uniform": Uniform(rule=left_edges),
+    "midpoints": Uniform(rule=midpoints),
+    "mmvu-api": Uniform(rule=inclusive, repeats=True),
+    "mmvu-vllm": Uniform(rule=inclusive_distinct),
+    "none": Uniform(rule=lambda n_total, k: np.empty(0, np.int64), budget="ignored", needs_media=False),
+    "perceptioncomp": Uniform(rule=inclusive_distinct),
+}
 
 
 def create(name: str) -> Selector:
