@@ -11,18 +11,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Final, TypeVar, get_args, get_type_hints
+from typing import TypeVar, get_args, get_type_hints
 
 import msgspec
 
-from vidence.errors import DataError
+from vidence.errors import DataError, UsageError
 from vidence.media.bounded import read_bounded
 from vidence.media.gzipped import GZIP, unpacked
 from vidence.records import Evidence, Item, Media, Provenance
 
 ValueT = TypeVar("ValueT")
 
-_BLOCK_BYTES: Final = 2**20
 _BYTE_POSITION = re.compile(r"\(byte (\d+)\)")
 _LINE = re.compile(rb"([^\r\n]*)(?:\r\n|\r|\n|\Z)")
 _BOM = b"\xef\xbb\xbf"
@@ -365,6 +364,12 @@ def text_of(line: bytes, field: str) -> str:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return ""
     return value if isinstance(value, str) else ""
+
+
+def why_no_record(error: msgspec.ValidationError, *, record: type) -> str:
+    """Why something is no such record: in its own words where it refuses values, else as `explained`."""
+    cause = error.__cause__
+    return str(cause if isinstance(cause, UsageError) else explained(error, record=record))
 
 
 def explained(error: msgspec.ValidationError, *, record: type = Item) -> FieldError:

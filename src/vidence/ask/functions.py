@@ -16,9 +16,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
+from typing import Annotated, ClassVar
 
-from vidence.catalog import FUNCTION
+from msgspec import Meta
+
+from vidence.catalog import FUNCTION, CodePath
 from vidence.errors import UnknownNameError, UsageError
+from vidence.records import Record
 
 # Note [what a function is]
 # -------------------------
@@ -27,6 +31,14 @@ from vidence.errors import UnknownNameError, UsageError
 # functions); the documentation says so. Of a file all bytes count. A lambda, a function inside another one, a
 # bound method and an object with __call__ hold values that no source shows: each gets a digest by chance, so
 # that nothing is remembered beyond this process, unless the user names it, and so vouches for it.
+
+
+class FunctionSettings(Record):
+    """The options of every plug-in ``python``."""
+
+    positional: ClassVar[str] = "function"
+
+    function: Annotated[CodePath, Meta(description="FILE.py:NAME of the function")]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from typing import Annotated, Final
 
 import msgspec
 
-from vidence.ask.files import explained
+from vidence.ask.files import why_no_record
 from vidence.ask.models.http import HttpSettings
 from vidence.ask.models.prices import needs_prices
 from vidence.catalog import parse_spec, settings_type
@@ -171,9 +171,7 @@ def panel_of(mapping: Mapping[str, object], *, chance: str) -> PanelFile:
     try:
         panel = msgspec.convert(whole, PanelFile)
     except msgspec.ValidationError as error:
-        cause = error.__cause__
-        said = cause if isinstance(cause, UsageError) else explained(error, record=PanelFile)
-        raise UsageError(f"this is no panel: {said}") from error
+        raise UsageError(f"this is no panel: {why_no_record(error, record=PanelFile)}") from error
     if not panel.title:
         raise UsageError("the panel has no title; expected one, which names the folder of its runs")
     return panel

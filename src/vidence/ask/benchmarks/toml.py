@@ -32,8 +32,6 @@ def create(settings: Settings) -> Benchmark:
     try:
         return Named(f"toml:{path}", msgspec.convert(read_toml(path), NamedFacts))
     except msgspec.ValidationError as error:
-        cause = error.__cause__
-        why = cause if isinstance(cause, UsageError) else files.explained(error, record=NamedFacts)
-        raise UsageError(f"{path}: {why}") from error
+        raise UsageError(f"{path}: {files.why_no_record(error, record=NamedFacts)}") from error
     except (OSError, ValueError) as error:
         raise UsageError(f"{path} cannot be read as a benchmark in TOML: {error}") from error

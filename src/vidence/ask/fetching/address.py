@@ -67,7 +67,7 @@ def pinned(address: HubAddress, cache: Path) -> HubAddress:
     """
     if address.is_pinned:
         return address
-    ref = _folder(address, cache) / "refs" / address.revision
+    ref = cache_folder(address, cache) / "refs" / address.revision
     if not ref.is_file():
         raise _not_fetched(address, cache)
     return replace(address, revision=ref.read_text(encoding="utf-8").strip())
@@ -79,7 +79,7 @@ def fetched(address: HubAddress, cache: Path) -> Path:
     Raises:
         DataError: nothing of it was fetched; the message has the command that does.
     """
-    place = _folder(address, cache) / "snapshots" / pinned(address, cache).revision / address.folder
+    place = cache_folder(address, cache) / "snapshots" / pinned(address, cache).revision / address.folder
     if not place.exists():
         raise _not_fetched(address, cache)
     return place
@@ -116,7 +116,8 @@ def data_place(text: str, cache: Path | None = None) -> Path:
     )
 
 
-def _folder(address: HubAddress, cache: Path) -> Path:
+def cache_folder(address: HubAddress, cache: Path) -> Path:
+    """The folder of the hub's library in which all revisions of a data set lie."""
     return cache / f"{_CACHE_FOLDER}{address.repo.replace('/', '--')}"
 
 

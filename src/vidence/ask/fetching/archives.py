@@ -217,8 +217,6 @@ def _parquet_members(archive: Path) -> list[_Member]:
         import pyarrow.parquet as pq
     except ImportError as error:
         raise UsageError(f"{archive.name} is a Parquet file; run: {adding('parquet')}") from error
-    import io
-
     try:
         table = pq.ParquetFile(archive, memory_map=True)
     except (pa.ArrowException, OSError) as error:

@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from vidence.ask.fetching.address import HubAddress
+from vidence.ask.fetching.address import HubAddress, cache_folder
 from vidence.ask.fetching.archives import is_inside
 from vidence.errors import DataError
 
 T = TypeVar("T")
 _AT_ONCE = 8
 _TRIES = 4
-_BLOCK = 1 << 20
 _LONGEST_WAIT_S = 120.0
 _AGAIN = frozenset({408, 429, 500, 502, 503, 504})
 
@@ -103,11 +102,8 @@ class Hub:
 
     def absent(self, listing: DatasetListing, files: Sequence[HubFile]) -> tuple[HubFile, ...]:
         """Those of some files of a data set that are not in the cache."""
-        folder = self._folder(listing.address) / "snapshots" / listing.address.revision
+        folder = cache_folder(listing.address, self.cache) / "snapshots" / listing.address.revision
         return tuple(one for one in files if not (folder / one.path).exists())
-
-    def _folder(self, address: HubAddress) -> Path:
-        return self.cache / f"datasets--{address.repo.replace('/', '--')}"
 
     def fetch(
         self,
@@ -134,7 +130,7 @@ class Hub:
             DataError: a file cannot be had, or is not the one that is listed.
         """
         address = listing.address
-        folder = self._folder(address)
+        folder = cache_folder(address, self.cache)
         with _explained(address, is_offline=self._is_offline), ThreadPoolExecutor(_AT_ONCE) as pool:
             futures = [pool.submit(self._fetch_one, address, one) for one in files]
             try:
@@ -199,8 +195,7 @@ def _is_as_listed(path: Path, file: HubFile) -> bool:
         return False
     digest = hashlib.sha256() if file.sha256 else hashlib.sha1(b"blob %d\0" % file.n_bytes)  # noqa: S324
     with path.open("rb") as opened:
-        while block := opened.read(_BLOCK):
-            digest.update(block)
+        hashlib.file_digest(opened, lambda: digest)
     return digest.hexdigest() == (file.sha256 or file.git_sha1)
 
 

@@ -43,7 +43,7 @@ def combine(scores: Sequence[Score], *, rule: str = "majority") -> Score:
     if not asked or len(scores) == 1:
         return scores[0]
     verdicts = tuple(verdict for score in scores for verdict in score.verdicts)
-    voted = [score for score in asked if _has_value(score)]
+    voted = [score for score in asked if all(v.value is not None for v in score.verdicts)]
     first = asked[0]
     counts = Counter(score.value for score in voted).most_common()
     if 2 * len(voted) < len(asked):
@@ -60,20 +60,12 @@ def combine(scores: Sequence[Score], *, rule: str = "majority") -> Score:
     points = [verdict.points for verdict in verdicts if verdict.points is not None]
     return Score(
         outcome=winner.outcome,
-        value=_mean(voted) if rule == "mean" else winner.value,
+        value=sum(s.value or 0.0 for s in voted) / len(voted) if rule == "mean" else winner.value,
         scorer=winner.scorer,
         scorer_version=winner.scorer_version,
         points=sum(points) / len(points) if points else None,
         verdicts=verdicts,
     )
-
-
-def _mean(voted: Sequence[Score]) -> float:
-    return sum(score.value or 0.0 for score in voted) / len(voted)
-
-
-def _has_value(score: Score) -> bool:
-    return all(verdict.value is not None for verdict in score.verdicts)
 
 
 def _without_value(failed: Failed, like: Score, verdicts: tuple[Verdict, ...]) -> Score:

@@ -263,12 +263,7 @@ def read_map(text: str) -> ColumnMap:
     try:
         return msgspec.convert(table, ColumnMap)
     except msgspec.ValidationError as error:
-        cause = error.__cause__
-        raise UsageError(
-            str(cause)
-            if isinstance(cause, UsageError)
-            else f"{first or '--map'}: {files.explained(error, record=ColumnMap)}"
-        ) from error
+        raise UsageError(f"{first or '--map'}: {files.why_no_record(error, record=ColumnMap)}") from error
 
 
 def whole_map(text: str) -> str:

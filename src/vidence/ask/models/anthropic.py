@@ -25,7 +25,7 @@ from vidence.ask.models.http import (
 from vidence.ask.models.images import Pieces
 from vidence.contracts import Request
 from vidence.errors import RejectedRequestError, UsageError
-from vidence.records import ImagePart, Part, Reply, Sampling, TextPart, Usage, VideoPart
+from vidence.records import ImagePart, Part, Reply, Sampling, TextPart, VideoPart
 
 ADDRESS = "https://api.anthropic.com"
 VERSION = "2026-10-21"  # of the API
@@ -207,26 +207,21 @@ class MessagesDialect(Dialect):
         if body.content is None:
             raise without_reply(answer, self._server, lacks="content")
         finish = finish_of(body.stop_reason)
-        details = body.stop_details or _StopDetails()
+        details, usage = body.stop_details or _StopDetails(), body.usage or _Usage()
+        # Both are input, too; the API counts them apart.
+        cached, new = usage.cache_read_input_tokens, usage.cache_creation_input_tokens
         return Reply(
             text="".join(_text(block) for block in body.content),
             reasoning="\n\n".join(b.thinking for b in body.content if b.type == "thinking" and b.thinking),
             finish=finish,
             refusal=(details.explanation or details.category or "") if finish == "refusal" else "",
             model=body.model or "",
-            usage=self._usage(body.usage),
-        )
-
-    def _usage(self, usage: "_Usage | None") -> Usage:
-        """Tokens read from and written to the cache are input, too; the API counts them apart."""
-        if usage is None:
-            return Usage()
-        cached, new = usage.cache_read_input_tokens, usage.cache_creation_input_tokens
-        return self.usage(
-            read=[usage.input_tokens, new, cached],
-            wrote=[usage.output_tokens],
-            cached=cached,
-            cache_write=new,
+            usage=self.usage(
+                read=[usage.input_tokens, new, cached],
+                wrote=[usage.output_tokens],
+                cached=cached,
+                cache_write=new,
+            ),
         )
 
 

@@ -36,7 +36,7 @@ from vidence.ask.models.http import (
 from vidence.ask.models.images import Pieces
 from vidence.contracts import Request
 from vidence.errors import AccessError, ModelError, RejectedRequestError, TransientModelError, UsageError
-from vidence.records import ImagePart, Part, Reply, TextPart, Usage, VideoPart
+from vidence.records import ImagePart, Part, Reply, TextPart, VideoPart
 
 ADDRESS = "https://generativelanguage.googleapis.com"
 MOST_LOGPROBS = 20  # the API's limit
@@ -238,7 +238,7 @@ class GeminiDialect(Dialect):
     def read(self, answer: Answer, *, letters: Collection[str]) -> Reply:
         """See `Dialect.read`; a prompt or a reply that was blocked is a refusal."""
         body = decode(answer, self._server, kind=_Body, what="reply", api="a Gemini API")
-        feedback = body.prompt_feedback or _Feedback()
+        feedback, usage = body.prompt_feedback or _Feedback(), body.usage_metadata or _Usage()
         if not body.candidates and not feedback.block_reason:
             raise without_reply(answer, self._server, lacks="candidates")
         candidate = first(body.candidates) if body.candidates else _Candidate()
@@ -257,17 +257,13 @@ class GeminiDialect(Dialect):
             finish=finish,
             refusal=refusal,
             model=body.model_version or "",
-            usage=self._usage(body.usage_metadata),
+            usage=self.usage(
+                read=[usage.prompt_token_count],
+                wrote=[usage.candidates_token_count, usage.thoughts_token_count],  # billed alike
+                cached=usage.cached_content_token_count,
+            ),
             choice_logps=choice_logps(_positions(candidate.logprobs_result), letters),
         )
-
-    def _usage(self, usage: "_Usage | None") -> Usage:
-        """Thoughts are billed as output; the API counts them apart."""
-        if usage is None:
-            return Usage()
-        wrote = [usage.candidates_token_count, usage.thoughts_token_count]
-        cached = usage.cached_content_token_count
-        return self.usage(read=[usage.prompt_token_count], wrote=wrote, cached=cached)
 
     async def close(self) -> None:
         """Delete what was uploaded."""

@@ -8,19 +8,18 @@ function. A `contracts.Model` that stands under the name is taken as it is.
 import io
 import threading
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Annotated, ClassVar, cast
+from typing import Annotated, cast
 
 import anyio.to_thread
 import msgspec
 from msgspec import Meta
 from PIL import Image
 
-from vidence.ask.functions import Call, FunctionSource, find, has_all
+from vidence.ask.functions import Call, FunctionSettings, FunctionSource, find, has_all
 from vidence.ask.models.local import LocalModel, images_shown, said
-from vidence.catalog import CodePath
 from vidence.contracts import Model, Request
 from vidence.errors import AccessError, RejectedRequestError
-from vidence.records import Record, Reply
+from vidence.records import Reply
 
 OFFERED = {
     "prompt": "the words, one text",
@@ -37,12 +36,9 @@ RETURNS = "the reply as a str or a vidence.Reply"
 WANTED = ("identity", "looks", "by_item", "max_in_flight", "reply", "close")
 
 
-class Settings(Record):
+class Settings(FunctionSettings):
     """Options of ``python:`` models."""
 
-    positional: ClassVar[str] = "function"
-
-    function: Annotated[CodePath, Meta(description="FILE.py:NAME of the function")]
     threads: Annotated[int, Meta(ge=1, description="calls at the same time, unless it is a coroutine")] = 1
 
 

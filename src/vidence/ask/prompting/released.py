@@ -231,8 +231,6 @@ def _texts(tree: ast.AST, variable: str) -> Iterator[str]:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 if (text := _text_of(value, known)) is not None:
                     known[name] = text
-            case _:
-                pass
     for node in ast.walk(tree):
         for block in (getattr(node, "body", None), getattr(node, "orelse", None)):
             if isinstance(block, list) and (text := _text_in(block, variable, known)) is not None:
@@ -252,8 +250,6 @@ def _text_in(block: Sequence[ast.stmt], variable: str, known: Mapping[str, str])
                 text = None if added is None else text + added
             case ast.If() | ast.For() if text is not None and _gives(statement, variable):
                 text += _ADDED
-            case _:
-                pass
     return text
 
 

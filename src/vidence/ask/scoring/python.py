@@ -4,15 +4,12 @@ It takes what its parameters name (``text``, ``letters``, ``choices``, ...) and 
 answer, None where it finds none, or an outcome. A `contracts.Scorer` is taken as it is.
 """
 
-from typing import Annotated, ClassVar, cast
+from typing import cast
 
-from msgspec import Meta
-
-from vidence.ask.functions import Call, FunctionSource, find, has_all
-from vidence.catalog import CodePath
+from vidence.ask.functions import Call, FunctionSettings, FunctionSource, find, has_all
 from vidence.contracts import Scorer
 from vidence.errors import UsageError
-from vidence.records import Answered, Item, Outcome, Record, Refused, Reply, Score, Unreadable
+from vidence.records import Answered, Item, Outcome, Refused, Reply, Score, Unreadable
 
 OFFERED = {
     "text": "the words of the reply",
@@ -26,12 +23,8 @@ RETURNS = "a letter, None where none can be read, or an outcome of vidence.recor
 WANTED = ("name", "version", "reads_letters", "read", "mark")
 
 
-class Settings(Record):
+class Settings(FunctionSettings):
     """Options of the parser."""
-
-    positional: ClassVar[str] = "function"
-
-    function: Annotated[CodePath, Meta(description="FILE.py:NAME of the function")]
 
 
 class FunctionParser:

@@ -4,18 +4,16 @@ It takes what its parameters name (``times_s``, ``n_frames``, ``question``, ...)
 the frames, `n_frames` at most; they are shown in the order of time. A `contracts.Selector` is taken as it is.
 """
 
-from typing import Annotated, ClassVar, cast
+from typing import cast
 
 import numpy as np
-from msgspec import Meta
 from numpy.typing import NDArray
 
-from vidence.ask.functions import Call, FunctionSource, find, has_all
-from vidence.catalog import CodePath
+from vidence.ask.functions import Call, FunctionSettings, FunctionSource, find, has_all
 from vidence.contracts import Selector
 from vidence.errors import UsageError
 from vidence.media.clip import Clip
-from vidence.records import Item, Record
+from vidence.records import Item
 
 OFFERED = {
     "times_s": "the time of every frame in seconds, an array",
@@ -30,12 +28,8 @@ RETURNS = "positions among the frames, counted from 0"
 WANTED = ("version", "select")
 
 
-class Settings(Record):
+class Settings(FunctionSettings):
     """Options of the selector."""
-
-    positional: ClassVar[str] = "function"
-
-    function: Annotated[CodePath, Meta(description="FILE.py:NAME of the function")]
 
 
 class FunctionSelector:

@@ -5,16 +5,12 @@ shows the plan's frames. A `contracts.Strategy` that stands under the name is ta
 """
 
 import inspect
-from typing import Annotated, ClassVar, cast
+from typing import cast
 
-from msgspec import Meta
-
-from vidence.ask.functions import Call, FunctionSource, find, has_all
+from vidence.ask.functions import Call, FunctionSettings, FunctionSource, find, has_all
 from vidence.ask.strategies.once import OfPlan
-from vidence.catalog import CodePath
 from vidence.contracts import Answer, Flow, Question, Strategy
 from vidence.errors import UsageError
-from vidence.records import Record
 
 OFFERED = {"question": "a vidence.contracts.Question"}
 RETURNS = "a vidence.contracts.Answer behind what it yields"
@@ -22,12 +18,8 @@ RETURNS = "a vidence.contracts.Answer behind what it yields"
 WANTED = ("version", "views", "models", "answer")
 
 
-class Settings(Record):
+class Settings(FunctionSettings):
     """Options of the strategy."""
-
-    positional: ClassVar[str] = "function"
-
-    function: Annotated[CodePath, Meta(description="FILE.py:NAME of the generator function")]
 
 
 class FunctionStrategy(OfPlan):
