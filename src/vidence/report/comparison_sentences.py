@@ -12,17 +12,18 @@ from vidence.report.scores import ANSWERED
 from vidence.report.unread import Unanswered
 from vidence.statistics.paired import Comparison
 from vidence.tables.table import has_interval, interval_text, p_words, percent, points, several
+from vidence.text import some
 
 # Below so many questions that tell two runs apart, a few answers decide.
 FEW_APART = 10
 MOST_SETTINGS = 4
 MOST_PARSERS = 3  # in the first sentence
 
-Verdict: TypeAlias = Literal["clear", "unclear", "equal", "no interval"]
+Verdict: TypeAlias = Literal["clear", "not clear", "equal", "no interval"]
 # What follows a difference, in full and in short.
 _ENDINGS: Mapping[Verdict, tuple[str, str]] = {
     "clear": ("", ""),
-    "unclear": (", which cannot be told from zero", ", not to be told from zero"),
+    "not clear": (", which cannot be told from zero", ", not to be told from zero"),
     "equal": ("", ""),
     "no interval": (", and how sure that is cannot be said", ""),
 }
@@ -31,7 +32,7 @@ _ENDINGS: Mapping[Verdict, tuple[str, str]] = {
 def verdict(comparison: Comparison) -> Verdict:
     """What a difference amounts to.
 
-    ``clear``: its interval leaves out 0. ``unclear``: it does not. ``equal``: every question has the same
+    ``clear``: its interval leaves out 0. ``not clear``: it does not. ``equal``: every question has the same
     score in both runs. ``no interval``: there is none, since all questions are on one video or source.
     """
     if comparison.n_first_higher == comparison.n_second_higher == 0:
@@ -39,7 +40,7 @@ def verdict(comparison: Comparison) -> Verdict:
     found = comparison.verdict
     if found == "clear":
         return "clear"
-    return "unclear" if found == "not clear" else "no interval"
+    return "not clear" if found == "not clear" else "no interval"
 
 
 def sentences(compared: Compared) -> tuple[str, ...]:
@@ -114,9 +115,8 @@ def _dependence(compared: Compared) -> str:
     unread = compared.unread
     said = []
     if others := unread.others:
-        listed = "; ".join(f"{one.parser}: {_short(one.comparison)}" for one in others[:MOST_PARSERS])
-        more = f"; and {len(others) - MOST_PARSERS} more" if len(others) > MOST_PARSERS else ""
-        said.append(f"on the parser ({listed}{more})")
+        found = (f"{one.parser}: {_short(one.comparison)}" for one in others)
+        said.append(f"on the parser ({some(found, most=MOST_PARSERS, between='; ')})")
     if unread.is_open:
         ends = f"{_short(unread.worst)} to {_short(unread.best)}"
         said.append(f"on {several(unread.n_unread, 'trial')} without an answer (all wrong or right: {ends})")
@@ -181,7 +181,7 @@ def _corrected(compared: Compared) -> list[str]:
         return []
     found = msgspec.structs.replace(compared.headline, difference=corrected)
     is_open = has_interval(corrected) and corrected.low <= 0 <= corrected.high
-    ending = _ENDINGS["unclear" if is_open else "clear"][1]
+    ending = _ENDINGS["not clear" if is_open else "clear"][1]
     return [f"As people mark the replies, {_above(compared, found)}{ending} ({_interval(compared, found)})."]
 
 
@@ -307,9 +307,5 @@ def _settings(settings: tuple[Setting, ...]) -> list[str]:
     """A warning where the runs differ in more than their models; the table lists everything."""
     if not settings:
         return []
-    listed = "; ".join(
-        f"{setting.name} ({' / '.join(dict.fromkeys(setting.values))})"
-        for setting in settings[:MOST_SETTINGS]
-    )
-    more = f"; and {len(settings) - MOST_SETTINGS} more" if len(settings) > MOST_SETTINGS else ""
-    return [f"What differs besides the model: {listed}{more}."]
+    found = (f"{setting.name} ({' / '.join(dict.fromkeys(setting.values))})" for setting in settings)
+    return [f"What differs besides the model: {some(found, most=MOST_SETTINGS, between='; ')}."]

@@ -7,7 +7,7 @@ from typing import TypeVar
 from vidence.media.whole import write_file
 from vidence.records import OutcomeName
 from vidence.report.comparison import Compared, Provenance, Ranked, Setting, TagDifference
-from vidence.report.comparison_sentences import Verdict, ranked_sentences, sentences, verdict
+from vidence.report.comparison_sentences import ranked_sentences, sentences, verdict
 from vidence.report.pairing import PairedRuns
 from vidence.report.provenance import trial_origin
 from vidence.report.results import OUTCOMES, Run
@@ -31,7 +31,6 @@ from vidence.tables.table import (
 )
 
 JSON_FORMAT = "vidence-comparison/3"
-_NOT_CLEAR: dict[Verdict, str] = {"unclear": "not clear"}
 RowT = TypeVar("RowT")
 
 
@@ -92,8 +91,8 @@ def write_comparison_json(paired: PairedRuns, compared: Compared | Ranked, path:
     section(compared).write_json(path, JSON_FORMAT, runs=runs, compared=compared)
 
 
-def _said(is_clear: bool, otherwise: str = "not clear") -> Cell:
-    return Cell(value=float(is_clear), text="clear" if is_clear else otherwise)
+def _said(is_clear: bool) -> Cell:
+    return Cell(value=float(is_clear), text="clear" if is_clear else "not clear")
 
 
 def _provenance(runs: Sequence[Provenance]) -> Table:
@@ -245,7 +244,7 @@ def _unread(compared: Compared) -> Iterator[Table]:
 
 def _found(comparison: Comparison) -> Cell:
     found = verdict(comparison)
-    return _said(found == "clear", _NOT_CLEAR.get(found, found))
+    return Cell(value=float(found == "clear"), text=found)
 
 
 def _by_tag(compared: Compared, tag: str) -> Table:

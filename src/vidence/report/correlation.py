@@ -311,15 +311,12 @@ def correlate(points: Points, *, rng: np.random.Generator, level: float = 0.95) 
     if len(points.points) < 3:
         left = f" ({' '.join(points.notes)})" if points.notes else ""
         raise UsageError(f"{several(len(points.points), 'point')}{left}; a correlation needs three or more")
-    for axis, values in (
-        (points.x, {one.x for one in points.points}),
-        (points.y, {one.y for one in points.points}),
-    ):
-        if len(values) == 1:
-            raise UsageError(
-                f"{axis} is {values.pop():g} at every point; a correlation needs values that differ"
-            )
     x, y = [one.x for one in points.points], [one.y for one in points.points]
+    for axis, values in ((points.x, x), (points.y, y)):
+        if len(set(values)) == 1:
+            raise UsageError(
+                f"{axis} is {values[0]:g} at every point; a correlation needs values that differ"
+            )
     clusters = [one.cluster for one in points.points]
     strata = [one.stratum for one in points.points]
     settings = Resampling(level=level)

@@ -1,7 +1,7 @@
 """Whether two scores go together over models or values of a tag, and how far they could."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -60,6 +60,13 @@ class OverModels:
     ceiling: float
 
 
+def _both(rows: Rows, scores: Scores) -> Iterator[ByValue | None]:
+    """The two scores by value."""
+    base = where_of(scores.where, what="where=")
+    for axis, text in (("x", scores.x), ("y", scores.y)):
+        yield ByValue.of(rows, by=scores.by, where={**base, **where_of(text, what=f"{axis}=")})
+
+
 def over_values(rows: Rows, scores: Scores, *, rng: np.random.Generator, level: float = 0.95) -> OverModels:
     """Correlate two means over models, a point for each value of a tag.
 
@@ -79,11 +86,7 @@ def over_values(rows: Rows, scores: Scores, *, rng: np.random.Generator, level: 
     Source: ActPLD, figures 8 and 10.
     Departs: the paper prints p below .0001 alone; interval, permutation and ceiling are ours.
     """
-    base = where_of(scores.where, what="where=")
-    first, second = (
-        ByValue.of(rows, by=scores.by, where={**base, **where_of(text, what=f"{name}=")})
-        for name, text in (("x", scores.x), ("y", scores.y))
-    )
+    first, second = _both(rows, scores)
     if first is None or second is None:
         raise UsageError(
             f"no value of {scores.by!r} has both scores ({scores.x} and {scores.y}) of every model"
@@ -179,11 +182,7 @@ def points_of_pairs(rows: Rows, scores: Scores) -> tuple[Point, ...]:
 
 def _pairs(name: str, rows: Sequence[TrialRow], scores: Scores) -> tuple[list[Point], str]:
     """The points of one model, and which of both scores it lacks; empty where it has them."""
-    base = where_of(scores.where, what="where=")
-    first, second = (
-        ByValue.of({name: rows}, by=scores.by, where={**base, **where_of(text, what=f"{axis}=")})
-        for axis, text in (("x", scores.x), ("y", scores.y))
-    )
+    first, second = _both({name: rows}, scores)
     if first is None or second is None:
         return [], scores.x if first is None else scores.y
     return [

@@ -30,6 +30,7 @@ from vidence.report.results import Row, Run
 from vidence.report.sections import Section
 from vidence.tables.export import said_as_json
 from vidence.tables.table import several
+from vidence.text import some
 
 _BUDGET_BYTES = 60_000_000
 
@@ -70,9 +71,8 @@ def _frames_note(trial: Trial) -> str:
     frames = trial.selection.frames if trial.selection else ()
     if not frames:
         return "No frames were shown."
-    times = ", ".join(f"{frame.time_s:.2f}" for frame in frames[:MOST_TIMES])
-    more = f" and {len(frames) - MOST_TIMES:,} more" if len(frames) > MOST_TIMES else ""
-    return f"{several(len(frames), 'frame')}, at {times}{more} s."
+    times = some((f"{frame.time_s:.2f}" for frame in frames), most=MOST_TIMES)
+    return f"{several(len(frames), 'frame')}, at {times} s."
 
 
 def draw(

@@ -46,17 +46,17 @@ def run_fragment(run: Run, *, title: str, level: float = 0.95) -> str:
     found = excerpts(run.folder, run.folder / "page", level=level)
     diagnosed = tuple(one.without_link() for one in found)
     view = view_of(run, tables, title=title, view_id="run", diagnosed=diagnosed)
-    return _piece(view=view, most_problems=MOST_PROBLEMS)
+    return render(_TEMPLATE, view=view, most_problems=MOST_PROBLEMS)
 
 
 def section_fragment(section: Section) -> str:
     """A part such as that of a comparison, without its heading."""
-    return _piece(section=section)
+    return render(_TEMPLATE, section=section)
 
 
 def diagnosed_fragment(diagnosed: Diagnosed) -> str:
     """All tables and figures of a diagnostic, below what it says of how far it got."""
-    return _piece(sentences=diagnosed.sentences, statements=diagnosed.statements)
+    return render(_TEMPLATE, sentences=diagnosed.sentences, statements=diagnosed.statements)
 
 
 def list_fragment(
@@ -71,7 +71,7 @@ def list_fragment(
         links: by the keys of row and column what stands in place of the text of a cell.
         ticks: by their keys the rows that can be chosen as ``run`` of a form, and whether they are.
     """
-    return _piece(listed=table, links=links or {}, ticks=ticks or {})
+    return render(_TEMPLATE, listed=table, links=links or {}, ticks=ticks or {})
 
 
 def words_fragment(title: str, headings: tuple[str, str], rows: Sequence[tuple[str, str, str]]) -> str:
@@ -97,17 +97,4 @@ def reply_fragment(run: Run, row: Row) -> str:
 def _entry_piece(item: Item, *told: RunReply) -> str:
     entry = Entry(id="", item=item, told=told, tag_ids="", is_one_order=True)
     browser = Browser(note="", entries=(entry,), statuses=(), tags=(), sheets={})
-    return _piece(entry=entry, browser=browser, **SAID_OF_TRIALS)
-
-
-def _piece(**values: object) -> str:
-    known: dict[str, object] = {
-        "entry": None,
-        "view": None,
-        "section": None,
-        "listed": None,
-        "sentences": (),
-        "statements": (),
-        "most_problems": 0,
-    }
-    return render(_TEMPLATE, **(known | values))
+    return render(_TEMPLATE, entry=entry, browser=browser, **SAID_OF_TRIALS)

@@ -12,6 +12,7 @@ from vidence.ask.mapping.rows import read_rows
 from vidence.errors import DataError, UsageError
 from vidence.records import Record
 from vidence.tables.table import several
+from vidence.text import some
 
 MOST_POINTS = 4.0
 """The scale of people and of the judges that give points, from 0."""
@@ -117,10 +118,9 @@ def read_labels(path: Path, *, names: Mapping[str, str], replies: frozenset[Key]
             )
         found.append(label)
     if unknown:
-        more = f"; and {len(unknown) - _SHOWN:,} more" if len(unknown) > _SHOWN else ""
         raise DataError(
             f"{several(len(unknown), 'label')} of replies that are not there: "
-            f"{'; '.join(unknown[:_SHOWN])}{more}. "
+            f"{some(unknown, most=_SHOWN, between='; ')}. "
             "Mend the file, or name the runs that they are about"
         )
     if not found:

@@ -25,7 +25,7 @@ from vidence.report.judge_labels import (
     read_labels,
     run_by_name,
 )
-from vidence.report.results import Run
+from vidence.report.results import Row, Run
 from vidence.report.side_by_side import run_names
 from vidence.statistics.intervals import mean_interval
 from vidence.tables.table import several
@@ -85,20 +85,18 @@ def names_of(runs: Sequence[Run]) -> tuple[tuple[str, ...], dict[str, str]]:
     return names, run_by_name(names, others)
 
 
-def replies_of(runs: Sequence[Run]) -> frozenset[Key]:
-    """Every stored reply."""
-    return frozenset(
-        (name, row.item.item_id, row.trial.repeat)
-        for name, run in zip(run_names(runs), runs, strict=True)
-        for row in run.rows
-        if row.trial.reply is not None
-    )
+def _replied(runs: Sequence[Run]) -> Iterator[tuple[Key, Row]]:
+    """The trials with a reply, each with its key."""
+    for name, run in zip(run_names(runs), runs, strict=True):
+        for row in run.rows:
+            if row.trial.reply is not None:
+                yield (name, row.item.item_id, row.trial.repeat), row
 
 
 def labels_of(runs: Sequence[Run], path: Path) -> Labels:
     """The table of labels at `path` about these runs; see `judge_labels.read_labels`."""
     _, words = names_of(runs)
-    return read_labels(path, names=words, replies=replies_of(runs))
+    return read_labels(path, names=words, replies=frozenset(key for key, _ in _replied(runs)))
 
 
 def material(runs: Sequence[Run], lines: Sequence[JudgedReply], labels: Labels | None) -> Material:
@@ -108,22 +106,17 @@ def material(runs: Sequence[Run], lines: Sequence[JudgedReply], labels: Labels |
         DataError: a verdict is about a reply that is not there, or is there twice.
         UsageError: there is no reply.
     """
-    rows = [
-        ((name, row.item.item_id, row.trial.repeat), row, run)
-        for name, run in zip(run_names(runs), runs, strict=True)
-        for row in run.rows
-        if row.trial.reply is not None
-    ]
+    rows = list(_replied(runs))
     if not rows:
         raise UsageError("there is no stored reply in these runs, so there is nothing to judge")
-    keys = tuple(key for key, _, _ in rows)
+    keys = tuple(key for key, _ in rows)
     of_replies = labels.of_replies() if labels else {}
     given = [of_replies.get(key, []) for key in keys]
     people = [majority(some) for some in given]
     replies = figures.Replies(
         runs=tuple(key[0] for key in keys),
         questions=tuple(f"{key[1]}\n{key[2]}" for key in keys),
-        clusters=tuple(row.item.source_id for _, row, _ in rows),
+        clusters=tuple(row.item.source_id for _, row in rows),
         people=_numbers(people),
         people_points=_numbers(mean_points(some) for some in given),
         names=run_names(runs),

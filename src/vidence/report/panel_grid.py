@@ -1,7 +1,7 @@
 """The runs of a panel as a grid of models, conditions and benchmarks, which views turn into tables."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -239,16 +239,12 @@ def _check_releases(cells: Sequence[GridCell]) -> None:
             raise _of_releases(next(iter(found.values())).benchmark, f"revision ({said})")
     seen: dict[tuple[str, str, str], tuple[object, GridCell]] = {}
     for cell in cells:
-        for item_id, item in _items(cell.run):
+        for item_id, item in {row.item.item_id: own_item(row) for row in cell.run.rows}.items():
             place = (cell.benchmark, cell.run.plan.split, item_id)
             first, other = seen.setdefault(place, (_content(item), cell))
             if first != _content(item):
                 what = f"question {item_id!r} ({other.label} against {cell.label})"
                 raise _of_releases(cell.benchmark, what)
-
-
-def _items(run: Run) -> Iterator[tuple[str, Item]]:
-    yield from {row.item.item_id: own_item(row) for row in run.rows}.items()
 
 
 def _content(item: Item) -> object:

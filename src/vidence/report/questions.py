@@ -29,7 +29,8 @@ from vidence.records import (
     VideoPart,
 )
 from vidence.report.results import Row, Run
-from vidence.tables.table import percent
+from vidence.tables.table import percent, several
+from vidence.text import some
 
 MOST_FRAMES = 16
 N_COLUMNS = 4
@@ -258,13 +259,9 @@ def shown_words(trial: Trial) -> str:
         return "The whole video was sent."
     if selection is None or not selection.frames:
         return "No frames were shown."
-    frames = selection.frames
-    n = len(frames)
-    times = ", ".join(f"{frame.time_s:.2f}" for frame in frames[:MOST_TIMES])
-    more = f" and {n - MOST_TIMES:,} more" if n > MOST_TIMES else ""
-    what = f"{n:,} frames" if n > 1 else "1 frame"
-    note = f" {selection.note}" if selection.note else ""
-    return f"{what} of {selection.n_candidates:,} by {selection.selector}, at {times}{more} s.{note}"
+    times = some((f"{frame.time_s:.2f}" for frame in selection.frames), most=MOST_TIMES)
+    what = f"{several(len(selection.frames), 'frame')} of {selection.n_candidates:,}"
+    return f"{what} by {selection.selector}, at {times} s. {selection.note}".rstrip()
 
 
 def logp_words(row: Row) -> str:

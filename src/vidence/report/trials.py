@@ -6,7 +6,7 @@ CSV; tags are one object in JSON lines, and a column for each elsewhere.
 
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -44,16 +44,16 @@ Kind: TypeAlias = Literal[
 ]  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
-class TrialColumn:
+@dataclass(frozen=True)
+class Column:
     """One column: its name, what stands in it, and what that is."""
 
     name: str
     kind: Kind
     of: Callable[[Run, Row], Plain]
-    holds: type[msgspec.Struct] | None = None
-    """The record whose fields an object has."""
     note: str = ""
+    holds: type[msgspec.Struct] | None = field(default=None, kw_only=True)
+    """The record whose fields an object has."""
 
 
 # --------------------------------------------------------------------------- the parts of a trial
@@ -156,92 +156,81 @@ def _provenance(run: Run, row: Row) -> Plain:
     return None if known is None else msgspec.structs.asdict(known)
 
 
-def _column(  # noqa: PLR0917 - the columns of a table of columns
-    name: str,
-    kind: Kind,
-    of: Callable[[Run, Row], Plain],
-    note: str = "",
-    *,
-    holds: type[msgspec.Struct] | None = None,
-) -> TrialColumn:
-    return TrialColumn(name=name, kind=kind, of=of, holds=holds, note=note)
-
-
-FIRST: tuple[TrialColumn, ...] = (
-    _column("item_id", "text", lambda run, row: row.item.item_id),
-    _column("model", "text", lambda run, row: run.plan.model),
-    _column("parser", "text", lambda run, row: row.score.scorer, "who scored it: a parser, or a judge"),
-    _column("outcome", "text", lambda run, row: row.outcome, "answered, unreadable, refused or failed"),
-    _column("read", "text", lambda run, row: row.read, "the answer that was read"),
-    _column("gold", "text", lambda run, row: row.item.answer),
-    _column(
+FIRST: tuple[Column, ...] = (
+    Column("item_id", "text", lambda run, row: row.item.item_id),
+    Column("model", "text", lambda run, row: run.plan.model),
+    Column("parser", "text", lambda run, row: row.score.scorer, "who scored it: a parser, or a judge"),
+    Column("outcome", "text", lambda run, row: row.outcome, "answered, unreadable, refused or failed"),
+    Column("read", "text", lambda run, row: row.read, "the answer that was read"),
+    Column("gold", "text", lambda run, row: row.item.answer),
+    Column(
         "correct",
         "number",
         lambda run, row: row.correct,
         "1 or 0, or between for partial scores; nothing while a judge is still to be asked",
     ),
 )
-REST: tuple[TrialColumn, ...] = (
-    _column("run", "text", lambda run, row: run.name, "the name of the run folder"),
-    _column("benchmark", "text", lambda run, row: run.plan.benchmark),
-    _column("split", "text", lambda run, row: run.plan.split),
-    _column("repeat", "whole", lambda run, row: row.trial.repeat, "from 0"),
-    _column("video", "text", lambda run, row: row.item.video_id),
-    _column("source_id", "text", lambda run, row: row.item.source_id, "the unit of the intervals"),
-    _column("media", "objects", lambda run, row: _all(row.item.media), holds=Media),
-    _column("question", "text", lambda run, row: row.item.question),
-    _column("choices", "texts", lambda run, row: row.item.choices, "in the order shown"),
-    _column("choice_order", "wholes", lambda run, row: row.trial.choice_order, "empty: the item's own"),
-    _column("answer_kind", "text", lambda run, row: row.item.answer_kind),
-    _column("evidence", "objects", lambda run, row: _all(row.item.evidence), holds=Evidence),
-    _column("rationale", "text", lambda run, row: row.item.rationale),
-    _column("hints", "texts", lambda run, row: row.item.hints),
-    _column("knowledge", "texts", lambda run, row: row.item.knowledge),
-    _column("provenance", "object", _provenance, holds=Provenance),
-    _column("selector", "text", _from_selection(lambda one: one.selector)),
-    _column("selector_version", "whole", _from_selection(lambda one: one.version)),
-    _column("n_candidates", "whole", _from_selection(lambda one: one.n_candidates)),
-    _column("frame_index", "wholes", _from_selection(lambda one: tuple(f.frame_index for f in one.frames))),
-    _column("frame_time_s", "numbers", _from_selection(lambda one: tuple(f.time_s for f in one.frames))),
-    _column("frame_media", "wholes", _from_selection(lambda one: tuple(f.media_index for f in one.frames))),
-    _column("selection_note", "text", _from_selection(lambda one: one.note)),
-    _column("system", "text", _from_prompt(lambda one: one.system)),
-    _column("prompt", "text", _from_prompt(marked_text), "with <image> and <video> where these stand"),
-    _column("template", "text", _from_prompt(lambda one: one.template)),
-    _column("images", "texts", _from_images(lambda one: one.digest), "SHA-256"),
-    _column("image_width_px", "wholes", _from_images(lambda one: one.width_px)),
-    _column("image_height_px", "wholes", _from_images(lambda one: one.height_px)),
-    _column(
+REST: tuple[Column, ...] = (
+    Column("run", "text", lambda run, row: run.name, "the name of the run folder"),
+    Column("benchmark", "text", lambda run, row: run.plan.benchmark),
+    Column("split", "text", lambda run, row: run.plan.split),
+    Column("repeat", "whole", lambda run, row: row.trial.repeat, "from 0"),
+    Column("video", "text", lambda run, row: row.item.video_id),
+    Column("source_id", "text", lambda run, row: row.item.source_id, "the unit of the intervals"),
+    Column("media", "objects", lambda run, row: _all(row.item.media), holds=Media),
+    Column("question", "text", lambda run, row: row.item.question),
+    Column("choices", "texts", lambda run, row: row.item.choices, "in the order shown"),
+    Column("choice_order", "wholes", lambda run, row: row.trial.choice_order, "empty: the item's own"),
+    Column("answer_kind", "text", lambda run, row: row.item.answer_kind),
+    Column("evidence", "objects", lambda run, row: _all(row.item.evidence), holds=Evidence),
+    Column("rationale", "text", lambda run, row: row.item.rationale),
+    Column("hints", "texts", lambda run, row: row.item.hints),
+    Column("knowledge", "texts", lambda run, row: row.item.knowledge),
+    Column("provenance", "object", _provenance, holds=Provenance),
+    Column("selector", "text", _from_selection(lambda one: one.selector)),
+    Column("selector_version", "whole", _from_selection(lambda one: one.version)),
+    Column("n_candidates", "whole", _from_selection(lambda one: one.n_candidates)),
+    Column("frame_index", "wholes", _from_selection(lambda one: tuple(f.frame_index for f in one.frames))),
+    Column("frame_time_s", "numbers", _from_selection(lambda one: tuple(f.time_s for f in one.frames))),
+    Column("frame_media", "wholes", _from_selection(lambda one: tuple(f.media_index for f in one.frames))),
+    Column("selection_note", "text", _from_selection(lambda one: one.note)),
+    Column("system", "text", _from_prompt(lambda one: one.system)),
+    Column("prompt", "text", _from_prompt(marked_text), "with <image> and <video> where these stand"),
+    Column("template", "text", _from_prompt(lambda one: one.template)),
+    Column("images", "texts", _from_images(lambda one: one.digest), "SHA-256"),
+    Column("image_width_px", "wholes", _from_images(lambda one: one.width_px)),
+    Column("image_height_px", "wholes", _from_images(lambda one: one.height_px)),
+    Column(
         "image_frames",
         "lists",
         _from_images(lambda one: one.frames),
         "positions in frame_index; several in a montage",
     ),
-    _column("reply", "text", _from_reply(lambda one: one.text)),
-    _column("reasoning", "text", _from_reply(lambda one: one.reasoning)),
-    _column("finish", "text", _from_reply(lambda one: one.finish), "length: cut off"),
-    _column("refusal", "text", _from_reply(lambda one: one.refusal)),
-    _column("reply_model", "text", _from_reply(lambda one: one.model), "as the server calls it"),
-    _column("is_guess", "truth", _from_reply(lambda one: one.is_guess)),
-    _column("logged", "number", _from_reply(lambda one: one.logged)),
-    _column("n_asked", "whole", lambda run, row: len(row.trial.replies), "replies on the way, this included"),
-    _column(
+    Column("reply", "text", _from_reply(lambda one: one.text)),
+    Column("reasoning", "text", _from_reply(lambda one: one.reasoning)),
+    Column("finish", "text", _from_reply(lambda one: one.finish), "length: cut off"),
+    Column("refusal", "text", _from_reply(lambda one: one.refusal)),
+    Column("reply_model", "text", _from_reply(lambda one: one.model), "as the server calls it"),
+    Column("is_guess", "truth", _from_reply(lambda one: one.is_guess)),
+    Column("logged", "number", _from_reply(lambda one: one.logged)),
+    Column("n_asked", "whole", lambda run, row: len(row.trial.replies), "replies on the way, this included"),
+    Column(
         "steps", "objects", _steps, "those replies, of a strategy that asks more than once", holds=StepRow
     ),
-    _column("input_tokens", "whole", lambda run, row: row.trial.usage.input_tokens, "of all replies"),
-    _column("output_tokens", "whole", lambda run, row: row.trial.usage.output_tokens, "of all replies"),
-    _column("cost_usd", "number", cost_usd, "of all replies, at the prices of the plan"),
-    _column("latency_s", "number", _from_reply(lambda one: one.latency_s)),
-    _column("is_remembered", "truth", lambda run, row: row.trial.is_remembered, "not paid again"),
-    _column("choice_logps", "logps", _from_reply(lambda one: one.choice_logps), "natural logarithms"),
-    _column("parser_version", "whole", lambda run, row: row.score.scorer_version),
-    _column("rule", "text", _rule, "how the answer was found"),
-    _column("reason", "text", lambda run, row: reason(row), "why there is no answer"),
-    _column("stage", "text", _failed(lambda one: one.stage), "where a failed trial failed"),
-    _column("error", "text", _failed(lambda one: one.error)),
-    _column("points", "number", lambda run, row: row.score.points, "on the scorer's own scale"),
-    _column("verdicts", "objects", lambda run, row: _all(row.score.verdicts), holds=Verdict),
-    _column("unanswered", "objects", lambda run, row: _all(row.score.unanswered), holds=Verdict),
+    Column("input_tokens", "whole", lambda run, row: row.trial.usage.input_tokens, "of all replies"),
+    Column("output_tokens", "whole", lambda run, row: row.trial.usage.output_tokens, "of all replies"),
+    Column("cost_usd", "number", cost_usd, "of all replies, at the prices of the plan"),
+    Column("latency_s", "number", _from_reply(lambda one: one.latency_s)),
+    Column("is_remembered", "truth", lambda run, row: row.trial.is_remembered, "not paid again"),
+    Column("choice_logps", "logps", _from_reply(lambda one: one.choice_logps), "natural logarithms"),
+    Column("parser_version", "whole", lambda run, row: row.score.scorer_version),
+    Column("rule", "text", _rule, "how the answer was found"),
+    Column("reason", "text", lambda run, row: reason(row), "why there is no answer"),
+    Column("stage", "text", _failed(lambda one: one.stage), "where a failed trial failed"),
+    Column("error", "text", _failed(lambda one: one.error)),
+    Column("points", "number", lambda run, row: row.score.points, "on the scorer's own scale"),
+    Column("verdicts", "objects", lambda run, row: _all(row.score.verdicts), holds=Verdict),
+    Column("unanswered", "objects", lambda run, row: _all(row.score.unanswered), holds=Verdict),
 )
 NAMES: frozenset[str] = frozenset(column.name for column in (*FIRST, *REST)) | {"tags"}
 
@@ -274,13 +263,13 @@ def trial_records(run: Run) -> Iterator[dict[str, Plain]]:
         yield record
 
 
-def _all_columns(runs: Sequence[Run]) -> tuple[TrialColumn, ...]:
+def _all_columns(runs: Sequence[Run]) -> tuple[Column, ...]:
     """All columns, with one for each tag between."""
 
     def of(tag: str) -> Callable[[Run, Row], Plain]:
         return lambda run, row: row.item.tags.get(tag)
 
-    between = (_column(column, "text", of(tag)) for tag, column in tag_columns(runs).items())
+    between = (Column(column, "text", of(tag)) for tag, column in tag_columns(runs).items())
     return (*FIRST, *between, *REST)
 
 
@@ -357,7 +346,7 @@ _FIELDS: Mapping[str, Kind] = {
 }  # fmt: skip
 
 
-def _arrow_type(column: TrialColumn) -> "pa.DataType":
+def _arrow_type(column: Column) -> "pa.DataType":
     import pyarrow as pa
 
     simple = {"text": pa.string(), "whole": pa.int64(), "number": pa.float64(), "truth": pa.bool_()}

@@ -115,7 +115,7 @@ def unread(paired: PairedRuns, *, tag: str = "", level: float = 0.95) -> Unread:
     )
     readings = [as_compared]
     for name, runs in _read_by_parsers(paired.runs).items():
-        again = _with_values(paired, runs, _score)
+        again = _with_values(paired, runs, lambda row: row.correct)
         first, second = unanswered(again)
         comparison = difference(again, tag, level=level)
         readings.append(
@@ -141,10 +141,6 @@ def _answered_by_all(paired: PairedRuns) -> list[int]:
     """The positions of the questions that every run answered in every repeat."""
     silent = {row.item.item_id for run in paired.runs for row in run.rows if row.outcome != ANSWERED}
     return [i for i, item in enumerate(paired.items) if item.item_id not in silent]
-
-
-def _score(row: Row) -> float | None:
-    return row.correct
 
 
 def _filled(value: float) -> _Mark:

@@ -90,7 +90,7 @@ def test_a_difference_that_may_be_nothing_is_said_to_be_so(makes):
     first = [1, 0] * 6 + [1] * 40
     second = [0, 1] * 5 + [1, 1] + [1] * 40
     found = compared(makes.two(first, second))
-    assert verdict(found.headline) == "unclear"
+    assert verdict(found.headline) == "not clear"
     assert sentences(found)[0].startswith(
         "scripted:b is 1.9 points above scripted:a, which cannot be told from zero (90.4 % against 88.5 %; "
     )
@@ -120,7 +120,7 @@ def test_equal_runs_are_called_equal(makes):
     assert "score alike to a tenth of a point, which cannot be told from zero (50.0 %" in swapped[0]
 
 
-@pytest.mark.parametrize(("n_better", "said"), [(5, "unclear"), (6, "clear")])
+@pytest.mark.parametrize(("n_better", "said"), [(5, "not clear"), (6, "clear")])
 def test_five_questions_that_differ_are_not_enough(makes, n_better, said):
     found = compared(makes.two([0] * 60, [1] * n_better + [0] * (60 - n_better)))
     assert found.headline.p_value == 2.0 ** (1 - n_better)
