@@ -36,7 +36,8 @@ class _Commands(click.Group):
         except UnknownNameError:
             if ctx.resilient_parsing:  # half a word is completed
                 return None
-            _refuse_removed("commands", cmd_name, f"vidence {cmd_name}")
+            if sentence := replacement("commands", cmd_name):
+                raise UsageError(f"vidence {cmd_name} has been removed. {sentence}") from None
             raise
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
@@ -88,13 +89,6 @@ def replacement(table: str, name: str) -> str | None:
     from vidence.installation import packaged
 
     return packaged("vidence.cli", "removed.toml", dict[str, dict[str, str]])[table].get(name)
-
-
-def _refuse_removed(table: str, name: str, shown: str) -> None:
-    """Raise for a name that has been removed, with what replaces it."""
-    sentence = replacement(table, name)
-    if sentence is not None:
-        raise UsageError(f"{shown} has been removed. {sentence}")
 
 
 def _with_new_name(error: click.ClickException) -> click.ClickException:

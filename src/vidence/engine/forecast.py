@@ -9,7 +9,6 @@ from vidence.ask.prompting.compose import Layout
 from vidence.catalog import parse_spec
 from vidence.contracts import Drawing
 from vidence.engine.environment import Environment
-from vidence.engine.events import Event
 from vidence.engine.plan import Plan
 from vidence.engine.prepare import PreparedRun
 from vidence.engine.session import opened_session
@@ -33,7 +32,7 @@ async def forecast(plan: Plan, *, environment: Environment, now: datetime) -> Ta
     Raises:
         VidenceError: the run could not begin.
     """
-    async with opened_session(plan, environment=environment, now=now, on_event=_unheard) as session:
+    async with opened_session(plan, environment=environment, now=now, on_event=lambda _: None) as session:
         prepared = session.prepared
         notes: list[str] = []
         if plan.strategy != "once":
@@ -80,10 +79,6 @@ async def forecast(plan: Plan, *, environment: Environment, now: datetime) -> Ta
         ),
         note="; ".join(dict.fromkeys([assumed, *notes])),
     )
-
-
-def _unheard(event: Event) -> None:
-    """Events of a run that is not made."""
 
 
 def _whole(each: float | None, n: int) -> int | None:

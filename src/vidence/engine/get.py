@@ -480,10 +480,9 @@ def noted(cache_root: Path, benchmark: str) -> Got:
     if path.is_file():
         return _read_note(path, f"fetch it again: vidence get {benchmark}")
     release = _release(benchmark)
-    if release is None:
-        raise UsageError(f"say where the questions of {benchmark} are with --data")
-    if release.absent:
-        raise UsageError(f"say where the questions of {benchmark} are with --data; {release.absent}")
+    if release is None or release.absent:
+        why = f"; {release.absent}" if release else ""
+        raise UsageError(f"say where the questions of {benchmark} are with --data{why}")
     raise UsageError(
         f"{benchmark} was not fetched: say vidence get {benchmark} --media, or say where its questions are "
         "with --data"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Final, Generic, TypeAlias, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 import anyio
 from anyio.from_thread import start_blocking_portal
@@ -28,23 +28,11 @@ _MOST_WAITING: Final = 32
 _LOOK_S: Final = 0.05
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Ended(Generic[T]):
-    """What came of a piece."""
-
-    number: int
-    made: T | VidenceError
-
-
-def _ignore(message: str) -> None:
-    """The default listener."""
-
-
 def side_by_side(
     pieces: Iterable[Piece[T]],
     parallel: Parallelism,
     *,
-    on_trouble: Callable[[str], None] = _ignore,
+    on_trouble: Callable[[str], None] = lambda message: None,
     deadline_s: float = DEADLINE_S,
 ) -> Iterator[tuple[int, T | VidenceError]]:
     """What comes of each piece of work and its number, in the order in which they end.
@@ -61,7 +49,7 @@ def side_by_side(
     Raises:
         VidenceError: the place where it is done cannot be used.
     """
-    told: SimpleQueue[_Ended[T] | str | None] = SimpleQueue()
+    told: SimpleQueue[tuple[int, T | VidenceError] | str | None] = SimpleQueue()
     waiting = enumerate(pieces)
 
     async def work_on(processes: Processes) -> None:
@@ -71,7 +59,7 @@ def side_by_side(
                 made = await processes.run(key, work, deadline_s=deadline_s)
             except VidenceError as error:
                 made = error
-            told.put(_Ended(number=number, made=made))
+            told.put((number, made))
             while told.qsize() > _MOST_WAITING:
                 await anyio.sleep(_LOOK_S)
 
@@ -94,7 +82,7 @@ def side_by_side(
                 if isinstance(news, str):
                     on_trouble(news)
                 else:
-                    yield news.number, news.made
+                    yield news
             working.result()
         finally:
             working.cancel()

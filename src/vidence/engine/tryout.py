@@ -46,15 +46,12 @@ class Tryout:
         return n / self.second_s if n and self.second_s > 0 else None
 
 
-def tryout(
-    spec: str, *, memory: Path, timeout_s: float = 180.0, clock: Callable[[], float] = time.monotonic
-) -> Tryout:
+def tryout(spec: str, *, memory: Path, clock: Callable[[], float] = time.monotonic) -> Tryout:
     """Put a picture of one colour to a model twice; nothing is tried again.
 
     Args:
         spec: the model.
         memory: a file for the replies, which must be empty: a remembered reply says nothing of the model.
-        timeout_s: how long to wait for a reply, in seconds.
         clock: tells seconds.
 
     Raises:
@@ -65,9 +62,8 @@ def tryout(
     image = encode(picture, Encoding(size=Size(kind="long", pixels=SIDE_PX), format="png"))
     part = ImagePart(digest=image.digest, width_px=SIDE_PX, height_px=SIDE_PX, media_type=image.media_type)
     prompt = Prompt(parts=(part, TextPart(text=QUESTION)))
-    limits = AskLimits(concurrency=1, attempts=1, patience_s=0, timeout_s=timeout_s)
-    replies: list[Reply] = []
-    times: list[float] = []
+    limits = AskLimits(concurrency=1, attempts=1, patience_s=0)
+    replies, times, failure = list[Reply](), list[float](), ""
     with Jobs(
         {_NAME: NamedModel(spec=spec)},
         memory=memory,
@@ -79,12 +75,9 @@ def tryout(
             found = jobs.run({str(number): _asked(prompt, number)}, model=_NAME)[str(number)]
             times.append(clock() - began)
             if isinstance(found, Failed):
-                return _tried(replies, times, f"{found.error}: {found.message}")
+                failure = f"{found.error}: {found.message}"
+                break
             replies.append(found)
-    return _tried(replies, times, "")
-
-
-def _tried(replies: list[Reply], times: list[float], failure: str) -> Tryout:
     first, second = (*replies, None, None)[:2]
     first_s, second_s = (*times, 0.0)[:2]
     return Tryout(first=first, second=second, first_s=first_s, second_s=second_s, failure=failure)

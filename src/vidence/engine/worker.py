@@ -19,9 +19,6 @@ HEADER: Final = struct.Struct(">Q")  # the length of the pickle that follows
 _GRACE_S: Final = 2.0
 
 Job = tuple[str, float, Callable[[], object]]  # the file it is about, the deadline in seconds, the work
-Bounds = tuple[
-    tuple[str, ...], tuple[str, ...], bool
-]  # what it reads, where it writes, whether over a network
 
 
 def serve(most_bytes: int) -> None:

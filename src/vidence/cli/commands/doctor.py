@@ -5,6 +5,7 @@ import importlib.util
 import os
 import shutil
 import sys
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +18,7 @@ from vidence.cli.finding import GROUP, command_packages, find_command
 from vidence.console.files import screen, write_said
 from vidence.console.flags import JSON, command, flag
 from vidence.engine.environment import cache_root
-from vidence.errors import VidenceError
+from vidence.errors import UsageError, VidenceError
 from vidence.installation import Extra, adding, pip
 from vidence.records import Record
 
@@ -123,8 +124,6 @@ def doctor(given: Doctor) -> int:
 
 def _model(spec: str, looked: _Findings) -> list[str]:
     """What a model says of a picture, and how fast; each is asked anew, whatever it answered before."""
-    import tempfile
-
     from vidence.engine.tryout import COLOUR, QUESTION, SIDE_PX, tryout
     from vidence.text import visible
 
@@ -212,8 +211,6 @@ def _cache(looked: _Findings) -> list[str]:
 
 def _decoding(looked: _Findings) -> list[str]:
     """Render a clip with planted codes, decode it, and read the codes again."""
-    import tempfile
-
     from vidence.ask.phantom.world import decodes_exactly
 
     with tempfile.TemporaryDirectory() as folder:
@@ -244,9 +241,6 @@ def _sandbox(looked: _Findings) -> list[str]:
 
 def _plug_ins(looked: _Findings) -> list[str]:
     """What other packages add: each is imported, and entry points that no kind has are named."""
-    from vidence import catalog
-    from vidence.errors import UsageError
-
     kinds = {f"vidence.{catalog.plural(kind)}": kind for kind in catalog.FOLDERS} | {GROUP: "command"}
     troubles = []
     for group in sorted(importlib.metadata.entry_points().groups):

@@ -111,11 +111,8 @@ def judges(given: Judges) -> int:
         "human": str(given.human) if given.human else None,
         "families": ", ".join(f"{name}: {family}" for name, family in of.items()),
     }
-    shown, form, facts = (
-        judge_tables.section(examined),
-        judge_reliability.JSON_FORMAT,
-        (("Judges", settings),),
-    )
+    shown, form = judge_tables.section(examined), judge_reliability.JSON_FORMAT
+    facts = (("Judges", settings),)
     write_asked(
         (given.lines_path, lambda file: judge_tables.write_lines(lines, file)),
         (given.json_path, lambda file: shown.write_json(file, form, judges=examined)),
@@ -188,19 +185,15 @@ def _asked(runs: "Sequence[Run]", models: tuple[str, ...], given: Judges) -> "tu
         source = run.folder / PLAN_FILE
         check(needs_of_parsers(run.plan), source=source, environment=place, is_trusted=given.trust)
     remember((need for spec in models for need in needs_of_spec("model", spec)), environment=place)
-    names = run_names(runs)
-    protocols = {name: wanted.judges or (run.plan.judge,) for name, run in zip(names, runs, strict=True)}
-    n = sum(row.trial.reply is not None for run in runs for row in run.rows)
-    n_asks = sum(
-        len(protocols[name]) * len(wanted.models)
-        for name, run in zip(names, runs, strict=True)
-        for row in run.rows
-        if row.trial.reply is not None
-    )
+    by_name = dict(zip(run_names(runs), runs, strict=True))
+    protocols = {name: wanted.judges or (run.plan.judge,) for name, run in by_name.items()}
+    counts = {name: sum(row.trial.reply is not None for row in run.rows) for name, run in by_name.items()}
+    n = sum(counts.values())
+    n_asks = sum(counts[name] * len(judges) * len(models) for name, judges in protocols.items())
     console = Screen(stderr=True)
     console.print(f"{several(n, 'reply', many='replies')}: {several(n_asks, 'verdict')} at most")
     if wanted.prompts_dir is None:
-        for name, run in zip(names, runs, strict=True):
+        for name, run in by_name.items():
             if (words := run.plan.judge_prompts_dir) is not None:
                 say(
                     console,
@@ -210,7 +203,7 @@ def _asked(runs: "Sequence[Run]", models: tuple[str, ...], given: Judges) -> "tu
                 )
     return watched(
         lambda listen: ask_judges(
-            {name: run.folder for name, run in zip(names, runs, strict=True)},
+            {name: run.folder for name, run in by_name.items()},
             wanted,
             judges_of=protocols,
             environment=place,

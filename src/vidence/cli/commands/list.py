@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import click
 
 from vidence import catalog
+from vidence.cli.commands import prompts
 from vidence.console.files import STANDARD_OUTPUT, write_said
 from vidence.console.flags import JSON, argument, command
 from vidence.errors import UnknownNameError, UsageError
@@ -156,12 +157,6 @@ def _as_json(option: "Option") -> dict[str, object]:
     }
 
 
-def _prompt_sets() -> Mapping[str, str]:
-    from vidence.cli.commands.prompts import listed
-
-    return listed()
-
-
 def _protocols() -> Mapping[str, str]:
     found = {name: catalog.create("benchmark", name).protocols for name in catalog.ready("benchmark")}
     return {f"{name}/{protocol}": "" for name, protocols in found.items() for protocol in protocols}
@@ -200,7 +195,7 @@ def _published() -> Mapping[str, str]:
 # Names that are no files of code.
 _OTHERS = {
     "protocols": _protocols,
-    "prompts": _prompt_sets,
+    "prompts": prompts.listed,
     "rows": _rows,
     "figures": _figures,
     "published": _published,

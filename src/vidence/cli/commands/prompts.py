@@ -1,6 +1,6 @@
 """The prompts of authors, from your copy of their release."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -92,14 +92,10 @@ def _imported(folder: Path) -> tuple[Path, ...]:
 
 def _origin(about: "ImportedSet | None", files: "Mapping[str, Template]") -> str:
     """Whose words a folder holds; those that were changed since are its own."""
-    if about is None:
-        return "a folder of your own"
-    return "; ".join(_parts(about, files))
-
-
-def _parts(about: "ImportedSet", files: "Mapping[str, Template]") -> Iterator[str]:
     from vidence.ask.prompting.released import wording_of
 
+    if about is None:
+        return "a folder of your own"
     found: dict[str, list[str]] = {}
     for text in about.texts:
         kind: str = wording_of(files[text.template].label) if text.template in files else "own"
@@ -109,5 +105,6 @@ def _parts(about: "ImportedSet", files: "Mapping[str, Template]") -> Iterator[st
         "unchecked": f"imported as {about.name}, not checked",
         "own": f"changed since it was imported as {about.name}",
     }
-    for kind, names in found.items():
-        yield says[kind] if len(found) == 1 else f"{says[kind]} ({', '.join(names)})"
+    if len(found) == 1:
+        return says[next(iter(found))]
+    return "; ".join(f"{says[kind]} ({', '.join(names)})" for kind, names in found.items())
