@@ -304,10 +304,41 @@ def hd_epic(data: Path, folder: Path, seed: int) -> Made:
     return choices(folder, config, log, lambda text: text.partition("'")[2].rpartition("'")[0])
 
 
+def herbench(data: Path, folder: Path, seed: int) -> Made:
+    """The four tasks of `vidence make herbench` that need no pixels, on EPIC-100; none is matched."""
+    import msgspec
+
+    from vidence.records import Item
+
+    source = data / "ego" / "epic100"
+    settings = f"""
+name = "h"
+seed = {seed}
+[[logs]]
+format = "epic"
+path = "{source / "EPIC_100_validation.csv"}"
+table = "{source / "EPIC_100_video_info.csv"}"
+media = "EPIC/{{video_id}}.MP4"
+collection = "EPIC-KITCHENS-100"
+licence = "CC BY-NC 4.0"
+[tasks.asii]
+[tasks.fam]
+[tasks.fom]
+[tasks.ac]
+"""
+    (folder / "herbench.toml").write_text(settings)
+    with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
+        vidence("make", "herbench", folder / "herbench.toml", "--out", folder / "made")
+    lines = (folder / "made" / "items.jsonl").read_bytes().splitlines()
+    items = [msgspec.json.decode(line, type=Item) for line in lines]
+    return Made(items=items, n_asked=len(items))
+
+
 SETS: dict[str, tuple[str, Callable[[Path, Path, int], Made]]] = {
     "epic-verbs": ("`choices`, EPIC-100, verbs", lambda d, f, s: epic(d, f, s, label="verb")),
     "epic-nouns": ("`choices`, EPIC-100, nouns", lambda d, f, s: epic(d, f, s, label="noun")),
     "hd-epic": ("`choices`, HD-EPIC, objects", hd_epic),
+    "herbench": ("`herbench`, EPIC-100", herbench),
 }
 
 
