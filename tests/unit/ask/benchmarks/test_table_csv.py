@@ -23,7 +23,7 @@ def test_every_column_finds_its_field(tmp_path: Path) -> None:
     text = (
         "item_id,benchmark,question,answer,answer_kind,choices,media,media_kind,start_s,end_s,tag_task,"
         "tags.level,rationale,hints,knowledge,evidence,provenance\n"
-        '1,mine,"Which one,\nand why?",three,choice,one| two |three,a b.mp4,video,1.5,20,order,2,because,'
+        '1,mine,"Which one,\nand why?",three,choice,one| two |three,a b.mp4,video,1.5,00:20,order,2,because,'
         'look|listen,K,"[{""start_s"": 2, ""end_s"": 3}]","{""licence"": ""CC0-1.0""}"\n'
     )
     found = load_text(tmp_path, text)
@@ -81,8 +81,8 @@ def test_media_are_paths_or_json(tmp_path: Path, column: str, cell: str, media: 
         ("h,Which?,A,x,y,,a.mp4,,,more", "CSV: 10 cells found; expected 9"),
         ("h,Which?,A,x,y,,a.mp4", "CSV: 7 cells found; expected 9"),
         ('h,"Whi"ch?,A,x,y,,a.mp4,,', "CSV: "),
-        ("h,Which?,A,x,y,,a.mp4,1:30,", "start_s: '1:30' found; expected seconds"),
-        ("h,Which?,A,x,y,,a.mp4,nan,", "media[0].start_s: nan found"),
+        ("h,Which?,A,x,y,,a.mp4,1.30 min,", "start_s: '1.30 min' found; expected seconds, or HH:MM:SS"),
+        ("h,Which?,A,x,y,,a.mp4,nan,", "start_s: 'nan' found"),
         ("h,Which?,A,x,y,,a.mp4|b.mp4,9,10", "start_s: a span for 2 media"),
         ("h,Which?,A,x,y,,,9,10", "start_s: a span for 0 media"),
         ('h,Which?,A,x,y,,"[{""path"": ""a.mp4""}]",9,', "start_s: given beside media in JSON"),
