@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Annotated
 
 import click
+from msgspec.structs import replace
 from rich.console import Console
 from rich.text import Text
 
@@ -124,7 +125,7 @@ def make(given: Make) -> int:
     question.
     """
     maker: Maker = create("maker", given.name)
-    console, config, json_path = Screen(stderr=True), given.config, given.json_path
+    config, json_path = given.config, given.json_path
     if given.check:
         maker.check(config)
         context = BuildContext.of(environment())
@@ -132,8 +133,10 @@ def make(given: Make) -> int:
         write_said(json_path, "make", sentences=outlook.sentences, tables=outlook.tables)
         show(screen(json_path), outlook.sentences, outlook.tables)
         return 0 if outlook.can_make else NOTHING_MADE
-    make_once = partial(_made, given, maker, console)
-    built = assisted(make_once, config=config, console=console) if given.assist else make_once()
+    make_once = partial(_made, given, maker)
+    built = (
+        assisted(make_once, config=config, console=Screen(stderr=True)) if given.assist else make_once(False)
+    )
     counts = ", ".join(f"{task} {n:,}" for task, n in built.account.questions.items())
     sentences = (*built.sentences, *([counts] if counts else []))
     values = {"folder": str(built.folder), "account": built.account, "files": [str(p) for p in built.files]}
@@ -144,8 +147,11 @@ def make(given: Make) -> int:
     return NOTHING_MADE if built.is_empty else 0
 
 
-def _made(given: Make, maker: Maker, console: Console) -> Built:
-    """One making, as it is shown."""
+def _made(given: Make, maker: Maker, is_held: bool) -> Built:
+    """One making, as it is shown; one that is held ends before the release, where the maker has a review."""
+    console, overrides = Screen(stderr=True), given.overrides
+    if is_held and not overrides.until and "review" in maker.stages:
+        overrides = replace(overrides, until="review")
     display = MakeDisplay(console, mode=given.progress)
     with display.progress, interruptible(console):
         context = BuildContext.of(
@@ -156,7 +162,7 @@ def _made(given: Make, maker: Maker, console: Console) -> Built:
             jobs=given.jobs,
         )
         try:
-            return maker.make(given.config, out=given.out, overrides=given.overrides, context=context)
+            return maker.make(given.config, out=given.out, overrides=overrides, context=context)
         except (KeyboardInterrupt, VidenceError) as error:
             if display.has_begun:
                 ended = "stopped" if isinstance(error, KeyboardInterrupt) else "the making did not finish"

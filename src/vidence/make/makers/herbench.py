@@ -250,7 +250,7 @@ class _Build(HerbenchSession):
             found = one.material.tracked
             if found is not None and found.tracks and found.basis.kind == "detected":
                 words = f"{one.video_id}: look at {several(len(found.tracks), 'track')}, then at Everybody."
-                yield Stop(board="tracks", video_id=one.video_id, words=words)
+                yield Stop(first=f"{one.video_id}/tracks", words=words)
         for one in boards:
             wants = [several(n, "card")] if (n := self.waiting.get(one.video_id)) else []
             is_open = step is not None and not step.model and not one.source.rule.scene_cards
@@ -258,9 +258,9 @@ class _Build(HerbenchSession):
                 wants.append(several(len(one.material.shots), "sentence") + " about shots")
             if wants:
                 words = f"{one.video_id}: write {' and '.join(wants)}; say whom each A fits."
-                yield Stop(board="cards", video_id=one.video_id, words=words)
+                yield Stop(first=f"{one.video_id}/cards", words=words)
         if self.reviewing.is_pending:
-            yield Stop(board="review", words="Look at the drawn questions, under My work.")
+            yield Stop(first="/review", words="Look at the drawn questions, under My work.")
 
     def _spent(self) -> tuple[str, ...]:
         """What was asked of models; not in the report, which is the same however often it is made."""

@@ -160,11 +160,10 @@ class BuildContext:
 
 
 class Stop(Record):
-    """What a set waits for a person to do, in words, and the board of the studio for it."""
+    """What a set waits for a person to do, in words, and ``VIDEO/BOARD`` of the studio for it."""
 
-    board: str
+    first: str
     words: str
-    video_id: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,15 +12,15 @@ from vidence.make.commands.assist import assisted
 from vidence.make.pipeline.ledger import Account
 from vidence.make.pipeline.session import Built, Stop
 
-TRACKS = Stop(board="tracks", video_id="north", words="Look at 8 tracks.")
-CARDS = Stop(board="cards", video_id="north", words="Write 4 cards.")
+TRACKS = Stop(first="north/tracks", words="Look at 8 tracks.")
+CARDS = Stop(first="north/cards", words="Write 4 cards.")
 
 
 class Sitting:
     """Makings that wait for this, one after the other, and the studios that were opened between."""
 
     def __init__(self, monkeypatch, *stops: tuple[Stop, ...], code: int = 0) -> None:
-        self.left, self.opened, self.code = list(stops), [], code
+        self.left, self.opened, self.held, self.code = list(stops), [], [], code
         self.out = io.StringIO()
         monkeypatch.setattr(subprocess, "run", self._run)
 
@@ -28,7 +28,8 @@ class Sitting:
         self.opened.append(words[-1])
         return subprocess.CompletedProcess(words, self.code)
 
-    def make(self) -> Built:
+    def make(self, is_held: bool) -> Built:
+        self.held.append(is_held)
         return Built(
             folder=Path("made/set"),
             account=Account(stages=(), questions={}),
@@ -42,15 +43,16 @@ class Sitting:
 
 
 def test_a_board_is_opened_once_and_the_set_is_made_again_after_each(monkeypatch):
-    sitting = Sitting(monkeypatch, (TRACKS,), (TRACKS, CARDS), (TRACKS, CARDS))
-    assert sitting.sit().stops == (TRACKS, CARDS)
+    sitting = Sitting(monkeypatch, (TRACKS,), (TRACKS, CARDS), (TRACKS, CARDS), ())
+    assert sitting.sit().stops == ()
+    assert sitting.held == [True, True, True, False]
     assert sitting.opened == ["north/tracks", "north/cards"]
     assert sitting.out.getvalue() == "next: Look at 8 tracks.\nnext: Write 4 cards.\n"
 
 
 @pytest.mark.parametrize(("code", "is_end"), [(0, True), (130, True), (2, False)])
 def test_a_studio_that_cannot_be_opened_ends_the_sitting(monkeypatch, code, is_end):
-    sitting = Sitting(monkeypatch, (TRACKS,), (), code=code)
+    sitting = Sitting(monkeypatch, (TRACKS,), (), (), code=code)
     if is_end:
         assert sitting.sit().stops == ()
         return
