@@ -15,7 +15,7 @@ from random import Random
 HERE = Path(__file__).parent
 READ = HERE / "compose_words_read.tsv"
 LANE = HERE.parent / "tests" / "golden" / "compose" / "lane.jsonl"
-N_EACH = 50
+N_EACH = 60
 CROWDS = ("MOT16-11_gt", "TUD-Campus_gt", "PETS09-S2L1_tracker_result_devkit")
 
 
@@ -119,7 +119,7 @@ def composed(scenes) -> list:
     from vidence.make.compose.quotas import Quota, Strength, fill
     from vidence.make.compose.scene_bits import SceneBits
 
-    quota = Quota(per_video=max(80 // len(scenes), 8), facts=0)
+    quota = Quota(per_video=max(96 // len(scenes), 8), facts=0)
     found = fill(
         {name: SceneBits(scene) for name, scene in scenes.items()}, quota, Strength(), seed=1
     ).composed

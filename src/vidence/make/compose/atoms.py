@@ -1,6 +1,6 @@
 """What can be said of a category, and which of it singles a member out."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from random import Random
@@ -8,7 +8,7 @@ from typing import Literal
 
 from vidence.make.compose.scene_bits import Masks, SceneBits
 from vidence.make.sources.scene import ValueOrNumber
-from vidence.make.sources.vocabulary import EVENT, AnswerType, Skill
+from vidence.make.sources.vocabulary import EVENT, PAIR, AnswerType, Skill
 
 _TRIED = 6
 """How many statements are looked at for each that is taken."""
@@ -61,7 +61,7 @@ class Statements:
         return self._attributes[category]
 
     def asked(self) -> tuple[AskableAttribute, ...]:
-        """Everything that can be asked: attributes of two values or more, and the kinds of events."""
+        """What can be asked: attributes of two values or more, and of events the kind, alone and with one."""
         found = [
             AskableAttribute(category, name, self.scene.words.attributes[name].answer)
             for category in self.categories
@@ -75,6 +75,9 @@ class Statements:
                 )
                 for name in self.names(EVENT)
                 if len(self.scene.column(EVENT, name).values) > 1
+            ]
+            found += [
+                AskableAttribute(EVENT, f"kind{PAIR}{name}", "event") for name in self.attributes_of(EVENT)
             ]
         return tuple(found)
 
@@ -108,6 +111,23 @@ class Statements:
             self._about[key] = tuple(one for one in self.of(category) if one.masks.must >> member & 1)
         return self._about[key]
 
+    def drawn(
+        self, category: str, member: int, rng: Random, *, avoided: Collection[str] = ()
+    ) -> list[AttributeStatement]:
+        """What is true of a member, in seeded order: what it is first, then what it is not."""
+        known = [one for one in self.about(category, member) if one.attribute not in avoided]
+        rng.shuffle(known)
+        return sorted(known, key=lambda one: one.how == "!=")
+
+    def some(
+        self, category: str, member: int, rng: Random, *, n: int, avoided: Collection[str] = ()
+    ) -> list[AttributeStatement]:
+        """So many statements about a member, or fewer, each about something else."""
+        taken: dict[str, AttributeStatement] = {}
+        for one in self.drawn(category, member, rng, avoided=avoided):
+            taken.setdefault(one.attribute, one)
+        return list(taken.values())[: max(n, 0)]
+
 
 @dataclass(frozen=True)
 class Single:
@@ -128,10 +148,7 @@ def singled_out(
     Of some drawn in seeded order the one is taken that leaves about as many as are needed for as many
     statements as are wanted; what the others make needless is dropped again.
     """
-    known = [
-        one for one in statements.about(wanted.category, wanted.member) if one.attribute not in wanted.avoided
-    ]
-    rng.shuffle(known)
+    known = statements.drawn(wanted.category, wanted.member, rng, avoided=wanted.avoided)
     target, rest, taken = 1 << wanted.member, wanted.may, list[AttributeStatement]()
     size = rest.bit_count()
     while rest != target and len(taken) < most:

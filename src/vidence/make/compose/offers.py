@@ -17,6 +17,7 @@ from vidence.make.compose.world import World
 from vidence.make.sources.composition import DIRECTIONS
 from vidence.make.sources.proof import Proof
 from vidence.make.sources.scene import KnownFact, ValueOrNumber
+from vidence.make.sources.vocabulary import EVENT, PAIR
 from vidence.records import Record
 
 _Options = Annotated[int, Meta(ge=2, le=8)]
@@ -129,6 +130,13 @@ def _others(domain: str, scene: SceneBits, rng: Random) -> Iterable[ValueOrNumbe
     if domain == "kind":
         seen: list[ValueOrNumber] = sorted({one.kind for one in scene.events.values()})
         listed: list[ValueOrNumber] = sorted(scene.words.events)
+    elif PAIR in domain:
+        told = scene.column(EVENT, domain.split(PAIR)[1]).told
+        kinds = [scene.events[name].kind for name in scene.members[EVENT]]
+        seen = sorted(
+            {f"{kind}{PAIR}{value}" for kind, values in zip(kinds, told, strict=True) for value in values}
+        )
+        listed = []
     elif domain == "direction":
         seen, listed = list(DIRECTIONS), []
     elif domain in scene.words.known:
@@ -136,8 +144,8 @@ def _others(domain: str, scene: SceneBits, rng: Random) -> Iterable[ValueOrNumbe
         seen, listed = sorted({one.value for one in known}, key=str), list(scene.words.known[domain].values)
     else:
         attribute = scene.words.attributes[domain]
-        told = {value for of in attribute.of for value in scene.column(of, domain).values}
-        seen, listed = sorted(told, key=str), list(attribute.values)
+        found = {value for of in attribute.of for value in scene.column(of, domain).values}
+        seen, listed = sorted(found, key=str), list(attribute.values)
     rng.shuffle(seen)
     rng.shuffle(listed)
     return [*seen, *(one for one in listed if one not in seen)]

@@ -8,42 +8,19 @@ with quotation marks where nothing says how a value is inflected. What may be ve
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
-from typing import Literal, TypeAlias, TypeVar
+from typing import Literal, TypeAlias, get_args
 
 from vidence.errors import DataError
+from vidence.installation import packaged
 from vidence.make.pipeline.lexicon import listed
 from vidence.make.sources.composition import TimeWord
 from vidence.make.sources.scene import ValueOrNumber
 from vidence.make.sources.vocabulary import EVENT, Attribute, Vocabulary
 
-_Name = TypeVar("_Name", bound=str)
 Sign: TypeAlias = Literal["==", "!="]
 SIGNS: tuple[Sign, ...] = ("==", "!=")
-TIMES: Mapping[TimeWord, str] = {
-    "during": "that is there during",
-    "before": "that is out of view before",
-    "after": "that comes into view after the end of",
-    "appears_after": "that appears later than",
-    "appears_before": "that appears earlier than",
-}
-_OF_EVENTS: Mapping[TimeWord, str] = {
-    "during": "that goes on during",
-    "before": "that is over before",
-    "after": "that begins after the end of",
-}
-_ROLES: Mapping[str, tuple[str, str]] = {
-    "who": ("the one who acts in", "in which {name} acts"),
-    "who alone": ("the one who takes part in", "in which {name} takes part"),
-    "whom": ("the one with whom somebody acts in", "in which somebody acts with {name}"),
-    "where": ("the place of", "that happens at {name}"),
-    "what": ("the thing of", "that is about {name}"),
-}
-"""Who plays a role in an event, and of an event who plays the role in it."""
-_PLURALS = {"person": "people", "man": "men", "woman": "women", "child": "children", "foot": "feet",
-            "goose": "geese", "mouse": "mice", "knife": "knives", "shelf": "shelves", "scarf": "scarves",
-            "leaf": "leaves", "loaf": "loaves", "sheep": "sheep", "fish": "fish"}  # fmt: skip
-_MANY = {"is": "are", "was": "were", "has": "have", "does": "do", "goes": "go"}
 _OF_SOMETHING = re.compile(r"(?<!out) of ")
 _PEOPLE = frozenset({"person", "man", "woman", "child", "boy", "girl"})
 _IS_PLURAL = re.compile(r"[^sui]s$")
@@ -71,8 +48,8 @@ def plural(word: str) -> str:
     ['chairs', 'people', 'shopping bags', 'glasses', 'lorries', 'toys']
     """
     before, space, last = word.rpartition(" ")
-    if last.lower() in _PLURALS:
-        made = _PLURALS[last.lower()]
+    if last.lower() in _said("plurals"):
+        made = _said("plurals")[last.lower()]
     elif re.search(r"[^aeiou]y$", last):
         made = f"{last[:-1]}ies"
     else:
@@ -109,8 +86,8 @@ def _of_many(verb: str) -> str:
     >>> [_of_many(one) for one in ("is", "wears", "carries", "lies", "watches", "uses", "can", "pass")]
     ['are', 'wear', 'carry', 'lie', 'watch', 'use', 'can', 'pass']
     """
-    if verb in _MANY:
-        return _MANY[verb]
+    if verb in _said("verbs"):
+        return _said("verbs")[verb]
     if re.search(r"..[^aeiou]ies$", verb):
         return f"{verb[:-3]}y"
     if re.search(r"(ss|x|zz|ch|sh)es$", verb):
@@ -222,29 +199,23 @@ class Phrases:
             raise WordingError(
                 f"{name!r} may be a verb or a plural; say which by `noun`, or `has` and `asks`"
             )
-        if known.noun:
+        first = said.partition(" ")[0]
+        if known.noun or not (first == "is" or _is_verb(_of_many(first)) or self._is_state(name)):
             return ""
-        if is_flag(known) and (
-            said in listed("states")
-            or any(one in listed("handling") | listed("doing") for one in _stems(said))
-        ):
-            return f"is {said}"
-        return (
-            said
-            if said.startswith("is ")
-            or _of_many(said.partition(" ")[0]) in listed("handling") | listed("doing")
-            else ""
-        )
+        return f"is {said}" if self._is_state(name) else said
+
+    def _is_state(self, name: str) -> bool:
+        stem, is_doing, _ = name.partition("_")[0].partition("ing")
+        said = bool(is_doing) and any(map(_is_verb, (stem, f"{stem}e", stem[:-1])))
+        return is_flag(self.vocabulary.attributes[name]) and (said or name in listed("states"))
 
     def _unclear(self, name: str) -> bool:
         """Whether an attribute of things, or of yes and no, has a name that only its author can inflect."""
         known, first = self.vocabulary.attributes[name], name.partition("_")[0]
-        is_said = known.noun or (known.has and known.asks) or not (is_flag(known) or known.answer == "object")
-        if is_said or (is_flag(known) and known.has) or first in ("has", "is") or first in listed("garments"):
-            return False
-        return _IS_PLURAL.search(first) is not None and _of_many(first) not in listed("handling") | listed(
-            "doing"
-        )
+        is_noun = known.noun or first in listed("garments") | {"has", "is"} or _is_verb(_of_many(first))
+        is_said = known.has and (known.asks or is_flag(known))
+        is_bare = (is_flag(known) or known.answer == "object") and not (is_noun or is_said)
+        return is_bare and _IS_PLURAL.search(first) is not None
 
     def asks(self, name: str) -> str:
         """How one asks for an attribute of `{who}`."""
@@ -253,27 +224,31 @@ class Phrases:
             return known.asks
         if is_flag(known):
             return yes_or_no(self._flag(name, "yes"))
-        noun, thing, is_where = self.noun(name), self._coloured(name), known.answer == "location"
         if verb := self._verb(name):
-            first, _, rest = verb.partition(" ")
-            many = _of_many(first)
-            how = "Where" if is_where else "What" if rest or self._takes_things(name, many) else "How"
-            ends = "" if is_where or not rest else f" {rest}"
-            return f"{how} is {{who}}{ends}?" if first == "is" else f"{how} does {{who}} {many}{ends}?"
+            return self._asks_by(verb, name)
+        noun, thing = self.noun(name), self._coloured(name)
         if set(known.of) == {EVENT}:
             return f"What is the {noun} of {{who}}?"
         if thing:
             return f"What colour {_be(thing)} {{who}}'s {thing}{', if any' * ('none' in known.values)}?"
-        if noun in ("colour", "color"):
-            return f"What {noun} is {{who}}?"
-        if (
-            known.noun
-            or known.number
-            or known.answer != "attribute"
-            or noun.split()[-1] in listed("properties")
-        ):
-            return f"In which {noun} is {{who}}?" if is_where else f"What is {self.owned('{who}', name)}?"
-        return f"What {_be(noun)} {self.owned('{who}', name)} like{', if any' * ('none' in known.values)}?"
+        if noun in ("colour", "color") or (known.answer == "location" and not known.noun):
+            return f"{'What' if known.answer != 'location' else 'In which'} {noun} is {{who}}?"
+        if self._is_like(name):
+            return f"What {_be(noun)} {{who}}'s {noun} like{', if any' * ('none' in known.values)}?"
+        return f"What is {self.owned('{who}', name)}?"
+
+    def _is_like(self, name: str) -> bool:
+        """Whether values say what something is like, and are no amount, colour or kind of it."""
+        known, last = self.vocabulary.attributes[name], self.noun(name).split()[-1]
+        is_kind = known.noun or known.number or self._coloured(name) or last in listed("properties")
+        return known.answer == "attribute" and not is_kind
+
+    def _asks_by(self, verb: str, name: str) -> str:
+        first, _, rest = verb.partition(" ")
+        many, is_where = _of_many(first), self.vocabulary.attributes[name].answer == "location"
+        how = "Where" if is_where else "What" if rest or self._takes_things(name, many) else "How"
+        ends = "" if is_where or not rest else f" {rest}"
+        return f"{how} is {{who}}{ends}?" if first == "is" else f"{how} does {{who}} {many}{ends}?"
 
     def _takes_things(self, name: str, verb: str) -> bool:
         known = self.vocabulary.attributes[name]
@@ -284,6 +259,8 @@ class Phrases:
         if verb := self._verb(name):
             return f"what {who} {verb}"
         noun = self.noun(name)
+        if self._is_like(name):
+            return f"what {who}'s {noun} {_be(noun)} like"
         return f"the {noun} of {who}" if _OF_SOMETHING.search(noun) else f"{who}'s {noun}"
 
     def shares(self, name: str) -> str:
@@ -413,28 +390,37 @@ class Phrases:
 
     def time(self, how: TimeWord, category: str) -> str:
         """A statement on time as a clause, but for what it compares with."""
-        return (_OF_EVENTS.get(how) if category == EVENT else None) or TIMES[how]
+        return (category == EVENT and _said("times-of-events").get(how)) or _said("times")[how]
 
     def read_time(self, said: str) -> TimeWord | None:
         """The statement on time that a clause is."""
-        found = (_read(said, known, known.__getitem__) for known in (TIMES, _OF_EVENTS))
-        return next(filter(None, found), None)
+        tables = map(_said, ("times", "times-of-events"))
+        found = next(filter(None, (_read(said, one, one.__getitem__) for one in tables)), None)
+        return next((how for how in get_args(TimeWord) if how == found), None)
 
     def player(self, role: str) -> str:
         """Who plays a role in an event, but for the event."""
-        return self._role(role)[0]
+        return _said("players").get(self._role(role), f"the {role.replace('_', ' ')} of")
 
     def played(self, role: str, name: str) -> str:
         """That an event is one in which somebody plays a role."""
-        return self._role(role)[1].replace("{name}", name)
+        said = _said("played").get(self._role(role), f"whose {role.replace('_', ' ')} is {{name}}")
+        return said.replace("{name}", name)
 
-    def _role(self, role: str) -> tuple[str, str]:
-        noun = role.replace("_", " ")
-        is_alone = role == "who" and len(self.vocabulary.roles()) == 1
-        return _ROLES.get("who alone" if is_alone else role, (f"the {noun} of", f"whose {noun} is {{name}}"))
+    def _role(self, role: str) -> str:
+        return "who alone" if role == "who" and len(self.vocabulary.roles()) == 1 else role
 
 
-def _read(said: str, names: Iterable[_Name], form: Callable[[_Name], str]) -> _Name | None:
+@cache
+def _tables() -> Mapping[str, Mapping[str, str]]:
+    return packaged("vidence.make.compose", "phrases.toml", dict[str, dict[str, str]])
+
+
+def _said(table: str) -> Mapping[str, str]:
+    return _tables()[table]
+
+
+def _read(said: str, names: Iterable[str], form: Callable[[str], str]) -> str | None:
     """The name of which a clause is the form, of one or of several."""
     plain = _plain(said)
     for name in names:
@@ -463,10 +449,8 @@ def _thing(name: str) -> str:
     return name.replace("_", " ").removeprefix("has ")
 
 
-def _stems(said: str) -> tuple[str, ...]:
-    """What the verb may be of which a text is the form in -ing."""
-    stem, is_ing, _ = said.partition(" ")[0].partition("ing")
-    return (stem, f"{stem}e", stem[:-1]) if is_ing else ()
+def _is_verb(word: str) -> bool:
+    return word in listed("handling") | listed("doing")
 
 
 def is_person(vocabulary: Vocabulary, category: str) -> bool:

@@ -19,6 +19,7 @@ from vidence.make.sources.composition import (
     Composition,
     Known,
     Literally,
+    Pair,
     Values,
     parts,
 )
@@ -40,7 +41,7 @@ class Quota(Record, omit_defaults=True):
     """
 
     per_video: Count = 5
-    types: tuple[AnswerType, ...] = ("attribute", "object", "location", "action", "relationship")
+    types: tuple[AnswerType, ...] = ("attribute", "object", "location", "action", "relationship", "event")
     logic: tuple[Logic, ...] = ("conjunctive", "sequential")
     conditions: tuple[Count, Count] = (2, 6)
     tries: Count = 200
@@ -254,7 +255,7 @@ def _says_the_answer(made: Composed, words: Vocabulary) -> bool:
 def _asked(made: Composed) -> Iterator[tuple[str, str]]:
     """The entity and the attribute that are asked for; none where things are counted."""
     last = made.composition.steps[-1].value
-    source = getattr(last, "of", None)
+    source = getattr(last.first if isinstance(last, Pair) else last, "of", None)
     if made.proof.answer.domain != "count" and source is not None:
         yield str(made.proof.binding[source.name]), made.proof.answer.domain
 

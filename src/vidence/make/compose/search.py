@@ -11,7 +11,7 @@ from vidence.make.compose.finding import Fits, Refused, find_proof
 from vidence.make.compose.program import Program as _Program
 from vidence.make.compose.program import without_atom
 from vidence.make.compose.scene_bits import SceneBits, bits
-from vidence.make.compose.shapes import CONJUNCTIVE, SEQUENTIAL, MoreShape, Shapes, carried
+from vidence.make.compose.shapes import CONJUNCTIVE, SEQUENTIAL, MoreShape, Shapes, asked_of, carried
 from vidence.make.compose.types import Logic
 from vidence.make.sources.composition import (
     MOST_CONDITIONS,
@@ -28,7 +28,7 @@ from vidence.make.sources.composition import (
     Variable,
 )
 from vidence.make.sources.proof import Proof
-from vidence.make.sources.vocabulary import EVENT, AnswerType, Skill
+from vidence.make.sources.vocabulary import EVENT, PAIR, AnswerType, Skill
 
 _Plain: TypeAlias = Literal[
     "attribute", "count", "carried", "related", "ordered", "then", "ranked", "next", "tally"
@@ -144,13 +144,14 @@ class Search:
             and any(kind.roles for kind in words.events.values())
         ):
             found.append("then")
-        found += ["next"] if listed and any(one.category == EVENT for one in self._asked(wanted.type)) else []
+        is_of_event = listed and any(one.category == EVENT for one in self._asked(wanted.type))
+        found += ["next", "ranked"] if is_of_event else []
         found += ["tally"] if listed and wanted.type == "attribute" and self._counted() else []
         if self._asked(wanted.type, entities=True):
             found += ["carried"]
             found += ["related"] if words.relations else []
             found += ["ordered", "ranked"] if self.scene.ends else []
-        return tuple(found)
+        return tuple(dict.fromkeys(found))
 
     def _counted(self) -> tuple[str, ...]:
         """The categories of which things can be counted."""
@@ -194,11 +195,9 @@ class Search:
     def _drawn(self, shape: Shape, wanted: QuotaCell) -> _Program | None:
         if shape not in self._makers:
             return self.more.draw(shape, wanted.type, wanted.n_conditions)
-        if shape in ("count", "tally"):
-            asked = list(self.asked)
-        else:
-            is_event = shape in _OF_EVENTS
-            asked = [one for one in self._asked(wanted.type) if (one.category == EVENT) == is_event]
+        asked = list(self.asked) if shape in ("count", "tally") else self._asked(wanted.type)
+        if shape not in ("count", "tally", "ranked"):
+            asked = [one for one in asked if (one.category == EVENT) == (shape in _OF_EVENTS)]
         if shape == "then":
             asked = [one for one in asked if one.attribute == "kind"]
         return self._makers[shape](wanted, self.rng.choice(asked)) if asked else None
@@ -261,7 +260,7 @@ class Search:
             return None
         program = _Program()
         self._the(program, "P", category=asked.category, atoms=program.atoms(said))
-        program.add("answer", AttributeOf(of=Variable(name="P"), name=asked.attribute))
+        program.add("answer", asked_of("P", asked.attribute))
         return program
 
     def _the(self, program: _Program, variable: str, *, category: str, atoms: Sequence[Atom]) -> str:
@@ -281,8 +280,7 @@ class Search:
     def _several(self, category: str, among: int, *, n: int) -> tuple[list[AttributeStatement], int]:
         """Statements, each of which alone shuts out a member (`alone`), and the members that are left."""
         members = list(bits(among))
-        known = list(self.statements.about(category, self.rng.choice(members))) if members else []
-        self.rng.shuffle(known)
+        known = self.statements.drawn(category, self.rng.choice(members), self.rng) if members else []
         taken, rest, alone = list[AttributeStatement](), among, list[int]()
         for one in known:
             if len(taken) == n:
@@ -326,9 +324,7 @@ class Search:
         return False
 
     def _tellable(self, category: str, member: int, avoided: Sequence[str]) -> list[AttributeStatement]:
-        known = [one for one in self.statements.about(category, member) if one.attribute not in avoided]
-        self.rng.shuffle(known)
-        return known
+        return self.statements.drawn(category, member, self.rng, avoided=avoided)
 
     def _end(self, category: str, may: int, member: int) -> _End | None:
         """Whether a member is the first or the last of some to appear."""
@@ -412,7 +408,7 @@ class Search:
             self._the(program, "R", category=asked.category, atoms=atoms)
         else:
             self._at_end(program, "R", category=asked.category, atoms=atoms, how=how)
-        program.add("answer", AttributeOf(of=Variable(name="R"), name=asked.attribute))
+        program.add("answer", asked_of("R", asked.attribute))
         return program
 
     def _related(self, wanted: QuotaCell, asked: AskableAttribute) -> _Program | None:
@@ -457,14 +453,11 @@ class Search:
         scene, category = self.scene, asked.category
         how: Literal["first", "last"] = self.rng.choice(("first", "last"))
         target = self._member(category)
-        known = [one for one in self.statements.about(category, target) if one.attribute != asked.attribute]
-        self.rng.shuffle(known)
         n_anchor = self.rng.randint(1, max(wanted.n_conditions - 2, 1))
-        taken, may = list[AttributeStatement](), scene.everybody[category]
-        for one in known[: max(wanted.n_conditions - 2 - n_anchor, 0)]:
-            if one.attribute not in {t.attribute for t in taken}:
-                taken.append(one)
-                may &= one.masks.may
+        n_own, may = wanted.n_conditions - 2 - n_anchor, scene.everybody[category]
+        taken = self.statements.some(category, target, self.rng, n=n_own, avoided=[asked.attribute])
+        for one in taken:
+            may &= one.masks.may
         anchor = self._before(category, target, may=may, how=how)
         program = _Program()
         if anchor is None or not self._anchor(program, anchor, n=n_anchor):
@@ -478,7 +471,7 @@ class Search:
         )
         members, name = Members(category=category, atoms=atoms), program.condition("temporal")
         program.add("R", Select(how=how, of=members, pick="R", condition=name, by="appears"))
-        program.add("answer", AttributeOf(of=Variable(name="R"), name=asked.attribute))
+        program.add("answer", asked_of("R", asked.attribute))
         return program
 
     def _before(self, category: str, target: int, *, may: int, how: str) -> str | None:
@@ -542,18 +535,14 @@ class Search:
 
     def _ranked(self, wanted: QuotaCell, asked: AskableAttribute) -> _Program | None:
         """The first, or the last, who appears of some."""
-        category, may = asked.category, self.scene.everybody[asked.category]
-        taken = list[AttributeStatement]()
-        for one in self._tellable(category, self._member(category), [asked.attribute]):
-            if len(taken) < wanted.n_conditions - 1 and one.attribute not in {t.attribute for t in taken}:
-                taken.append(one)
-                may &= one.masks.may
+        category, n, avoided = asked.category, wanted.n_conditions - 1, asked.attribute.split(PAIR)
+        taken = self.statements.some(category, self._member(category), self.rng, n=n, avoided=avoided)
         if not taken:
             return None
         program = _Program()
         how: _End = self.rng.choice(("first", "last"))
         self._at_end(program, "R", category=category, atoms=program.atoms(taken), how=how)
-        program.add("answer", AttributeOf(of=Variable(name="R"), name=asked.attribute))
+        program.add("answer", asked_of("R", asked.attribute))
         return program
 
     def _event(self, program: _Program, event: str, *, n: int) -> bool:
@@ -586,7 +575,7 @@ class Search:
         scene, target = self.scene, self._member(EVENT)
         how: _End = self.rng.choice(("first", "last"))
         word: Literal["after", "before"] = "after" if how == "first" else "before"
-        known = self._tellable(EVENT, target, [asked.attribute])
+        known = self._tellable(EVENT, target, asked.attribute.split(PAIR))
         name = scene.members[EVENT][target]
         near = sorted(
             (e for e in scene.events if scene.timed(EVENT, word, e).must >> target & 1),
@@ -600,7 +589,7 @@ class Search:
             Timed(how=word, of=Variable(name="T"), condition=program.condition("temporal")),
         )
         self._at_end(program, "U", category=EVENT, atoms=atoms, how=how)
-        program.add("answer", AttributeOf(of=Variable(name="U"), name=asked.attribute))
+        program.add("answer", asked_of("U", asked.attribute))
         return program
 
     def _tally(self, wanted: QuotaCell, asked: AskableAttribute) -> _Program | None:

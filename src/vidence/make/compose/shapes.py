@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import Literal, TypeAlias
 
-from vidence.make.compose.atoms import AskableAttribute, AttributeStatement, Single, Statements, singled_out
+from vidence.make.compose.atoms import AskableAttribute, Single, Statements, singled_out
 from vidence.make.compose.phrases import is_flag, is_person
 from vidence.make.compose.program import Program
 from vidence.make.compose.scene_bits import SceneBits
@@ -16,14 +16,16 @@ from vidence.make.compose.world import Doubt
 from vidence.make.sources.composition import (
     AttributeOf,
     DirectionOf,
+    Expression,
     Known,
     Members,
+    Pair,
     Select,
     The,
     Variable,
     View,
 )
-from vidence.make.sources.vocabulary import EVENT, AnswerType
+from vidence.make.sources.vocabulary import EVENT, PAIR, AnswerType
 
 MoreShape: TypeAlias = Literal["known", "direction", "nearest"]
 CONJUNCTIVE: tuple[MoreShape, ...] = ("known",)
@@ -100,15 +102,6 @@ class Shapes:
 
     # ----------------------------------------------------------------------- pieces
 
-    def _single(
-        self, category: str, name: str, *, n: int, avoided: Sequence[str] = (), may: int | None = None
-    ) -> tuple[AttributeStatement, ...] | None:
-        """Statements that leave one thing alone."""
-        among = self.scene.everybody[category] if may is None else may
-        place = self.scene.place[category][name]
-        wanted = Single(category, place, among, max(n, 1), frozenset(avoided))
-        return singled_out(wanted, self.statements, self.rng, most=max(n + 1, 2))
-
     def _named(
         self, program: Program, variable: str, name: str, *, n: int, avoided: Sequence[str] = ()
     ) -> bool:
@@ -116,24 +109,14 @@ class Shapes:
         category = self.scene.category_of(name)
         if not self.scene.lists_all(category):
             return False
-        said = self._single(category, name, n=n, avoided=avoided)
+        among, place = self.scene.everybody[category], self.scene.place[category][name]
+        wanted = Single(category, place, among, max(n, 1), frozenset(avoided))
+        said = singled_out(wanted, self.statements, self.rng, most=max(n + 1, 2))
         if said is None:
             return False
         members = Members(category=category, atoms=program.atoms(said))
         program.add(variable, The(of=members, pick=variable))
         return True
-
-    def _some(
-        self, category: str, member: int, *, n: int, avoided: Sequence[str]
-    ) -> list[AttributeStatement]:
-        """Some statements about a member, each about something else."""
-        known = [one for one in self.statements.about(category, member) if one.attribute not in avoided]
-        self.rng.shuffle(known)
-        taken: dict[str, AttributeStatement] = {}
-        for one in known:
-            if len(taken) < n:
-                taken.setdefault(one.attribute, one)
-        return list(taken.values())
 
     def _one(
         self, kind: AnswerType, *, among: Sequence[str] | None = None
@@ -157,7 +140,7 @@ class Shapes:
         name = self.rng.choice(self.scene.members[category])
         if not self._named(program, "P", name, n=n, avoided=[attribute]):
             return None
-        program.add("X", _read("P", attribute))
+        program.add("X", asked_of("P", attribute))
         program.add("answer", Known(table=table, of=Variable(name="X")))
         return program
 
@@ -216,12 +199,12 @@ class Shapes:
         n_own = self.rng.randint(0, max(n - 2, 0))
         if not names or not self._named(program, "P", self.rng.choice(names), n=max(n - 1 - n_own, 1)):
             return None
-        said = self._some(asked.category, place, n=n_own, avoided=[asked.attribute])
+        said = self.statements.some(asked.category, place, self.rng, n=n_own, avoided=[asked.attribute])
         members = Members(category=asked.category, atoms=program.atoms(said))
         how: Literal["nearest", "farthest"] = self.rng.choice(("nearest", "farthest"))
         condition, to = program.condition("spatial"), Variable(name="P")
         program.add("R", Select(how=how, of=members, pick="R", condition=condition, to=to))
-        program.add("answer", _read("R", asked.attribute))
+        program.add("answer", asked_of("R", asked.attribute))
         return program
 
 
@@ -229,5 +212,7 @@ _VIEWS = 12
 """How many views are looked at for one that tells directions apart."""
 
 
-def _read(variable: str, attribute: str) -> AttributeOf:
-    return AttributeOf(of=Variable(name=variable), name=attribute)
+def asked_of(variable: str, attribute: str) -> Expression:
+    """The attribute of what a variable is; of an event perhaps its kind with another one."""
+    first, *second = (AttributeOf(of=Variable(name=variable), name=one) for one in attribute.split(PAIR))
+    return Pair(first=first, second=second[0]) if second else first

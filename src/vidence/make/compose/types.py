@@ -172,7 +172,8 @@ def _problem(step: Step, says: str, reason: Reason = "type-error") -> Problem:
 def _answer_type(found: Type, words: Vocabulary) -> tuple[AnswerType, str] | None:
     match found.kind:
         case "Number" | "Pair" if not found.domain or found.kind == "Pair":
-            return "attribute", found.domain or "count"
+            is_event = found.domain.startswith(f"kind{PAIR}")
+            return ("event" if is_event else "attribute"), found.domain or "count"
         case "Value" | "Number":
             if found.domain in words.known:
                 return words.known[found.domain].answer, found.domain

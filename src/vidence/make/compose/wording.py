@@ -5,9 +5,12 @@ The sentences are ours; phrases for values, relations and events come from the v
 
 import re
 from collections.abc import Callable
-from typing import Literal
+from itertools import product
+
+import msgspec
 
 from vidence.make.compose.phrases import Phrases, ValueStatement, WordingError, of_several
+from vidence.make.compose.shapes import asked_of
 from vidence.make.sources.composition import (
     Aggregate,
     Atom,
@@ -20,6 +23,7 @@ from vidence.make.sources.composition import (
     Literally,
     Members,
     Order,
+    Pair,
     Related,
     Select,
     Step,
@@ -28,10 +32,11 @@ from vidence.make.sources.composition import (
     Variable,
     View,
 )
-from vidence.make.sources.vocabulary import EVENT, Vocabulary
+from vidence.make.sources.vocabulary import EVENT, PAIR, Vocabulary
 
 DIGITS = "①②③④⑤⑥⑦⑧⑨⑩"
 _ORDERS: tuple[Order, ...] = ("appears", "begins")
+_ENDS, _FAR = ("first", "last"), ("nearest", "farthest")
 _DIGIT = re.compile(f"([{DIGITS}])")
 _SENTENCE = re.compile(r"(?<=\.) (?=[A-Z])")
 _NAME = r"([A-Z]\w*)"
@@ -47,6 +52,14 @@ class PlainWords:
             *(
                 (_around(said, "{who}"), lambda m, name=name: _answer(_attribute(m[1], name)))
                 for said, name in self.phrases.asked.items()
+            ),
+            *(
+                (
+                    _around(self._event(name), "{who}").replace(_NAME, r"\1").replace(r"\1", _NAME, 1),
+                    lambda m, name=name: _answer(asked_of(m[1], f"kind{PAIR}{name}")),
+                )
+                for name in self.phrases.asked.values()
+                if EVENT in vocabulary.attributes[name].of
             ),
             *(
                 (_around(self._table(name), "{what}"), lambda m, name=name: _answer(_known(m[1], name)))
@@ -117,13 +130,21 @@ class PlainWords:
                 return f"{said}: this is the view {step.variable}."
             case DirectionOf(of=Variable(name=of), view=Variable(name=view)):
                 return f"In which direction is {of} in the view {view}?"
+            case Pair(
+                first=AttributeOf(of=Variable(name=of), name="kind"), second=AttributeOf(name=name)
+            ) if step.value == asked_of(of, f"kind{PAIR}{name}"):
+                return self._event(name).replace("{who}", of)
             case Known(table=table, of=Variable(name=of)):
                 return self._table(table).replace("{what}", of)
             case _:
                 raise WordingError(f"{step.variable}: there are no words for a step of this kind")
 
+    def _event(self, name: str) -> str:
+        asked = self.phrases.asks(name)
+        return f"What happens in {{who}}, and {asked[:1].lower()}{asked[1:]}"
+
     def _table(self, name: str) -> str:
-        return self.vocabulary.known[name].asks or f"What is the {name.replace('_', ' ')} of {{what}}?"
+        return self.vocabulary.known[name].asks or f"Which {name.replace('_', ' ')} goes with {{what}}?"
 
     def _said_attribute(self, name: str, word: str, of: str) -> str:
         if name == "answer":
@@ -214,21 +235,16 @@ class PlainWords:
         said = re.fullmatch(rf"([{DIGITS}]) (.+)", found[4])
         if said is None:
             raise WordingError(f"no condition of ours: {found[4]!r}")
-        condition, words = _condition(said[1]), said[2]
-        if near := re.fullmatch(rf"is (?:nearest to|farthest from) {_NAME}", words):
-            how: Literal["nearest", "farthest"] = "nearest" if "nearest" in words else "farthest"
-            to = Variable(name=near[1])
-            return Step(
-                variable=pick, value=Select(how=how, of=members, pick=pick, condition=condition, to=to)
-            )
-        verb, _, place = words.partition(" ")
-        order = next((one for one in _ORDERS if one == verb), None)
-        if order is None or place not in ("first", "last"):
-            raise WordingError(f"no order of ours: {words!r}")
-        first: Literal["first", "last"] = "first" if place == "first" else "last"
-        return Step(
-            variable=pick, value=Select(how=first, of=members, pick=pick, condition=condition, by=order)
-        )
+        some = Select(how="first", of=members, pick=pick, condition=_condition(said[1]))
+        to = Variable(name=said[2].rpartition(" ")[2])
+        known = [
+            *(msgspec.structs.replace(some, how=how, by=by) for how, by in product(_ENDS, _ORDERS)),
+            *(msgspec.structs.replace(some, how=how, to=to) for how in _FAR),
+        ]
+        for one in known:
+            if self._place(one) == said[2]:
+                return Step(variable=pick, value=one)
+        raise WordingError(f"no order of ours: {said[2]!r}")
 
     def _members(self, said: str, clauses: str | None, *, many: bool) -> Members:
         """A set with its clauses."""
@@ -262,8 +278,9 @@ class PlainWords:
         raise WordingError(f"no condition of ours: {said!r}")
 
     def _played(self, said: str, condition: str) -> Compare | None:
-        for role in self.vocabulary.roles():
-            if found := re.fullmatch(_around(self.phrases.played(role, "{who}"), "{who}"), said):
+        forms = {role: self.phrases.played(role, "{who}") for role in self.vocabulary.roles()}
+        for role, form in [*forms.items(), *((role, of_several(form)) for role, form in forms.items())]:
+            if found := re.fullmatch(_around(form, "{who}"), said):
                 return Compare(attribute=role, how="==", value=Variable(name=found[1]), condition=condition)
         return None
 

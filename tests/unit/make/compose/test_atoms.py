@@ -25,6 +25,7 @@ def test_what_can_be_asked():
     assert log.asked() == (
         AskableAttribute("event", "kind", "action"),
         AskableAttribute("event", "object", "object"),
+        AskableAttribute("event", "kind; object", "event"),
     )
     assert {one.attribute for one in log.of("event")} == {"kind", "object"}
 
@@ -39,3 +40,15 @@ def test_one_member_is_left():
             assert one.attribute != "hair"
             rest &= one.masks.may
         assert found is None or rest == 1 << member
+
+
+def test_what_a_member_is_comes_before_what_it_is_not():
+    statements = Statements(STREET, negations=True)
+    for member in range(10):
+        drawn = statements.drawn("person", member, random.Random(member), avoided=["hair"])
+        assert {one.attribute for one in drawn} == {"top", "hat", "glasses", "bag", "holds"}
+        signs = [one.how for one in drawn]
+        assert signs == ["=="] * signs.count("==") + ["!="] * signs.count("!=")
+        some = statements.some("person", member, random.Random(member), n=3)
+        assert len({one.attribute for one in some}) == len(some) == 3
+        assert {one.how for one in some} == {"=="}

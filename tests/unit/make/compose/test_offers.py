@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 from msgspec.structs import replace
 
-from subjects.composing import random_scene, searched, street
+from subjects.composing import event_log, random_scene, searched, street
 from vidence.make.compose.offers import NoOffer, Offer, OptionRules, cover_of, offer, too_often_right
 from vidence.make.compose.prove import Rules, check_options, prove
 from vidence.make.compose.scene_bits import SceneBits
@@ -40,6 +40,20 @@ def test_values_that_cannot_be_told_apart_are_no_options():
     for _, proof, found, _ in offered(random_scene(2), n=300, rules=OptionRules(n=3)):
         if isinstance(found, Offer) and proof.answer.domain == "c":
             assert not {"grey", "black"} <= set(found.options)
+
+
+def test_the_options_of_an_event_are_events_of_the_log():
+    """Kind and object, as they stand together in the log; the verifier has nothing against them."""
+    scene = event_log()
+    objects = {fact.of: fact.value for fact in scene.facts if hasattr(fact, "value")}
+    told = {f"{fact.kind}; {objects[fact.id]}" for fact in scene.facts if hasattr(fact, "kind")}
+    n = 0
+    for made, proof, found, world in offered(scene, n=600, rules=OptionRules()):
+        if proof.answer.type == "event" and isinstance(found, Offer):
+            n += 1
+            assert set(found.options) <= told
+            assert not list(check_options(replace(made.composition, options=found.options), proof, world))
+    assert n >= 5
 
 
 def test_the_ranks_of_counts_are_spread():

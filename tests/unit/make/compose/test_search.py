@@ -70,11 +70,13 @@ def test_what_others_make_needless_is_dropped():
 
 def test_a_log_of_events_gives_what_comes_next_and_counts():
     scene = event_log()
-    world, shapes = World(scene), Counter()
+    world, shapes, answers = World(scene), Counter(), Counter()
     for made in searched(scene, n=900):
         assert prove(made.composition, world, rules=Rules(), subsets="all").is_proven
         shapes[made.shape] += 1
-    assert set(shapes) == {"count", "next", "tally"}
+        answers[made.proof.answer.type, made.shape] += 1
+    assert set(shapes) == {"count", "next", "ranked", "tally"}
+    assert min(answers[kind, "next"] for kind in ("action", "object", "event")) >= 5
     assert min(shapes.values()) >= 5, shapes
 
 
