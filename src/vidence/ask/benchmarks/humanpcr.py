@@ -38,7 +38,7 @@ _LEVEL_FILES = {"human-p": "perception", "human-c": "comprehension", "human-r": 
 _SPLITS = {"human-pc": ("human-p", "human-c"), "human-r": ("human-r",), "all": tuple(_LEVEL_FILES)}
 _ENDINGS = (".jsonl", ".json")
 _IMAGE_ENDINGS = frozenset({".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff"})
-_FORMAT = "the format: vidence help humanpcr"
+_FORMAT = "the format: vidence help benchmarks/humanpcr"
 _EXPECTED = (
     "a folder with human-p.jsonl, human-c.jsonl and human-r.jsonl, or one file of questions; nothing is "
     f"released, {_FORMAT}"

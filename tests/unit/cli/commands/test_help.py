@@ -1,5 +1,6 @@
 """``vidence help`` shows the pages that messages name."""
 
+import itertools
 import re
 from pathlib import Path
 
@@ -51,7 +52,7 @@ def test_without_pages_it_is_said(monkeypatch):
 
 def test_every_page_that_a_message_names_is_there():
     named = set()
-    for path in (ROOT / "src").rglob("*.py"):
+    for path in itertools.chain((ROOT / "src").rglob("*.py"), (ROOT / "src").rglob("*.toml")):
         named |= set(re.findall(r"vidence help ([a-z][\w/-]+)", path.read_text(encoding="utf-8")))
     assert "item-format" in named
     for name in named:
