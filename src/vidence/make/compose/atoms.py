@@ -119,6 +119,14 @@ class Statements:
         rng.shuffle(known)
         return sorted(known, key=lambda one: one.how == "!=")
 
+    def single(
+        self, category: str, member: int, rng: Random, *, n: int, avoided: Collection[str] = (), may: int = -1
+    ) -> tuple[AttributeStatement, ...] | None:
+        """About so many statements that leave one member alone, of all or of those that `may` be."""
+        among = self.scene.everybody[category] & may
+        wanted = Single(category, member, among, max(n, 1), frozenset(avoided))
+        return singled_out(wanted, self, rng, most=max(n + 1, 2))
+
     def some(
         self, category: str, member: int, rng: Random, *, n: int, avoided: Collection[str] = ()
     ) -> list[AttributeStatement]:

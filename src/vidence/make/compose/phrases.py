@@ -412,12 +412,8 @@ class Phrases:
 
 
 @cache
-def _tables() -> Mapping[str, Mapping[str, str]]:
-    return packaged("vidence.make.compose", "phrases.toml", dict[str, dict[str, str]])
-
-
 def _said(table: str) -> Mapping[str, str]:
-    return _tables()[table]
+    return packaged("vidence.make.compose", "phrases.toml", dict[str, dict[str, str]])[table]
 
 
 def _read(said: str, names: Iterable[str], form: Callable[[str], str]) -> str | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Literal, TypeAlias, get_args
 
-from vidence.make.compose.atoms import AskableAttribute, AttributeStatement, Single, Statements, singled_out
+from vidence.make.compose.atoms import AskableAttribute, AttributeStatement, Statements
 from vidence.make.compose.finding import Fits, Refused, find_proof
 from vidence.make.compose.program import Program as _Program
 from vidence.make.compose.program import without_atom
@@ -246,16 +246,11 @@ class Search:
     def _member(self, category: str) -> int:
         return self.rng.randrange(len(self.scene.members[category]))
 
-    def _single(
-        self, category: str, member: int, *, n: int, avoided: Sequence[str] = (), may: int | None = None
-    ) -> tuple[AttributeStatement, ...] | None:
-        among = self.scene.everybody[category] if may is None else may
-        wanted = Single(category, member, among, max(n, 1), frozenset(avoided))
-        return singled_out(wanted, self.statements, self.rng, most=max(n + 1, 2))
-
     def _attribute(self, wanted: QuotaCell, asked: AskableAttribute) -> _Program | None:
         member = self._member(asked.category)
-        said = self._single(asked.category, member, n=wanted.n_conditions, avoided=[asked.attribute])
+        said = self.statements.single(
+            asked.category, member, self.rng, n=wanted.n_conditions, avoided=[asked.attribute]
+        )
         if not said:
             return None
         program = _Program()
@@ -300,7 +295,7 @@ class Search:
         if roles:
             event, role = self.rng.choice(roles)
             said = (
-                self._single(EVENT, self.scene.place[EVENT][event], n=1)
+                self.statements.single(EVENT, self.scene.place[EVENT][event], self.rng, n=1)
                 if self.scene.lists_all(EVENT)
                 else None
             )
@@ -312,7 +307,7 @@ class Search:
         if category not in self.statements.categories:
             return False
         place = self.scene.place[category][name]
-        said = self._single(category, place, n=n, avoided=avoided)
+        said = self.statements.single(category, place, self.rng, n=n, avoided=avoided)
         if said:
             self._the(program, "P", category=category, atoms=program.atoms(said))
             return True
@@ -396,7 +391,7 @@ class Search:
     ) -> _Program | None:
         """The program with the set that is linked to what is there already, and the answer."""
         avoided = [*link.avoided, asked.attribute]
-        said = self._single(asked.category, target, n=n, avoided=avoided, may=link.may)
+        said = self.statements.single(asked.category, target, self.rng, n=n, avoided=avoided, may=link.may)
         how = None
         if said is None:
             said = tuple(self._tellable(asked.category, target, avoided)[:1])
@@ -514,10 +509,12 @@ class Search:
         others = [e for e in scene.events if scene.timed(EVENT, word, e).must >> target & 1]
         if not others:
             return None
-        said = self._single(EVENT, scene.place[EVENT][self.rng.choice(others)], n=1)
+        said = self.statements.single(EVENT, scene.place[EVENT][self.rng.choice(others)], self.rng, n=1)
         program = _Program()
         category = scene.category_of(who)
-        looks = self._single(category, scene.place[category][who], n=max(wanted.n_conditions - 4, 1))
+        looks = self.statements.single(
+            category, scene.place[category][who], self.rng, n=max(wanted.n_conditions - 4, 1)
+        )
         if not said or not looks:
             return None
         self._the(program, "P", category=category, atoms=program.atoms(looks))
@@ -548,7 +545,7 @@ class Search:
     def _event(self, program: _Program, event: str, *, n: int) -> bool:
         """A step that ends with `T` for an event: by what it is like, when it is, or who has a part."""
         place, roles = self.scene.place[EVENT][event], self.scene.events[event].roles
-        said = self._single(EVENT, place, n=n)
+        said = self.statements.single(EVENT, place, self.rng, n=n)
         if said:
             self._the(program, "T", category=EVENT, atoms=program.atoms(said))
             return True

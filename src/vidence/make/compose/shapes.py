@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import Literal, TypeAlias
 
-from vidence.make.compose.atoms import AskableAttribute, Single, Statements, singled_out
+from vidence.make.compose.atoms import AskableAttribute, Statements
 from vidence.make.compose.phrases import is_flag, is_person
 from vidence.make.compose.program import Program
 from vidence.make.compose.scene_bits import SceneBits
@@ -109,9 +109,8 @@ class Shapes:
         category = self.scene.category_of(name)
         if not self.scene.lists_all(category):
             return False
-        among, place = self.scene.everybody[category], self.scene.place[category][name]
-        wanted = Single(category, place, among, max(n, 1), frozenset(avoided))
-        said = singled_out(wanted, self.statements, self.rng, most=max(n + 1, 2))
+        place = self.scene.place[category][name]
+        said = self.statements.single(category, place, self.rng, n=n, avoided=avoided)
         if said is None:
             return False
         members = Members(category=category, atoms=program.atoms(said))

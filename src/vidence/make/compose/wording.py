@@ -62,7 +62,10 @@ class PlainWords:
                 if EVENT in vocabulary.attributes[name].of
             ),
             *(
-                (_around(self._table(name), "{what}"), lambda m, name=name: _answer(_known(m[1], name)))
+                (
+                    _around(self._table(name), "{what}"),
+                    lambda m, name=name: _answer(Known(table=name, of=Variable(name=m[1]))),
+                )
                 for name in vocabulary.known
             ),
             *(
@@ -73,8 +76,14 @@ class PlainWords:
                 for said, name in self.phrases.owned_by.items()
             ),
             (rf"What happens in {_NAME}\?", lambda m: _answer(_attribute(m[1], "kind"))),
-            (rf"In which direction is {_NAME} in the view {_NAME}\?", self._direction),
-            (rf"How many (.+?) are there(?: ([{DIGITS}].+))?\?", self._count),
+            (
+                rf"In which direction is {_NAME} in the view {_NAME}\?",
+                lambda m: _answer(DirectionOf(of=Variable(name=m[1]), view=Variable(name=m[2]))),
+            ),
+            (
+                rf"How many (.+?) are there(?: ([{DIGITS}].+))?\?",
+                lambda m: _answer(Aggregate(how="count", of=self._members(m[1], m[2], many=True))),
+            ),
             (
                 rf"Imagine standing where {_NAME} is, ([{DIGITS}]) facing {_NAME}: "
                 rf"this is the view {_NAME}\.",
@@ -86,10 +95,6 @@ class PlainWords:
             ),
             (rf"{_NAME} is the (?:only )?([^{DIGITS}]+?)(?: ([{DIGITS}].+))?\.", self._the),
         )
-
-    def category(self, name: str) -> str:
-        """What a category is called."""
-        return self.phrases.category(name)
 
     # ----------------------------------------------------------------------- written
 
@@ -216,15 +221,9 @@ class PlainWords:
                 return make(found)
         raise WordingError(f"no sentence of ours: {sentence!r}")
 
-    def _direction(self, found: re.Match[str]) -> Step:
-        return _answer(DirectionOf(of=Variable(name=found[1]), view=Variable(name=found[2])))
-
     def _view(self, found: re.Match[str]) -> Step:
         of, at = Variable(name=found[1]), Variable(name=found[3])
         return Step(variable=found[4], value=View(of=of, facing=at, facing_condition=_condition(found[2])))
-
-    def _count(self, found: re.Match[str]) -> Step:
-        return _answer(Aggregate(how="count", of=self._members(found[1], found[2], many=True)))
 
     def _the(self, found: re.Match[str]) -> Step:
         of = self._members(found[2], found[3], many=False)
@@ -288,10 +287,6 @@ class PlainWords:
 def _around(said: str, blank: str) -> str:
     """A pattern of a text in which something is named."""
     return _NAME.join(map(re.escape, said.split(blank)))
-
-
-def _known(of: str, table: str) -> Known:
-    return Known(table=table, of=Variable(name=of))
 
 
 def _answer(value: Expression) -> Step:

@@ -10,6 +10,7 @@ import msgspec
 
 from vidence.errors import DataError, UsageError
 from vidence.make.sources.contradictions import find_contradictions, find_twins, named
+from vidence.make.sources.logs.files import Fault, csv_rows
 from vidence.make.sources.scene import (
     AttributeFact,
     Complete,
@@ -39,8 +40,8 @@ def read_scenes(path: Path) -> dict[str, Scene]:
     """The scenes of a file by name; each begins with its header.
 
     Raises:
-        DataError: a line that is no scene's, a word that the vocabulary has not, a span past the end; the
-            message has the line.
+        DataError: a line that is no scene's, a word that the vocabulary has not, a span past the end, a row
+            of a table without a value or link; the message has the line.
         UsageError: a vocabulary cannot be read.
     """
     found: dict[str, Scene] = {}
@@ -103,7 +104,18 @@ def _scene(path: Path, first: int, lines: Sequence[Numbered]) -> Scene:
         words = read_vocabulary(path.parent / header.vocabulary)
     except UsageError as error:
         raise UsageError(f"{path}:{first}: {error}") from error
-    return make_scene(header, lines[1:], words=words, source=str(path), first=first)
+    told = [(first, fact) for fact in _table_facts(words, path.parent / header.vocabulary)]
+    return make_scene(header, [*lines[1:], *told], words=words, source=str(path), first=first)
+
+
+def _table_facts(words: Vocabulary, path: Path) -> Iterator[KnownFact]:
+    """What the tables say that a vocabulary names as files."""
+    for table, one in words.known.items():
+        for where, row in csv_rows(path.parent / one.file, needs=("of", "value", "link")) if one.file else ():
+            if isinstance(row, Fault) or not (row["of"] and row["value"] and row["link"]):
+                why = row.at(where) if isinstance(row, Fault) else f"{where}: an empty cell"
+                raise DataError(f"{why}; known.{table} needs of, value and link in each row")
+            yield KnownFact(table=table, of=row["of"], value=row["value"], link=row["link"])
 
 
 def make_scene(

@@ -98,6 +98,8 @@ class Table(Record):
     answer: AnswerType = "attribute"
     asks: str = ""
     """How one asks what it says, as ``Which country has the flag {what}?``."""
+    file: str = ""
+    """A CSV file beside the vocabulary that has it, with the columns `of`, `value` and `link`."""
 
 
 class Margins(Record):

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import re
 from pathlib import Path
 
 import pytest
@@ -87,3 +88,32 @@ def test_copies_have_the_hash_of_their_originals(read):
     copied = pickle.loads(pickle.dumps(scene))  # noqa: S301 - our own
     assert copied.facts[0].plan is not scene.facts[0].plan
     assert scene.sha256 == said.sha256 == copied.sha256 != other.sha256
+
+
+TABLE = "of,value,link\nred disc,Japan,https://en.wikipedia.org/wiki/Flag_of_Japan\n"
+
+
+def test_a_table_of_the_vocabulary_is_known_in_every_scene(read, tmp_path):
+    words, table = tmp_path / "street.toml", tmp_path / "flags.csv"
+    words.write_text(words.read_text().replace("[known.country]", '[known.country]\nfile = "flags.csv"'))
+    with pytest.raises(DataError, match=r"flags\.csv cannot be read"):
+        read(HEAD)
+    table.write_text(TABLE)
+    scenes = read(HEAD, P1, {**HEAD, "scene": "other"})
+    for scene in scenes.values():
+        (known,) = [one for one in scene.facts if hasattr(one, "table")]
+        assert (known.table, known.of, known.value) == ("country", "red disc", "Japan")
+        assert known.link.endswith("Flag_of_Japan")
+    for rows, says in (
+        ("of,value\nred disc,Japan\n", "flags.csv:1: link: no such column"),
+        (TABLE + "maple leaf,Canada\n", "flags.csv:3: CSV: 2 cells found; expected 3"),
+        (
+            TABLE + "maple leaf,Canada,\n",
+            "flags.csv:3: an empty cell; known.country needs of, value and link",
+        ),
+    ):
+        table.write_text(rows)
+        with pytest.raises(DataError, match=re.escape(says)):
+            read(HEAD)
+    table.write_text(TABLE + "red disc,Bangladesh,https://example.org\n")
+    assert any("Bangladesh" in one.says for one in read(HEAD)["s"].contradictions)
