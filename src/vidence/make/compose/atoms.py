@@ -122,10 +122,28 @@ class Statements:
     def single(
         self, category: str, member: int, rng: Random, *, n: int, avoided: Collection[str] = (), may: int = -1
     ) -> tuple[AttributeStatement, ...] | None:
-        """About so many statements that leave one member alone, of all or of those that `may` be."""
-        among = self.scene.everybody[category] & may
-        wanted = Single(category, member, among, max(n, 1), frozenset(avoided))
-        return singled_out(wanted, self, rng, most=max(n + 1, 2))
+        """About so many statements that leave one member alone, of all or of those that `may` be.
+
+        Each shuts somebody out. Of some drawn in seeded order the one is taken that leaves about as many as
+        are needed for as many statements as are wanted; what the others make needless is dropped again.
+        None where no statements do.
+        """
+        known, among = (
+            self.drawn(category, member, rng, avoided=avoided),
+            self.scene.everybody[category] & may,
+        )
+        target, rest, taken = 1 << member, among, list[AttributeStatement]()
+        while rest != target and len(taken) < max(n + 1, 2):
+            used = {one.attribute for one in taken}
+            free = [one for one in known if one.attribute not in used and rest & ~one.masks.may][:_TRIED]
+            if not free:
+                return None
+            left = max(n - len(taken), 1)
+            wish = 1.0 if left == 1 else rest.bit_count() ** (1 - 1 / left)
+            best = min(free, key=lambda one: abs((rest & one.masks.may).bit_count() - wish))
+            taken.append(best)
+            rest &= best.masks.may
+        return tuple(needed(taken, among, target)) if rest == target else None
 
     def some(
         self, category: str, member: int, rng: Random, *, n: int, avoided: Collection[str] = ()
@@ -135,43 +153,6 @@ class Statements:
         for one in self.drawn(category, member, rng, avoided=avoided):
             taken.setdefault(one.attribute, one)
         return list(taken.values())[: max(n, 0)]
-
-
-@dataclass(frozen=True)
-class Single:
-    """Whom to single out: a member among others (`may`), with statements of so many, not about `avoided`."""
-
-    category: str
-    member: int
-    may: int
-    n: int
-    avoided: frozenset[str]
-
-
-def singled_out(
-    wanted: Single, statements: Statements, rng: Random, *, most: int
-) -> tuple[AttributeStatement, ...] | None:
-    """Statements that leave one member alone, each of which shuts somebody out; None where there are none.
-
-    Of some drawn in seeded order the one is taken that leaves about as many as are needed for as many
-    statements as are wanted; what the others make needless is dropped again.
-    """
-    known = statements.drawn(wanted.category, wanted.member, rng, avoided=wanted.avoided)
-    target, rest, taken = 1 << wanted.member, wanted.may, list[AttributeStatement]()
-    size = rest.bit_count()
-    while rest != target and len(taken) < most:
-        used = {one.attribute for one in taken}
-        free = [one for one in known if one.attribute not in used and rest & ~one.masks.may][:_TRIED]
-        if not free:
-            return None
-        left = max(wanted.n - len(taken), 1)
-        wish = 1.0 if left == 1 else rest.bit_count() ** (1 - 1 / left)
-        best = min(free, key=lambda one: abs((rest & one.masks.may).bit_count() - wish))
-        taken.append(best)
-        rest &= best.masks.may
-    if rest != target:
-        return None
-    return tuple(needed(taken, wanted.may, target)) if size > 1 else ()
 
 
 def needed(taken: Sequence[AttributeStatement], may: int, target: int) -> list[AttributeStatement]:

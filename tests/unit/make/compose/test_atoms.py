@@ -3,7 +3,7 @@
 import random
 
 from subjects.composing import event_log, street
-from vidence.make.compose.atoms import AskableAttribute, Single, Statements, singled_out
+from vidence.make.compose.atoms import AskableAttribute, Statements
 from vidence.make.compose.scene_bits import SceneBits
 
 STREET = SceneBits(street())
@@ -33,8 +33,7 @@ def test_what_can_be_asked():
 def test_one_member_is_left():
     statements = Statements(STREET, negations=False)
     for member in range(10):
-        wanted = Single("person", member, STREET.everybody["person"], 3, frozenset({"hair"}))
-        found = singled_out(wanted, statements, random.Random(member), most=5)
+        found = statements.single("person", member, random.Random(member), n=3, avoided={"hair"})
         rest = STREET.everybody["person"]
         for one in found or ():
             assert one.attribute != "hair"

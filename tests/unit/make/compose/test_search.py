@@ -9,7 +9,7 @@ import pytest
 
 from subjects.composing import WORDS, event_log, random_scene, searched, street, wide_scene
 from vidence.make.compose import search as search_module
-from vidence.make.compose.atoms import Single, Statements, needed, singled_out
+from vidence.make.compose.atoms import Statements, needed
 from vidence.make.compose.program import without_atom
 from vidence.make.compose.prove import Rules, prove
 from vidence.make.compose.scene_bits import SceneBits
@@ -62,10 +62,8 @@ def test_twins_are_never_meant_and_always_counted():
 def test_what_others_make_needless_is_dropped():
     bits = SceneBits(street())
     statements = Statements(bits, negations=False)
-    wanted = Single("person", 2, bits.everybody["person"], 3, frozenset())
-    taken = singled_out(wanted, statements, random.Random(0), most=4)
-    assert needed(taken, wanted.may, 1 << 2) == list(taken)
-    assert singled_out(wanted, statements, random.Random(0), most=0) is None
+    taken = statements.single("person", 2, random.Random(0), n=3)
+    assert needed(taken, bits.everybody["person"], 1 << 2) == list(taken)
 
 
 def test_a_log_of_events_gives_what_comes_next_and_counts():
