@@ -1,4 +1,4 @@
-"""How composed questions read: 200 drawn from four worlds, and what a person marked in them.
+"""How composed questions read: 200 drawn from four worlds, and what a reader marked in them.
 
 ``python bench/compose_words.py --data FOLDER`` counts the marks of ``compose_words_read.tsv``; with
 ``--draw`` it prints the questions without a mark, to be read and marked: nothing for good English, else a
