@@ -164,7 +164,7 @@ def draw_questions(folder: Path) -> None:
     import msgspec
 
     from vidence.make.gates.rules import ReviewRules
-    from vidence.make.pipeline.output import item_of, json_lines
+    from vidence.make.pipeline.output import json_lines
     from vidence.make.review.audit import wording_of
     from vidence.make.review.sample import draw_sample
     from vidence.studio.projects import add_project
@@ -176,7 +176,7 @@ def draw_questions(folder: Path) -> None:
     (made / "review").mkdir(parents=True)
     people.mkdir()
     (made / "review" / "questions.jsonl").write_bytes(json_lines(map(wording_of, drawn.rows)))
-    lines = [msgspec.json.encode(item_of(one, maker="test")) for one in some]
+    lines = [msgspec.json.encode(one.item) for one in some]
     (made / "items.jsonl").write_bytes(b"\n".join(lines))
     project = add_project("made", "herbench", title="Made questions")
     MadeSetRow.objects.create(project=project, folder=str(made), people_folder=str(people))

@@ -295,7 +295,7 @@ def test_questions_made_of_a_log_have_the_answers_of_the_log(log, tmp_path):
     assert len(programs) >= 6 * len(names)
 
 
-@pytest.mark.parametrize(("file", "least"), [(file, n) for file, n in zip(TRACKS, (1, 10, 3), strict=True)])
+@pytest.mark.parametrize(("file", "least"), [(file, n) for file, n in zip(TRACKS, (1, 7, 3), strict=True)])
 def test_questions_made_of_tracks_have_the_answers_of_the_tracks(file, least, data_dir, tmp_path):
     path = need(data_dir / "tracking" / file)
     fps, identities, size = TRACKS[file]

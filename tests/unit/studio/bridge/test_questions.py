@@ -7,7 +7,7 @@ from subjects.gated import draft, questions
 from vidence.errors import DataError, UsageError
 from vidence.make.gates.model_gates import GateVerdict, GateVote
 from vidence.make.gates.rules import ReviewRules
-from vidence.make.pipeline.output import item_of, json_lines
+from vidence.make.pipeline.output import json_lines
 from vidence.make.review.audit import read_audit, review_id, wording_of
 from vidence.make.review.revisions import Event
 from vidence.make.review.sample import draw_sample
@@ -32,7 +32,7 @@ def made(tmp_path):
     drawn = draw_sample(some, ReviewRules(share=0.25), seed=1, open_gates={"d0": ["text-only"]})
     (tmp_path / "review").mkdir()
     (tmp_path / "review" / "questions.jsonl").write_bytes(json_lines(map(wording_of, drawn.rows)))
-    items = [item_of(one, maker="test") for one in some]
+    items = [one.item for one in some]
     (tmp_path / "items.jsonl").write_bytes(b"\n".join(map(msgspec.json.encode, items)) + b"\n")
     vote = GateVote(model="m", frame_index=7)
     verdict = GateVerdict(

@@ -7,7 +7,7 @@ import pytest
 
 from subjects.gated import draft, questions
 from vidence.make.gates.rules import ReviewRules
-from vidence.make.pipeline.output import item_of, json_lines
+from vidence.make.pipeline.output import json_lines
 from vidence.make.review.audit import wording_of
 from vidence.make.review.sample import draw_sample
 from vidence.studio.records.boards import MadeSetRow
@@ -26,7 +26,7 @@ def made(team, tmp_path):
     (folder / "review").mkdir(parents=True)
     people.mkdir()
     (folder / "review" / "questions.jsonl").write_bytes(json_lines(map(wording_of, drawn.rows)))
-    lines = [msgspec.json.encode(item_of(one, maker="test")) for one in some]
+    lines = [msgspec.json.encode(one.item) for one in some]
     (folder / "items.jsonl").write_bytes(b"\n".join(lines))
     project = team.project("made", "herbench")
     row = MadeSetRow.objects.create(project=project, folder=str(folder), people_folder=str(people))
