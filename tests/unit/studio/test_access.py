@@ -49,7 +49,7 @@ TABLE = {
     "item": IN_PROJECT,
     "work": SIGNED_IN,
     **dict.fromkeys(("hints", "try-hints"), TRIERS),
-    **dict.fromkeys(("next", "draw", "claim", "release", "expire"), POSTED),
+    **dict.fromkeys(("next", "draw", "claim", "release", "expire", "done"), POSTED),
     "review": {**dict.fromkeys(ROLES, 403), "reviewer": 200, "meta": 200, "nobody": 302},
     "review-edit": {**dict.fromkeys(ROLES, 403), "reviewer": 409, "meta": 409, "nobody": 302},
     "rates": {**SIGNED_IN, "author": 403, "reviewer": 403},
@@ -100,7 +100,7 @@ LOOKERS, WORKERS = frozenset({"reviewer", "meta"}), frozenset({"author", "review
 ALL, LEADERS = frozenset(ROLES) - {"submitter"}, frozenset({"operator"})
 EVERYONE = frozenset({*ROLES, "nobody"})
 CHANGES = {
-    **dict.fromkeys(("sign-out", "password"), frozenset(ROLES)),
+    **dict.fromkeys(("sign-out", "password", "done"), frozenset(ROLES)),
     "submit": frozenset({"submitter"}),
     **dict.fromkeys(("beat", "guidelines", "qualification"), ALL),
     **dict.fromkeys(("next", "draw", "claim", "release", "review", "review-edit"), LOOKERS),

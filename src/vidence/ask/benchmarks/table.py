@@ -24,7 +24,16 @@ from vidence.ask.files import DataFile, FieldError, decoded, ending_of, explaine
 from vidence.ask.mapping.columns import listed, seconds_of
 from vidence.ask.mapping.items import ItemReader
 from vidence.ask.mapping.mapping import WAYS, ColumnMap, folder_presets, near_presets, presets, read_map
-from vidence.ask.mapping.rows import ALL, TEXT_ENDINGS, find_files, levels_of, read_rows, rows_in, tables_in
+from vidence.ask.mapping.rows import (
+    ALL,
+    NOT_ROWS,
+    TEXT_ENDINGS,
+    find_files,
+    levels_of,
+    read_rows,
+    rows_in,
+    tables_in,
+)
 from vidence.ask.mapping.sheets import Columns, parquet_questions
 from vidence.contracts import AskingRules, Benchmark, Loaded
 from vidence.errors import DataError, UsageError
@@ -266,7 +275,8 @@ def _first_row(path: Path) -> tuple[int, Mapping[str, object] | None]:
 def _only_table(data: Path) -> Path:
     if not data.is_dir():
         return locate(data, (), what=_EXPECTED)
-    tables = sorted(path for path in data.iterdir() if ending_of(path) in _SUFFIXES and path.is_file())
+    found = (path for path in data.iterdir() if ending_of(path) in _SUFFIXES and path.name not in NOT_ROWS)
+    tables = sorted(filter(Path.is_file, found))
     if len(tables) != 1:
         names = ", ".join(path.name for path in tables) or "none"
         raise DataError(

@@ -26,7 +26,17 @@ _SPLITS = {
     "testing": "test",
 }
 _SHARD = re.compile(r"-\d{5}(?:-of-\d{5})?$")
-_NOT_ROWS = ("dataset_info.json", "state.json", "dataset_dict.json", "dataset_infos.json", "config.json")
+NOT_ROWS = frozenset(
+    {
+        "dataset_info.json",
+        "state.json",
+        "dataset_dict.json",
+        "dataset_infos.json",
+        "config.json",
+        "croissant.json",
+    }
+)
+"""What lies beside the tables of a data set, and is none."""
 _MOST_DEEP = 4
 ALL = "all"
 
@@ -218,7 +228,7 @@ def _is_table(data: Path, path: Path) -> bool:
     parts = path.relative_to(data).parts
     if len(parts) > _MOST_DEEP or any(part.startswith((".", "_")) for part in parts):
         return False
-    return ending_of(path) in ENDINGS and path.name not in _NOT_ROWS and path.is_file()
+    return ending_of(path) in ENDINGS and path.name not in NOT_ROWS and path.is_file()
 
 
 def split_of(path: Path) -> str:

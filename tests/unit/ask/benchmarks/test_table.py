@@ -182,6 +182,7 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path, name: str, conten
 def test_a_folder_with_one_table_stands_for_it(tmp_path: Path) -> None:
     (tmp_path / "only.jsonl").write_text(line())
     (tmp_path / "readme.md").write_text("words")
+    (tmp_path / "croissant.json").write_text("{}")  # a release has one beside its questions
     (tmp_path / "video").mkdir()
     assert load(tmp_path).media_root == tmp_path
     (tmp_path / "other.csv").write_text("item_id\n")
