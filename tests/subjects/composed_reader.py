@@ -51,6 +51,9 @@ class Reader:
     def _found(self, value: dict, known: Mapping[str, object]) -> Iterable[object]:
         if value["op"] == "attribute":
             return [known[value["of"]["name"]].values[value["name"]]]
+        if value["op"] == "pair":
+            parts = [list(self._found(value[part], known)) for part in ("first", "second")]
+            return ["; ".join(both) for both in zip(*parts, strict=True)]
         category, atoms = value["of"]["category"], value["of"].get("atoms", ())
         kept = [
             one
