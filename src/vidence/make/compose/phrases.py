@@ -255,7 +255,7 @@ class Phrases:
         return known.answer == "object" or known.number or verb in listed("handling")
 
     def owned(self, who: str, name: str) -> str:
-        """The attribute of somebody, as ``P's age``, ``the shape of the sign of P``, ``what P carries``."""
+        """What a thing or person has, as ``P's age``, ``the shape of the sign of P``, ``what P carries``."""
         if verb := self._verb(name):
             return f"what {who} {verb}"
         noun = self.noun(name)
@@ -264,7 +264,7 @@ class Phrases:
         return f"the {noun} of {who}" if _OF_SOMETHING.search(noun) else f"{who}'s {noun}"
 
     def shares(self, name: str) -> str:
-        """That somebody has a value found before, but for the value."""
+        """That a thing or person has a value found before, but for the value."""
         verb = self._verb(name)
         return f"that {verb}" if verb else f"whose {self.noun(name)} is"
 
@@ -441,7 +441,7 @@ def _does(verb: str, *, is_so: bool) -> str:
 
 
 def _thing(name: str) -> str:
-    """What a name says that somebody has."""
+    """What a name says that a thing has."""
     return name.replace("_", " ").removeprefix("has ")
 
 

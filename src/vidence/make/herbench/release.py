@@ -48,7 +48,7 @@ _ON_A_PAGE = 200
 
 @dataclass(frozen=True, kw_only=True)
 class Reviewing:
-    """What is left after the review; `result` is None where nobody looked; with `is_pending` some wait."""
+    """What is left after the review; `result` is None without one; with `is_pending` some wait."""
 
     questions: tuple[Question, ...]
     result: ReviewResult | None = None
