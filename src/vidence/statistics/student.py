@@ -9,7 +9,6 @@ from typing import Final
 
 _NORMAL: Final = NormalDist()
 _PRECISE: Final = 1e-15
-_MOST_TERMS: Final = 100_000
 _MOST_STEPS: Final = 100
 # From here on Stirling's series of the gamma functions is more exact than their difference.
 _MANY: Final = 100.0
@@ -78,15 +77,15 @@ def _incomplete_beta(x: float, rest: float, *, a: float, b: float) -> float:
     """
     if x <= 0 or rest <= 0:
         return float(rest <= 0)
-    upper, lower, fraction = 1.0, 0.0, 1.0
-    for i in range(1, _MOST_TERMS):
+    upper, lower, fraction, factor, i = 1.0, 0.0, 1.0, 0.0, 0
+    while abs(factor - 1) > _PRECISE:
+        i += 1
         m = i // 2
         numerator = -(a + m) * (a + b + m) if i % 2 else m * (b - m)
         term = numerator * x / ((a + i - 1) * (a + i))
         lower = 1 / (1 + term * lower)
         upper = 1 + term / upper
-        fraction *= upper * lower
-        if abs(upper * lower - 1) < _PRECISE:
-            break
+        factor = upper * lower
+        fraction *= factor
     front = math.exp(a * math.log(x) + b * math.log(rest) - _log_beta(a + b - 0.5))
     return front / a / fraction
