@@ -91,12 +91,13 @@ mutants: export OMP_NUM_THREADS := 1
 mutants: $(VENV)/.test-installed ## change the code in 200 small ways, and list what no unit test notices (hours)
 	$(BIN)/python scripts/mutants.py --sample 200
 
-check: $(VENV)/.test-installed ## format, lint, types, imports, sizes, docs
+check: $(VENV)/.test-installed ## format, lint, types, imports, sizes, words, docs
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python scripts/sizes.py
+	$(BIN)/python scripts/words.py
 	$(BIN)/python scripts/fragments.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir build/site
 
