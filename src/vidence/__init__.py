@@ -216,14 +216,14 @@ def panel(
 
     place = environment(_path(cache))
     if isinstance(file, str | Path):
-        config, beside, stem = read_config(Path(file), PanelFile), Path(file).parent, Path(file).stem
+        config, parent, stem = read_config(Path(file), PanelFile), Path(file).parent, Path(file).stem
     else:
         config = panel_of(file, chance=secrets.token_hex(6))
-        beside, stem = Path(), slug(config.title)
+        parent, stem = Path(), slug(config.title)
     root = _path(out) or Path("runs") / f"panel-{stem}"
-    runs = planned(config, beside=beside, root=root, cache=place.cache_root)
+    runs = planned(config, beside=parent, root=root, cache=place.cache_root)
     looked_into = examinations(config, runs)
-    more = [need for one in looked_into for need in one.needs()]
+    more = [need for examination in looked_into for need in examination.needs()]
     if isinstance(file, str | Path):
         check_panel(runs, source=Path(file), environment=place, is_trusted=trust, more=more)
     else:
@@ -235,14 +235,14 @@ def panel(
         doing = f"[{number}/{len(runs)}] {run.benchmark}, {run.label}"
         return _asked(plan, run.folder, place=place, progress=progress, doing=doing)
 
-    def look(number: int, one: "Examination", plan: "Plan") -> "Account":
-        with watching(progress, doing=f"[{number}/{len(looked_into)}] {one.label}") as listen:
+    def look(number: int, entry: "Examination", plan: "Plan") -> "Account":
+        with watching(progress, doing=f"[{number}/{len(looked_into)}] {entry.label}") as listen:
             return _wait(
                 lambda: diagnose(
-                    one.diagnostic,
+                    entry.diagnostic,
                     plan,
-                    one.run.folder,
-                    options=one.options,
+                    entry.run.folder,
+                    options=entry.options,
                     environment=place,
                     now=now(),
                     on_event=listen,
@@ -250,7 +250,7 @@ def panel(
             )
 
     done = ask_panel(runs, max_cost=config.max_cost, ask=ask, examinations=looked_into, examine=look)
-    done.runs += given_runs(config, beside=beside)
+    done.runs += given_runs(config, beside=parent)
     return read_panel(config.title or stem, done, level=level)
 
 
@@ -436,7 +436,7 @@ def compare(  # noqa: PLR0913 - the options of a command; each stands for itself
     from vidence.report.comparison import compare_runs
     from vidence.report.pairing import pair
 
-    runs = [_loaded(one, parser) for one in (first, second, *more)]
+    runs = [_loaded(entry, parser) for entry in (first, second, *more)]
     return compare_runs(pair(runs, shared=shared), level=level, margin=margin, anytime=anytime)
 
 
@@ -470,7 +470,7 @@ def contrast(
     values = [of] if isinstance(of, str) else list(dict.fromkeys(of))
     if bool(values) != bool(to):
         raise UsageError('of and to belong together: of="3", to="1" gives the score of 3 less that of 1')
-    loaded = [_loaded(one, parser) for one in runs]
+    loaded = [_loaded(run, parser) for run in runs]
     pairs = [(value, to) for value in values]
     return contrast_runs(loaded, tag=tag, pairs=pairs, has_trend=trend, level=level)
 
@@ -523,9 +523,9 @@ def correlate(  # noqa: PLR0913 - one call, one argument for each thing that dif
         within=within,
         names=tuple(names),
     )
-    loaded = [_loaded(one, parser) for one in runs]
-    found, _ = shown_of(loaded, axes, over_runs=over_runs, level=level)
-    return found
+    loaded = [_loaded(run, parser) for run in runs]
+    result, _ = shown_of(loaded, axes, over_runs=over_runs, level=level)
+    return result
 
 
 def make(  # noqa: PLR0913 - one call, one argument for each thing that differs

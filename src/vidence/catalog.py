@@ -94,7 +94,7 @@ class _File:
 def _files(kind: str) -> Mapping[str, _File]:
     """The plug-ins of a kind by name; the files are read, not imported. A wing that is deleted has none."""
     folder = Path(__file__).parent.joinpath(*FOLDERS[kind].split(".")[1:])
-    found: dict[str, _File] = {}
+    files: dict[str, _File] = {}
     for path in sorted(folder.glob("*.py")):
         text = path.read_text(encoding="utf-8")
         if path.stem.startswith("_") or not _CREATE.search(text):
@@ -108,17 +108,17 @@ def _files(kind: str) -> Mapping[str, _File]:
         names_in_file = re.findall(r'"([^"]+)"', named[1]) if named else [path.stem.replace("_", "-")]
         for data in folder.joinpath(path.stem).glob("*.toml"):  # each thing is a file of data there
             about = _ABOUT.search(data.read_text(encoding="utf-8"))
-            found[data.stem] = replace(file, summary=about[1] if about else "", is_data=True)
+            files[data.stem] = replace(file, summary=about[1] if about else "", is_data=True)
             names_in_file = []
-        found |= dict.fromkeys(names_in_file, file)
-    return dict(sorted(found.items()))
+        files |= dict.fromkeys(names_in_file, file)
+    return dict(sorted(files.items()))
 
 
 @functools.cache
 def _all_entry_points() -> importlib.metadata.EntryPoints:
     """Those of all distributions, whose files are read once in a process."""
-    found = importlib.metadata.entry_points()
-    return cast("importlib.metadata.EntryPoints", found)  # in Python 3.11 of another type
+    groups = importlib.metadata.entry_points()
+    return cast("importlib.metadata.EntryPoints", groups)  # in Python 3.11 of another type
 
 
 def _entry_points(kind: str) -> Mapping[str, importlib.metadata.EntryPoint]:
@@ -210,8 +210,8 @@ def summary(kind: str, name: str) -> str:
         return ours.summary
     module = find(kind, name)
     if hasattr(module, "NAMES"):
-        said: Mapping[str, str] = module.SUMMARIES
-        return said[name]
+        values: Mapping[str, str] = module.SUMMARIES
+        return values[name]
     return next(iter((module.__doc__ or "").splitlines()), "")
 
 
@@ -224,10 +224,10 @@ def settings_type(kind: str, name: str) -> type[Record] | None:
     module = find(kind, name)
     if "settings" not in inspect.signature(module.create).parameters:
         return None
-    found = getattr(module, "Settings", None)
-    if not (isinstance(found, type) and issubclass(found, Record)):
+    settings_type = getattr(module, "Settings", None)
+    if not (isinstance(settings_type, type) and issubclass(settings_type, Record)):
         raise UsageError(f"{module.__name__} has create(settings), and no class Settings(Record); {_SEE}")
-    return found
+    return settings_type
 
 
 def ready(kind: str) -> tuple[str, ...]:
@@ -241,7 +241,7 @@ def ready(kind: str) -> tuple[str, ...]:
 
 def _is_waiting(kind: str, name: str) -> bool:
     settings = settings_type(kind, name)
-    return settings is not None and any(one.required for one in msgspec.structs.fields(settings))
+    return settings is not None and any(info.required for info in msgspec.structs.fields(settings))
 
 
 def create(kind: str, text: "str | Spec", **resources: object) -> Any:  # noqa: ANN401 - what kinds make is said above this file
@@ -264,8 +264,8 @@ def create(kind: str, text: "str | Spec", **resources: object) -> Any:  # noqa: 
     ours = _files(kind).get(spec.name)
     named = {"name": spec.name} if hasattr(module, "NAMES") or (ours and ours.is_data) else {}
     settings = settings_type(kind, spec.name)
-    made = read_settings(settings or NoSettings, spec.options, argument=spec.argument, owner=owner)
-    handed = {**({"settings": made} if settings else {}), **named, **resources}
+    record = read_settings(settings or NoSettings, spec.options, argument=spec.argument, owner=owner)
+    handed = {**({"settings": record} if settings else {}), **named, **resources}
     try:
         inspect.signature(make).bind(**handed)
     except TypeError as error:
@@ -307,8 +307,8 @@ def parse_spec(text: str) -> Spec:
     for pair in filter(None, query.split("&")):
         key, equals, value = pair.partition("=")
         if not equals or not key:
-            shown = repr(pair) if _WORD.fullmatch(pair) else "one (not shown)"  # it may be a secret
-            raise UsageError(f"of the options of {head!r} {shown} is not key=value")
+            result = repr(pair) if _WORD.fullmatch(pair) else "one (not shown)"  # it may be a secret
+            raise UsageError(f"of the options of {head!r} {result} is not key=value")
         if key in options:
             raise UsageError(f"{key!r} is given twice in the options of {head!r}")
         options[key] = unquote(value)
@@ -349,21 +349,21 @@ class Option:
 
 def options_of(settings: type[Record]) -> tuple[Option, ...]:
     """The fields of a record of settings, in their order."""
-    found = []
+    options = []
     for known in msgspec.structs.fields(settings):
-        kind, said = plain_type(known.type)
+        kind, fields = plain_type(known.type)
         default = known.default if known.default_factory is msgspec.NODEFAULT else known.default_factory()
-        found.append(
+        options.append(
             Option(
                 name=known.name,
                 kind=_expected(kind),
                 default=None if known.required else msgspec.json.encode(default).decode(),
-                help=str(said.get("description", "")),
+                help=str(fields.get("description", "")),
                 is_argument=known.name == argument_field(settings),
-                is_path=bool(said.get("is_path")),
+                is_path=bool(fields.get("is_path")),
             )
         )
-    return tuple(found)
+    return tuple(options)
 
 
 def argument_field(settings: type[Record]) -> str:
@@ -373,16 +373,16 @@ def argument_field(settings: type[Record]) -> str:
 
 def plain_type(hint: object) -> tuple[msgspec.inspect.Type, dict[str, object]]:
     """The type of a field without None and without annotations, and what the annotations say."""
-    kind, said = msgspec.inspect.type_info(hint), dict[str, object]()
+    kind, fields = msgspec.inspect.type_info(hint), dict[str, object]()
     while True:
         match kind:
             case msgspec.inspect.Metadata():
-                said = {**(kind.extra_json_schema or {}), **(kind.extra or {}), **said}
+                fields = {**(kind.extra_json_schema or {}), **(kind.extra or {}), **fields}
                 kind = kind.type
             case msgspec.inspect.UnionType(types=(inner, msgspec.inspect.NoneType())):
                 kind = inner
             case _:
-                return kind, said
+                return kind, fields
 
 
 def _expected(kind: msgspec.inspect.Type) -> str:
@@ -427,10 +427,10 @@ def read_settings(
             cannot be read, or an option that must be given and is not.
     """
     known, values = {field.name: field for field in msgspec.structs.fields(settings)}, dict(given)
-    for name, one in known.items():
-        prefix = str(plain_type(one.type)[1].get("prefix", ""))
-        if prefix and (found := [key for key in values if key.startswith(prefix)]):
-            values[name] = {key.removeprefix(prefix): values.pop(key) for key in found}
+    for name, info in known.items():
+        prefix = str(plain_type(info.type)[1].get("prefix", ""))
+        if prefix and (names := [key for key in values if key.startswith(prefix)]):
+            values[name] = {key.removeprefix(prefix): values.pop(key) for key in names}
     first = argument_field(settings)
     if argument:
         if not first:
@@ -444,10 +444,10 @@ def read_settings(
             hint = f" Did you mean {near[0]!r}?" if near else ""
             listed = ", ".join(sorted(known)) or "none"
             raise UsageError(f"{owner} has no option {key!r}.{hint} Known options: {listed}")
-    for name, one in known.items():
-        if one.required and name not in values:
+    for name, info in known.items():
+        if info.required and name not in values:
             place = f"its {name} behind a colon" if name == first else f"{name}=..."
-            raise UsageError(f"{owner} wants {place}: {_expected(plain_type(one.type)[0])}")
+            raise UsageError(f"{owner} wants {place}: {_expected(plain_type(info.type)[0])}")
     return settings(**{k: _read(v, known[k].type, f"{owner}: option {k}") for k, v in values.items()})
 
 
@@ -460,11 +460,11 @@ def _read(given: object, hint: object, owner: str) -> object:
             value = tuple(part.strip() for part in given.split("|"))
         elif isinstance(given, str) and isinstance(kind, msgspec.inspect.DictType):
             value = msgspec.json.decode(given)
-        made = msgspec.convert(value, hint, strict=not isinstance(value, str | tuple))
-        if isinstance(made, tuple) and ("" in made or len(set(made)) != len(made)):
+        pair = msgspec.convert(value, hint, strict=not isinstance(value, str | tuple))
+        if isinstance(pair, tuple) and ("" in pair or len(set(pair)) != len(pair)):
             expected = "different values, split by |"
-        elif not isinstance(made, float) or math.isfinite(made):
-            return made
+        elif not isinstance(pair, float) or math.isfinite(pair):
+            return pair
         cause = None
     except msgspec.DecodeError as error:
         cause = error

@@ -65,13 +65,13 @@ def together(flows: "Sequence[Flow[MadeT]]") -> "Flow[tuple[MadeT, ...]]":
 
     An error that a flow does not handle is thrown in here when the others have ended.
     """
-    made: dict[int, MadeT] = {}
+    values: dict[int, MadeT] = {}
 
     def keep(position: int, flow: "Flow[MadeT]") -> "Flow[None]":
-        made[position] = yield from flow
+        values[position] = yield from flow
 
     yield Together([keep(position, flow) for position, flow in enumerate(flows)])
-    return tuple(made[position] for position in range(len(flows)))
+    return tuple(values[position] for position in range(len(flows)))
 
 
 class AskingRules(Record):

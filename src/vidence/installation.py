@@ -38,21 +38,21 @@ def pip() -> str:
 
     It is ``pip`` where that is the one beside this Python, else Python's module by its full path.
     """
-    found = shutil.which("pip")
-    is_ours = found is not None and Path(found).parent == Path(sys.executable).parent
+    text = shutil.which("pip")
+    is_ours = text is not None and Path(text).parent == Path(sys.executable).parent
     return "pip" if is_ours else f"{shlex.quote(sys.executable)} -m pip"
 
 
 def requirements(*extras: str) -> tuple[str, ...]:
     """What some extras of this installation ask for, each once; empty where it is not installed."""
     try:
-        said = importlib.metadata.requires(_NAME) or []
+        messages = importlib.metadata.requires(_NAME) or []
     except importlib.metadata.PackageNotFoundError:
         return ()
-    found = [one for one in map(_EXTRA.match, said) if one is not None]
+    matches = [match for match in map(_EXTRA.match, messages) if match is not None]
     return tuple(
         dict.fromkeys(
-            one["requirement"].strip() for extra in extras for one in found if one["extra"] == extra
+            match["requirement"].strip() for extra in extras for match in matches if match["extra"] == extra
         )
     )
 

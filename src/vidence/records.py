@@ -219,9 +219,9 @@ class Clusters(tuple[str, ...]):
 
     def __new__(cls, names: Iterable[str], *, noun: ClusterNoun) -> Self:
         """The names with their noun."""
-        made = super().__new__(cls, names)
-        made.noun = noun
-        return made
+        result = super().__new__(cls, names)
+        result.noun = noun
+        return result
 
     @classmethod
     def of(cls, items: Sequence[Item], *, noun: ClusterNoun | None = None) -> Self:
@@ -360,9 +360,9 @@ class Usage(Record, omit_defaults=True):
 def total_usage(usages: Iterable[Usage]) -> Usage:
     """The tokens of several replies together; None where no reply says any."""
     columns: dict[str, list[int]] = {}
-    for one in usages:
+    for usage in usages:
         for name in Usage.__struct_fields__:
-            if (n := getattr(one, name)) is not None:
+            if (n := getattr(usage, name)) is not None:
                 columns.setdefault(name, []).append(n)
     return Usage(**{name: sum(counts) for name, counts in columns.items()})
 

@@ -66,7 +66,7 @@ def unsaid(text: str, printed: set[str]) -> str:
     ('All lie still. No run moved.', 'Two runs ran.')
     """
     sentences = _SENTENCE_END.split(text)
-    fresh = [one for one in dict.fromkeys(sentences) if one not in printed or " " not in one]
+    fresh = [name for name in dict.fromkeys(sentences) if name not in printed or " " not in name]
     printed.update(sentences)
     return text if len(fresh) == len(sentences) else " ".join(fresh)
 
@@ -96,8 +96,8 @@ def seconds(text: str) -> float | None:
     >>> seconds("00:01:02.50"), seconds("3.25"), seconds("-1"), seconds("soon")
     (62.5, 3.25, None, None)
     """
-    if found := _CLOCK.fullmatch(text.strip()):
-        hours, minutes, rest = found.groups()
+    if match := _CLOCK.fullmatch(text.strip()):
+        hours, minutes, rest = match.groups()
         return round(3600 * int(hours or 0) + 60 * int(minutes) + float(rest), 6)
     try:
         value = float(text)
@@ -147,7 +147,7 @@ def json_objects(text: str) -> list[dict[str, object]]:
     >>> json_objects('I say {"right": [{"a": 1}]}, {so} there {"b": 2}')
     [{'right': [{'a': 1}]}, {'b': 2}]
     """
-    found: list[dict[str, object]] = []
+    json_objects: list[dict[str, object]] = []
     end = 0
     for brace in re.finditer("{", text):
         if brace.start() < end:
@@ -158,8 +158,8 @@ def json_objects(text: str) -> list[dict[str, object]]:
             break
         except ValueError:
             continue
-        found.append(value)
-    return found
+        json_objects.append(value)
+    return json_objects
 
 
 def refusal_in(reply: Reply) -> Refused | None:
@@ -208,8 +208,8 @@ def visible(text: str) -> str:
     return _HIDDEN.sub(_name, text.replace("\r\n", "\n"))
 
 
-def _name(found: re.Match[str]) -> str:
-    code = ord(found.group())
+def _name(match: re.Match[str]) -> str:
+    code = ord(match.group())
     if code < 0x20:
         return chr(0x2400 + code)
     if code == 0x7F:

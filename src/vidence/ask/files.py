@@ -147,8 +147,8 @@ def elements(file: DataFile) -> Iterator[tuple[str, bytes]]:
     except msgspec.ValidationError as error:
         raise DataError(f"{file.path} is not a list ({error}); expected a JSON list of questions") from error
     except msgspec.DecodeError as error:
-        found = _BYTE_POSITION.search(str(error))
-        where = len(content) if found is None else int(found[1])
+        match = _BYTE_POSITION.search(str(error))
+        where = len(content) if match is None else int(match[1])
         line = content.count(b"\n", 0, where) + 1
         raise DataError(
             f"{file.path}:{line}: {error}; expected one JSON list: mend that line, or download the file again"
@@ -167,9 +167,9 @@ def elements(file: DataFile) -> Iterator[tuple[str, bytes]]:
 
 def lines(file: DataFile) -> Iterator[tuple[str, bytes]]:
     """The lines of a file that are not blank, with their numbers, from 1."""
-    for number, found in enumerate(_LINE.finditer(file.content), 1):
-        if found[1].strip():
-            yield str(number), found[1]
+    for number, match in enumerate(_LINE.finditer(file.content), 1):
+        if match[1].strip():
+            yield str(number), match[1]
 
 
 def objects(file: DataFile) -> Iterator[tuple[str, bytes]]:
@@ -207,12 +207,12 @@ def csv_rows(
     first_line = text.lstrip().partition("\n")[0]
     before = csv.field_size_limit(sys.maxsize)  # Python's own limit is 131,072 characters
     try:
-        found = list(_cells(text, delimiter=max(delimiters, key=first_line.count)))
+        csv_rows = list(_cells(text, delimiter=max(delimiters, key=first_line.count)))
     finally:
         csv.field_size_limit(before)
     header: list[str] = []
     rows: list[tuple[str, dict[str, str] | FieldError]] = []
-    for line, cells in found:
+    for line, cells in csv_rows:
         if isinstance(cells, FieldError):
             rows.append((line, cells))
             continue
@@ -272,8 +272,8 @@ def _check_header(
 
 def near(name: str, known: Collection[str]) -> str:
     """The nearest known name to one that is not known, and all of them, for messages."""
-    found = difflib.get_close_matches(name, known, n=1)
-    hint = f" did you mean {found[0]!r}?" if found else ""
+    matches = difflib.get_close_matches(name, known, n=1)
+    hint = f" did you mean {matches[0]!r}?" if matches else ""
     return f"{hint} known: {', '.join(known)}"
 
 

@@ -120,19 +120,19 @@ def give(thing: object, *, chance: str, threads: int = 1) -> str:
         threads: how many calls of a model may run at the same time.
     """
     if isinstance(thing, VouchedName):
-        found = FunctionSource(name=thing.name, digest=_VOUCHED, thing=thing.thing, threads=threads)
+        result = FunctionSource(name=thing.name, digest=_VOUCHED, thing=thing.thing, threads=threads)
     else:
-        same = [one for one in _given.values() if one.thing is thing and one.digest != _VOUCHED]
+        same = [entry for entry in _given.values() if entry.thing is thing and entry.digest != _VOUCHED]
         known = same[0].digest if same else f"{_ONCE}{chance}"
         digest = _digest(thing) or known
-        found = FunctionSource(name=_name_of(thing), digest=digest, thing=thing, threads=threads)
-    _given[f"{found.name}@{found.digest}"] = found
-    return found.identity
+        result = FunctionSource(name=_name_of(thing), digest=digest, thing=thing, threads=threads)
+    _given[f"{result.name}@{result.digest}"] = result
+    return result.identity
 
 
 def _name_of(thing: object) -> str:
-    said = getattr(thing, "__name__", "") or type(thing).__name__
-    return "lambda" if said == "<lambda>" else said
+    name = getattr(thing, "__name__", "") or type(thing).__name__
+    return "lambda" if name == "<lambda>" else name
 
 
 def _digest(thing: object) -> str | None:
@@ -226,7 +226,7 @@ class Call:
     @classmethod
     def of(
         cls,
-        found: FunctionSource,
+        result: FunctionSource,
         kind: str,
         *,
         offered: Mapping[str, str],
@@ -236,7 +236,7 @@ class Call:
         """Look at the parameters of a function.
 
         Args:
-            found: the function.
+            result: the function.
             kind: what it is to be.
             offered: what it may take, by the names of its parameters, each with what it is.
             returns: what it must return, in words.
@@ -248,19 +248,19 @@ class Call:
         takes = "".join(f"\n  {name}: {what}" for name, what in offered.items())
         expected = f"a function that returns {returns}, with any of these parameters:{takes}\n"
         expected += f"or an object with {', '.join(attributes)} (see vidence.contracts)"
-        function = found.function(kind, expected=expected)
-        owner = f"the {kind} {found.name}()"
+        function = result.function(kind, expected=expected)
+        owner = f"the {kind} {result.name}()"
         try:
             parameters = inspect.signature(function).parameters
         except (TypeError, ValueError) as error:
             raise UsageError(f"{owner} does not say what it takes ({error}); expected {expected}") from error
         taken: list[str] = []
-        for name, one in parameters.items():
-            if one.kind in (one.VAR_POSITIONAL, one.VAR_KEYWORD):
+        for name, parameter in parameters.items():
+            if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
                 continue
-            if name in offered and one.kind is not one.POSITIONAL_ONLY:
+            if name in offered and parameter.kind is not parameter.POSITIONAL_ONLY:
                 taken.append(name)
-            elif one.default is one.empty:
+            elif parameter.default is parameter.empty:
                 raise UsageError(f"{owner} takes {name!r}.{_near(name, offered)} Expected {expected}")
         return cls(function=function, names=tuple(taken), owner=owner)
 

@@ -42,8 +42,8 @@ class CommandFile:
 def command_files() -> Mapping[str, CommandFile]:
     """The commands of vidence by name, in the order of the list; none is imported."""
     files = (*_PACKAGE.glob("*/commands/*.py"), *_PACKAGE.glob("*/*/commands/*.py"))
-    found = dict(filter(None, (_read(path) for path in files)))
-    return dict(sorted(found.items(), key=lambda one: (_rank(one[1].section), one[0])))
+    command_files = dict(filter(None, (_read(path) for path in files)))
+    return dict(sorted(command_files.items(), key=lambda pair: (_rank(pair[1].section), pair[0])))
 
 
 def command_packages() -> tuple[str, ...]:
@@ -59,7 +59,7 @@ def added_commands() -> Mapping[str, CommandFile]:
     Raises:
         UsageError: one has the name of a command of vidence, or its module is not there.
     """
-    found = {}
+    commands = {}
     for point in sorted(importlib.metadata.entry_points(group=GROUP)):
         where = f"the entry point {point.name!r} in {GROUP}"
         if point.name in command_files():
@@ -71,8 +71,8 @@ def added_commands() -> Mapping[str, CommandFile]:
         if spec is None or spec.origin is None:
             raise UsageError(f"{where} names {point.module}, which is not there")
         words, section = _head(Path(spec.origin))
-        found[point.name] = CommandFile(module=point.module, section=section or "More", help=words)
-    return found
+        commands[point.name] = CommandFile(module=point.module, section=section or "More", help=words)
+    return commands
 
 
 def all_commands() -> Mapping[str, CommandFile]:

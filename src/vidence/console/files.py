@@ -91,13 +91,13 @@ def write_said(
             write_file(file, said_as_json(command, sentences=sentences, tables=tables, values=values or {}))
 
 
-def show(shown: "Screen", sentences: Sequence[str], tables: "Sequence[Table]") -> None:
+def show(screen: "Screen", sentences: Sequence[str], tables: "Sequence[Table]") -> None:
     """Say sentences and tables, where the standard output is not taken by a file."""
     from vidence.console.screen import say
     from vidence.tables.terminal import Sheet
 
     for sentence in sentences:
-        say(shown, sentence)
-    sheet = Sheet(shown)
+        say(screen, sentence)
+    sheet = Sheet(screen)
     for table in tables:
         sheet.table(table)

@@ -45,8 +45,8 @@ def flag(help_text: str, name: str = "", **more: object) -> msgspec.Meta:
         name: of the flag, where it is not the field's with dashes.
         more: settings for click.
     """
-    said = _Said(flag=name, help=help_text, more=more)
-    return msgspec.Meta(description=help_text, extra={"flag": said})
+    result = _Said(flag=name, help=help_text, more=more)
+    return msgspec.Meta(description=help_text, extra={"flag": result})
 
 
 def argument(metavar: str = "", **more: object) -> msgspec.Meta:
@@ -55,9 +55,9 @@ def argument(metavar: str = "", **more: object) -> msgspec.Meta:
     return msgspec.Meta(extra={"flag": _Said(is_argument=True, more={**named, **more})})
 
 
-def part(flags: "Sequence[Flag]", made: Callable[[dict[str, object]], object]) -> msgspec.Meta:
+def part(flags: "Sequence[Flag]", function: Callable[[dict[str, object]], object]) -> msgspec.Meta:
     """A field that is no record, and whose value is made of those of several flags, by their fields."""
-    return msgspec.Meta(extra={"flag": _Said(flags=tuple(flags), made=made)})
+    return msgspec.Meta(extra={"flag": _Said(flags=tuple(flags), made=function)})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,7 +111,7 @@ class Flag:
 
 def flags_of(*kinds: type[Record]) -> tuple[Flag, ...]:
     """The flags of some records and of the records in them, in the order of the fields."""
-    return tuple(one for kind in kinds for one in _flags(kind))
+    return tuple(flag for kind in kinds for flag in _flags(kind))
 
 
 def _fields(kind: type[Record]) -> Iterator[tuple[str, object, _Said | None]]:
@@ -123,22 +123,22 @@ def _fields(kind: type[Record]) -> Iterator[tuple[str, object, _Said | None]]:
 
 
 def _flags(kind: type[Record]) -> Iterator[Flag]:
-    known = {one.name: one for one in msgspec.structs.fields(kind)}
-    for name, bare, said in _fields(kind):
-        if said is None:
+    known = {info.name: info for info in msgspec.structs.fields(kind)}
+    for name, bare, result in _fields(kind):
+        if result is None:
             if isinstance(bare, type) and issubclass(bare, Record):
                 yield from _flags(bare)
-        elif said.made is not None:
-            yield from said.flags
+        elif result.made is not None:
+            yield from result.flags
         else:
-            made = known[name].default_factory
+            outcome = known[name].default_factory
             yield _flag(
-                name, bare, said, default=known[name].default if made is msgspec.NODEFAULT else made()
+                name, bare, result, default=known[name].default if outcome is msgspec.NODEFAULT else outcome()
             )
 
 
-def _flag(name: str, bare: object, said: _Said, *, default: object) -> Flag:
-    more = dict(said.more)
+def _flag(name: str, bare: object, result: _Said, *, default: object) -> Flag:
+    more = dict(result.more)
     if get_origin(bare) in (Union, UnionType):
         bare = next(kind for kind in get_args(bare) if kind is not NoneType)
     is_pairs, is_many = get_origin(bare) is dict, get_origin(bare) is tuple and "nargs" not in more
@@ -149,11 +149,11 @@ def _flag(name: str, bare: object, said: _Said, *, default: object) -> Flag:
     usual = "--" + name.replace("_", "-")
     return Flag(
         field=name,
-        flag="" if said.is_argument else said.flag or usual,
+        flag="" if result.is_argument else result.flag or usual,
         kind=bare if isinstance(bare, type) and bare in (int, float, bool, Path) else str,
         is_many=is_many,
         is_pairs=is_pairs,
-        help=said.help,
+        help=result.help,
         default=default,
         more=more,
     )
@@ -162,11 +162,11 @@ def _flag(name: str, bare: object, said: _Said, *, default: object) -> Flag:
 def record_of(kind: type[R], values: dict[str, object]) -> R:
     """A record of the values of its flags, which are taken out of `values`."""
     given: dict[str, object] = {}
-    for name, bare, said in _fields(kind):
-        if said is None and isinstance(bare, type) and issubclass(bare, Record):
+    for name, bare, result in _fields(kind):
+        if result is None and isinstance(bare, type) and issubclass(bare, Record):
             given[name] = record_of(bare, values)
-        elif said is not None and said.made is not None:
-            given[name] = said.made({one.field: values.pop(one.field) for one in said.flags})
+        elif result is not None and result.made is not None:
+            given[name] = result.made({flag.field: values.pop(flag.field) for flag in result.flags})
         elif (value := values.pop(name, None)) is not None:
             given[name] = value
     return kind(**given)
@@ -176,9 +176,9 @@ def given_flags(kind: type[Record]) -> tuple[str, ...]:
     """The flags of a record that the command line gives, also those with their default."""
     context = click.get_current_context()
     return tuple(
-        one.flag
-        for one in flags_of(kind)
-        if context.get_parameter_source(one.field) is ParameterSource.COMMANDLINE
+        flag.flag
+        for flag in flags_of(kind)
+        if context.get_parameter_source(flag.field) is ParameterSource.COMMANDLINE
     )
 
 
@@ -211,19 +211,19 @@ def command(
                 raise
 
         called.__name__, called.__doc__ = function.__name__, function.__doc__
-        params = [one.parameter() for one in flags]
-        found = click.command(name, cls=cls, params=params, **settings)(called)
+        params = [flag.parameter() for flag in flags]
+        command = click.command(name, cls=cls, params=params, **settings)(called)
         if group is not None:
-            group.add_command(found)
-        return found
+            group.add_command(command)
+        return command
 
     return made
 
 
 def _with_flags(message: str, flags: Sequence[Flag]) -> str:
     """A message that names fields, as Python's callers read it, with their flags instead."""
-    named = {one.field: one.flag.partition("/")[0] for one in flags if "_" in one.field and one.flag}
-    return _FIELD.sub(lambda found: named.get(found[0], found[0]), message)
+    named = {flag.field: flag.flag.partition("/")[0] for flag in flags if "_" in flag.field and flag.flag}
+    return _FIELD.sub(lambda match: named.get(match[0], match[0]), message)
 
 
 def pairs(texts: Sequence[str], flag: str) -> dict[str, str]:

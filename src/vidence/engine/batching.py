@@ -31,7 +31,7 @@ def open_batches(
         return ()
     if plan.layout == "video" and "" in names:
         raise UsageError("--batch sends no whole videos; leave it out, or take --layout images")
-    if any(isinstance(one.selector, AskingSelector | SearchingSelector) for one in views):
+    if any(isinstance(view.selector, AskingSelector | SearchingSelector) for view in views):
         raise UsageError(
             f"--batch: {plan.selector} asks which frames to show as it goes; leave --batch out, or name a "
             "--selector that asks nobody"
@@ -40,7 +40,7 @@ def open_batches(
     def say(message: str) -> None:
         engine.on_event(BatchNews(message=message))
 
-    found = []
+    batches = []
     models = [engine.model(name) for name in names]
     for model in {id(model): model for model in models}.values():
         if not (isinstance(model, HttpModel) and model.batch_protocol):
@@ -58,5 +58,5 @@ def open_batches(
                 poll_s=plan.batch_poll_s,
             )
 
-        found.append(model.ask_in_batches(opened))
-    return tuple(found)
+        batches.append(model.ask_in_batches(opened))
+    return tuple(batches)

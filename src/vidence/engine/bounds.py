@@ -49,7 +49,7 @@ class Bounds:
     @property
     def networks(self) -> frozenset[str]:
         """The protocols of the addresses, and ``any`` where there are some."""
-        schemes = {one.scheme for one in self.reads if isinstance(one, Address)}
+        schemes = {read.scheme for read in self.reads if isinstance(read, Address)}
         return frozenset(schemes | {"any"} if schemes else ())
 
     @property
@@ -62,7 +62,7 @@ class Bounds:
     @property
     def rules(self) -> Rules:
         """Files that are read, those that are written, and the filter of calls."""
-        files = [str(one) for one in self.reads if not isinstance(one, Address)]
+        files = [str(read) for read in self.reads if not isinstance(read, Address)]
         links = [link for file in files for link in glob(f"{escape(file)}/*") if os.path.islink(link)]
         system = _globbed("always", *self.networks)
         writes = [*map(str, self.writes), *_globbed("devices")]

@@ -93,9 +93,9 @@ def questions_of(benchmark: AnyQuestions, data: AnyQuestions) -> AnyQuestions:
         UsageError: the benchmark reads the files of its release, or `benchmark` holds questions, too.
     """
     if benchmark != TABLE:
-        said = repr(benchmark) if isinstance(benchmark, str) else type(benchmark).__name__
+        message = repr(benchmark) if isinstance(benchmark, str) else type(benchmark).__name__
         raise UsageError(
-            f"data= is {type(data).__name__} beside {said}; questions in memory stand alone: "
+            f"data= is {type(data).__name__} beside {message}; questions in memory stand alone: "
             "evaluate(questions, model=...)"
         )
     return data
@@ -116,8 +116,8 @@ def written(questions: Iterable[Item | Mapping[str, object]], folder: Path) -> P
         StoreError: the file cannot be written.
     """
     lines: dict[str, bytes] = {}
-    for place, one in enumerate(_rows(questions)):
-        item = _item(one, place)
+    for place, row in enumerate(_rows(questions)):
+        item = _item(row, place)
         if item.item_id in lines:
             raise DataError(
                 f"questions[{place}]: item_id: {item.item_id!r} was used before; expected its own"

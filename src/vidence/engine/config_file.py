@@ -84,16 +84,16 @@ def _faults(value: object, kind: object, steps: tuple[Step, ...]) -> Iterator[tu
     record, inner = _record_in(kind), _inner(kind)
     if record is not None and isinstance(value, dict):
         fields = {field.encode_name: field.type for field in msgspec.structs.fields(record)}
-        for key, one in value.items():
+        for key, entry in value.items():
             if key in fields:
-                yield from _faults(one, fields[key], (*steps, key))
+                yield from _faults(entry, fields[key], (*steps, key))
             else:
                 gone: Mapping[str, str] = getattr(record, "gone", {})
                 unknown = _unknown(_name((*steps, key)), key, known=sorted(fields))
                 yield (*steps, key), gone.get(key, unknown)
     elif isinstance(value, list | dict):
-        for step, one in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from _faults(one, inner, (*steps, step))
+        for step, entry in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _faults(entry, inner, (*steps, step))
     try:
         msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
@@ -103,26 +103,26 @@ def _faults(value: object, kind: object, steps: tuple[Step, ...]) -> Iterator[tu
         yield steps, str(error)
 
 
-def _in_words(said: str, value: object, kind: object) -> str:
+def _in_words(message: str, value: object, kind: object) -> str:
     """What msgspec says of a value, as all errors say it: what was seen, then what was expected.
 
     >>> _in_words("Expected `int` >= 1", 0, int), _in_words("Expected `object | null`, got `str`", "x", None)
     ('0 found; expected a whole number of 1 or more', "'x' found; expected a table")
     """
-    if (missing := _MISSING.fullmatch(said)) is not None:
+    if (missing := _MISSING.fullmatch(message)) is not None:
         return f"`{missing[1]}` is missing; give it"
-    found = "a list" if isinstance(value, list) else "a table" if isinstance(value, dict) else repr(value)
-    if said.startswith("Invalid enum value"):
+    text = "a list" if isinstance(value, list) else "a table" if isinstance(value, dict) else repr(value)
+    if message.startswith("Invalid enum value"):
         inner, _ = plain_type(kind)
         known = inner.values if isinstance(inner, msgspec.inspect.LiteralType) else ()
-        return f"{found} found; expected one of {', '.join(map(repr, known))}"
-    expected = _EXPECTED.match(said)
+        return f"{text} found; expected one of {', '.join(map(repr, known))}"
+    expected = _EXPECTED.match(message)
     if expected is None:
-        return f"{said}; {found} found"
-    names = [_TYPES.get(one, one) for one in expected[1].split(" | ") if one != "null"]
+        return f"{message}; {text} found"
+    names = [_TYPES.get(part, part) for part in expected[1].split(" | ") if part != "null"]
     bound = f" of {_BOUNDS[expected[2]].format(float(expected[3]))}" if expected[2] else ""
-    rest = "" if expected[2] else _GOT.sub("", said[expected.end() :])
-    return f"{found} found; expected {' or '.join(names)}{bound}{rest}"
+    rest = "" if expected[2] else _GOT.sub("", message[expected.end() :])
+    return f"{text} found; expected {' or '.join(names)}{bound}{rest}"
 
 
 def _unknown(name: str, key: str, *, known: Sequence[str]) -> str:

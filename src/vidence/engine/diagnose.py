@@ -141,12 +141,15 @@ def own_frames(diagnostic: Diagnostic, plan: Plan) -> tuple[str, ...]:
     """That a diagnostic shows another number of frames than the plan, and what makes them the same."""
     if not isinstance(diagnostic, OwnFramesDiagnostic):
         return ()
-    shown = max(v.n_frames for v in diagnostic.views(selector=plan.selector, n_frames=plan.n_frames).values())
-    if shown == plan.n_frames:
+    frames = max(
+        v.n_frames for v in diagnostic.views(selector=plan.selector, n_frames=plan.n_frames).values()
+    )
+    if frames == plan.n_frames:
         return ()
     option = f"{diagnostic.frames_option}={plan.n_frames}"
     return (
-        f"{diagnostic.name} ranks {shown} frames of each question, its {diagnostic.frames_option}, while the "
+        f"{diagnostic.name} ranks {frames} frames of each question, its "
+        f"{diagnostic.frames_option}, while the "
         f"plan shows {plan.n_frames}; --set {option} takes as many",
     )
 
@@ -154,7 +157,7 @@ def own_frames(diagnostic: Diagnostic, plan: Plan) -> tuple[str, ...]:
 async def _examine_all(session: Session, diagnostic: Diagnostic, store: RunStore, *, name: str) -> Account:
     prepared = session.prepared
     known = store.findings(name, diagnostic.finding)
-    done = {item_id for item_id, one in known.items() if not isinstance(one.finding, Failed)}
+    done = {item_id for item_id, examined in known.items() if not isinstance(examined.finding, Failed)}
     items = [item for item in prepared.items if not item.is_hidden]  # the notes count the others
     todo = [item for item in items if item.item_id not in done]
     account = Account(n_planned=len(items), n_before=len(items) - len(todo))

@@ -301,7 +301,7 @@ async def drive(flow: Flow[MadeT], ask: AskModel) -> MadeT:
                         await _all(wanted.flows, lambda flow: drive(flow, ask))
                         replies: Sequence[Reply] = ()
                     else:
-                        asks = [Ask(prompt=one) if isinstance(one, Prompt) else one for one in wanted]
+                        asks = [Ask(prompt=entry) if isinstance(entry, Prompt) else entry for entry in wanted]
                         replies = await _all(asks, ask)
                 except _NO_REPLY as error:
                     wanted = flow.throw(error)
@@ -312,20 +312,20 @@ async def drive(flow: Flow[MadeT], ask: AskModel) -> MadeT:
                         wanted = flow.send(replies)
         except (StopIteration, _EndError) as ended:
             stop = ended.stop if isinstance(ended, _EndError) else ended
-            made: MadeT = stop.value
-            return made
+            value: MadeT = stop.value
+            return value
 
 
 async def _all(things: Sequence[ThingT], work: Callable[[ThingT], Awaitable[MadeT]]) -> list[MadeT]:
     """Work on all at the same time; an error is raised when the others have ended."""
     if len(things) == 1:
         return [await work(things[0])]
-    made: dict[int, MadeT] = {}
+    values: dict[int, MadeT] = {}
     errors: list[VidenceError] = []
 
     async def one(position: int) -> None:
         try:
-            made[position] = await work(things[position])
+            values[position] = await work(things[position])
         except VidenceError as error:
             errors.append(error)  # the others go on: they may be paid for already
 
@@ -334,7 +334,7 @@ async def _all(things: Sequence[ThingT], work: Callable[[ThingT], Awaitable[Made
             group.start_soon(one, position)
     if errors:
         raise next((e for e in errors if not isinstance(e, _NO_REPLY)), errors[0])
-    return [made[position] for position in range(len(things))]
+    return [values[position] for position in range(len(things))]
 
 
 class ItemFailedError(UsageError):
@@ -536,9 +536,9 @@ class Engine(AbstractAsyncContextManager["Engine"]):
                 shares_frames=context.shares_frames,
             )
             asked = await self._asker(name).ask(request)
-            for one in (self.count, count):
-                if one is not None:
-                    one.add(asked)
+            for ask_count in (self.count, count):
+                if ask_count is not None:
+                    ask_count.add(asked)
             return asked.reply
 
         return await drive(flow, ask)

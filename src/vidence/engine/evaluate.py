@@ -51,14 +51,14 @@ class Failures:
 
     def __str__(self) -> str:
         """The kinds, most frequent first, each with its message; the kind only where there are several."""
-        said = []
+        entries = []
         for error, n in self.n.most_common(_MOST_KINDS):
             known = self.messages[error]
             message = min(known)[:_MOST_CHARACTERS]
             example = message if len(known) == 1 else f"for example {message}"
-            said.append(example if len(self.n) == 1 else f"{n:,} {error}, {example}")
-        more = len(self.n) - len(said)
-        return "; ".join([*said, *([f"and {more:,} more kinds of errors"] if more > 0 else [])])
+            entries.append(example if len(self.n) == 1 else f"{n:,} {error}, {example}")
+        more = len(self.n) - len(entries)
+        return "; ".join([*entries, *([f"and {more:,} more kinds of errors"] if more > 0 else [])])
 
 
 @dataclass(kw_only=True)
@@ -196,8 +196,8 @@ def write_submission(prepared: PreparedRun, store: RunStore, folder: Path) -> in
         if isinstance(outcome, Answered):
             answer = own_letter(outcome.answer, trial.choice_order) if item.choices else outcome.answer
         answer = said_answer(msgspec.structs.replace(item, answer=answer))
-        said = "" if trial.reply is None else trial.reply.text
-        row: dict[str, str | int] = {"item_id": trial.item_id, "answer": answer, "reply": said}
+        text = "" if trial.reply is None else trial.reply.text
+        row: dict[str, str | int] = {"item_id": trial.item_id, "answer": answer, "reply": text}
         rows.append(row | ({"repeat": trial.repeat} if prepared.plan.repeats > 1 else {}))
     write_records(folder / SUBMISSION_FILE, rows)
     return len(hidden)
@@ -222,11 +222,11 @@ def _check_plan(earlier: Plan, now: Plan, *, folder: Path) -> None:
     Raises:
         StoreError: it does.
     """
-    found = differing(earlier, now)
-    if found:
+    values = differing(earlier, now)
+    if values:
         listed = "".join(
             f"\n  {name}: {_said(before)} there, {_said(after)} here"
-            for name, (before, after) in found.items()
+            for name, (before, after) in values.items()
         )
         raise StoreError(
             f"{folder} holds another run:{listed}\nChoose another --out, or go on with that one as it is: "
@@ -324,7 +324,9 @@ async def _trial(session: Session, subject: ShownSubject, count: AskCount) -> Tr
         score=score,
         is_remembered=count.n_asked == 0,
         steps=tuple(
-            msgspec.structs.replace(step, is_remembered=any(step.reply is one for one in count.remembered))
+            msgspec.structs.replace(
+                step, is_remembered=any(step.reply is reply for reply in count.remembered)
+            )
             for step in answer.steps
         ),
     )

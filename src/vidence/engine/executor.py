@@ -227,7 +227,7 @@ def _killed_by(returncode: int | None) -> str:
     """The name of the signal that ended a process; empty where none did."""
     if returncode is None or returncode >= 0:
         return ""
-    known = {int(one): one.name for one in signal.Signals}
+    known = {int(signals): signals.name for signals in signal.Signals}
     return known.get(-returncode, f"signal {-returncode}")
 
 

@@ -105,10 +105,10 @@ def _word_tokens(prepared: PreparedRun, lines: Mapping[str, Sequence[Line]]) -> 
     """Of the words of a question and of what is said, on average."""
     prompts = [prepared.prompter.prompt(i, (), duration_s=0.0).prompt for i in prepared.items]
     n_shown = math.inf if prepared.plan.subtitles == "all" else prepared.plan.n_frames
-    said = sum(
+    value = sum(
         sum(len(x.text) for x in some) * min(1, n_shown / max(len(some), 1)) for some in lines.values()
     )
-    return (sum(len(p.system) + len(p.text) for p in prompts) + said) / CHARACTERS / max(len(prompts), 1)
+    return (sum(len(p.system) + len(p.text) for p in prompts) + value) / CHARACTERS / max(len(prompts), 1)
 
 
 def _frame_tokens(prepared: PreparedRun, notes: list[str], environment: Environment) -> float | None:
@@ -134,7 +134,7 @@ def _frame_tokens(prepared: PreparedRun, notes: list[str], environment: Environm
 
 def _sizes(prepared: PreparedRun, environment: Environment) -> Sequence[tuple[int, int, int]]:
     """Width and height of the frames, and how many, of some questions spread over all."""
-    plan, found = prepared.plan, list[tuple[int, int, int]]()
+    plan, entries = prepared.plan, list[tuple[int, int, int]]()
     items = [item for item in prepared.items if item.media]
     for item in items[:: max(1, len(items) // _MOST_LOOKED_AT)]:
         medium = item.media[0]
@@ -146,5 +146,5 @@ def _sizes(prepared: PreparedRun, environment: Environment) -> Sequence[tuple[in
             continue
         size = Size.parse(plan.size).fit(facts.probe.width_px, facts.probe.height_px)
         n_images = len(item.media) if medium.kind == "image" else facts.probe.counted.n_frames
-        found.append((*size, min(n_images, plan.n_frames)))
-    return found
+        entries.append((*size, min(n_images, plan.n_frames)))
+    return entries

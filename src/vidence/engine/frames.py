@@ -103,7 +103,7 @@ class FrameDesk:
             facts[source] = await self._facts(source)
         shared: dict[tuple[Media, ...], Clip] = {}
         clips = {item.item_id: self._clip(item, facts, shared=shared) for item in items}
-        questions = [one for one in clips.values() if isinstance(one, Clipped)]
+        questions = [entry for entry in clips.values() if isinstance(entry, Clipped)]
         scores: dict[str, dict[str, Found]] = {}  # what selectors that go by scores go by
         for name, view in self._views.items():
             scores[name] = await self._score_desk.scores(view, questions) if view.scoring else {}
@@ -116,7 +116,7 @@ class FrameDesk:
         sent = {
             self._source(item.media[0])
             for item in items
-            if item.media and not all(isinstance(one, Failed) for one in chosen[item.item_id].values())
+            if item.media and not all(isinstance(entry, Failed) for entry in chosen[item.item_id].values())
         }
         whole = sorted(sent, key=str) if self._place.whole_video else ()
         videos = {source: await self._whole(source, facts[source]) for source in whole}
@@ -181,10 +181,10 @@ class FrameDesk:
         if self._place.audio == "keep" and not isinstance(path, Address):
             return write()  # the file itself
         try:
-            made = await self._workers.run(str(path), write, deadline_s=self._place.deadline_s)
-            if made.path not in (path, copy_place(made.path.name, self._place.cache_root)):
-                raise MediaError(f"{path}: its worker names {made.path} as its copy; it is set aside")
-            return made
+            result = await self._workers.run(str(path), write, deadline_s=self._place.deadline_s)
+            if result.path not in (path, copy_place(result.path.name, self._place.cache_root)):
+                raise MediaError(f"{path}: its worker names {result.path} as its copy; it is set aside")
+            return result
         except MediaError as error:
             return self._set_aside(source, error)
 
@@ -233,18 +233,18 @@ class FrameDesk:
 
     def _choose(
         self,
-        found: Clipped | Failed,
+        result: Clipped | Failed,
         facts: dict[Source, MediaFacts | Failed],
         *,
         scores: dict[str, dict[str, Found]],
     ) -> dict[str, Selection | Failed]:
         """The frames of each view; views for another try that have none are left out."""
-        if isinstance(found, Failed):
-            return dict.fromkeys(self._views, found)
-        known = [fact for source in found.sources if isinstance(fact := facts[source], MediaFacts)]
+        if isinstance(result, Failed):
+            return dict.fromkeys(self._views, result)
+        known = [fact for source in result.sources if isinstance(fact := facts[source], MediaFacts)]
         problems = [fact.probe.problem for fact in known if fact.probe.problem]
         chosen = {
-            name: self._chosen(view, found, scores=scores[name].get(found.item.item_id), problems=problems)
+            name: self._chosen(view, result, scores=scores[name].get(result.item.item_id), problems=problems)
             for name, view in self._views.items()
         }
         return {
@@ -254,32 +254,32 @@ class FrameDesk:
         }
 
     def _chosen(
-        self, view: OpenView, found: Clipped, *, scores: Found | None, problems: list[str]
+        self, view: OpenView, clipped: Clipped, *, scores: Found | None, problems: list[str]
     ) -> Selection | Failed:
         if isinstance(scores, Failed):
             return scores
         retry = view.rules.retry
         try:
-            frames = self._select(view, found, scores)
+            frames = self._select(view, clipped, scores)
             if not frames and not self._place.whole_video and not retry:
-                check_some(view, found)
+                check_some(view, clipped)
         except ITEM_ERRORS["selection"] as error:
             return failure(error, "selection")
-        told = [f"retry {retry}: other frames after a reply that could not be read"] if retry else []
-        told += [scores.note] if isinstance(scores, SearchResult) else []
-        told += few_words(view, found, len(frames))
+        messages = [f"retry {retry}: other frames after a reply that could not be read"] if retry else []
+        messages += [scores.note] if isinstance(scores, SearchResult) else []
+        messages += few_words(view, clipped, len(frames))
         return Selection(
             selector=view.rules.selector,
             version=view.selector.version,
             frames=frames,
-            n_candidates=found.clip.n_frames,
-            note="; ".join([*told, *problems]),
+            n_candidates=clipped.clip.n_frames,
+            note="; ".join([*messages, *problems]),
         )
 
     def _select(
-        self, view: OpenView, found: Clipped, scores: Scores | SearchResult | None
+        self, view: OpenView, clipped: Clipped, scores: Scores | SearchResult | None
     ) -> tuple[FrameRef, ...]:
-        clip, item = found.clip, found.item
+        clip, item = clipped.clip, clipped.item
         if self._place.whole_video:
             check_whole(item)
             return ()
@@ -403,14 +403,14 @@ class FrameDesk:
             return selection
         key = self._views[view].encoding.key
         sources = [self._source(media) for media in item.media]
-        shown: list[ShownFrame] = []
+        shown_frames: list[ShownFrame] = []
         for ref in selection.frames:
             delivery = frames[sources[ref.media_index], key]
             if isinstance(delivery, Failed):
                 return delivery
             if ref.frame_index in delivery.problems:
                 return Failed(stage="media", error="DamagedFrame", message=delivery.problems[ref.frame_index])
-            shown.append(ShownFrame(frame=delivery.frames[ref.frame_index], time_s=ref.time_s))
+            shown_frames.append(ShownFrame(frame=delivery.frames[ref.frame_index], time_s=ref.time_s))
         known = [fact for source in sources if isinstance(fact := facts[source], MediaFacts)]
         lasting_s = [f.probe.counted.duration_s for f in known]
         video = None
@@ -424,7 +424,7 @@ class FrameDesk:
                     selection = msgspec.structs.replace(selection, note="sent without its sound")
         return ViewContent(
             selection=selection,
-            frames=tuple(shown),
+            frames=tuple(shown_frames),
             duration_s=sum(lasting_s),
             starts_s=tuple(sum(lasting_s[:i]) for i in range(len(lasting_s))),
             video=video,

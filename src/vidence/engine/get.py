@@ -56,8 +56,8 @@ class Offer:
     @property
     def folder(self) -> str:
         """The folder of the questions in the data set, where they are tables of one configuration."""
-        parents = {str(PurePosixPath(one.path).parent) for one in self.questions}
-        is_table = all(one.path.endswith(".parquet") for one in self.questions)
+        parents = {str(PurePosixPath(question.path).parent) for question in self.questions}
+        is_table = all(question.path.endswith(".parquet") for question in self.questions)
         return parents.pop().removeprefix(".") if len(parents) == 1 and is_table else ""
 
     def fetch(self, files: Sequence[HubFile], on_file: OnFile) -> Path:
@@ -121,7 +121,7 @@ def offer(name: str, *, hub: Hub, config: str | None = None, split: str | None =
     if benchmark and release.questions and not questions:
         raise DataError(
             f"{listing.address} holds no questions as {name} has them ({', '.join(release.questions)}); "
-            f"it holds {some((one.path for one in listing.files), most=6)}"
+            f"it holds {some((file.path for file in listing.files), most=6)}"
         )
     chosen = questions if release.takes_all else _of_config(questions, config)
     return Offer(
@@ -132,7 +132,7 @@ def offer(name: str, *, hub: Hub, config: str | None = None, split: str | None =
         listing=listing,
         questions=chosen,
         config=(config or "") if _folders(chosen) & _folders(set(questions) - set(chosen)) else "",
-        media=tuple(one for one in listing.files if any(fnmatchcase(one.path, p) for p in release.media)),
+        media=tuple(file for file in listing.files if any(fnmatchcase(file.path, p) for p in release.media)),
     )
 
 
@@ -143,12 +143,12 @@ def release_of(name: str, split: str | None = None) -> Release:
         UsageError: there is no such benchmark, or it says nothing of a release.
     """
     if not is_known("benchmark", name):
-        known = [one for one in ready("benchmark") if _release(one) is not None]
+        known = [word for word in ready("benchmark") if _release(word) is not None]
         raise UnknownNameError("release", name, known)
-    found = _release(name, split)
-    if found is None:
+    release = _release(name, split)
+    if release is None:
         raise UsageError(f"{name} has no release: its questions are your own; name them with --data")
-    return found
+    return release
 
 
 def benchmark_at(name: str, *, is_mapped: bool) -> tuple[str, Path | None]:
@@ -166,52 +166,54 @@ def benchmark_at(name: str, *, is_mapped: bool) -> tuple[str, Path | None]:
 def _released_at(address: str) -> str:
     """The benchmark whose questions lie at an address; empty for others."""
     repo = HubAddress.parse(address).repo
-    releases = ((name, one) for name in ready("benchmark") for one in _releases(name).values())
-    return next((name for name, one in releases if one.hub == repo and not one.github), "")
+    releases = ((name, release) for name in ready("benchmark") for release in _releases(name).values())
+    return next((name for name, release in releases if release.hub == repo and not release.github), "")
 
 
 def command_for(benchmark: str) -> str:
     """The command that fetches a benchmark with its media; empty where it is not released."""
-    found = _release(benchmark)
-    return "" if found is None or found.absent else f"vidence get {benchmark} --media"
+    release = _release(benchmark)
+    return "" if release is None or release.absent else f"vidence get {benchmark} --media"
 
 
 def _release(name: str, split: str | None = None) -> Release | None:
-    return (found := _releases(name)).get(split, found.get(None))
+    return (values := _releases(name)).get(split, values.get(None))
 
 
 def _releases(name: str) -> dict[str | None, Release]:
     """The release of a benchmark, and those of splits that lie elsewhere."""
     benchmark: Benchmark = create("benchmark", name)
-    found = {None: getattr(benchmark, "release", None), **getattr(benchmark, "releases", {})}
-    return {split: one for split, one in found.items() if isinstance(one, Release)}
+    values = {None: getattr(benchmark, "release", None), **getattr(benchmark, "releases", {})}
+    return {split: release for split, release in values.items() if isinstance(release, Release)}
 
 
 def _first_fitting(files: Sequence[HubFile], patterns: Sequence[str], *, every: bool) -> tuple[HubFile, ...]:
     """The files that fit the first pattern which any fits; with `every` those that fit one of them."""
-    found = [tuple(one for one in files if fnmatchcase(one.path, pattern)) for pattern in patterns]
+    entries = [tuple(file for file in files if fnmatchcase(file.path, pattern)) for pattern in patterns]
     if every:
-        return tuple(dict.fromkeys(one for fits in found for one in fits))
-    return next((fits for fits in found if fits), ())
+        return tuple(dict.fromkeys(fit for fits in entries for fit in fits))
+    return next((fits for fits in entries if fits), ())
 
 
 def _of_config(files: tuple[HubFile, ...], config: str | None) -> tuple[HubFile, ...]:
     """The tables of one configuration: those in the folder of its name, or of that name but for a number."""
-    tables = [one for one in files if one.path.endswith(".parquet")]
+    tables = [file for file in files if file.path.endswith(".parquet")]
     by_folder = len(_folders(tables)) > 1
-    known = sorted({PurePosixPath(one.path).parent.name if by_folder else _table_name(one) for one in tables})
+    known = sorted(
+        {PurePosixPath(table.path).parent.name if by_folder else _table_name(table) for table in tables}
+    )
     if config is None:
         if len(known) > 1:
             raise UsageError(
                 f"the release has several configurations; say --config with one of {', '.join(known)}"
             )
         return files
-    found = tuple(
-        one for one in files if config in PurePosixPath(one.path).parts[:-1] or _table_name(one) == config
+    pair = tuple(
+        file for file in files if config in PurePosixPath(file.path).parts[:-1] or _table_name(file) == config
     )
-    if not found:
+    if not pair:
         raise UnknownNameError("configuration", config, known)
-    return found
+    return pair
 
 
 def _table_name(file: HubFile) -> str:
@@ -220,7 +222,7 @@ def _table_name(file: HubFile) -> str:
 
 
 def _folders(files: Iterable[HubFile]) -> set[PurePosixPath]:
-    return {PurePosixPath(one.path).parent for one in files}
+    return {PurePosixPath(file.path).parent for file in files}
 
 
 def get_questions(offered: Offer, *, cache_root: Path, github: str, own: Path | None, on_file: OnFile) -> str:
@@ -240,8 +242,8 @@ def get_questions(offered: Offer, *, cache_root: Path, github: str, own: Path | 
     folder = offered.fetch(offered.questions, on_file)
     if own is None and offered.config:  # other tables of its folder may have been fetched, too
         apart = cache_root / FOLDER / offered.benchmark / f"{revision}-{offered.config}"
-        for one in offered.questions:
-            place_file(folder / one.path, apart / PurePosixPath(one.path).name)
+        for question in offered.questions:
+            place_file(folder / question.path, apart / PurePosixPath(question.path).name)
         return str(apart)
     if own is None and not offered.release.github:
         return str(replace(offered.listing.address, folder=offered.folder))
@@ -252,14 +254,16 @@ def get_questions(offered: Offer, *, cache_root: Path, github: str, own: Path | 
             raise DataError(
                 f"{own} cannot be read ({error.strerror}); expected a file of questions"
             ) from error
-        found = {file_name: content}
+        questions = {file_name: content}
     else:
-        found = {PurePosixPath(place).name: read_web(f"{github}/{place}") for place in offered.release.github}
-    digest = hashlib.sha256(b"".join(found.values())).hexdigest()
+        questions = {
+            PurePosixPath(place).name: read_web(f"{github}/{place}") for place in offered.release.github
+        }
+    digest = hashlib.sha256(b"".join(questions.values())).hexdigest()
     into = cache_root / FOLDER / offered.benchmark / digest[:16]
-    for file_name, content in found.items():
+    for file_name, content in questions.items():
         write_whole(into / file_name, content)
-    return str(into / file_name if len(found) == 1 else into)
+    return str(into / file_name if len(questions) == 1 else into)
 
 
 def wanted_media(offered: Offer, items: Sequence[Item]) -> NeededMedia:
@@ -273,18 +277,18 @@ def wanted_media(offered: Offer, items: Sequence[Item]) -> NeededMedia:
     paths = dict.fromkeys((*media, *sorted(spare)))
     needed = [path for path in paths if is_inside(path)]
     joined = offered.release.joined
-    plain = {one.path: one for one in offered.media if not _is_packed(one, joined)}
-    found = matched(list(plain), needed)
-    left = tuple(path for path in paths if path not in found)
-    archives = [one for one in offered.media if _is_packed(one, joined)]
+    plain = {medium.path: medium for medium in offered.media if not _is_packed(medium, joined)}
+    values = matched(list(plain), needed)
+    left = tuple(path for path in paths if path not in values)
+    archives = [medium for medium in offered.media if _is_packed(medium, joined)]
     folders = [set(PurePosixPath(path).parts[:-1]) for path in left]
-    stems = {_stem(one.path) for one in archives}
+    stems = {_stem(archive.path) for archive in archives}
     named = stems & set().union(*folders)
     is_elsewhere = any(named.isdisjoint(parts) for parts in folders)
-    packed = [one for one in archives if is_elsewhere or _stem(one.path) in named]
-    tables = [one for one in offered.questions if one.path.endswith(".parquet")]
+    packed = [archive for archive in archives if is_elsewhere or _stem(archive.path) in named]
+    tables = [question for question in offered.questions if question.path.endswith(".parquet")]
     return NeededMedia(
-        plain={path: plain[place] for path, place in found.items()},
+        plain={path: plain[place] for path, place in values.items()},
         packed=tuple((packed or tables) if left else ()),
         left=left,
         spare=spare,
@@ -313,15 +317,17 @@ def get_media(
         if not left:
             break
         needed = list(filter(is_inside, left))
-        out = unpack([folder / one.path for one in pieces], name, into, free_bytes=free_bytes, needed=needed)
+        out = unpack(
+            [folder / piece.path for piece in pieces], name, into, free_bytes=free_bytes, needed=needed
+        )
         refused, free_bytes = [*refused, *out.refused], out.free_bytes
         left = [path for path in left if path not in out.paths]
     is_apart = len(left) < len(wanted.left)
     left = [path for path in left if path not in wanted.spare]
-    roots = {one.path.removesuffix(path).rstrip("/") for path, one in wanted.plain.items()}
+    roots = {entry.path.removesuffix(path).rstrip("/") for path, entry in wanted.plain.items()}
     if is_apart or len(roots) > 1:  # some come out of archives: all lie together
-        for path, one in wanted.plain.items():
-            place_file(folder / one.path, into / path)
+        for path, file in wanted.plain.items():
+            place_file(folder / file.path, into / path)
         root: str | None = str(into)
     else:
         root = str(replace(address, folder=roots.pop())) if roots else None
@@ -342,22 +348,22 @@ def get_files(
     """
     files = (*offered.questions, *(offered.media if with_media else ()))
     folder = offered.fetch(files, on_file)
-    archives = [one for one in offered.media if with_media and is_archive(one.path)]
+    archives = [medium for medium in offered.media if with_media and is_archive(medium.path)]
     if not archives:
         return folder, None, ()
     into = _unpacked(cache_root, offered.listing.address)
     refused: list[str] = []
     free_bytes = FREE_BYTES
-    for one in archives:
-        done = into.with_name(f"{into.name}.unpacked") / f"{one.path}.txt"
+    for archive in archives:
+        done = into.with_name(f"{into.name}.unpacked") / f"{archive.path}.txt"
         if not done.is_file():
-            out = unpack([folder / one.path], one.path, into, free_bytes=free_bytes)
+            out = unpack([folder / archive.path], archive.path, into, free_bytes=free_bytes)
             free_bytes = out.free_bytes
             write_whole(done, "\n".join(out.refused).encode())
         refused += filter(None, done.read_text(encoding="utf-8").split("\n"))
-    for one in offered.media:
-        if not is_archive(one.path):
-            place_file(folder / one.path, into / one.path)
+    for archive in offered.media:
+        if not is_archive(archive.path):
+            place_file(folder / archive.path, into / archive.path)
     return folder, into, tuple(refused)
 
 
@@ -367,12 +373,12 @@ def check_room(offered: Offer, files: Sequence[HubFile], *, cache_root: Path, is
     Raises:
         StoreError: they have not; nothing was fetched.
     """
-    packed = sum(one.n_bytes for one in files if is_archive(one.path)) if is_unpacked else 0
-    absent = sum(one.n_bytes for one in offered.hub.absent(offered.listing, files))
+    packed = sum(file.n_bytes for file in files if is_archive(file.path)) if is_unpacked else 0
+    absent = sum(file.n_bytes for file in offered.hub.absent(offered.listing, files))
     places = [(offered.hub.cache, absent, "HF_HOME"), (cache_root, packed, "VIDENCE_CACHE")]
     needed: dict[int, int] = {}
     for folder, n_bytes, variable in places:
-        there = next(one for one in (folder, *folder.absolute().parents) if one.exists())
+        there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
         device = there.stat().st_dev
         needed[device] = needed.get(device, 0) + n_bytes
         free = shutil.disk_usage(there).free
@@ -391,12 +397,12 @@ def _archives(packed: Sequence[HubFile], joined: Sequence[str]) -> Iterator[tupl
     """The archives by the names that they have whole, each with its pieces."""
     for pattern in joined:
         if pieces := sorted(
-            (one for one in packed if fnmatchcase(one.path, pattern)), key=attrgetter("path")
+            (entry for entry in packed if fnmatchcase(entry.path, pattern)), key=attrgetter("path")
         ):
             yield re.sub(r"(\.part)?[_-]?\.?\*", "", pattern), pieces
-    for one in packed:
-        if not any(fnmatchcase(one.path, pattern) for pattern in joined):
-            yield one.path, [one]
+    for file in packed:
+        if not any(fnmatchcase(file.path, pattern) for pattern in joined):
+            yield file.path, [file]
 
 
 def _unpacked(cache_root: Path, address: HubAddress) -> Path:
@@ -434,7 +440,7 @@ def media_folder(folder: Path, items: Sequence[Item]) -> Path:
         return folder.parent
     if any((folder / path).exists() for path in paths):
         return folder
-    below = matched([str(one.relative_to(folder)) for one in folder.rglob("*") if one.is_file()], paths)
+    below = matched([str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()], paths)
     roots = {place.removesuffix(f"/{path}") for path, place in below.items() if place.endswith(f"/{path}")}
     return folder / roots.pop() if len(roots) == 1 else folder
 
@@ -459,7 +465,7 @@ def fetched_from(cache_root: Path, data: str) -> Got | None:
         StoreError: the note is damaged.
     """
     whole = str(replace(HubAddress.parse(data), folder="")) if is_address(data) else data
-    for path in (_note_of_data(cache_root, one) for one in dict.fromkeys((data, whole))):
+    for path in (_note_of_data(cache_root, name) for name in dict.fromkeys((data, whole))):
         if path.is_file():
             return _read_note(path, f"remove it, or fetch {data} again")
     return None
@@ -498,7 +504,7 @@ def _read_note(path: Path, what_to_do: str) -> Got:
 
 def file_hashes(files: Iterable[HubFile]) -> dict[str, str]:
     """The hashes of files as the hub lists them: SHA-256, or git's for small ones."""
-    return {one.path: one.sha256 or f"git:{one.git_sha1}" for one in files}
+    return {file.path: file.sha256 or f"git:{file.git_sha1}" for file in files}
 
 
 def _note(cache_root: Path, benchmark: str) -> Path:

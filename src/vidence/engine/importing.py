@@ -58,7 +58,7 @@ class Log:
 
 def result_presets() -> tuple[str, ...]:
     """The presets that read results, by name."""
-    return tuple(name for name, one in presets().items() if one.reply is not None)
+    return tuple(name for name, preset in presets().items() if preset.reply is not None)
 
 
 def read_log(path: Path, layout: str, *, questions: Plan | None = None, model: str = "") -> Log:
@@ -78,27 +78,28 @@ def read_log(path: Path, layout: str, *, questions: Plan | None = None, model: s
     """
     others = [name for name in result_presets() if layout in presets() and name.startswith(f"{layout}-")]
     maps = [read_map(name) for name in (layout, *others)]
-    found = find_files(path, maps[0].files, split="all")
-    if len(found) > 1:
+    paths = find_files(path, maps[0].files, split="all")
+    if len(paths) > 1:
         raise DataError(
-            f"{path} holds {len(found)} such files ({', '.join(one.name for one in found[:10])}); give one"
+            f"{path} holds {len(paths)} such files "
+            f"({', '.join(entry.name for entry in paths[:10])}); give one"
         )
-    mapping, table = _fitting(found[0], maps)
+    mapping, table = _fitting(paths[0], maps)
     if mapping.reply is None:
         raise UsageError(f"the mapping {layout!r} says no reply.text; expected the column of the replies")
     asked = None if questions is None else _LoggedQuestions(load_questions(questions))
     items, replies, problems = _taken(table, mapping, columns=mapping.reply, asked=asked)
     if not replies:
         raise DataError(
-            f"{found[0]} holds no reply in {mapping.reply.text!r}; expected the results of a run that had "
+            f"{paths[0]} holds no reply in {mapping.reply.text!r}; expected the results of a run that had "
             "answers"
         )
-    said = Counter(one.model for one in replies if one.model).most_common(1)
+    entries = Counter(reply.model for reply in replies if reply.model).most_common(1)
     return Log(
-        path=found[0],
+        path=paths[0],
         content_hash=table.file.content_hash,
         layout=layout,
-        model=model or (said[0][0] if said else model_of(found[0])),
+        model=model or (entries[0][0] if entries else model_of(paths[0])),
         items=items,
         replies=replies,
         media_root=None if asked is None else asked.loaded.media_root,
@@ -108,7 +109,10 @@ def read_log(path: Path, layout: str, *, questions: Plan | None = None, model: s
 
 def _fitting(path: Path, maps: Sequence[ColumnMap]) -> tuple[ColumnMap, Table]:
     """The first mapping whose columns the file has, or the first of all, and the rows as it wants them."""
-    tables = ((one, read_rows(path, levels=one.levels, is_log=one.is_log, what="results")) for one in maps)
+    tables = (
+        (column_map, read_rows(path, levels=column_map.levels, is_log=column_map.is_log, what="results"))
+        for column_map in maps
+    )
     first = next(tables)
     if first[1].first is None or first[0].fits(first[1].first):
         return first
@@ -128,7 +132,7 @@ class _LoggedQuestions:
         Raises:
             DataError: it does, and a line of the questions cannot be used, so that the count is off.
         """
-        if any(one in self._by_id for one in ids) or not all(one.isdecimal() for one in ids):
+        if any(name in self._by_id for name in ids) or not all(name.isdecimal() for name in ids):
             return False
         if self.loaded.problems:
             raise DataError(
@@ -195,12 +199,12 @@ def model_of(path: Path) -> str:
     results = path.with_name(f"{stamp}_results.json")
     if samples and results.is_file():
         try:
-            said = msgspec.json.decode(results.read_bytes(), type=dict[str, object])
+            fields = msgspec.json.decode(results.read_bytes(), type=dict[str, object])
         except (msgspec.DecodeError, UnicodeDecodeError, OSError, RecursionError):
-            said = {}
+            fields = {}
         for name in ("model_name", "model_source"):
-            if isinstance(found := said.get(name), str) and found:
-                return found
+            if isinstance(model := fields.get(name), str) and model:
+                return model
     return path.absolute().parent.name if samples else path.name.removesuffix(".gz").rpartition(".")[0]
 
 
@@ -251,22 +255,22 @@ async def import_log(
     replies_file = folder / f"{_name_of(log)}.jsonl"
     write_records(folder / ITEMS_FILE, log.items)
     write_records(replies_file, log.replies)
-    told = f"imported from {log.layout}: {log.path.name}, {log.model}"
+    import_log = f"imported from {log.layout}: {log.path.name}, {log.model}"
     given: PlanOverrides = {
         "media": None if log.media_root is None else str(log.media_root),
-        "repeats": 1 + max((one.sample for one in log.replies), default=0),
+        "repeats": 1 + max((reply.sample for reply in log.replies), default=0),
         "name": log.model,
         **read_overrides(overrides),
     }
     plan = make_plan(
         "table",
         data=folder / ITEMS_FILE,
-        model=f"replay:{replies_file}?asked={quote(told)}",
+        model=f"replay:{replies_file}?asked={quote(import_log)}",
         overrides=given,
     )
-    said = {(one.item_id, one.sample): one for one in log.replies}
+    values = {(reply.item_id, reply.sample): reply for reply in log.replies}
     async with opened_session(plan, environment=environment, now=now, on_event=on_event) as session:
-        trials = list(_trials(session.prepared, log, said))
+        trials = list(_trials(session.prepared, log, values))
         prepared = replace(session.prepared, facts=_facts(session.prepared, log))
         with opened_run(folder, prepared) as store:
             on_event(Started(n_planned=len(trials), n_answered_before=0))
@@ -274,23 +278,23 @@ async def import_log(
                 store.add(trial)
                 on_event(TrialStored(trial=trial, cost=0.0))
             write_submission(prepared, store, folder)
-    return len(trials) - len(said)
+    return len(trials) - len(values)
 
 
-def _trials(prepared: PreparedRun, log: Log, said: Mapping[tuple[str, int], Recorded]) -> Iterator[Trial]:
+def _trials(prepared: PreparedRun, log: Log, values: Mapping[tuple[str, int], Recorded]) -> Iterator[Trial]:
     """The trials of a run; a free answer has the mark of the log as a verdict."""
     for item in prepared.items:
         for repeat in range(prepared.plan.repeats):
-            one = said.get((item.item_id, repeat))
-            reply: Reply | Failed = _reply(one) if one is not None else _NO_REPLY
+            entry = values.get((item.item_id, repeat))
+            reply: Reply | Failed = _reply(entry) if entry is not None else _NO_REPLY
             score = score_reply(item, reply, prepared.parser_for(item))
-            if one is not None and one.correct is not None and score.scorer == NEEDS_JUDGE:
-                value = one.correct if score.value is None else score.value  # without words it is wrong
+            if entry is not None and entry.correct is not None and score.scorer == NEEDS_JUDGE:
+                value = entry.correct if score.value is None else score.value  # without words it is wrong
                 verdicts = (Verdict(judge_model=log.path.name, value=value),)
                 score = msgspec.structs.replace(score, value=value, scorer=log.layout, verdicts=verdicts)
             prompt = None
-            if one is not None and one.prompt:
-                prompt = Prompt(parts=(TextPart(text=one.prompt),), choices=item.choices)
+            if entry is not None and entry.prompt:
+                prompt = Prompt(parts=(TextPart(text=entry.prompt),), choices=item.choices)
             yield Trial(
                 item_id=item.item_id,
                 repeat=repeat,
@@ -300,14 +304,14 @@ def _trials(prepared: PreparedRun, log: Log, said: Mapping[tuple[str, int], Reco
             )
 
 
-def _reply(one: Recorded) -> Reply:
+def _reply(entry: Recorded) -> Reply:
     return Reply(
-        text=one.text,
-        reasoning=one.reasoning,
-        refusal=one.refusal,
-        finish="refusal" if one.refusal else finish_of(one.finish or "stop"),
-        model=one.model,
-        logged=one.correct,
+        text=entry.text,
+        reasoning=entry.reasoning,
+        refusal=entry.refusal,
+        finish="refusal" if entry.refusal else finish_of(entry.finish or "stop"),
+        model=entry.model,
+        logged=entry.correct,
     )
 
 

@@ -153,11 +153,11 @@ class Jobs:
             self._check(model)
         future = self._opened_portal().start_task_soon(self._run_all, flows, model)
         try:
-            found = future.result()
+            result = future.result()
         except BaseException:
             future.cancel()  # Ctrl-C: what is in flight is given up, what was answered is remembered
             raise
-        return {name: found[name] for name in flows}
+        return {name: result[name] for name in flows}
 
     def _opened_portal(self) -> BlockingPortal:
         if self._portal is None:
@@ -170,13 +170,13 @@ class Jobs:
 
     async def _run_all(self, flows: Mapping[str, Flow[MadeT]], model: str) -> dict[str, MadeT | Failed]:
         context = Context(image=self._pictures, model=model, stage="media")
-        found: dict[str, MadeT | Failed] = {}
+        values: dict[str, MadeT | Failed] = {}
 
-        async def run(one: tuple[str, Flow[MadeT]]) -> None:
-            name, flow = one
-            made = found[name] = await self._engine.run(flow, context)
-            self._on_event(JobDone(name=name, failed=made if isinstance(made, Failed) else None))
+        async def run(pair: tuple[str, Flow[MadeT]]) -> None:
+            name, flow = pair
+            result = values[name] = await self._engine.run(flow, context)
+            self._on_event(JobDone(name=name, failed=result if isinstance(result, Failed) else None))
 
         n = min(self._limits.concurrency, len(flows))
         await each(list(flows.items()), run, n_consumers=n)
-        return found
+        return values

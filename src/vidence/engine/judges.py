@@ -145,15 +145,15 @@ async def _judge_all(
     summary.n_hidden = sum(item.is_hidden for item in items.values())
     on_event(Started(n_planned=summary.n_planned, n_answered_before=summary.n_answered_before))
 
-    async def judge(one: tuple[Trial, Reply]) -> None:
-        trial, reply = one
-        shown = items[trial.item_id].with_order(trial.choice_order)
-        ruled = score_reply(shown, reply, parsers[shown.answer_kind])
+    async def judge(pair: tuple[Trial, Reply]) -> None:
+        trial, reply = pair
+        order = items[trial.item_id].with_order(trial.choice_order)
+        ruled = score_reply(order, reply, parsers[order.answer_kind])
         is_lost = not pool.has_judged(trial.score)
         is_again = is_lost and (pool.has_asked(trial.score) or pool.has_asked_in_vain(trial.score))
         attempt = n_stored[trial.item_id, trial.repeat] if is_again else 0
-        context = Context(item_id=shown.item_id, repeat=attempt)
-        score = await engine.drive(pool.score(shown, reply, ruled=ruled), context)
+        context = Context(item_id=order.item_id, repeat=attempt)
+        score = await engine.drive(pool.score(order, reply, ruled=ruled), context)
         if is_kept := score.has_judge_error:
             kept = ruled if trial.score.has_judge_error else trial.score
             score = msgspec.structs.replace(kept, unanswered=score.verdicts)
@@ -338,16 +338,16 @@ async def ask_judges(
             for case in _cases(name, folder, plan):
                 tasks += [_Task(case=case, pool=pool, model=model) for model, pool in pools]
         on_event(Started(n_planned=len(tasks), n_answered_before=0))
-        found: dict[int, JudgedReply] = {}
+        judges: dict[int, JudgedReply] = {}
 
-        async def judge(one: tuple[int, _Task]) -> None:
-            position, task = one
+        async def judge(values: tuple[int, _Task]) -> None:
+            position, task = values
             line, score = await _judged(engine, task, wanted)
-            found[position] = line
+            judges[position] = line
             on_event(TrialStored(trial=msgspec.structs.replace(task.case.trial, score=score), cost=0.0))
 
         await each(list(enumerate(tasks)), judge, n_consumers=wanted.limits.concurrency)
-    return tuple(found[position] for position in range(len(tasks)))
+    return tuple(judges[position] for position in range(len(tasks)))
 
 
 def _pools(
@@ -384,12 +384,12 @@ def _cases(name: str, folder: Path, plan: Plan) -> Iterable[_Case]:
         for trial in list(store.trials(are_brief=True)):
             if trial.reply is None or items[trial.item_id].is_hidden:
                 continue
-            shown = items[trial.item_id].with_order(trial.choice_order)
-            if shown.answer_kind == "choice":
+            order = items[trial.item_id].with_order(trial.choice_order)
+            if order.answer_kind == "choice":
                 ruled = Score(outcome=_WITHHELD, value=0.0, scorer=plan.parser, scorer_version=1)
             else:
-                ruled = score_reply(shown, trial.reply, parser)
-            yield _Case(run=name, item=shown, trial=trial, reply=trial.reply, ruled=ruled)
+                ruled = score_reply(order, trial.reply, parser)
+            yield _Case(run=name, item=order, trial=trial, reply=trial.reply, ruled=ruled)
 
 
 async def _judged(engine: Engine, task: _Task, wanted: JudgesWanted) -> tuple[JudgedReply, Score]:

@@ -217,10 +217,10 @@ def duration_s(text: str) -> float:
     >>> duration_s("15m"), duration_s("1.5h"), duration_s("90")
     (900.0, 5400.0, 90.0)
     """
-    found = _DURATION.fullmatch(text.strip())
-    if found is None:
+    match = _DURATION.fullmatch(text.strip())
+    if match is None:
         raise UsageError(f"{text!r} is no duration; expected for example 90s, 15m or 1h")
-    return float(found[1]) * _UNIT_S[found[2]]
+    return float(match[1]) * _UNIT_S[match[2]]
 
 
 class AskLimits(Record, omit_defaults=True):

@@ -154,8 +154,8 @@ class Memory(ExitStack):
             )
             self._db.execute("DELETE FROM leases WHERE owner NOT IN (SELECT owner FROM owners)")
             row = (machine(), os.getpid(), now_s + LEASE_S)
-            made = self._db.execute("INSERT INTO owners (home, pid, until_s) VALUES (?, ?, ?)", row)
-            self._owner = made.lastrowid or 0
+            cursor = self._db.execute("INSERT INTO owners (home, pid, until_s) VALUES (?, ?, ?)", row)
+            self._owner = cursor.lastrowid or 0
         self.callback(self._sign_out)
         self._keeper.beat = self._beat
 

@@ -136,15 +136,15 @@ class PanelFile(Record):
     def __post_init__(self) -> None:
         is_asked = bool(self.benchmarks or self.models or not self.runs)
         for what, names in {
-            "benchmarks": [one.name or one.benchmark for one in self.benchmarks],
-            "models": [one.name or short_name(one.model) for one in self.models],
-            "conditions": [one.name for one in self.conditions],
+            "benchmarks": [benchmark.name or benchmark.benchmark for benchmark in self.benchmarks],
+            "models": [model.name or short_name(model.model) for model in self.models],
+            "conditions": [condition.name for condition in self.conditions],
         }.items():
             if not names and is_asked:
                 raise UsageError(f"the panel has no {what}; name one at least")
             if twice := sorted({name for name in names if names.count(name) > 1}):
                 raise UsageError(f"two {what} are called {twice[0]!r}; give each a name of its own")
-        if len(self.conditions) > 1 and not all(one.name for one in self.conditions):
+        if len(self.conditions) > 1 and not all(condition.name for condition in self.conditions):
             raise UsageError("a condition has no name; give each one, since it tells their runs apart")
         if self.max_cost is not None and not self.max_cost > 0:
             raise UsageError(f"max_cost is {self.max_cost}; expected more than 0")
@@ -163,10 +163,10 @@ def panel_of(mapping: Mapping[str, object], *, chance: str) -> PanelFile:
     whole = dict(mapping)
     if isinstance(models := whole.get("models"), list | tuple):
         whole["models"] = [
-            {**one, "model": spec_of(one.get("model"), chance=f"{chance}-{place}")}
-            if isinstance(one, Mapping)
-            else one
-            for place, one in enumerate(models)
+            {**model, "model": spec_of(model.get("model"), chance=f"{chance}-{place}")}
+            if isinstance(model, Mapping)
+            else model
+            for place, model in enumerate(models)
         ]
     try:
         panel = msgspec.convert(whole, PanelFile)
@@ -207,8 +207,8 @@ class PaperRow(Record):
 @functools.cache
 def paper_rows() -> Mapping[str, PaperRow]:
     """How papers asked the models of their tables, by ``BENCHMARK/ROW``."""
-    found = packaged("vidence.engine", "panel_rows.toml", dict[str, dict[str, PaperRow]])
-    return {f"{benchmark}/{name}": row for benchmark, some in found.items() for name, row in some.items()}
+    values = packaged("vidence.engine", "panel_rows.toml", dict[str, dict[str, PaperRow]])
+    return {f"{benchmark}/{name}": row for benchmark, some in values.items() for name, row in some.items()}
 
 
 def planned(panel: PanelFile, *, beside: Path, root: Path, cache: Path | None = None) -> tuple[PanelRun, ...]:
@@ -266,26 +266,26 @@ def given_runs(panel: PanelFile, *, beside: Path) -> tuple[PanelRun, ...]:
     Raises:
         StoreError: no run folder.
     """
-    found = []
-    for one in panel.runs:
-        folder = beside / one.folder
+    entries = []
+    for run in panel.runs:
+        folder = beside / run.folder
         people = person_folders(folder)
         plan, _ = read_plan(people[0] if people else folder)
         titles = [
             entry.name for entry in panel.benchmarks if entry.name and entry.benchmark == plan.benchmark
         ]
-        about = msgspec.structs.replace(one.facts(), people=one.people or bool(people))
-        found.append(
+        about = msgspec.structs.replace(run.facts(), people=run.people or bool(people))
+        entries.append(
             PanelRun(
                 benchmark=titles[0] if len(titles) == 1 else plan.benchmark,
-                model=one.model or ("people" if people else label_of(plan)),
-                condition=one.condition,
+                model=run.model or ("people" if people else label_of(plan)),
+                condition=run.condition,
                 plan=plan,
                 folder=folder,
                 about=about,
             )
         )
-    return tuple(found)
+    return tuple(entries)
 
 
 def _merged(layers: Iterable[Mapping[str, object]]) -> PlanOverrides:
@@ -328,16 +328,16 @@ def _with_options(model: str, options: Mapping[str, object]) -> str:
     return model_spec(model, "+" + "&".join(f"{key}={text}" for key, text in texts.items()))
 
 
-def _place(data: str | None, beside: Path) -> Path | None:
+def _place(data: str | None, path: Path) -> Path | None:
     if data is None or data.startswith(ADDRESS):
         return None if data is None else Path(data)
-    return beside / data
+    return path / data
 
 
-def _media_of(entry: PanelBenchmark, beside: Path) -> str | None:
+def _media_of(entry: PanelBenchmark, path: Path) -> str | None:
     if entry.media is None or is_address(entry.media):
         return entry.media
-    return str(_place(entry.media, beside))
+    return str(_place(entry.media, path))
 
 
 def slug(text: str) -> str:

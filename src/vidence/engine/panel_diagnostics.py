@@ -25,8 +25,8 @@ class Examination:
     @property
     def label(self) -> str:
         """The diagnostic with its options, the benchmark, and the run."""
-        said = ", ".join(f"{key} {value}" for key, value in self.options.items())
-        what = f"{self.diagnostic.name} ({said})" if said else self.diagnostic.name
+        label = ", ".join(f"{key} {value}" for key, value in self.options.items())
+        what = f"{self.diagnostic.name} ({label})" if label else self.diagnostic.name
         return f"{what} on {self.run.benchmark}, {self.run.label}"
 
     @property
@@ -62,17 +62,17 @@ def examinations(panel: PanelFile, runs: Sequence[PanelRun]) -> tuple[Examinatio
             twice on one run, or a plan of which it can show no part or draw no second reply. Nothing was
             asked.
     """
-    found: dict[tuple[object, str], Examination] = {}
+    examinations: dict[tuple[object, str], Examination] = {}
     for entry in panel.diagnostics:
         spec = parse_spec(entry.diagnostic)
         options = {**spec.options, **option_texts(entry.options)}
         diagnostic = open_diagnostic(spec.name, options)
         for run in _chosen(entry, runs):
-            one = Examination(run=run, diagnostic=diagnostic, options=options)
-            _check(one)
-            if found.setdefault((run.folder, one.name), one) is not one:
-                raise UsageError(f"{one.label} is twice in the panel; leave one of them out")
-    return tuple(found.values())
+            examination = Examination(run=run, diagnostic=diagnostic, options=options)
+            _check(examination)
+            if examinations.setdefault((run.folder, examination.name), examination) is not examination:
+                raise UsageError(f"{examination.label} is twice in the panel; leave one of them out")
+    return tuple(examinations.values())
 
 
 def _chosen(entry: PanelDiagnostic, runs: Sequence[PanelRun]) -> list[PanelRun]:
@@ -90,14 +90,15 @@ def _chosen(entry: PanelDiagnostic, runs: Sequence[PanelRun]) -> list[PanelRun]:
     return kept
 
 
-def _check(one: Examination) -> None:
+def _check(examination: Examination) -> None:
     """Refuse before anything is asked what `diagnose` would refuse later."""
-    if one.run.plan.layout == "video":
+    if examination.run.plan.layout == "video":
         raise UsageError(
-            f"{one.label}: diagnostics show parts of a video, and the layout 'video' sends it whole; name "
+            f"{examination.label}: diagnostics show parts of a video, and the layout 'video' "
+            "sends it whole; name "
             "the conditions or models of the diagnostic, or give its runs layout = 'images'"
         )
     try:
-        check_draws(one.diagnostic, one.run.plan)
+        check_draws(examination.diagnostic, examination.run.plan)
     except UsageError as error:
-        raise UsageError(f"{one.label}: {error}") from error
+        raise UsageError(f"{examination.label}: {error}") from error

@@ -38,25 +38,25 @@ def person_folders(folder: Path) -> tuple[Path, ...]:
     """
     if _MARK in folder.name:
         phase = phase_of(folder)
-        found = tuple(
-            one for one in _runs_in(folder.parent, folder.name) if not phase or phase_of(one) == phase
+        paths = tuple(
+            run for run in _runs_in(folder.parent, folder.name) if not phase or phase_of(run) == phase
         )
-        if not found:
+        if not paths:
             raise UsageError(f"no run folder is called {folder}; expected people of a study there")
-        return found
+        return paths
     if (folder / PLAN_FILE).exists() or not (folder / PEOPLE_FOLDER).is_dir():
         return ()
-    found = _runs_in(folder / PEOPLE_FOLDER, _MARK)
-    if not found:
+    paths = _runs_in(folder / PEOPLE_FOLDER, _MARK)
+    if not paths:
         raise UsageError(
             f"{folder / PEOPLE_FOLDER} holds no run folder; `vidence study close {folder}` writes those of "
             "its people"
         )
-    if len(phases := dict.fromkeys(map(phase_of, found))) > 1:
+    if len(phases := dict.fromkeys(map(phase_of, paths))) > 1:
         patterns = ", ".join(str(folder / PEOPLE_FOLDER / f"*-{phase}") for phase in phases)
         raise UsageError(f"{folder} has several phases; name one of them: {patterns}")
-    return found
+    return paths
 
 
 def _runs_in(folder: Path, pattern: str) -> tuple[Path, ...]:
-    return tuple(sorted(one for one in folder.glob(pattern) if (one / PLAN_FILE).exists()))
+    return tuple(sorted(path for path in folder.glob(pattern) if (path / PLAN_FILE).exists()))

@@ -404,7 +404,7 @@ class PlanOverrides(PlainOverrides, total=False):
 def plan_flags() -> tuple[Flag, ...]:
     """The flags of a plan, in the order of its fields; what is not given is None."""
     flags = flags_of(Plan, SamplingFlags, ExtractFlag)
-    return tuple(replace(one, default=None) for one in flags)
+    return tuple(replace(entry, default=None) for entry in flags)
 
 
 def plan_settings() -> dict[str, str]:
@@ -426,7 +426,7 @@ def read_setting(name: str, text: str, *, known: Container[str] = ()) -> object:
         UnknownNameError: there is no such field.
         UsageError: it cannot be read.
     """
-    known = {one: says for one, says in plan_settings().items() if not known or one in known}
+    known = {word: says for word, says in plan_settings().items() if not known or word in known}
     if name not in known:
         raise UnknownNameError("setting of a plan without a flag of its own", name, known)
     hint = (get_type_hints(Plan) | get_type_hints(SamplingFlags))[name]
@@ -481,7 +481,9 @@ def flag_of(field: str) -> str:
     """
     if field in plan_settings():
         return f"--set {field}"
-    return next((one.flag.partition("/")[0] for one in plan_flags() if one.field == field), f"--{field}")
+    return next(
+        (entry.flag.partition("/")[0] for entry in plan_flags() if entry.field == field), f"--{field}"
+    )
 
 
 def plan_part(*, only: Container[str] = (), settings: Container[str] | None = None) -> msgspec.Meta:
@@ -492,7 +494,7 @@ def plan_part(*, only: Container[str] = (), settings: Container[str] | None = No
         settings: the fields without one that ``--set`` takes; all of them where it is empty, and without
             it there is no ``--set``.
     """
-    flags = [one for one in plan_flags() if not only or one.field in only]
+    flags = [entry for entry in plan_flags() if not only or entry.field in only]
 
     def made(values: dict[str, object]) -> PlanOverrides:
         texts = cast("Mapping[str, str]", values.pop("settings", {}))
@@ -507,7 +509,7 @@ def moved(command: str, name: str) -> str:
     field = next((f for f in plan_settings() if name in (_usual(f), f"--{f.replace('_', '-')}")), "")
     if command in ("run", "judge"):
         return f"Say --set {field}=VALUE." if field else ""
-    has_flag = field or any(name in one.flag.split("/") for one in plan_flags())
+    has_flag = field or any(name in entry.flag.split("/") for entry in plan_flags())
     return "Say it with vidence run, and diagnose its folder." if command == "diagnose" and has_flag else ""
 
 
@@ -579,15 +581,15 @@ class Facts(Record):
     @property
     def left_out(self) -> str:
         """What was left out when the questions were read, or of media, in sentences; empty for nothing."""
-        said = [f"Caution: {gap}." for gap in self.gaps]
+        messages = [f"Caution: {gap}." for gap in self.gaps]
         if self.problems:
             n = f"{len(self.problems):,} line{'s' if len(self.problems) > 1 else ''}"
-            said.insert(
+            messages.insert(
                 0,
                 f"Left out when the questions were read, and in no figure: {n} beside {self.n_items:,} "
                 f"questions that can be used; the first is {self.problems[0]}.",
             )
-        return " ".join(said)
+        return " ".join(messages)
 
 
 # What must not have changed when a run is taken up again, and how to say it.
@@ -680,10 +682,10 @@ def read_plan_file(path: Path) -> tuple[Plan, Facts | None]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise StoreError(f"{path} is not readable as TOML: {error}") from error
     plan = raw.get("plan")
-    found = plan.get("format") if isinstance(plan, dict) else None
-    if not isinstance(plan, dict) or found != FORMAT:
+    file = plan.get("format") if isinstance(plan, dict) else None
+    if not isinstance(plan, dict) or file != FORMAT:
         raise StoreError(
-            f"{path} has format {found!r}, this version of vidence reads {FORMAT!r}; "
+            f"{path} has format {file!r}, this version of vidence reads {FORMAT!r}; "
             "use the version that wrote it, or run again into a new folder"
         )
     sampling = plan.get("sampling")
@@ -717,7 +719,7 @@ def read_source(path: Path) -> tuple[Path, Plan, Facts | None]:
 
 def git_revision() -> str:
     """The git revision that vidence runs from, with ``+`` where the tree is changed; empty outside git."""
-    here, said = Path(__file__), ""
+    here, stdout = Path(__file__), ""
     for command in (
         ["git", "ls-files", "--error-unmatch", here.name],  # fails in a checkout that does not hold us
         ["git", "describe", "--always", "--dirty=+", "--abbrev=12"],
@@ -728,8 +730,8 @@ def git_revision() -> str:
             )
         except (OSError, subprocess.SubprocessError):
             return ""
-        said = done.stdout.strip()
-    return said
+        stdout = done.stdout.strip()
+    return stdout
 
 
 @functools.cache

@@ -194,13 +194,13 @@ def _as_in_the_paper(plan: Plan) -> Subtitling:
     """How subtitles are shown by the plan's protocol, or by the first of its benchmark that shows any."""
     protocols = benchmark_of(plan.benchmark, plan.map or "").protocols
     rules = (protocols[name] for name in (plan.protocol, *protocols) if name in protocols)
-    shown = [one.subtitles for one in rules if one.subtitles != "none"]
-    if not shown:
+    names = [rule.subtitles for rule in rules if rule.subtitles != "none"]
+    if not names:
         raise UsageError(
             f"--subtitles paper: no protocol of {plan.benchmark} shows any; expected none, all, shown or "
             "interleaved"
         )
-    return shown[0]
+    return names[0]
 
 
 def _media_place(text: str) -> str:
@@ -242,8 +242,8 @@ def benchmark_of(name: str, mapping: str) -> Benchmark:
         UsageError: no such benchmark or mapping, or a benchmark whose layout is its own.
     """
     if not mapping:
-        found: Benchmark = create("benchmark", name)
-        return found
+        benchmark: Benchmark = create("benchmark", name)
+        return benchmark
     if settings_type("benchmark", name) is None:
         raise UsageError(
             f"{name} has a layout of its own, so that --map says nothing of it; files in other layouts are "
@@ -397,7 +397,7 @@ def prepare(  # noqa: PLR0913 - everything that a run needs; each stands for its
     )
     loaded, shows_media = load_questions(plan), plan.layout == "video" or traits.needs_media
     items, notes = choose_items(loaded, plan, model=model, shows_media=shows_media)
-    said = (*_limit_notes(plan, view, model), *prompter.notes(items), *_cache_notes(items, prompter, model))
+    more = (*_limit_notes(plan, view, model), *prompter.notes(items), *_cache_notes(items, prompter, model))
     facts = msgspec.convert(
         machine_facts()
         | (pool.facts if pool else {})
@@ -415,7 +415,7 @@ def prepare(  # noqa: PLR0913 - everything that a run needs; each stands for its
             "n_items": len(loaded.items),
             "strata": _strata(loaded.items, plan, asked=items, model=model) if plan.stratum else (),
             "n_planned": len(items) * plan.repeats,
-            "notes": (*loaded.notes, *notes, *said),
+            "notes": (*loaded.notes, *notes, *more),
             "problems": loaded.problems,
             "gaps": _gaps(loaded, items, plan, model=model),
             "started_at": now.isoformat(timespec="seconds"),
@@ -531,8 +531,8 @@ def narrowed(
         kept = [item for item in kept if item.item_id in recorded]
         notes.append(f"only the {len(kept)} questions that have a recorded reply are asked")
     if (plan.limit, plan.sample, plan.sample_by) != (None, None, None):
-        kept, said = drawn(kept, plan)
-        notes += said
+        kept, messages = drawn(kept, plan)
+        notes += messages
     return kept, notes
 
 
@@ -542,14 +542,14 @@ def choose_items(
     """The questions that a plan asks, in the order of the release, and notes on what was left out."""
     wanted, notes = _wanted(loaded, plan, model=model)
     root = media_root_of(plan, loaded) if model.looks and shows_media else None
-    items, said = _with_usable(wanted, plan, root)
+    items, messages = _with_usable(wanted, plan, root)
     if model.looks:
-        said += _subtitle_notes(items, plan, media_root_of(plan, loaded))
+        messages += _subtitle_notes(items, plan, media_root_of(plan, loaded))
     if not items:
         raise UsageError("no question is left to ask; loosen --where, --limit or the sample")
     if isinstance(model, ConstantModel):
         _check_letter(model.letter, items, spec=plan.model)
-    return items, (*notes, *said)
+    return items, (*notes, *messages)
 
 
 def _gaps(loaded: Loaded, items: Sequence[Item], plan: Plan, *, model: Model) -> tuple[str, ...]:
@@ -583,9 +583,9 @@ def _with_usable(
     items, unusable = placed(wanted, plan, root)  # what is not read is stored all the same
     notes = [*unusable]
     if root is not None:
-        if found := outside(root, items, subtitled=plan.subtitles != "none"):
-            items, said = _inside(items, root, found, plan=plan)
-            notes.append(said)
+        if pair := outside(root, items, subtitled=plan.subtitles != "none"):
+            items, message = _inside(items, root, pair, plan=plan)
+            notes.append(message)
         if absent := missing(root, items):
             items, left_out = _with_media(items, root, absent, plan=plan)
             notes.append(left_out)
@@ -638,7 +638,7 @@ def placed(
             named, and the plan leaves out no questions; no server was asked, and the message has no secret.
     """
     given = [place(text) for text in (plan.media or "", *plan.media_at) if media_address.is_address(text)]
-    known = {one.origin for one in given if isinstance(one, Address)}
+    known = {entry.origin for entry in given if isinstance(entry, Address)}
     unusable, unnamed = dict[Media, str](), dict[Media, str]()
     for medium in dict.fromkeys(medium for item in items for medium in item.media):
         try:
@@ -679,23 +679,26 @@ def _refuse(unusable: Sequence[str], unnamed: Mapping[str, int]) -> None:
 
 
 def _inside(
-    items: Sequence[Item], media_root: MediaPath, found: Sequence[MediaPath], *, plan: Plan
+    items: Sequence[Item], media_root: MediaPath, paths: Sequence[MediaPath], *, plan: Plan
 ) -> tuple[Sequence[Item], str]:
     """The questions that may be asked though media lie outside the folder, and what to say of these.
 
     Raises:
         DataError: none may, and the plan leaves out no questions.
     """
-    n = f"{len(found):,} media lie" if len(found) > 1 else "1 medium lies"
-    listed = ", ".join(map(str, found[:3])) + (", ..." if len(found) > 3 else "")
-    said = f"{n} outside the folder of the questions, {media_root.resolve()}: {listed}"
+    n = f"{len(paths):,} media lie" if len(paths) > 1 else "1 medium lies"
+    listed = ", ".join(map(str, paths[:3])) + (", ..." if len(paths) > 3 else "")
+    message = f"{n} outside the folder of the questions, {media_root.resolve()}: {listed}"
     if not plan.media_inside:
-        return items, f"{said}; the model is shown what they hold, and --set media_inside=true refuses them"
+        return (
+            items,
+            f"{message}; the model is shown what they hold, and --set media_inside=true refuses them",
+        )
     if not plan.allow_missing:
-        raise DataError(f"{said}; media_inside refuses them: move them into it, or leave the setting out")
+        raise DataError(f"{message}; media_inside refuses them: move them into it, or leave the setting out")
     files = ((item, files_of(item, subtitled=plan.subtitles != "none")) for item in items)
-    kept = [item for item, each in files if not any(located(media_root, one) in found for one in each)]
-    return kept, f"{said}; media_inside leaves out the {len(items) - len(kept)} questions with them"
+    kept = [item for item, each in files if not any(located(media_root, media) in paths for media in each)]
+    return kept, f"{message}; media_inside leaves out the {len(items) - len(kept)} questions with them"
 
 
 def _with_media(
@@ -706,32 +709,33 @@ def _with_media(
 
     def is_whole(item: Item) -> bool:
         """What is gone for one item may be there for another, which wants an image and no folder."""
-        touched = any(located(media_root, one) in gone for one in item.media)
+        touched = any(located(media_root, medium) in gone for medium in item.media)
         return not touched or not missing(media_root, [item])
 
     kept = [item for item in items if is_whole(item)]
-    found = _absent_words(items, absent, n_questions=len(items) - len(kept))
-    named = [one if isinstance(one, Path) else str(one) for one in absent]
+    absent_words = _absent_words(items, absent, n_questions=len(items) - len(kept))
+    named = [entry if isinstance(entry, Path) else str(entry) for entry in absent]
     command = command_for(plan.benchmark)
     hint = f"{command} fetches them. " if command else ""
     if not plan.allow_missing:
         raise MissingMediaError(
-            f"{found}\n{hint}Put them there, or go on without these questions with --allow-missing", named
+            f"{absent_words}\n{hint}Put them there, or go on without these questions with --allow-missing",
+            named,
         )
     if not kept:
-        raise MissingMediaError(f"{found}\n{hint}No question is left without them", named)
+        raise MissingMediaError(f"{absent_words}\n{hint}No question is left without them", named)
     return kept, f"{len(items) - len(kept)} of {len(items)} questions are left out: their media are missing"
 
 
 def _absent_words(items: Sequence[Item], absent: Sequence[MediaPath], *, n_questions: int) -> str:
     """Which media are missing, and which are there and are something else."""
     kinds = {medium.kind for item in items for medium in item.media}
-    one = {frozenset({"video"}): "video", frozenset({"image"}): "image"}.get(frozenset(kinds), "medium")
-    many = "media" if one == "medium" else f"{one}s"
+    name = {frozenset({"video"}): "video", frozenset({"image"}): "image"}.get(frozenset(kinds), "medium")
+    many = "media" if name == "medium" else f"{name}s"
     lines = [f"  {path}{_what_is_there(path)}" for path in absent[:_MOST_LISTED]]
     if len(absent) > _MOST_LISTED:
         lines.append(f"  ... and {len(absent) - _MOST_LISTED:,} more")
-    n = f"1 {one} is" if len(absent) == 1 else f"{len(absent):,} {many} are"
+    n = f"1 {name} is" if len(absent) == 1 else f"{len(absent):,} {many} are"
     need = "needs" if n_questions == 1 else "need"
     return "\n".join((f"{n} missing, which {n_questions:,} of {len(items):,} questions {need}:", *lines))
 
@@ -768,12 +772,12 @@ def new_folder(plan: Plan) -> Path:
     """The run folder of a plan where none is named and none that is there shall be gone on with."""
     first = default_folder(plan)
     names = (first, *(first.with_name(f"{first.name}-{n}") for n in range(2, MOST_FOLDERS + 1)))
-    found = next((folder for folder in names if not folder.exists()), None)
-    if found is None:
+    path = next((folder for folder in names if not folder.exists()), None)
+    if path is None:
         raise UsageError(
             f"{first} and {MOST_FOLDERS - 1} like it are there already; name a folder with --out"
         )
-    return found
+    return path
 
 
 def run_name(plan: Plan) -> str:

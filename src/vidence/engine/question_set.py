@@ -83,10 +83,10 @@ class LoadedSet:
         kept = tuple(item for item in self.items if not item.is_hidden)
         if not (n_hidden := len(self.items) - len(kept)):
             return self
-        said = f"answers hidden: {n_hidden:,} of {len(self.items):,} questions of {self.name}"
+        answers = f"answers hidden: {n_hidden:,} of {len(self.items):,} questions of {self.name}"
         if not (is_partial and kept):
-            raise UsageError(f"{said}; {doing} needs them: give the questions with their answers")
-        say(Screen(stderr=True), f"{said}, left out")
+            raise UsageError(f"{answers}; {doing} needs them: give the questions with their answers")
+        say(Screen(stderr=True), f"{answers}, left out")
         return replace(self, items=kept)
 
 
@@ -97,7 +97,9 @@ def items_in(items: Iterable[Item], path: Path, *, media_root: Path) -> None:
         StoreError: the file cannot be written.
     """
     folder = Path() if path == STANDARD_OUTPUT else path.parent
-    said = (msgspec.structs.replace(item, answer=said_answer(item)) for item in items)
-    lines = "".join(msgspec.json.encode(seen_from(folder, item, media_root)).decode() + "\n" for item in said)
+    result = (msgspec.structs.replace(item, answer=said_answer(item)) for item in items)
+    lines = "".join(
+        msgspec.json.encode(seen_from(folder, item, media_root)).decode() + "\n" for item in result
+    )
     with written(path) as file:
         write_file(file, lines)

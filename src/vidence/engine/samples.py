@@ -68,7 +68,7 @@ class StudyDraw(msgspec.Struct):
         Raises:
             UsageError: one of them is not in the set.
         """
-        ids = {one.item_id for one in self.asked}
+        ids = {entry.item_id for entry in self.asked}
         kept = [item for item in items if item.item_id in ids]
         if lost := sorted(ids - {item.item_id for item in kept}):
             raise UsageError(
@@ -94,8 +94,8 @@ def read_draw(folder: Path, kind: type[DrawT]) -> DrawT:
 
 def question_digest(item: Item) -> str:
     """What a question asks, as a short hash: its words, its choices in their own order, its answer."""
-    said = msgspec.json.encode((item.question, item.choices, item.answer))
-    return hashlib.sha256(said).hexdigest()[:16]
+    digest = msgspec.json.encode((item.question, item.choices, item.answer))
+    return hashlib.sha256(digest).hexdigest()[:16]
 
 
 class Subset(Record):
@@ -157,11 +157,11 @@ def strata_met(items: Sequence[Item], asked: Sequence[Item], tag: str) -> tuple[
 
 def strata(items: Sequence[Item], tag: str) -> dict[str, list[int]]:
     """The places of the questions with each value of a tag; questions without it are in none."""
-    found: dict[str, list[int]] = {}
+    values: dict[str, list[int]] = {}
     for place, item in enumerate(items):
         if tag in item.tags:
-            found.setdefault(item.tags[tag], []).append(place)
-    return found
+            values.setdefault(item.tags[tag], []).append(place)
+    return values
 
 
 def no_such_tag(tag: str, items: Sequence[Item]) -> UsageError:

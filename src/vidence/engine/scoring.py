@@ -34,26 +34,26 @@ RECORDED = frozenset({"replay", "scripted"})
 _log = logging.getLogger(__name__)
 
 
-def score_reply(item: Item, said: Reply | Outcome, parser: Scorer) -> Score:
+def score_reply(item: Item, result: Reply | Outcome, parser: Scorer) -> Score:
     """The score of a reply, or of an outcome, by rules; a parser that breaks fails only this item.
 
     Where the answer is hidden the reply is read, and has no value.
     """
     try:
-        return _read(item, said, parser)
+        return _read(item, result, parser)
     except UsageError as error:
         broken = Failed(stage="scoring", error=type(error.__cause__ or error).__name__, message=str(error))
         return Score(
-            outcome=said if isinstance(said, Failed) else broken,
+            outcome=result if isinstance(result, Failed) else broken,
             value=None if item.is_hidden else 0.0,
             scorer=ANSWER_HIDDEN if item.is_hidden else parser.name,
             scorer_version=parser.version,
         )
 
 
-def _read(item: Item, said: Reply | Outcome, parser: Scorer) -> Score:
+def _read(item: Item, result: Reply | Outcome, parser: Scorer) -> Score:
     try:
-        outcome = (_too_long(said) or parser.read(item, said)) if isinstance(said, Reply) else said
+        outcome = (_too_long(result) or parser.read(item, result)) if isinstance(result, Reply) else result
         if item.is_hidden:
             return Score(outcome=outcome, value=None, scorer=ANSWER_HIDDEN, scorer_version=1)
         return parser.mark(item, outcome)
@@ -107,8 +107,10 @@ class JudgePool:
         """The score of a reply; `ruled` where the judge leaves it at what the rules say, or has no answer."""
         if isinstance(ruled.outcome, Failed) or item.is_hidden:
             return ruled
-        found = yield from together([self._verdict(one, item, reply, ruled=ruled) for one in self.models])
-        score = found[0] if len(found) == 1 or found[0] is ruled else combine(found, rule=self.rule)
+        scores = yield from together(
+            [self._verdict(model, item, reply, ruled=ruled) for model in self.models]
+        )
+        score = scores[0] if len(scores) == 1 or scores[0] is ruled else combine(scores, rule=self.rule)
         if score.scorer == NEEDS_JUDGE and not isinstance(score.outcome, Answered):
             # No judge will ever be asked about a reply without words: it waits for none, and is wrong.
             score = msgspec.structs.replace(
@@ -177,12 +179,12 @@ def _addressed(flow: Flow[MadeT], model: JudgeModel) -> Flow[MadeT]:
                 else:
                     wanted = flow.send(replies)
         except StopIteration as stop:
-            made: MadeT = stop.value
-            return made
+            value: MadeT = stop.value
+            return value
 
 
 def _to_model(wanted: Sequence[Prompt | Ask] | Together, model: JudgeModel) -> Sequence[Ask] | Together:
     if isinstance(wanted, Together):
         return Together([_addressed(flow, model) for flow in wanted.flows])
-    asks = [one if isinstance(one, Ask) else Ask(prompt=one) for one in wanted]
-    return [replace(one, model=model.name, sampling=one.sampling or model.sampling) for one in asks]
+    asks = [entry if isinstance(entry, Ask) else Ask(prompt=entry) for entry in wanted]
+    return [replace(ask, model=model.name, sampling=ask.sampling or model.sampling) for ask in asks]

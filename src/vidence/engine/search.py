@@ -124,18 +124,18 @@ class ScoreDesk:
                 scores[question.item.item_id] = failure(error, "selection")
         questions = [q for q in questions if q.item.item_id in candidates]
         wanted = _by_source(questions, candidates)
-        found: dict[tuple[Source, str], Mapping[int, float] | Failed] = {}
+        values: dict[tuple[Source, str], Mapping[int, float] | Failed] = {}
         for source, (content_hash, indices, texts) in _texts_of(wanted, questions, rules).items():
             try:
                 table = await self._score(rules, source, content_hash, indices=indices, texts=texts)
             except ITEM_ERRORS["selection"] as error:
-                found |= {(source, text): failure(error, "selection") for text in texts}
+                values |= {(source, text): failure(error, "selection") for text in texts}
                 continue
             for column, text in enumerate(texts):
-                found[source, text] = dict(zip(indices, table[:, column].tolist(), strict=True))
+                values[source, text] = dict(zip(indices, table[:, column].tolist(), strict=True))
         for q in questions:
             text = query_text(q.item, rules.query)
-            scores[q.item.item_id] = _assembled(q, candidates[q.item.item_id], text=text, found=found)
+            scores[q.item.item_id] = _assembled(q, candidates[q.item.item_id], text=text, found=values)
         return scores
 
     async def _score(
@@ -306,12 +306,12 @@ async def delivered(
         MediaError: one cannot be decoded.
     """
     refs = question.clip.refs(positions)
-    found: dict[tuple[int, int], EncodedFrame] = {}
+    values: dict[tuple[int, int], EncodedFrame] = {}
     for media_index in sorted({ref.media_index for ref in refs}):
         indices = sorted({ref.frame_index for ref in refs if ref.media_index == media_index})
         frames = await deliver(question.sources[media_index], indices, encoding)
-        found |= {(media_index, index): frames[index] for index in indices}
-    return [found[ref.media_index, ref.frame_index] for ref in refs]
+        values |= {(media_index, index): frames[index] for index in indices}
+    return [values[ref.media_index, ref.frame_index] for ref in refs]
 
 
 def _encoding(wanted: SearchView) -> Encoding:

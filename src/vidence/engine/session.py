@@ -128,7 +128,7 @@ class ShownSubject:
     @property
     def shown(self) -> tuple[str, ...]:
         """The names of the views that can be shown."""
-        return tuple(name for name, shown in self.views.items() if isinstance(shown, ViewContent))
+        return tuple(name for name, view in self.views.items() if isinstance(view, ViewContent))
 
     @property
     def context(self) -> Context:
@@ -147,14 +147,14 @@ class ShownSubject:
 
     def times_s(self, view: str) -> tuple[float, ...]:
         """The time of each frame of a view, in its order; several media are played one after the other."""
-        shown = self._shown(view)
-        starts_s = shown.starts_s or (0.0,) * len(self.item.media)
-        return tuple(starts_s[ref.media_index] + ref.time_s for ref in shown.selection.frames)
+        content = self._shown(view)
+        starts_s = content.starts_s or (0.0,) * len(self.item.media)
+        return tuple(starts_s[ref.media_index] + ref.time_s for ref in content.selection.frames)
 
     def selection(self, view: str | None) -> Selection | None:
         """The frames of a view; None where it cannot be shown, or the model looks at none."""
-        shown = None if view is None else self.views.get(view)
-        return shown.selection if isinstance(shown, ViewContent) and self.prepared.model.looks else None
+        result = None if view is None else self.views.get(view)
+        return result.selection if isinstance(result, ViewContent) and self.prepared.model.looks else None
 
     def compose_ahead(self, view: str) -> None:
         """Make the prompt that shows a whole view now, since its pictures take time; errors as `prompt`."""
@@ -187,10 +187,10 @@ class ShownSubject:
         """What the plan's parser reads from a reply."""
         return self.ruled(reply).outcome
 
-    def ruled(self, said: Reply | Failed, *, order: tuple[int, ...] = ()) -> Score:
+    def ruled(self, result: Reply | Failed, *, order: tuple[int, ...] = ()) -> Score:
         """The score of a reply, or of its absence, by the plan's parser alone."""
         item = self.item.with_order(order)
-        return score_reply(item, said, self.prepared.parser_for(item))
+        return score_reply(item, result, self.prepared.parser_for(item))
 
     def mark(self, reply: Reply, *, order: tuple[int, ...] = ()) -> Flow[Score]:
         """Right or wrong, by the plan's parser and its judges."""
@@ -207,19 +207,19 @@ class ShownSubject:
         order: tuple[int, ...] = (),
         more: str | Aside = "",
     ) -> Prompted:
-        shown = self._shown(view)
-        chosen = range(len(shown.frames)) if positions is None else positions
-        outside = [p for p in chosen if not 0 <= p < len(shown.frames)]
+        content = self._shown(view)
+        chosen = range(len(content.frames)) if positions is None else positions
+        outside = [p for p in chosen if not 0 <= p < len(content.frames)]
         if outside:
             raise UsageError(
                 f"frame {outside[0]} of view {view!r} of item {self.item.item_id!r}; "
-                f"it has {len(shown.frames)} frames, counted from 0"
+                f"it has {len(content.frames)} frames, counted from 0"
             )
         return self.prepared.prompter.prompt(
             self.item.with_order(order),
-            [shown.frames[p] for p in chosen],
-            duration_s=shown.duration_s,
-            video=shown.video,
+            [content.frames[p] for p in chosen],
+            duration_s=content.duration_s,
+            video=content.video,
             more=more,
             lines=self.lines if positions is None or chosen else (),  # of words alone, those of the question
         )
@@ -227,10 +227,10 @@ class ShownSubject:
     def _shown(self, view: str) -> ViewContent:
         if view not in self.views:
             raise UsageError(f"there is no view {view!r}; there are {', '.join(map(repr, self.views))}")
-        shown = self.views[view]
-        if isinstance(shown, Failed):
-            raise ItemFailedError(shown)
-        return shown
+        result = self.views[view]
+        if isinstance(result, Failed):
+            raise ItemFailedError(result)
+        return result
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -294,7 +294,7 @@ class Session:
             audio=plan.audio,
         )
         opened = todo if self.needs_frames else ()
-        reads = (located(place.media_root, one) for item, _ in opened for one in item.media)
+        reads = (located(place.media_root, medium) for item, _ in opened for medium in item.media)
         parallel = Parallelism.of(environment).touching(reads)
         if place.whole_video:  # nothing is decoded, and the files that are sent lie here
             parallel = replace(parallel, on=LOCAL)
@@ -318,7 +318,7 @@ class Session:
                     consume=partial(_ask_or_wait, ask, later),
                     first_alone=self._shares_frames,
                 ).work(self.groups(todo), n_producers=2 * workers.n_places, n_consumers=n_consumers)
-                return [one for one in todo if (one[0].item_id, one[1]) in later]
+                return [pair for pair in todo if (pair[0].item_id, pair[1]) in later]
 
             await in_waves(todo, asked, batches=self.batches, on_event=self.on_event)
 
@@ -336,11 +336,11 @@ class Session:
     def lines(self, items: Sequence[Item]) -> dict[str, tuple[Line, ...]]:
         """The subtitles of questions by their ids, each file read once; one that is not there has none."""
         read: dict[Subtitles, tuple[Line, ...]] = {}
-        for one in {item.subtitles for item in items if item.subtitles is not None}:
-            place = located(self.prepared.media_root, Media(path=one.path))
+        for subtitles in {item.subtitles for item in items if item.subtitles is not None}:
+            place = located(self.prepared.media_root, Media(path=subtitles.path))
             try:
                 if isinstance(place, Path) and place.is_file():
-                    read[one] = read_subtitles(place, from_s=one.from_s)
+                    read[subtitles] = read_subtitles(place, from_s=subtitles.from_s)
             except MediaError as error:
                 self.on_event(MediaTrouble(message=str(error)))
         return {item.item_id: read.get(item.subtitles, ()) for item in items if item.subtitles is not None}
@@ -348,17 +348,17 @@ class Session:
     async def show(self, group: Todo, *, desk: FrameDesk) -> list[ShownSubject]:
         """Questions about one medium with what is shown of it."""
         items = list({item.item_id: item for item, _ in group}.values())
-        shown: Mapping[str, Mapping[str, ViewContent | Failed]]
+        values: Mapping[str, Mapping[str, ViewContent | Failed]]
         if self.needs_frames:
-            shown = await desk.show(items)
+            values = await desk.show(items)
         else:
             nothing = Selection(selector="none", version=1, frames=(), n_candidates=0)
             views = dict.fromkeys(self.views, ViewContent(selection=nothing, frames=(), duration_s=0.0))
-            shown = {item.item_id: views for item in items}
+            values = {item.item_id: views for item in items}
         prompter = self.prepared.prompter
         # A prompt's beginning, up to its frames: questions that have it in common share a cache.
         begins = [
-            (prompter.before_frames(item), *(_digests(view) for view in shown[item.item_id].values()))
+            (prompter.before_frames(item), *(_digests(view) for view in values[item.item_id].values()))
             for item, _ in (group if self._shares_frames else ())
         ]
         times = Counter(begins)
@@ -370,7 +370,7 @@ class Session:
                 ShownSubject(
                     item=item.with_order(order),
                     prepared=self.prepared,
-                    views=shown[item.item_id],
+                    views=values[item.item_id],
                     pool=self.pool,
                     repeat=repeat,
                     n_repeats=self.prepared.plan.repeats if self.is_run else 1,
@@ -429,7 +429,7 @@ async def opened_session(
             engine.add(spec, ModelRules(spec=spec, budget=asking))
         models = {name: engine.model(name) for name in (*named, *asked, plan.model)}
         pool = add_judges(engine, plan, judging) if plan.judge_models else None
-        judges = [one.name for one in pool.models] if pool else []
+        judges = [model.name for model in pool.models] if pool else []
         prepared = prepare(
             plan,
             strategy=strategy,
@@ -521,8 +521,8 @@ class Pipeline(Generic[GroupT, ReadyT]):
                 for _ in range(n_consumers):
                     self._n_ready.release()
         except BaseExceptionGroup as group:
-            if (found := first_error(group, VidenceError)) is not None:
-                raise found from group
+            if (error := first_error(group, VidenceError)) is not None:
+                raise error from group
             if (failed := first_error(group, OSError)) is not None and failed.errno in _NO_MORE_FILES:
                 raise UsageError(
                     f"too many files and connections are open at once ({failed.strerror}); ask fewer "
@@ -535,14 +535,14 @@ class Pipeline(Generic[GroupT, ReadyT]):
     async def _produce_all(self, groups: Iterator[GroupT], tasks: TaskGroup) -> None:
         for group in groups:
             try:
-                made = await self.produce(group)
+                entries = await self.produce(group)
             except BudgetSpentError as error:  # a selector asks a model
                 self._spent = error
                 return
             if not self._n_consumers:  # the budget is spent
                 return
-            if made:
-                now, rest = (made[:1], made[1:]) if self.first_alone else (made, ())
+            if entries:
+                now, rest = (entries[:1], entries[1:]) if self.first_alone else (entries, ())
                 last = _Ready(now[-1], taken := anyio.Event(), consumed := anyio.Event())
                 if rest:
                     tasks.start_soon(self._follow, consumed, rest)
@@ -554,7 +554,7 @@ class Pipeline(Generic[GroupT, ReadyT]):
     async def _follow(self, consumed: anyio.Event, rest: Sequence[ReadyT]) -> None:
         """Hand on the rest of a group, before any other group."""
         await consumed.wait()
-        self._ready.extendleft(_Ready(one) for one in reversed(rest))
+        self._ready.extendleft(_Ready(entry) for entry in reversed(rest))
         for _ in rest:
             self._n_ready.release()
 
@@ -581,7 +581,7 @@ class Pipeline(Generic[GroupT, ReadyT]):
 
 
 def _digests(view: ViewContent | Failed) -> tuple[str, ...]:
-    return () if isinstance(view, Failed) else tuple(shown.frame.digest for shown in view.frames)
+    return () if isinstance(view, Failed) else tuple(frame.frame.digest for frame in view.frames)
 
 
 def first_error(group: BaseExceptionGroup[BaseException], kind: type[ErrorT]) -> ErrorT | None:
@@ -633,11 +633,11 @@ async def in_waves(
         on_event(BatchNews(message=f"wave {wave}: {len(todo):,} questions wait for a batch"))
         try:
             async with anyio.create_task_group() as tasks:
-                for one in batches:
-                    tasks.start_soon(one.wave)
+                for batch in batches:
+                    tasks.start_soon(batch.wave)
         except BaseExceptionGroup as group:
-            if (found := first_error(group, VidenceError)) is not None:
-                raise found from group
+            if (error := first_error(group, VidenceError)) is not None:
+                raise error from group
             raise
-    for one in batches:
-        one.settle()
+    for batch in batches:
+        batch.settle()

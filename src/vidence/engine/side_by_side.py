@@ -49,36 +49,36 @@ def side_by_side(
     Raises:
         VidenceError: the place where it is done cannot be used.
     """
-    told: SimpleQueue[tuple[int, T | VidenceError] | str | None] = SimpleQueue()
+    queue: SimpleQueue[tuple[int, T | VidenceError] | str | None] = SimpleQueue()
     waiting = enumerate(pieces)
 
     async def work_on(processes: Processes) -> None:
-        made: T | VidenceError
+        result: T | VidenceError
         for number, (key, work) in waiting:
             try:
-                made = await processes.run(key, work, deadline_s=deadline_s)
+                result = await processes.run(key, work, deadline_s=deadline_s)
             except VidenceError as error:
-                made = error
-            told.put((number, made))
-            while told.qsize() > _MOST_WAITING:
+                result = error
+            queue.put((number, result))
+            while queue.qsize() > _MOST_WAITING:
                 await anyio.sleep(_LOOK_S)
 
     async def all_of_them() -> None:
         try:
             executor = executor_of(parallel.on)
             async with (
-                executor.processes(parallel, on_trouble=told.put) as processes,
+                executor.processes(parallel, on_trouble=queue.put) as processes,
                 anyio.create_task_group() as tasks,
             ):
                 for _ in range(processes.n_places):
                     tasks.start_soon(work_on, processes)
         finally:
-            told.put(None)
+            queue.put(None)
 
     with start_blocking_portal() as portal:
         working = portal.start_task_soon(all_of_them)
         try:
-            while (news := told.get()) is not None:
+            while (news := queue.get()) is not None:
                 if isinstance(news, str):
                     on_trouble(news)
                 else:
@@ -119,11 +119,11 @@ def look_side_by_side(
             yield number, ProbedFile(made=known, was_kept=True)
     pieces = ((str(files[number]), partial(look_into, files[number], kind="video")) for number in missing)
     parallel = parallel.touching(files[number] for number in missing)
-    for piece, found in side_by_side(pieces, parallel, on_trouble=on_trouble) if missing else ():
-        if isinstance(found, MediaError):
-            yield missing[piece], ProbedFile(made=found, was_kept=False)
-        elif isinstance(found, VidenceError):
-            raise found
+    for piece, result in side_by_side(pieces, parallel, on_trouble=on_trouble) if missing else ():
+        if isinstance(result, MediaError):
+            yield missing[piece], ProbedFile(made=result, was_kept=False)
+        elif isinstance(result, VidenceError):
+            raise result
         else:
-            facts = keep_facts(found, cache_root=cache_root)
+            facts = keep_facts(result, cache_root=cache_root)
             yield missing[piece], ProbedFile(made=facts, was_kept=False)

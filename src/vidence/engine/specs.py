@@ -207,10 +207,10 @@ def _whole_inner(text: str) -> str:
     return text.removesuffix(spec_text) + whole_spec(inner, spec_text) if inner else text
 
 
-def fields_of(settings: type[Record], said: str) -> frozenset[str]:
+def fields_of(settings: type[Record], message: str) -> frozenset[str]:
     """The fields of a record of settings whose types say something of themselves, such as ``is_path``."""
     return frozenset(
-        one.name for one in msgspec.structs.fields(settings) if plain_type(one.type)[1].get(said)
+        field.name for field in msgspec.structs.fields(settings) if plain_type(field.type)[1].get(message)
     )
 
 
@@ -221,8 +221,8 @@ def code_file(argument: str) -> str:
     ('models.py', '')
     """
     path, colon, _ = argument.rpartition(":")
-    found = path if colon else argument
-    return found if found.endswith(".py") else ""
+    file = path if colon else argument
+    return file if file.endswith(".py") else ""
 
 
 def _whole_code(argument: str) -> str:
@@ -326,12 +326,12 @@ def short_names(models: Iterable[str]) -> dict[str, str]:
     >>> short_names(["openai:m?base_url=http://a/v1", "", "openai:m?base_url=http://b/v1"]).values()
     dict_values(['m', 'not named', 'm (2)'])
     """
-    seen, found = Counter[str](), dict[str, str]()
+    seen, values = Counter[str](), dict[str, str]()
     for model in dict.fromkeys(models):
         name = short_name(model) if model else "not named"
         seen[name] += 1
-        found[model] = f"{name} ({seen[name]})" if seen[name] > 1 else name
-    return found
+        values[model] = f"{name} ({seen[name]})" if seen[name] > 1 else name
+    return values
 
 
 def label(plan: Plan) -> str:

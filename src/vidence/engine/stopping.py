@@ -61,11 +61,11 @@ class StopRule:
             todo: what may be asked.
             stored: the trials that there are. Failed ones are asked again where they leave it open.
         """
-        for trials in (stored, [one for one in stored if not isinstance(one.score.outcome, Failed)]):
+        for trials in (stored, [trial for trial in stored if not isinstance(trial.score.outcome, Failed)]):
             if not self.is_decided:
                 self._replay(trials)
         places = {} if self.is_decided else {name: i for i, name in enumerate(self._watch.order)}
-        return sorted(todo if places else (), key=lambda one: places[one[0].source_id])
+        return sorted(todo if places else (), key=lambda pair: places[pair[0].source_id])
 
     def add(self, trial: Trial) -> None:
         """Count a trial; nothing changes any more once it is decided."""

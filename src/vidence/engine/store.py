@@ -238,8 +238,8 @@ class LogSync:
                 if error.errno in _LATER:
                     return before
                 raise
-        found = os.fstat(self._file)
-        now = (found.st_size, found.st_mtime_ns)
+        fstat = os.fstat(self._file)
+        now = (fstat.st_size, fstat.st_mtime_ns)
         if now != before:
             os.fsync(self._file)
         return now
@@ -407,10 +407,10 @@ def opened_file(path: Path, *, file_format: str, tables: str = "") -> Iterator[s
                             db.execute(statement)
                         db.execute("INSERT OR IGNORE INTO meta VALUES ('format', ?)", (file_format,))
                     row = db.execute(_FORMAT).fetchone()
-        found = row[0] if row else None
-        if found != file_format:
+        file = row[0] if row else None
+        if file != file_format:
             raise StoreError(
-                f"{path} has format {found!r}, this version of vidence reads {file_format!r}; "
+                f"{path} has format {file!r}, this version of vidence reads {file_format!r}; "
                 "use the version that wrote it, or start with a new file"
             )
         yield db
@@ -500,10 +500,10 @@ def is_in_use(folder: Path) -> bool:
 
 def _identity(path: Path) -> tuple[int, int] | None:
     try:
-        found = path.stat()
+        stat = path.stat()
     except FileNotFoundError:
         return None
-    return found.st_dev, found.st_ino
+    return stat.st_dev, stat.st_ino
 
 
 class RunStore(ExitStack):
@@ -657,16 +657,16 @@ class RunStore(ExitStack):
         """
         selections, rows = msgspec.json.Decoder(Selection), msgspec.json.Decoder(BriefRow)
         with translated(self.path):
-            found = self._db.execute(_AFTER, (seq, n)).fetchall()
-            return [_stored(row, selections, rows) for row in found]
+            entries = self._db.execute(_AFTER, (seq, n)).fetchall()
+            return [_stored(row, selections, rows) for row in entries]
 
     def trial(self, item_id: str, repeat: int = 0) -> Stored | None:
         """The last trial of one question with all that was sent; None where there is none yet."""
         with translated(self.path):
-            found = self._db.execute(_LAST, (item_id, repeat)).fetchone()
-        if found is None:
+            row = self._db.execute(_LAST, (item_id, repeat)).fetchone()
+        if row is None:
             return None
-        return _stored(found, msgspec.json.Decoder(Selection), msgspec.json.Decoder(TrialRow))
+        return _stored(row, msgspec.json.Decoder(Selection), msgspec.json.Decoder(TrialRow))
 
     def item(self, item_id: str) -> Item | None:
         """One question of the run, with its choices in their own order; None where there is none."""
@@ -690,8 +690,8 @@ class RunStore(ExitStack):
         rows = msgspec.json.Decoder(TrialRow)
         query = "SELECT json FROM trials WHERE item_id = ? AND repeat = ? ORDER BY seq DESC LIMIT 1"
         with translated(self.path):
-            found = {one: self._db.execute(query, one).fetchone() for one in asked}
-            return {one: decoded(rows, row[0]).prompt for one, row in found.items() if row is not None}
+            prompts = {pair: self._db.execute(query, pair).fetchone() for pair in asked}
+            return {pair: decoded(rows, row[0]).prompt for pair, row in prompts.items() if row is not None}
 
     def begin_diagnosis(self, name: str, header: Header) -> None:
         """Make ready for findings under this name.
@@ -701,12 +701,12 @@ class RunStore(ExitStack):
         """
         with translated(self.path):
             self._db.execute("INSERT OR IGNORE INTO diagnoses VALUES (?, ?)", (name, self._json(header)))
-        found = self.header(name)
+        result = self.header(name)
         for field in _MUST_AGREE:
-            if getattr(found, field) != getattr(header, field):
+            if getattr(result, field) != getattr(header, field):
                 raise StoreError(
                     f"{self.path} holds findings of {name} with another {field.replace('_', ' ')} "
-                    f"({getattr(found, field)!r}, now {getattr(header, field)!r}); examine into another "
+                    f"({getattr(result, field)!r}, now {getattr(header, field)!r}); examine into another "
                     "folder with --out"
                 )
 
@@ -748,10 +748,10 @@ class RunStore(ExitStack):
         """The last finding of one question; None where it was not examined. Arguments as for `findings`."""
         query = "SELECT json FROM findings WHERE diagnosis = ? AND item_id = ? ORDER BY seq DESC LIMIT 1"
         with translated(self.path):
-            found = self._db.execute(query, (name, item_id)).fetchone()
-            if found is None:
+            result = self._db.execute(query, (name, item_id)).fetchone()
+            if result is None:
                 return None
-            row = decoded(msgspec.json.Decoder(FindingRow), found[0])
+            row = decoded(msgspec.json.Decoder(FindingRow), result[0])
             return row.failed or msgspec.json.decode(row.finding, type=finding)
 
     def findings(self, name: str, finding: type[Record]) -> dict[str, Examined]:
@@ -768,10 +768,10 @@ class RunStore(ExitStack):
             "ORDER BY i.position"
         )
         items = {item.item_id: item for item in self.items()}
-        found: dict[str, Examined] = {}
+        findings: dict[str, Examined] = {}
         with translated(self.path):
             for item_id, json in self._db.execute(query, (name,)):
                 row = decoded(rows, json)
                 value = row.failed or msgspec.json.decode(row.finding, type=finding)
-                found[item_id] = Examined(item=items[item_id], finding=value)
-        return found
+                findings[item_id] = Examined(item=items[item_id], finding=value)
+        return findings

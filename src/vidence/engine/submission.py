@@ -107,17 +107,17 @@ class SubmissionCheck:
         Args:
             is_taken: say, too, what becomes of such lines in a submission that is scored.
         """
-        said = (
+        sentences = (
             (self.unknown, "unknown id", "unknown ids", "left out"),
             (self.doubled, "id given again", "ids given again", "the first line of each counts"),
             (self.missing, "missing answer", "missing answers", "counted as wrong"),
             (self.outside, "answer outside the options", "answers outside the options", "counted as wrong"),
         )
         return tuple(
-            f"{len(lines):,} {one if len(lines) == 1 else many}{f' ({end})' if is_taken else ''}: "
+            f"{len(lines):,} {name if len(lines) == 1 else many}{f' ({end})' if is_taken else ''}: "
             f"{'; '.join(lines[:MOST_NAMED])}"
             f"{f'; and {len(lines) - MOST_NAMED:,} more' if len(lines) > MOST_NAMED else ''}"
-            for lines, one, many, end in said
+            for lines, name, many, end in sentences
             if lines
         )
 
@@ -262,8 +262,8 @@ def rules_for(items: Sequence[Item], *, is_judged: bool) -> PlanOverrides:
     """
     rules = AskingRules()
     if items and items[0].benchmark in names("benchmark"):
-        made: Benchmark = create("benchmark", items[0].benchmark)
-        rules = next(iter(made.protocols.values()))
+        benchmark: Benchmark = create("benchmark", items[0].benchmark)
+        rules = next(iter(benchmark.protocols.values()))
     given = ("parser", "text_parser", "headline", *(["judge"] if is_judged else []))
     return read_overrides({name: getattr(rules, name) for name in given})
 
@@ -314,8 +314,8 @@ async def score_submission(
         with opened_run(folder, session.prepared) as store:
             on_event(Started(n_planned=len(trials), n_answered_before=0))
 
-            async def score(one: tuple[Item, Trial]) -> None:
-                item, trial = one
+            async def score(pair: tuple[Item, Trial]) -> None:
+                item, trial = pair
                 if session.pool is not None and trial.reply is not None:
                     judging = session.pool.score(item, trial.reply, ruled=trial.score)
                     judged = await session.engine.drive(judging, Context(item_id=item.item_id))

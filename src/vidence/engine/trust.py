@@ -90,7 +90,7 @@ def needs_of_memory(plan: Plan, *, folder: Path, environment: Environment) -> tu
 def needs_of_media(plan: Plan) -> tuple[Need, ...]:
     """The buckets and servers that the media of a plan are read from, with what lets the user in there."""
     places = [place(text) for text in (plan.media or "", *plan.media_at) if is_address(text)]
-    origins = dict.fromkeys(one.origin for one in places if isinstance(one, Address))
+    origins = dict.fromkeys(entry.origin for entry in places if isinstance(entry, Address))
     return tuple(
         Need(
             name=f"media {origin}", words=f"to read media from {origin}", entry=f"media = [{_quoted(origin)}]"
@@ -255,12 +255,12 @@ def check(needs: Iterable[Need], *, source: Path, environment: Environment, is_t
     if is_trusted:
         remember(wanted, environment=environment)
         return
-    settings, said = read_settings_file(environment.settings_file), _said(environment)
-    missing = [one for one in wanted if one.name not in said and not _is_allowed(one, settings)]
+    settings, result = read_settings_file(environment.settings_file), _said(environment)
+    missing = [need for need in wanted if need.name not in result and not _is_allowed(need, settings)]
     if not missing:
         return
-    listed = "".join(f"\n  {one.words}" for one in missing)
-    entries = "".join(f"\n  {one.entry}" for one in missing if one.entry)
+    listed = "".join(f"\n  {need.words}" for need in missing)
+    entries = "".join(f"\n  {need.entry}" for need in missing if need.entry)
     place = environment.settings_file
     settings_words = f", or allow it for all files in {place}:{entries}" if entries and place else ""
     raise TrustError(
@@ -275,7 +275,7 @@ def remember(needs: Iterable[Need], *, environment: Environment) -> None:
     root = environment.state_root
     if root is None:
         return
-    new = [one.name for one in needs if one.name not in _said(environment)]
+    new = [need.name for need in needs if need.name not in _said(environment)]
     if not new:
         return
     lines = b"".join(msgspec.json.encode(name) + b"\n" for name in new)
@@ -300,13 +300,13 @@ def _said(environment: Environment) -> frozenset[str]:
         lines = (environment.state_root / SAID_FILE).read_bytes().splitlines()
     except OSError:  # nothing was said yet
         return frozenset()
-    found = set()
+    result = set()
     for line in lines:
         try:
-            found.add(msgspec.json.decode(line, type=str))
+            result.add(msgspec.json.decode(line, type=str))
         except msgspec.DecodeError:  # half a line, where the disk was full: it is asked for again
             continue
-    return frozenset(found)
+    return frozenset(result)
 
 
 def _is_allowed(need: Need, settings: UserSettings) -> bool:
@@ -315,7 +315,7 @@ def _is_allowed(need: Need, settings: UserSettings) -> bool:
         variable, _, origin = rest.partition(" ")
         return origin in map(origin_of, settings.hosts.get(variable, ()))
     if what == "media":
-        return rest in {one.rstrip("/") for one in settings.media}
+        return rest in {medium.rstrip("/") for medium in settings.media}
     return what == "code" and any(need.entry == f"code = [{_quoted(name)}]" for name in settings.code)
 
 

@@ -37,7 +37,7 @@ class Tryout:
     @property
     def sees(self) -> bool:
         """Whether a reply names the colour of the picture."""
-        return any(one is not None and COLOUR in one.text.lower() for one in (self.first, self.second))
+        return any(reply is not None and COLOUR in reply.text.lower() for reply in (self.first, self.second))
 
     @property
     def tokens_per_s(self) -> float | None:
@@ -72,12 +72,12 @@ def tryout(spec: str, *, memory: Path, clock: Callable[[], float] = time.monoton
     ) as jobs:
         for number in (1, 2):
             began = clock()
-            found = jobs.run({str(number): _asked(prompt, number)}, model=_NAME)[str(number)]
+            tryout = jobs.run({str(number): _asked(prompt, number)}, model=_NAME)[str(number)]
             times.append(clock() - began)
-            if isinstance(found, Failed):
-                failure = f"{found.error}: {found.message}"
+            if isinstance(tryout, Failed):
+                failure = f"{tryout.error}: {tryout.message}"
                 break
-            replies.append(found)
+            replies.append(tryout)
     first, second = (*replies, None, None)[:2]
     first_s, second_s = (*times, 0.0)[:2]
     return Tryout(first=first, second=second, first_s=first_s, second_s=second_s, failure=failure)

@@ -112,34 +112,34 @@ def place(text: str) -> MediaPath:
     """
     if not is_address(text):
         return Path(text)
-    shown = redacted(text)
+    result = redacted(text)
     scheme = text.partition("://")[0].lower()
     if scheme not in SCHEMES:
         raise UsageError(
-            f"{shown} is an address of {scheme}; media are read from files, and from "
-            f"{', '.join(f'{one}://' for one in SCHEMES)}"
+            f"{result} is an address of {scheme}; media are read from files, and from "
+            f"{', '.join(f'{name}://' for name in SCHEMES)}"
         )
     try:
         parts = urlsplit(text)
         _ = parts.port if scheme in _WEB else None
     except ValueError as error:
-        raise UsageError(f"{shown} is no address ({error})") from error
+        raise UsageError(f"{result} is no address ({error})") from error
     if not parts.netloc or re.search(r"[\s\x00-\x1f\x7f]", text.strip()):
-        raise UsageError(f"{shown} is no address; expected for example s3://BUCKET/FOLDER/a.mp4")
+        raise UsageError(f"{result} is no address; expected for example s3://BUCKET/FOLDER/a.mp4")
     if scheme != "hf" and "@" in parts.netloc:
         raise UsageError(
-            f"{shown} holds a user or a password, and addresses are stored with the run; give them to the "
+            f"{result} holds a user or a password, and addresses are stored with the run; give them to the "
             "driver through its environment (docs/guides/fetching.md), and leave them out here"
         )
     if secret := next(
         (k for k, _ in parse_qsl(parts.query, keep_blank_values=True) if _SECRETS.match(k)), ""
     ):
         raise UsageError(
-            f"{shown} is signed (its query has {secret}), and addresses are stored with the run; give the "
+            f"{result} is signed (its query has {secret}), and addresses are stored with the run; give the "
             "plain address, and what lets you in through the driver's environment (docs/guides/fetching.md)"
         )
     if ".." in text.split("/"):
-        raise UsageError(f"{shown} has '..' in it; expected the address itself")
+        raise UsageError(f"{result} has '..' in it; expected the address itself")
     return Address(f"{scheme}://{text.partition('://')[2].strip().rstrip('/')}")
 
 
@@ -150,7 +150,7 @@ def redacted(text: str) -> str:
     '403 for https://h.example/a.mp4?[not shown]'
     """
 
-    def clean(found: re.Match[str]) -> str:
-        return f"{found[1]}{found[3]}{'?[not shown]' if found[4] else ''}"
+    def clean(match: re.Match[str]) -> str:
+        return f"{match[1]}{match[3]}{'?[not shown]' if match[4] else ''}"
 
     return _IN_TEXT.sub(clean, text)

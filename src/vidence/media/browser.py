@@ -89,7 +89,7 @@ def read_clock(video: Video) -> FrameClock:
 def _decoding_of_keys(opened: OpenVideoFile) -> NDArray[np.int64]:
     """When the keyframes of an MP4 are decoded, as its index says; of other containers, nothing."""
     entries = opened.stream.index_entries if "mp4" in opened.container.format.name else ()
-    return np.array([one.timestamp for one in entries if one.is_keyframe], np.int64)
+    return np.array([entry.timestamp for entry in entries if entry.is_keyframe], np.int64)
 
 
 def _first_pts(opened: OpenVideoFile) -> int:
@@ -178,13 +178,13 @@ def write_copy(
     try:
         with (
             whole_file(target, mode=PRIVATE) as temporary,
-            av.open(str(temporary), "w", format="mp4") as made,
+            av.open(str(temporary), "w", format="mp4") as result,
         ):
             if _needs_times_alone(video, clock):
-                _copy_packets(video, made)
+                _copy_packets(video, result)
                 progress(video.n_frames)
             else:
-                _encode_frames(video, clock, made=made, progress=progress)
+                _encode_frames(video, clock, made=result, progress=progress)
     except UnknownCodecError as error:
         raise MediaError(
             "the installed PyAV does not encode H.264, so that no copy for browsers can be made; "
@@ -201,17 +201,17 @@ def _needs_times_alone(video: Video, clock: FrameClock) -> bool:
     return is_plain and is_whole and _is_played(video, clock) and _misses(video, clock)
 
 
-def _copy_packets(video: Video, made: OutputContainer) -> None:
+def _copy_packets(video: Video, result: OutputContainer) -> None:
     """Copy the packets; the n-th is decoded a constant time before the n-th frame is presented."""
     with open_video_stream(place(video.probe.path)) as opened:
-        stream = made.add_stream_from_template(opened.stream)
+        stream = result.add_stream_from_template(opened.stream)
         pts = cast("FrameTable", video.scan.table).packet_pts
         presented = np.sort(pts)
         decoded = presented - (presented - pts).max()
         for n, packet in enumerate(filter(None, packets_to_end(opened))):
             packet.pts, packet.dts = int(pts[n] - presented[0]), int(decoded[n] - presented[0])
             packet.stream = stream
-            made.mux(packet)
+            result.mux(packet)
 
 
 def _encode_frames(

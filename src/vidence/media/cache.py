@@ -78,14 +78,14 @@ class BoundedFolder:
         Raises:
             OSError: the folder cannot be written.
         """
-        found: list[tuple[int, int, Path]] = []
+        entries: list[tuple[int, int, Path]] = []
         for path in self.folder.glob(self._pattern):
             with contextlib.suppress(FileNotFoundError):
                 facts = path.stat()
-                found.append((facts.st_mtime_ns, facts.st_size, path))
-        total = sum(size for _, size, _ in found)
-        newest_ns = max((used_ns for used_ns, _, _ in found), default=0)
-        for used_ns, size, path in sorted(found):
+                entries.append((facts.st_mtime_ns, facts.st_size, path))
+        total = sum(size for _, size, _ in entries)
+        newest_ns = max((used_ns for used_ns, _, _ in entries), default=0)
+        for used_ns, size, path in sorted(entries):
             if total <= self.max_bytes * _TRIM_TO or newest_ns - used_ns < self._spared_ns:
                 break
             path.unlink(missing_ok=True)

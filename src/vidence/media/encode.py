@@ -54,13 +54,13 @@ class Size(Record):
         """
         if text == "native":
             return cls(kind="native")
-        found = _WORDS.fullmatch(text)
-        if found is None:
+        match = _WORDS.fullmatch(text)
+        if match is None:
             raise UsageError(
                 f"size {text!r} is not known; say native, short:PIXELS (such as short:720) "
                 "or long:PIXELS (such as long:448)"
             )
-        return cls(kind="short" if found[1] == "short" else "long", pixels=int(found[2]))
+        return cls(kind="short" if match[1] == "short" else "long", pixels=int(match[2]))
 
     def fit(self, width_px: int, height_px: int) -> tuple[int, int]:
         """Width and height under this limit, in pixels.
@@ -241,8 +241,8 @@ def open_image(source: Path | bytes, *, name: str = "") -> Image.Image:
 
 def _pixels_in(error: Image.DecompressionBombError) -> str:
     """The number in Pillow's message; all of it where there is none."""
-    found = re.search(r"\d+ pixels", str(error))
-    return found[0] if found else str(error)
+    match = re.search(r"\d+ pixels", str(error))
+    return match[0] if match else str(error)
 
 
 def too_large(seen: str) -> str:
@@ -260,5 +260,5 @@ def other_format(source: Path | bytes) -> str:
                 head = file.read(16)
         except OSError:
             return ""
-    found = next((name for mark, name in _OTHERS.items() if head.startswith(mark)), "")
-    return found or (_BRANDS.get(head[8:12], "") if head[4:8] == b"ftyp" else "")
+    text = next((name for mark, name in _OTHERS.items() if head.startswith(mark)), "")
+    return text or (_BRANDS.get(head[8:12], "") if head[4:8] == b"ftyp" else "")

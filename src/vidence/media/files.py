@@ -144,11 +144,11 @@ def look_into(path: Path, *, kind: str) -> LookedInto:
     return LookedInto(scan=video.scan, content_hash=content_hash, state=state or "")
 
 
-def keep_facts(found: LookedInto, *, cache_root: Path) -> MediaFacts:
+def keep_facts(into: LookedInto, *, cache_root: Path) -> MediaFacts:
     """Keep what another process found out, and the facts; they hold as long as the file here is like that."""
-    video = Video(found.scan)
-    _keep(video, found.content_hash, state=found.state, cache_root=cache_root)
-    return _facts(video, found.content_hash)
+    video = Video(into.scan)
+    _keep(video, into.content_hash, state=into.state, cache_root=cache_root)
+    return _facts(video, into.content_hash)
 
 
 def _facts(video: Video, content_hash: str) -> MediaFacts:
@@ -167,8 +167,8 @@ def _state(path: MediaPath, kind: MediaKind) -> str | None:
         return _state_at(path, kind)
     try:
         if kind != "frames":
-            found = path.stat()
-            return f"{found.st_size} {found.st_mtime_ns}"
+            stat = path.stat()
+            return f"{stat.st_size} {stat.st_mtime_ns}"
         with os.scandir(path) as entries:
             facts = sorted((e.name, e.stat().st_size, e.stat().st_mtime_ns) for e in entries)
         return hashlib.sha256(repr(facts).encode()).hexdigest()
@@ -179,17 +179,21 @@ def _state(path: MediaPath, kind: MediaKind) -> str | None:
 def _state_at(address: Address, kind: MediaKind) -> str | None:
     if kind == "frames":
         listed = remote.listing(address)
-        return None if listed is None else repr(sorted((name, one.version) for name, one in listed.items()))
-    found = remote.look(address)
-    return None if found is None else found.version
+        return (
+            None
+            if listed is None
+            else repr(sorted((name, remote_facts.version) for name, remote_facts in listed.items()))
+        )
+    facts = remote.look(address)
+    return None if facts is None else facts.version
 
 
 def _hash_at(address: Address, kind: MediaKind) -> str:
     """What stands for the hash of the bytes, which would have to be fetched for it."""
-    found = None if kind == "frames" else remote.look(address)
-    if found is not None and found.sha256:
-        return found.sha256
-    version = _state_at(address, kind) if found is None else found.version
+    facts = None if kind == "frames" else remote.look(address)
+    if facts is not None and facts.sha256:
+        return facts.sha256
+    version = _state_at(address, kind) if facts is None else facts.version
     return _SAID + hashlib.sha256(f"{address}\n{version}".encode()).hexdigest()
 
 
@@ -294,10 +298,10 @@ def deliver(job: Job) -> Delivery:
         return encode(image, job.encoding)
 
     problems: dict[int, str] = {}
-    made = video.read(absent, make, size=job.encoding.size, threads=job.threads) if absent else {}
+    text = video.read(absent, make, size=job.encoding.size, threads=job.threads) if absent else {}
     if _state(path, kind) != state:
         raise MediaError(f"{path}: changed while it was being read; start again when it is complete")
-    for index, frame in made.items():
+    for index, frame in text.items():
         if isinstance(frame, FrameProblem):
             problems[index] = frame.message
             continue
@@ -489,8 +493,8 @@ def missing(media_root: MediaPath, items: Iterable[Item]) -> tuple[MediaPath, ..
     def is_there(path: MediaPath, kind: str) -> bool:
         if not isinstance(path, Address):
             return tests[kind](path)
-        found = there[path]
-        return found is not None and found.is_folder == (kind == "frames")
+        facts = there[path]
+        return facts is not None and facts.is_folder == (kind == "frames")
 
     absent = (path for path, kind in needed if not is_there(path, kind))
     return tuple(dict.fromkeys(absent))

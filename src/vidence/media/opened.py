@@ -81,18 +81,18 @@ def check_file(path: Path) -> None:
         MediaError: missing, a folder, empty, or not allowed to be read.
     """
     try:
-        found = path.stat()
+        values = path.stat()
     except FileNotFoundError as error:
         raise MediaError(f"{path}: there is no such file") from error
     except OSError as error:
         raise MediaError(f"{path}: cannot be read ({error.strerror})") from error
     except ValueError as error:
         raise MediaError(f"{path!s:.200}: is no name that a file can have ({error})") from error
-    if stat.S_ISDIR(found.st_mode):
+    if stat.S_ISDIR(values.st_mode):
         raise MediaError(f"{path}: is a folder; a folder of images has the kind 'frames'")
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(values.st_mode):
         raise MediaError(f"{path}: is a device or a pipe; expected a file")
-    if found.st_size == 0:
+    if values.st_size == 0:
         raise MediaError(f"{path}: is empty (0 bytes)")
 
 
@@ -234,15 +234,15 @@ def _why(file: BinaryIO, error: av.FFmpegError, source: str | BinaryIO) -> str:
 
 def _refused_format(source: str | BinaryIO) -> str:
     """The name of the format that is not accepted; empty where that was not what failed."""
-    return next((name for name, said in _complaints(source) if said.startswith(_NOT_ACCEPTED)), "")
+    return next((name for name, message in _complaints(source) if message.startswith(_NOT_ACCEPTED)), "")
 
 
 def oversize(path: MediaPath) -> MediaError | None:
     """The error for a video whose pictures are too large, after its first one did not come out."""
     with _bytes_of(path) as file:
-        for _, said in _complaints(file if isinstance(path, Address) else str(path.absolute())):
-            if found := _TOO_LARGE.match(said):
-                return MediaError(f"{path}: {too_large(found[1])}")
+        for _, message in _complaints(file if isinstance(path, Address) else str(path.absolute())):
+            if match := _TOO_LARGE.match(message):
+                return MediaError(f"{path}: {too_large(match[1])}")
     return None
 
 
@@ -260,7 +260,7 @@ def _complaints(source: str | BinaryIO) -> list[tuple[str, str]]:
     finally:
         av.logging.set_skip_repeated(skips)
         av.logging.set_level(level)
-    return [(name, said) for _, name, said in logs]
+    return [(name, message) for _, name, message in logs]
 
 
 def _check_edits(path: MediaPath, file: BinaryIO, size: int) -> None:

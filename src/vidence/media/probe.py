@@ -119,11 +119,11 @@ class FrameTable:
         if len(keys) == 0 or len(np.unique(pts)) != len(pts):
             return None
         decodable = (np.arange(len(pts)) >= keys[0]) & (pts >= pts[keys[0]])
-        shown = np.flatnonzero(is_shown & decodable)
-        order = np.argsort(pts[shown], kind="stable")
+        values = np.flatnonzero(is_shown & decodable)
+        order = np.argsort(pts[values], kind="stable")
         if np.abs(order - np.arange(len(order))).max(initial=0) > _MOST_REORDERED:
             return None
-        return cls(packet_pts=pts, is_key=is_key, packet_of_frame=shown[order])
+        return cls(packet_pts=pts, is_key=is_key, packet_of_frame=values[order])
 
     @property
     def n_frames(self) -> int:

@@ -110,23 +110,23 @@ def look_at_all(addresses: Sequence[Address]) -> dict[Address, RemoteFacts | Non
         MediaError: as `look`.
         UsageError: as `look`.
     """
-    found: dict[Address, RemoteFacts | None] = {}
+    values: dict[Address, RemoteFacts | None] = {}
     folders: dict[Address, list[Address]] = {}
-    for one in addresses:
-        folders.setdefault(one.parent, []).append(one)
+    for address in addresses:
+        folders.setdefault(address.parent, []).append(address)
     alone: list[Address] = []
     for folder, inner in folders.items():
         if not folder.lists or len(inner) < _ASKED_ONE_BY_ONE:
             alone += inner
             continue
         there = listing(folder) or {}
-        found.update({one: there.get(one.name) for one in inner})
+        values.update({entry: there.get(entry.name) for entry in inner})
     pool = ThreadPoolExecutor(_AT_A_TIME)
     try:
-        found.update(zip(alone, pool.map(look, alone), strict=True))
+        values.update(zip(alone, pool.map(look, alone), strict=True))
     finally:  # where a server is down, those that wait are not tried, too
         pool.shutdown(cancel_futures=True)
-    return found
+    return values
 
 
 def _looked(address: Address) -> RemoteFacts:
@@ -253,9 +253,9 @@ def _tried(address: Address, ask: Callable[[], T]) -> T:
 def _refusal(address: Address, error: Exception) -> MediaError | None:
     """The error for a failure that no further try can mend; None where one may."""
     chain = _causes(error)
-    statuses = [status for one in chain if (status := _status(one)) is not None]
+    statuses = [status for entry in chain if (status := _status(entry)) is not None]
     status = statuses[0] if statuses else None
-    if any(type(one).__name__ in _NO_CREDENTIALS for one in chain):
+    if any(type(entry).__name__ in _NO_CREDENTIALS for entry in chain):
         return MediaError(
             f"{address}: nothing is known here that lets you in ({_words(error)}); set the variables of the "
             "store, or say that it is public (docs/guides/fetching.md)"
@@ -288,19 +288,19 @@ def _status(error: BaseException) -> int | None:
     """The status of HTTP that an error of a driver carries."""
     response = getattr(error, "response", None)
     if isinstance(response, dict):  # botocore
-        found = response.get("ResponseMetadata", {}).get("HTTPStatusCode")
+        status = response.get("ResponseMetadata", {}).get("HTTPStatusCode")
     else:
-        found = getattr(response, "status_code", None)
+        status = getattr(response, "status_code", None)
     # `code` is gcsfs's; aiohttp says 400 there of a reply that broke off.
     code = getattr(error, "code", None) if type(error).__name__ == "HttpError" else None
-    values = (found, getattr(error, "status", None), code)
+    values = (status, getattr(error, "status", None), code)
     return next((value for value in values if isinstance(value, int)), None)
 
 
 def _words(error: BaseException) -> str:
     """What a driver says, on one line, without what may be secret in it."""
-    said = " ".join(redacted(str(error)).split())[:200]
-    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+    words = " ".join(redacted(str(error)).split())[:200]
+    return f"{type(error).__name__}: {words}" if words else type(error).__name__
 
 
 # ------------------------------------------------------------------------------------------------- bytes
@@ -349,10 +349,10 @@ class RemoteFile(io.RawIOBase):
         found: what `look` said of it.
     """
 
-    def __init__(self, address: Address, found: RemoteFacts) -> None:
+    def __init__(self, address: Address, facts: RemoteFacts) -> None:
         super().__init__()
         self.name = str(address)  # libavformat goes by its ending where the bytes do not tell
-        self.found = found
+        self.found = facts
         self.trouble: MediaError | None = None
         self.hollow: tuple[tuple[int, int], ...] = ()
         self._address = address
@@ -463,11 +463,11 @@ def opened(address: Address) -> RemoteFile:
         MediaError: there is none, or it is a folder or empty, or its server refuses it or fails.
         UsageError: the driver of the protocol is not installed.
     """
-    found = look(address)
-    if found is None:
+    facts = look(address)
+    if facts is None:
         raise MediaError(f"{address}: there is no such file")
-    if found.is_folder:
+    if facts.is_folder:
         raise MediaError(f"{address}: is a folder; a folder of images has the kind 'frames'")
-    if found.size_bytes == 0:
+    if facts.size_bytes == 0:
         raise MediaError(f"{address}: is empty (0 bytes)")
-    return RemoteFile(address, found)
+    return RemoteFile(address, facts)

@@ -156,8 +156,8 @@ def _indexed_keys(opened: OpenVideoFile, packets: _Packets) -> NDArray[np.bool_]
     positions: list[int] = packets.positions.tolist()
     if not positions or not all(position in keys for position in positions):
         return None
-    found = np.array([keys[position] for position in positions], np.bool_)
-    return None if opened.codec_name == "h264" and len(found) > 1 and found.all() else found
+    values = np.array([keys[position] for position in positions], np.bool_)
+    return None if opened.codec_name == "h264" and len(values) > 1 and values.all() else values
 
 
 def _first_frame(opened: OpenVideoFile) -> VideoFrame | None:
@@ -285,6 +285,6 @@ def _decoded_ticks(path: MediaPath, *, is_cut_off: bool) -> NDArray[np.int64]:
     be counted, since frames that belong between them may be in the part that is not there.
     """
     with open_video_stream(path) as opened:
-        packets = (one for one in packets_to_end(opened) if one is not None or not is_cut_off)
+        packets = (packet for packet in packets_to_end(opened) if packet is not None or not is_cut_off)
         frames = (frame for packet in packets for frame in decode(opened.codec, packet) or ())
         return np.array([frame.pts or 0 for frame in frames], np.int64)

@@ -157,9 +157,9 @@ def _write(source: InputContainer, place: Path, streams: Sequence[VideoStream | 
     place.parent.mkdir(parents=True, exist_ok=True)
     # Without this, containers hold the time of writing and a name drawn at random.
     exact = {"fflags": "+bitexact"}
-    with whole_file(place, mode=PRIVATE) as new, av.open(str(new), "w", options=exact) as made:
-        copies = {stream.index: made.add_stream_from_template(stream) for stream in streams}
+    with whole_file(place, mode=PRIVATE) as new, av.open(str(new), "w", options=exact) as result:
+        copies = {stream.index: result.add_stream_from_template(stream) for stream in streams}
         for packet in source.demux(*streams):
             if packet.dts is not None:
                 packet.stream = copies[packet.stream.index]
-                made.mux(packet)
+                result.mux(packet)

@@ -167,12 +167,12 @@ class _Session(ExitStack, Generic[T]):
         reading: SparseFrames[T] = SparseFrames()
         skip: Skip = "NONREF" if self._opened.codec_name in _SKIPPING_CODECS else "DEFAULT"
         for run in runs:
-            found = self.decode_run(run, skip=skip)
-            failed = found.damaged | found.missing
+            frames = self.decode_run(run, skip=skip)
+            failed = frames.damaged | frames.missing
             if failed:
-                found.damaged, found.missing = set(), set()
-                found.add(self.decode_run(self._wider(run, failed), skip="DEFAULT"))
-            reading.add(found)
+                frames.damaged, frames.missing = set(), set()
+                frames.add(self.decode_run(self._wider(run, failed), skip="DEFAULT"))
+            reading.add(frames)
         return reading
 
     def _wider(self, run: Run, failed: set[int]) -> Run:

@@ -49,7 +49,7 @@ def _names_in(folder: MediaPath) -> list[str]:
         listed = remote.listing(folder)
         if listed is None:
             raise MediaError(f"{folder}: no such folder")
-        return [name for name, found in listed.items() if not found.is_folder]
+        return [name for name, facts in listed.items() if not facts.is_folder]
     try:
         return [path.name for path in folder.iterdir()]
     except FileNotFoundError as error:

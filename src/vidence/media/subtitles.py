@@ -53,14 +53,16 @@ def read_subtitles(path: Path, *, from_s: float = 0.0) -> tuple[Line, ...]:
         lines = _objects(text) if path.suffix in (".json", ".jsonl") else _blocks(text)
     except (OSError, ValueError, msgspec.DecodeError, RecursionError) as error:
         raise MediaError(f"the subtitles {path} cannot be read: {error}") from error
-    moved = (Line(start_s=one.start_s - from_s, end_s=one.end_s - from_s, text=one.text) for one in lines)
-    return tuple(sorted((one for one in moved if one.text and one.end_s > 0), key=lambda one: one.start_s))
+    moved = (Line(start_s=line.start_s - from_s, end_s=line.end_s - from_s, text=line.text) for line in lines)
+    return tuple(
+        sorted((line for line in moved if line.text and line.end_s > 0), key=lambda line: line.start_s)
+    )
 
 
 def shown_lines(lines: Sequence[Line], times_s: Sequence[float]) -> list[Line]:
     """Those at one of these times; of equal ones in a row, the first."""
-    shown = [line for line in lines if any(line.is_at(time_s) for time_s in times_s)]
-    return [next(same) for _, same in groupby(shown, key=attrgetter("text"))]
+    entries = [line for line in lines if any(line.is_at(time_s) for time_s in times_s)]
+    return [next(same) for _, same in groupby(entries, key=attrgetter("text"))]
 
 
 def _blocks(text: str) -> list[Line]:
@@ -68,7 +70,7 @@ def _blocks(text: str) -> list[Line]:
     for block in re.split(r"\n\s*\n", text.replace("\r\n", "\n")):
         for number, line in enumerate(rows := block.split("\n")):
             if (span := _SPAN.match(line)) is not None:
-                start_s, end_s = (_seconds(found) for found in (span[1], span[5]))
+                start_s, end_s = (_seconds(result) for result in (span[1], span[5]))
                 words = " ".join(_MARK.sub("", " ".join(rows[number + 1 :])).split())
                 lines.append(Line(start_s=start_s, end_s=end_s, text=words))
                 break
@@ -101,7 +103,7 @@ def _first(row: Mapping[str, object], names: Sequence[str]) -> object:
 def _seconds(value: object) -> float:
     if isinstance(value, int | float):
         return float(value)
-    found = _CLOCK.fullmatch(str(value).strip())
-    if found is None:
+    match = _CLOCK.fullmatch(str(value).strip())
+    if match is None:
         raise ValueError(f"{value!r:.60} is no time; expected seconds or h:m:s")
-    return int(found[1] or 0) * 3600 + int(found[2]) * 60 + float(found[3].replace(",", "."))
+    return int(match[1] or 0) * 3600 + int(match[2]) * 60 + float(match[3].replace(",", "."))

@@ -115,12 +115,12 @@ class Video:
 
     def _whole(self, indices: Sequence[int]) -> list[Frame]:
         """Frames in the order asked for."""
-        found = []
+        entries = []
         for index, picture in zip(indices, self.frames(indices), strict=True):
             if isinstance(picture, FrameProblem):
                 raise MediaError(picture.message)
-            found.append(Frame(data=picture, index=index, time_s=float(self.times_s[index])))
-        return found
+            entries.append(Frame(data=picture, index=index, time_s=float(self.times_s[index])))
+        return entries
 
     @property
     def scan(self) -> Scan:
@@ -167,8 +167,8 @@ class Video:
         Raises:
             MediaError: the file cannot be opened any more.
         """
-        found = self.read(indices, lambda _, image: image, size=size, threads=threads)
-        return [found[int(index)] for index in indices]
+        text = self.read(indices, lambda _, image: image, size=size, threads=threads)
+        return [text[int(index)] for index in indices]
 
     def read(
         self,
@@ -181,16 +181,16 @@ class Video:
         """Like `frames`, but keeps only what `make` makes of each picture; by frame number."""
         wanted = sorted({int(index) for index in indices})
         inside = [index for index in wanted if 0 <= index < self.n_frames]
-        made: dict[int, MadeT | FrameProblem] = {
+        values: dict[int, MadeT | FrameProblem] = {
             index: self._problem(index, f"does not exist; there are {self.n_frames}, counted from 0")
             for index in wanted
             if index not in inside
         }
         if self.probe.kind == "video":
-            made.update(self._read_video(inside, make, size=size, threads=threads))
+            values.update(self._read_video(inside, make, size=size, threads=threads))
         else:
-            made.update(self._read_images(inside, make, size=size))
-        return made
+            values.update(self._read_images(inside, make, size=size))
+        return values
 
     def _read_video(
         self,
@@ -201,24 +201,24 @@ class Video:
         threads: int,
     ) -> dict[int, MadeT | FrameProblem]:
         scan, path = self.scan, place(self.probe.path)
-        shown = size.fit(self.probe.width_px, self.probe.height_px)
+        fit = size.fit(self.probe.width_px, self.probe.height_px)
         reading: SparseFrames[MadeT]
 
         def convert(index: int, frame: VideoFrame) -> MadeT:
-            return make(index, to_rgb(frame, size=shown, turn=scan.turn))
+            return make(index, to_rgb(frame, size=fit, turn=scan.turn))
 
         if scan.table is None:
             reading = read_counted(path, frame_indices=indices, convert=convert)
         else:
             reading = read_sparse(path, scan.table, frame_indices=indices, convert=convert, threads=threads)
-        made: dict[int, MadeT | FrameProblem] = dict(reading.values)
+        values: dict[int, MadeT | FrameProblem] = dict(reading.values)
         for index in reading.damaged:
-            made[index] = self._problem(
+            values[index] = self._problem(
                 index, "is damaged: it, or a frame that it builds on, cannot be decoded"
             )
         for index in reading.missing:
-            made[index] = self._problem(index, "did not come out of the decoder")
-        return made
+            values[index] = self._problem(index, "did not come out of the decoder")
+        return values
 
     def _read_images(
         self, indices: list[int], make: Callable[[int, NDArray[np.uint8]], MadeT], *, size: Size
@@ -227,13 +227,13 @@ class Video:
         images: tuple[MediaPath, ...] = (path,) if self.probe.kind == "image" else images_in(path)
         if len(images) != self.n_frames:
             raise MediaError(f"{path}: had {self.n_frames} images and now has {len(images)}; open it again")
-        made: dict[int, MadeT | FrameProblem] = {}
+        values: dict[int, MadeT | FrameProblem] = {}
         for index in indices:
             try:
-                made[index] = make(index, read_image(images[index], size=size))
+                values[index] = make(index, read_image(images[index], size=size))
             except MediaError as error:
-                made[index] = self._problem(index, f"cannot be read: {error}")
-        return made
+                values[index] = self._problem(index, f"cannot be read: {error}")
+        return values
 
     def _problem(self, index: int, what: str) -> FrameProblem:
         inside = 0 <= index < self.n_frames

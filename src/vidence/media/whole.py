@@ -54,8 +54,8 @@ def whole_file(path: Path, *, mode: int = SHARED, is_durable: bool = False) -> I
     try:
         yield temporary
         if is_device:
-            with temporary.open("rb") as made, path.open("wb") as device:
-                shutil.copyfileobj(made, device)
+            with temporary.open("rb") as result, path.open("wb") as device:
+                shutil.copyfileobj(result, device)
             temporary.unlink()
             return
         if is_durable:
@@ -69,7 +69,7 @@ def whole_file(path: Path, *, mode: int = SHARED, is_durable: bool = False) -> I
 
 def temporary_beside(path: Path) -> Path:
     """A hidden name in the same folder that nothing has; `remove_leftovers` knows whose it was."""
-    stem, suffix = (_shortened(one) for one in (path.stem, path.suffix))
+    stem, suffix = (_shortened(name) for name in (path.stem, path.suffix))
     return path.with_name(f".{stem}.{_here()}-{os.getpid()}-{os.urandom(8).hex()}{suffix}")
 
 
@@ -143,9 +143,9 @@ def make_private(folder: Path) -> None:
     Raises:
         OSError: it cannot be made.
     """
-    absent = [one for one in folder.parents if not one.exists()]
-    for one in (*reversed(absent), folder):
-        one.mkdir(mode=_PRIVATE_FOLDER, exist_ok=True)
+    absent = [parent for parent in folder.parents if not parent.exists()]
+    for path in (*reversed(absent), folder):
+        path.mkdir(mode=_PRIVATE_FOLDER, exist_ok=True)
 
 
 def own_folder(folder: Path, *marks: str, mode: int = 0o777, among: Collection[str] = ()) -> None:
@@ -257,7 +257,7 @@ def write_records(path: Path, records: Iterable[object]) -> None:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, b"".join(msgspec.json.encode(one) + b"\n" for one in records), mode=PRIVATE)
+        write_whole(path, b"".join(msgspec.json.encode(record) + b"\n" for record in records), mode=PRIVATE)
     except OSError as error:
         raise StoreError(f"cannot write {path}: {error}") from error
 

@@ -88,10 +88,10 @@ def by_map(motion: Motion, naming: BodyMap) -> Motion:
         for source in sources:
             if source not in there:
                 near = difflib.get_close_matches(source, motion.names, n=3, cutoff=0.5)
-                said = f"; near are {', '.join(near)}" if near else ""
+                message = f"; near are {', '.join(near)}" if near else ""
                 raise DataError(
                     f"{motion.source.file or 'this motion'}: the map {naming.name!r} has {source!r} for "
-                    f"{point}, and there is no such name{said}"
+                    f"{point}, and there is no such name{message}"
                 )
     names = tuple(p for p in SETS["15"] if p in naming.points)
     placed = place_points(motion.positions_m, motion.names, wanted=names, naming=naming)
@@ -144,14 +144,14 @@ def place_points(
     unseen = _never_seen(positions, own)
     computed = () if is_on_skin else _computed(chosen, own, unseen=unseen)
     joints = _joints_in_legs(positions, place, chosen) if set(computed) & set(wanted) else {}
-    made: dict[str, Floats] = {}
+    points: dict[str, Floats] = {}
     for point in wanted:
         sources = chosen.points.get(point, ())
         if not sources or not set(sources) <= set(place):
             raise KeyError(point)
-        found = positions[:, [place[s] for s in sources]]
-        made[point] = joints[point] if point in computed else steady_mean(found)
-    return made
+        values = positions[:, [place[s] for s in sources]]
+        points[point] = joints[point] if point in computed else steady_mean(values)
+    return points
 
 
 def _own(names: Sequence[str], chosen: BodyMap) -> list[str]:
@@ -200,8 +200,8 @@ def _joints_in_legs(positions: Floats, place: Mapping[str, int], chosen: BodyMap
     nowhere = np.full((len(positions), 3), np.nan)
 
     def both(joint: str) -> Floats:
-        found = [[place.get(n) for n in chosen.points[f"{side}_{joint}"]] for side in SIDES]
-        return np.stack([nowhere if f[0] is None else positions[:, f[0]] for f in found], axis=1)
+        entries = [[place.get(n) for n in chosen.points[f"{side}_{joint}"]] for side in SIDES]
+        return np.stack([nowhere if f[0] is None else positions[:, f[0]] for f in entries], axis=1)
 
     waist = positions[:, [place[n] for n in chosen.points["left_hip"]]]
     return leg_joints(waist, both("knee"), both("ankle"))

@@ -57,7 +57,7 @@ def body_map(text: str) -> BodyMap:
     Raises:
         UsageError: there is none, or the file is no map; the message says what is wrong in it.
     """
-    known = {one.name: one for one in shipped()}
+    known = {body_map.name: body_map for body_map in shipped()}
     if text in known:
         return known[text]
     if not text.endswith(".toml"):
@@ -85,23 +85,25 @@ def read_body_map(path: Path) -> BodyMap:
             p: [n] if isinstance(n, str) else n for p, n in points.items() if n not in ("", [])
         }
     try:
-        made = msgspec.convert({**table, "name": path.stem}, BodyMap)
+        body_map = msgspec.convert({**table, "name": path.stem}, BodyMap)
     except msgspec.ValidationError as error:
         raise UsageError(f"{path}: {error}; expected [points] with lists of names") from error
-    unknown = [p for p in made.points if p not in POINTS]
+    unknown = [p for p in body_map.points if p not in POINTS]
     if unknown:
         near = difflib.get_close_matches(unknown[0], POINTS, n=1)
         raise UsageError(
             f"{path}: there is no point {unknown[0]!r}{f'; did you mean {near[0]}?' if near else ''} "
             f"(points: {', '.join(POINTS)})"
         )
-    if not made.points:
+    if not body_map.points:
         raise UsageError(f"{path}: [points] names nothing")
     for joint in SIDED:
-        shared = set(made.points.get(f"left_{joint}", ())) & set(made.points.get(f"right_{joint}", ()))
-        if shared and not (made.is_markers and joint == "hip"):
+        shared = set(body_map.points.get(f"left_{joint}", ())) & set(
+            body_map.points.get(f"right_{joint}", ())
+        )
+        if shared and not (body_map.is_markers and joint == "hip"):
             raise UsageError(f"{path}: {min(shared)!r} stands for the left and the right {joint}")
-    return made
+    return body_map
 
 
 def bare(name: str) -> str:
@@ -117,8 +119,8 @@ def best_map(names: Sequence[str]) -> BodyMap:
     """The map that comes with vidence and fits most points, head and limbs first; of several, the first."""
     there = set(map(bare, names))
 
-    def fits(one: BodyMap) -> tuple[int, int]:
-        found = [p for p, sources in one.points.items() if set(sources) <= there]
-        return len(set(found) - {"neck", "pelvis"}), len(found)
+    def fits(body_map: BodyMap) -> tuple[int, int]:
+        items = [p for p, sources in body_map.points.items() if set(sources) <= there]
+        return len(set(items) - {"neck", "pelvis"}), len(items)
 
     return max(shipped(), key=fits)

@@ -120,24 +120,24 @@ def sides(motion: Motion) -> Check:
         return _nothing("sides", "no hips, knees and ankles")
     figure = body(motion, points="13", allow_missing=True)
     across = _across(figure, "hip")
-    found = {"knees bend backwards": _bending(figure, across)}
+    sides = {"knees bend backwards": _bending(figure, across)}
     if "left_shoulder" in figure.names and "right_shoulder" in figure.names:
         cosine = (across * _across(figure, "shoulder")).sum(axis=1)
-        found["hips and shoulders have their left on opposite sides"] = _mean_seen(cosine)
+        sides["hips and shoulders have their left on opposite sides"] = _mean_seen(cosine)
     for joint, trunk in (("elbow", "shoulder"), ("knee", "hip"), ("ankle", "hip")):
         if has_both(figure, joint) and has_both(figure, trunk):
-            found[f"the left {joint} is on the right"] = _apart(figure, joint, _across(figure, trunk))
-    known = {told: value for told, value in found.items() if value is not None}
+            sides[f"the left {joint} is on the right"] = _apart(figure, joint, _across(figure, trunk))
+    known = {words: value for words, value in sides.items() if value is not None}
     if not known:
         return _nothing("sides", "hips, knees and ankles are never seen together, or knees never bend")
     lowest = -0.2
-    told = " and ".join(what for what, value in known.items() if value < lowest)
+    message = " and ".join(what for what, value in known.items() if value < lowest)
     return judged(
         "sides",
         min(known.values()),
         unit="of 1",
         limits=(lowest, 1.0),
-        message=f"{told}: names of the left and the right may be exchanged, or the space is mirrored",
+        message=f"{message}: names of the left and the right may be exchanged, or the space is mirrored",
     )
 
 
@@ -146,8 +146,8 @@ def _across(figure: Motion, joint: str) -> Floats:
     left, right = (figure.positions_m[:, figure.index(f"{side}_{joint}")] for side in ("left", "right"))
     way = (left - right) * [1.0, 0.0, 1.0]
     length = np.linalg.norm(way, axis=1, keepdims=True)
-    made: Floats = np.divide(way, length, out=np.full(way.shape, np.nan), where=length > 0.02)
-    return made
+    values: Floats = np.divide(way, length, out=np.full(way.shape, np.nan), where=length > 0.02)
+    return values
 
 
 def _bending(figure: Motion, across: Floats) -> float | None:
@@ -336,10 +336,10 @@ def gravity(motion: Motion) -> Check:
         return _nothing("gravity", "the body is never seen whole")
     floor = float(np.nanpercentile(lowest, 2))
     feet = figure.positions_m[:, [figure.index("left_ankle"), figure.index("right_ankle")]]
-    found = _falls(centre, feet, lowest > floor + 0.1, fps=motion.fps, drop_m=0.06)
-    if not found:
+    falls = _falls(centre, feet, lowest > floor + 0.1, fps=motion.fps, drop_m=0.06)
+    if not falls:
         return _nothing("gravity", "no jump")
-    value = float(np.median(found))
+    value = float(np.median(falls))
     limits = (-13.0, -7.0)
     probable = motion.fps * np.sqrt(GRAVITY / max(-value, 1e-3))
     return judged(
@@ -347,7 +347,7 @@ def gravity(motion: Motion) -> Check:
         value,
         unit="m/s2",
         limits=limits,
-        message=f"{len(found)} jumps; at {motion.fps:g} frames per second bodies fall too "
+        message=f"{len(falls)} jumps; at {motion.fps:g} frames per second bodies fall too "
         f"{'slowly' if value > limits[1] else 'fast'}; {probable:.0f} would be right (fps=...)",
     )
 
@@ -356,7 +356,7 @@ def _falls(
     centre: Floats, feet: Floats, is_off: NDArray[np.bool_], *, fps: float, drop_m: float
 ) -> list[float]:
     """The acceleration of each jump."""
-    found = []
+    falls = []
     is_off = is_off & np.isfinite(centre).all(axis=1)
     for start, end in runs(is_off):
         flight = centre[start:end, 1]
@@ -370,8 +370,8 @@ def _falls(
         if _rests(feet[start:end][inner], centre[start:end][inner]):
             continue  # the floor is higher there
         times = inner / fps
-        found.append(float(2 * np.polyfit(times - times.mean(), flight[inner], 2)[0]))
-    return found
+        falls.append(float(2 * np.polyfit(times - times.mean(), flight[inner], 2)[0]))
+    return falls
 
 
 def _rests(feet: Floats, centre: Floats) -> bool:
@@ -422,13 +422,13 @@ def _unbroken(paths: Floats) -> Floats:
     known = np.flatnonzero(np.all(seen, axis=1))
     if len(known) < 2:
         return paths[:0]
-    made = paths[known[0] : known[-1] + 1].copy()
-    time = np.arange(len(made))
-    for point in range(made.shape[1]):
-        there = np.isfinite(made[:, point]).all(axis=1)
+    values = paths[known[0] : known[-1] + 1].copy()
+    time = np.arange(len(values))
+    for point in range(values.shape[1]):
+        there = np.isfinite(values[:, point]).all(axis=1)
         for axis in range(3):
-            made[:, point, axis] = np.interp(time, time[there], made[there, point, axis])
-    return made
+            values[:, point, axis] = np.interp(time, time[there], values[there, point, axis])
+    return values
 
 
 def _regular_rate(feet: Floats, fps: float) -> float | None:
@@ -437,13 +437,13 @@ def _regular_rate(feet: Floats, fps: float) -> float | None:
     turns = speed[:, 0] - speed[:, 1]  # feet that swing together, as in a jumping jack, leave nothing
     size = min(len(feet), int(6.0 * fps))
     starts = range(0, len(feet) - size + 1, max(size // 2, 1))
-    found = []
+    entries = []
     for start in starts:
         part, both = turns[start : start + size], speed[start : start + size].sum(axis=1)
         rate, share = _main_frequency(part, fps)
         if share >= 0.4 and part.std() > max(0.15, 0.7 * both.std()) and rate * size / fps >= 2:
-            found.append(rate)
-    return float(np.median(found)) if found and 4 * len(found) >= len(starts) else None
+            entries.append(rate)
+    return float(np.median(entries)) if entries and 4 * len(entries) >= len(starts) else None
 
 
 def _main_frequency(signal: Floats, fps: float) -> tuple[float, float]:

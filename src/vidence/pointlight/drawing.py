@@ -37,25 +37,25 @@ def _drawn(stimulus: Stimulus, first: int, last: int) -> NDArray[np.uint8]:
         x, y = centres[:, dot, 0], centres[:, dot, 1]
         # Dots are drawn into a border of their own size; further out they are not in the picture.
         inside = (x > -reach) & (y > -reach) & (x < spec.width_px + reach) & (y < spec.height_px + reach)
-        shown = np.flatnonzero(inside)
-        if len(shown) == 0:
+        values = np.flatnonzero(inside)
+        if len(values) == 0:
             continue
         level = stimulus.levels[dot]
-        _stamp(canvas, shown, centres[shown, dot], level=level, radius_px=radius_px, border=reach)
-    made: NDArray[np.uint8] = canvas[:, reach : reach + spec.height_px, reach : reach + spec.width_px]
-    return made
+        _stamp(canvas, values, centres[values, dot], level=level, radius_px=radius_px, border=reach)
+    result: NDArray[np.uint8] = canvas[:, reach : reach + spec.height_px, reach : reach + spec.width_px]
+    return result
 
 
 def _stamp(
     canvas: NDArray[np.uint8],
-    shown: NDArray[np.int64],
+    values: NDArray[np.int64],
     centres: NDArray[np.float64],
     *,
     level: NDArray[np.uint8],
     radius_px: float,
     border: int,
 ) -> None:
-    """Draw one dot, a disc, into the frames `shown`; `canvas` has a border as wide as a dot reaches."""
+    """Draw one dot, a disc, into the frames `values`; `canvas` has a border as wide as a dot reaches."""
     x, y = centres[:, 0], centres[:, 1]
     offsets = np.arange(-border, border + 1)
     column, row = np.floor(x).astype(np.int64), np.floor(y).astype(np.int64)
@@ -68,7 +68,7 @@ def _stamp(
     _, height, width, _ = canvas.shape
     rows = np.minimum(np.maximum((row + border)[:, None] + offsets, 0), height - 1)
     columns = np.minimum(np.maximum((column + border)[:, None] + offsets, 0), width - 1)
-    where = (shown[:, None] * height + rows)[:, :, None] * width + columns[:, None, :]
+    where = (values[:, None] * height + rows)[:, :, None] * width + columns[:, None, :]
     pixels = canvas.reshape(-1, 3)
     under = pixels[where].astype(np.float64)
     pixels[where] = np.rint(under + covered * (level.astype(np.float64) - under)).astype(np.uint8)
@@ -85,8 +85,8 @@ def evenly(n_frames: int, n_shown: int) -> list[int]:
     >>> evenly(20, 8), evenly(3, 8)
     ([0, 3, 5, 8, 11, 14, 16, 19], [0, 1, 2])
     """
-    made = np.rint(np.linspace(0, n_frames - 1, min(n_shown, n_frames))).astype(int)
-    return [int(n) for n in made]
+    values = np.rint(np.linspace(0, n_frames - 1, min(n_shown, n_frames))).astype(int)
+    return [int(n) for n in values]
 
 
 def contact_sheet(

@@ -80,14 +80,14 @@ def pair(first: Motion, second: Motion, *, points: str = "13", most_cut_s: float
     shared = [n for n in bodies[0].names if n in bodies[1].names]
     if not shared:
         raise DataError(f"{_name(first)} and {_name(second)} have no point of the body in common")
-    one, other = (_only(made, shared) for made in bodies)
-    middles = [np.nanmean(made.positions_m, axis=1) for made in (one, other)]
+    motion, other = (_only(result, shared) for result in bodies)
+    middles = [np.nanmean(result.positions_m, axis=1) for result in (motion, other)]
     if np.nanmax(np.linalg.norm(middles[0] - middles[1], axis=1)) < _ONE_PLACE_M:
         notes.append(
             "both actors stand in one place throughout, dot on dot, as if they were not of one recording; "
             "offset_m=(x, y, z) moves the second one"
         )
-    return Pair(first=one, second=other, notes=tuple(notes))
+    return Pair(first=motion, second=other, notes=tuple(notes))
 
 
 def _one_scale(first: Motion, second: Motion) -> tuple[tuple[Motion, Motion], list[str]]:
@@ -95,19 +95,19 @@ def _one_scale(first: Motion, second: Motion) -> tuple[tuple[Motion, Motion], li
     both = (first, second)
     if any(m.source.scaled_to_m is None for m in both):
         return both, []
-    one = min(m.source.metres_per_unit for m in both)
-    if all(m.source.metres_per_unit == one for m in both):
+    value = min(m.source.metres_per_unit for m in both)
+    if all(m.source.metres_per_unit == value for m in both):
         return both, []
-    made = [
+    motions = [
         replace(
             m,
-            positions_m=m.positions_m * (one / m.source.metres_per_unit),
-            source=msgspec.structs.replace(m.source, metres_per_unit=one),
+            positions_m=m.positions_m * (value / m.source.metres_per_unit),
+            source=msgspec.structs.replace(m.source, metres_per_unit=value),
         )
         for m in both
     ]
-    larger = next(m for m in both if m.source.metres_per_unit == one)
-    return (made[0], made[1]), [
+    larger = next(m for m in both if m.source.metres_per_unit == value)
+    return (motions[0], motions[1]), [
         f"both at the scale of {_name(larger)}, who is {larger.source.scaled_to_m:g} m"
     ]
 
@@ -165,12 +165,12 @@ def shift(pair: Pair, offset_m: tuple[float, float, float]) -> Pair:
     """Move the second actor, such as by the offset that another trial of the session gave."""
     total = tuple(float(a + b) for a, b in zip(pair.offset_m, offset_m, strict=True))
     moved = replace(pair.second, positions_m=pair.second.positions_m + np.array(offset_m))
-    said = ", ".join(f"{v:+.3f}" for v in offset_m)
+    message = ", ".join(f"{v:+.3f}" for v in offset_m)
     return replace(
         pair,
         second=moved,
         offset_m=(total[0], total[1], total[2]),
-        notes=(*pair.notes, f"the second actor moved by ({said}) m"),
+        notes=(*pair.notes, f"the second actor moved by ({message}) m"),
     )
 
 

@@ -39,8 +39,8 @@ def floor_path(figures: Sequence[Motion], framing: str) -> Floats:
     if framing == "fixed":
         return np.zeros((figures[0].n_frames, 1, 3))
     paths = np.mean([belt(figure) for figure in figures], axis=0)
-    made: Floats = np.stack([paths[:, 0], np.zeros(len(paths)), paths[:, 1]], axis=1)[:, None, :]
-    return made
+    values: Floats = np.stack([paths[:, 0], np.zeros(len(paths)), paths[:, 1]], axis=1)[:, None, :]
+    return values
 
 
 def root(figure: Motion) -> Floats:
@@ -49,12 +49,12 @@ def root(figure: Motion) -> Floats:
     Where the figure has no hips it is the mean of all its points.
     """
     hips = [_place(figure, f"{side}_hip") for side in SIDES]
-    found = [h for h in hips if h is not None]
-    places = figure.positions_m if len(found) < 2 else np.stack(found, axis=1)
+    entries = [h for h in hips if h is not None]
+    places = figure.positions_m if len(entries) < 2 else np.stack(entries, axis=1)
     seen = np.asarray(np.isfinite(places).all(axis=2))
     total = np.where(seen[..., None], places, 0.0).sum(axis=1)
     mean = total / np.maximum(seen.sum(axis=1), 1)[:, None]
-    return _bridged(mean[:, [0, 2]], np.asarray(seen.all(axis=1) if len(found) == 2 else seen.any(axis=1)))
+    return _bridged(mean[:, [0, 2]], np.asarray(seen.all(axis=1) if len(entries) == 2 else seen.any(axis=1)))
 
 
 def belt(figure: Motion) -> Floats:
@@ -81,8 +81,8 @@ def belt(figure: Motion) -> Floats:
     stands = _long(np.asarray(planted.all(axis=1)), round(_STANDS_S * figure.fps))
     moving = _ramped(stands, max(1, round(_RAMP_S * figure.fps)))
     steps = np.diff(smooth, axis=0) * np.minimum(moving[1:], moving[:-1])[:, None]
-    made: Floats = smooth[0] + np.concatenate([np.zeros((1, 2)), np.cumsum(steps, axis=0)])
-    return made
+    values: Floats = smooth[0] + np.concatenate([np.zeros((1, 2)), np.cumsum(steps, axis=0)])
+    return values
 
 
 def planted_feet(feet: Floats, fps: float) -> Bools:
@@ -138,8 +138,8 @@ def heading_deg(figures: Sequence[Motion]) -> float:
 
 def turned(positions: Floats, degrees: float) -> Floats:
     """Points turned about the vertical, counter-clockwise seen from above."""
-    made: Floats = positions @ turn("y", np.radians(degrees)).T
-    return made
+    values: Floats = positions @ turn("y", np.radians(degrees)).T
+    return values
 
 
 def extent(positions: Floats, view: View) -> Floats:
@@ -172,8 +172,8 @@ def extent(positions: Floats, view: View) -> Floats:
             f"points come {near:.2f} m towards the viewer from some side, who stands {view.distance_m:g} m "
             "away; choose a larger distance_m, framing=follow, or fit=view"
         )
-    made: Floats = wide * view.distance_m / (view.distance_m - near)
-    return made
+    values: Floats = wide * view.distance_m / (view.distance_m - near)
+    return values
 
 
 def room_px(spec: StimulusSpec) -> Floats:
@@ -188,8 +188,8 @@ def room_px(spec: StimulusSpec) -> Floats:
             f"dots of radius {spec.dot_radius_px} px and a margin of {spec.margin:g} leave no room in "
             f"{spec.width_px}x{spec.height_px} px"
         )
-    made: Floats = room
-    return made
+    values: Floats = room
+    return values
 
 
 def _place(figure: Motion, name: str) -> Floats | None:
@@ -205,8 +205,8 @@ def _place(figure: Motion, name: str) -> Floats | None:
 
 def _feet(figure: Motion) -> Floats | None:
     """Both ankles, straight lines over hidden frames; None where one is missing or never seen."""
-    found = [_place(figure, f"{side}_ankle") for side in SIDES]
-    feet = [f for f in found if f is not None]
+    places = [_place(figure, f"{side}_ankle") for side in SIDES]
+    feet = [f for f in places if f is not None]
     seen = [np.asarray(np.isfinite(f).all(axis=1)) for f in feet]
     if len(feet) < 2 or not all(s.any() for s in seen):
         return None
@@ -219,8 +219,8 @@ def _bridged(places: Floats, seen: Bools) -> Floats:
         raise DataError("no frame shows the points that the framing goes by; take framing=fixed")
     frames = np.arange(len(places))
     columns = [np.interp(frames, frames[seen], places[seen, axis]) for axis in range(places.shape[1])]
-    made: Floats = np.stack(columns, axis=1)
-    return made
+    values: Floats = np.stack(columns, axis=1)
+    return values
 
 
 def _smoothed(path: Floats, fps: float) -> Floats:
@@ -238,16 +238,16 @@ def _smoothed(path: Floats, fps: float) -> Floats:
     apart = s0 * s2 - s1**2
     if reach == 0:
         return path.copy()
-    made: Floats = np.stack([(s2 * summed(p, 0) - s1 * summed(p, 1)) / apart for p in path.T], axis=1)
-    return made
+    result: Floats = np.stack([(s2 * summed(p, 0) - s1 * summed(p, 1)) / apart for p in path.T], axis=1)
+    return result
 
 
 def _long(is_so: Bools, shortest: int) -> Bools:
     """The stretches that have so many frames or more."""
-    made = np.zeros(len(is_so), bool)
+    values = np.zeros(len(is_so), bool)
     for first, stop in runs(is_so):
-        made[first:stop] = stop - first >= shortest
-    return made
+        values[first:stop] = stop - first >= shortest
+    return values
 
 
 def _plateaus(foot: Floats, planted: Bools) -> Floats:
@@ -268,5 +268,5 @@ def _ramped(stands: Bools, n_frames: int) -> Floats:
     after = known[np.clip(np.searchsorted(known, frames), 0, len(known) - 1)]
     before = known[np.clip(np.searchsorted(known, frames, side="right") - 1, 0, len(known) - 1)]
     away = np.minimum(np.abs(frames - before), np.abs(after - frames))
-    made: Floats = np.clip(away / n_frames, 0.0, 1.0)
-    return made
+    values: Floats = np.clip(away / n_frames, 0.0, 1.0)
+    return values

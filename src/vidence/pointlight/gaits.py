@@ -102,7 +102,7 @@ def direction(flexion_deg: Floats, abduction_deg: Floats, *, sign: float) -> Flo
     `sign` is 1 for the left side, -1 for the right.
     """
     flexion, abduction = np.radians(flexion_deg), np.radians(abduction_deg)
-    made: Floats = np.stack(
+    values: Floats = np.stack(
         [
             sign * np.sin(abduction) * np.ones_like(flexion),
             -np.cos(flexion) * np.cos(abduction),
@@ -110,7 +110,7 @@ def direction(flexion_deg: Floats, abduction_deg: Floats, *, sign: float) -> Flo
         ],
         axis=1,
     )
-    return made
+    return values
 
 
 def leg_ends(leg: Limb, *, sign: float, height_m: float) -> tuple[Floats, Floats]:
@@ -246,8 +246,8 @@ def periodic(points: tuple[tuple[float, float], ...], phase: Floats) -> Floats:
 
     at = [*(p for p, _ in points), points[0][0] + 1.0]
     values = [*(v for _, v in points), points[0][1]]
-    made: Floats = CubicSpline(at, values, bc_type="periodic")(np.mod(phase - at[0], 1.0) + at[0])
-    return made
+    result: Floats = CubicSpline(at, values, bc_type="periodic")(np.mod(phase - at[0], 1.0) + at[0])
+    return result
 
 
 def _leg(cycle: Cycle, phase: Floats, *, scale: float) -> Limb:
@@ -308,8 +308,8 @@ def _over_one_foot(cycle: Cycle, phase: Floats, *, scale: float, height_m: float
     """The height of the pelvis with which this ankle is on the ground; the heel rises towards the end."""
     _, ankle = leg_ends(_leg(cycle, phase, scale=scale), sign=1.0, height_m=height_m)
     late = np.clip((phase / cycle.stance - 0.5) / 0.5, 0.0, 1.0)
-    made: Floats = (ANKLE_HEIGHT + HEEL_RISE * late**2) * height_m - ankle[:, 1]
-    return made
+    values: Floats = (ANKLE_HEIGHT + HEEL_RISE * late**2) * height_m - ankle[:, 1]
+    return values
 
 
 def _over_the_feet(cycle: Cycle, phase: Floats, *, scale: float, height_m: float) -> Floats:
@@ -324,5 +324,5 @@ def _over_the_feet(cycle: Cycle, phase: Floats, *, scale: float, height_m: float
     waves = np.fft.rfft(highest)
     waves[9:] = 0
     smooth = np.fft.irfft(waves, n=len(grid))
-    made: Floats = np.interp(np.mod(phase, 1.0), np.append(grid, 1.0), np.append(smooth, smooth[0]))
-    return made + ANKLE_HEIGHT * height_m
+    values: Floats = np.interp(np.mod(phase, 1.0), np.append(grid, 1.0), np.append(smooth, smooth[0]))
+    return values + ANKLE_HEIGHT * height_m

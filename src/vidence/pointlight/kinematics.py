@@ -49,13 +49,13 @@ def turn(axis: str, angles_rad: Floats) -> Floats:
     first = "xyz".index(axis.lower())
     second, third = (first + 1) % 3, (first + 2) % 3
     cos, sin = np.cos(angles_rad), np.sin(angles_rad)
-    made = np.zeros((*np.shape(angles_rad), 3, 3))
-    made[..., first, first] = 1.0
-    made[..., second, second] = cos
-    made[..., third, third] = cos
-    made[..., second, third] = -sin
-    made[..., third, second] = sin
-    return made
+    values = np.zeros((*np.shape(angles_rad), 3, 3))
+    values[..., first, first] = 1.0
+    values[..., second, second] = cos
+    values[..., third, third] = cos
+    values[..., second, third] = -sin
+    values[..., third, second] = sin
+    return values
 
 
 def turns(axes: str, angles_rad: Floats) -> Floats:
@@ -70,10 +70,10 @@ def turns(axes: str, angles_rad: Floats) -> Floats:
     Returns:
         Shape (n, 3, 3).
     """
-    made = np.broadcast_to(np.eye(3), (len(angles_rad), 3, 3))
+    values = np.broadcast_to(np.eye(3), (len(angles_rad), 3, 3))
     for place, axis in enumerate(axes):
-        made = made @ turn(axis, angles_rad[:, place])
-    return np.array(made)
+        values = values @ turn(axis, angles_rad[:, place])
+    return np.array(values)
 
 
 def forward(

@@ -28,8 +28,8 @@ def middles(places: Floats, valid: Bools) -> Floats:
     mean = total / np.maximum(counted, 1)[:, None]
     seen = np.flatnonzero(counted)
     nearest = seen[np.clip(np.searchsorted(seen, np.arange(len(mean)), side="right") - 1, 0, None)]
-    made: Floats = mean[nearest][:, None, :]
-    return made
+    values: Floats = mean[nearest][:, None, :]
+    return values
 
 
 def scrambled_places(places: Floats, valid: Bools, *, rng: np.random.Generator) -> Floats:
@@ -45,8 +45,8 @@ def scrambled_places(places: Floats, valid: Bools, *, rng: np.random.Generator) 
     means = _mean_over_time(own, valid)
     low, high = np.nanmin(means, axis=0), np.nanmax(means, axis=0)
     drawn = rng.uniform(size=means.shape) * (high - low) + low
-    made: Floats = middle + own - means + drawn
-    return made
+    values: Floats = middle + own - means + drawn
+    return values
 
 
 def scrambled_phases(places: Floats, valid: Bools, *, rng: np.random.Generator) -> tuple[Floats, Bools]:
@@ -58,8 +58,8 @@ def scrambled_phases(places: Floats, valid: Bools, *, rng: np.random.Generator) 
     """
     dots = np.arange(places.shape[1])
     shifts = rng.integers(0, max(1, len(places) - 1), size=len(dots))
-    moved, shown = other_phases(places, valid, dots=dots, shifts=shifts)
-    return moved - _mean_over_time(moved, shown) + _mean_over_time(places, valid), shown
+    moved, values = other_phases(places, valid, dots=dots, shifts=shifts)
+    return moved - _mean_over_time(moved, values) + _mean_over_time(places, valid), values
 
 
 def other_phases(
@@ -85,8 +85,8 @@ def other_phases(
     at = np.arange(len(places))[:, None] + shifts
     has_wrapped = at > n_steps
     frames = np.where(has_wrapped, at - n_steps, at) % len(places)
-    made = whole[frames, dots] + has_wrapped[..., None] * (whole[-1] - whole[0])[dots]
-    return made, valid[frames, dots]
+    result = whole[frames, dots] + has_wrapped[..., None] * (whole[-1] - whole[0])[dots]
+    return result, valid[frames, dots]
 
 
 def mask_random(
@@ -96,8 +96,8 @@ def mask_random(
     ages = rng.integers(0, life_frames, size=n_dots)
     lives = (np.arange(n_frames)[:, None] + ages) // life_frames
     places = rng.uniform(size=(int(lives.max()) + 1, n_dots, 2)) * (box[1] - box[0]) + box[0]
-    made: Floats = places[lives, np.arange(n_dots)]
-    return made
+    values: Floats = places[lives, np.arange(n_dots)]
+    return values
 
 
 def mask_scrambled(
@@ -125,31 +125,31 @@ def mask_scrambled(
     """
     copied = rng.permutation(np.arange(n_dots) % places.shape[1])
     shifts = rng.integers(0, max(1, len(places) - 1), size=n_dots) * int(phases)
-    moved, shown = other_phases(places, valid, dots=copied, shifts=shifts)
-    seen = np.where(shown[..., None], moved, np.nan)
-    is_ever = shown.any(axis=0)
+    moved, values = other_phases(places, valid, dots=copied, shifts=shifts)
+    seen = np.where(values[..., None], moved, np.nan)
+    is_ever = values.any(axis=0)
     low, high = np.zeros((2, n_dots, 2))
     low[is_ever], high[is_ever] = np.nanmin(seen[:, is_ever], axis=0), np.nanmax(seen[:, is_ever], axis=0)
     room = np.stack([box[0] - low, box[1] - high])
     middle = room.mean(axis=0)
     half = np.maximum(room[1] - room[0], 0.0) / 2
     drawn = middle + rng.uniform(-1.0, 1.0, size=middle.shape) * half
-    return moved + drawn, shown, copied
+    return moved + drawn, values, copied
 
 
 def _without_gaps(places: Floats, valid: Bools) -> Floats:
     """Places with straight lines over hidden frames; a dot that is never seen is at 0."""
-    made = np.where(valid[..., None], places, 0.0)
+    values = np.where(valid[..., None], places, 0.0)
     time = np.arange(len(places))
     for dot in np.flatnonzero(~valid.all(axis=0) & valid.any(axis=0)):
         there = valid[:, dot]
         for axis in range(places.shape[2]):
-            made[:, dot, axis] = np.interp(time, time[there], places[there, dot, axis])
-    return made
+            values[:, dot, axis] = np.interp(time, time[there], places[there, dot, axis])
+    return values
 
 
 def _mean_over_time(own: Floats, valid: Bools) -> Floats:
     """The mean place of each dot over the frames that show it, shape (n_dots, 2); 0 where none does."""
     total = np.where(valid[..., None], own, 0.0).sum(axis=0)
-    made: Floats = total / np.maximum(valid.sum(axis=0), 1)[:, None]
-    return made
+    values: Floats = total / np.maximum(valid.sum(axis=0), 1)[:, None]
+    return values

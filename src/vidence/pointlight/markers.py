@@ -169,16 +169,16 @@ def leg_joints(waist: Floats, knees: Floats, ankles: Floats) -> Mapping[str, Flo
     """
     hips = hip_centres(waist)
     to_left = directions(hips[0] - hips[1])
-    made = {}
+    joints = {}
     for i, side in enumerate(SIDES):
         outside = to_left if i == 0 else -to_left
         knee, ankle = _inside(
             hips[i], np.stack([knees[:, i], ankles[:, i]]), outside, sign=1.0 if i == 0 else -1.0
         )
-        made[f"{side}_hip"] = hips[i]
-        made[f"{side}_knee"] = _between_bones(hips[i], knee, ankle)
-        made[f"{side}_ankle"] = ankle
-    return made
+        joints[f"{side}_hip"] = hips[i]
+        joints[f"{side}_knee"] = _between_bones(hips[i], knee, ankle)
+        joints[f"{side}_ankle"] = ankle
+    return joints
 
 
 def _inside(hip: Floats, markers: Floats, outside: Floats, *, sign: float) -> tuple[Floats, Floats]:

@@ -205,8 +205,10 @@ def open_format(name: str, options: Mapping[str, str] | None = None) -> MotionFo
         UnknownNameError: there is none.
         UsageError: an option that it does not know.
     """
-    made: MotionFormat = catalog.create("mocap-format", catalog.Spec(name=name, options=options or {}))
-    return made
+    motion_format: MotionFormat = catalog.create(
+        "mocap-format", catalog.Spec(name=name, options=options or {})
+    )
+    return motion_format
 
 
 def read_motion(path: Path, *, format: str = "", options: Mapping[str, str] | None = None) -> Motion:
@@ -237,9 +239,9 @@ def format_of(path: Path) -> str:
         raise DataError(f"{path} cannot be read: it is a folder; name a file")
     opened = open_file(path)
     name, head = opened.name.lower(), _head(opened)
-    made = {n: open_format(n) for n in catalog.names("mocap-format")}
-    by_name = [n for n, f in made.items() if name.endswith(f.suffixes)]
-    by_content = [n for n, f in made.items() if f.recognises(head)]
+    values = {n: open_format(n) for n in catalog.names("mocap-format")}
+    by_name = [n for n, f in values.items() if name.endswith(f.suffixes)]
+    by_content = [n for n, f in values.items() if f.recognises(head)]
     both = [n for n in by_name if n in by_content]
     if both:
         return both[0]
@@ -248,7 +250,7 @@ def format_of(path: Path) -> str:
     looks = (
         f"its first lines look like {' or '.join(by_content)}" if by_content else "its first lines tell none"
     )
-    known = ", ".join(sorted({s for f in made.values() for s in f.suffixes}))
+    known = ", ".join(sorted({s for f in values.values() for s in f.suffixes}))
     hint = f"; say format={by_content[0]} if it is one" if by_content else f"; known names end in {known}"
     if not opened.data.strip():
         raise DataError(f"{opened.label}: the file is empty")

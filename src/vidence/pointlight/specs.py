@@ -44,8 +44,8 @@ def rotation(view: View) -> Floats:
     The figure is turned by the yaw first, then tilted by the pitch, then rolled.
     """
     yaw, pitch, roll = np.radians([view.yaw_deg, view.pitch_deg, view.roll_deg])
-    made: Floats = turn("z", roll) @ turn("x", pitch) @ turn("y", yaw)
-    return made
+    values: Floats = turn("z", roll) @ turn("x", pitch) @ turn("y", yaw)
+    return values
 
 
 def seen(positions_m: Floats, view: View, *, centre_m: Floats) -> Floats:
@@ -68,8 +68,8 @@ def seen(positions_m: Floats, view: View, *, centre_m: Floats) -> Floats:
     scale = np.divide(
         view.distance_m, away_m, out=np.full(away_m.shape, np.nan), where=away_m > 0.05 * view.distance_m
     )
-    made: Floats = turned[..., :2] * scale[..., None]
-    return made
+    values: Floats = turned[..., :2] * scale[..., None]
+    return values
 
 
 _LISTED = "leave_out"  # the one setting that is a list: its names are parted by commas

@@ -67,7 +67,7 @@ def make_stimulus(figures: Sequence[Motion], spec: StimulusSpec) -> Stimulus:
     rng = np.random.default_rng(spec.seed)
     half = (np.array([spec.width_px, spec.height_px]) / 2 - spec.dot_radius_px) / px_per_m
     picture = np.stack([middle - half, middle + half])
-    dots = _joined([_disturbed(_without(one, spec.leave_out), spec, rng=rng) for one in pictured])
+    dots = _joined([_disturbed(_without(entry, spec.leave_out), spec, rng=rng) for entry in pictured])
     if spec.n_noise:
         dots = _joined([dots, _noise(dots, spec, picture=picture, rng=rng)])
     centres = _in_picture(dots.places, spec, px_per_m=px_per_m, middle=middle)
@@ -85,8 +85,8 @@ def make_stimulus(figures: Sequence[Motion], spec: StimulusSpec) -> Stimulus:
 def _in_picture(places: Floats, spec: StimulusSpec, *, px_per_m: float, middle: Floats) -> Floats:
     """Pixels from the upper left corner, of places in the picture plane in metres."""
     flip = np.array([1.0, -1.0])
-    made: Floats = (places - middle) * px_per_m * flip + np.array([spec.width_px, spec.height_px]) / 2
-    return made
+    values: Floats = (places - middle) * px_per_m * flip + np.array([spec.width_px, spec.height_px]) / 2
+    return values
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,19 +113,19 @@ def in_time(figures: Sequence[Motion], spec: StimulusSpec) -> list[Motion]:
         listed = ", ".join(f"{rate:g}" for rate in sorted(rates))
         raise UsageError(f"figures that are shown together must have one frame rate, these have {listed}")
     shortest = min(f.n_frames for f in figures)
-    made = [trimmed(part(f, 0, shortest - 1), spec.trim_share) for f in figures]
+    motions = [trimmed(part(f, 0, shortest - 1), spec.trim_share) for f in figures]
     if spec.fps is not None:
-        made = [resampled(f, spec.fps) for f in made]
-    available = (made[0].n_frames - 1) // spec.step + 1
+        motions = [resampled(f, spec.fps) for f in motions]
+    available = (motions[0].n_frames - 1) // spec.step + 1
     n_frames = available if spec.n_frames is None else spec.n_frames
     if n_frames > available:
         raise UsageError(
             f"{n_frames} frames in steps of {spec.step} are wanted, and there are {available} "
-            f"(at {made[0].fps:g} frames per second, without {spec.trim_share:.0%} at both ends)"
+            f"(at {motions[0].fps:g} frames per second, without {spec.trim_share:.0%} at both ends)"
         )
     length = (n_frames - 1) * spec.step + 1
-    start = (made[0].n_frames - length) // 2 if spec.start_frame is None else spec.start_frame
-    return [part(f, start, start + length - 1, step=spec.step) for f in made]
+    start = (motions[0].n_frames - length) // 2 if spec.start_frame is None else spec.start_frame
+    return [part(f, start, start + length - 1, step=spec.step) for f in motions]
 
 
 def _pictured(figures: Sequence[Motion], spec: StimulusSpec) -> tuple[list[_Dots], float, Floats]:
@@ -134,21 +134,21 @@ def _pictured(figures: Sequence[Motion], spec: StimulusSpec) -> tuple[list[_Dots
     The second is pixels per metre, the third the place in the middle of the picture, for the whole clip.
     Points that are left out are gone from the dots only: heading, path and scale are those of the body.
     """
-    together = np.concatenate([f.positions_m for f in figures], axis=1)
+    values = np.concatenate([f.positions_m for f in figures], axis=1)
     valid = np.concatenate([f.is_valid for f in figures], axis=1)
     if not valid.any():
         raise DataError("no point of these motions is seen in the frames that are wanted")
     turn_deg = heading_deg(figures) if spec.heading == "viewer" else 0.0
     way = floor_path(figures, spec.framing)
-    together = turned(np.where(valid[..., None], together, np.nan) - way, turn_deg)
-    centre_m = (np.nanmin(together, axis=(0, 1)) + np.nanmax(together, axis=(0, 1))) / 2
+    values = turned(np.where(valid[..., None], values, np.nan) - way, turn_deg)
+    centre_m = (np.nanmin(values, axis=(0, 1)) + np.nanmax(values, axis=(0, 1))) / 2
     sign = np.array([-1.0 if spec.is_mirrored else 1.0, -1.0 if spec.is_inverted else 1.0])
-    made = []
+    entries = []
     for owner, figure in enumerate(figures):
         there = turned(figure.positions_m - way, turn_deg)
         place = seen(there, spec.view, centre_m=centre_m)
         owners = np.full(len(figure.names), owner, np.int64)
-        made.append(
+        entries.append(
             _Dots(
                 places=place * sign,
                 valid=figure.is_valid & np.isfinite(place).all(axis=2),
@@ -157,8 +157,8 @@ def _pictured(figures: Sequence[Motion], spec: StimulusSpec) -> tuple[list[_Dots
                 names=figure.names,
             )
         )
-    px_per_m, middle = _scale(made, together[valid] - centre_m, spec)
-    return made, px_per_m, middle
+    px_per_m, middle = _scale(entries, values[valid] - centre_m, spec)
+    return entries, px_per_m, middle
 
 
 def _scale(figures: Sequence[_Dots], points_m: Floats, spec: StimulusSpec) -> tuple[float, Floats]:

@@ -111,8 +111,8 @@ def cmu_subject(name: str) -> int | None:
     >>> cmu_subject("60_01.bvh"), cmu_subject("walk.bvh")
     (60, None)
     """
-    found = _TRIAL.match(name)
-    return int(found[1]) if found else None
+    match = _TRIAL.match(name)
+    return int(match[1]) if match else None
 
 
 def unrounded(fps: float) -> float:
@@ -143,8 +143,8 @@ def settle(claimed: float | None, *, given: float | None, name: str, is_cmu: boo
     subject = cmu_subject(name)
     known = SUBJECTS.get(subject) if is_cmu and subject is not None else None
     if known is not None and (claimed is None or abs(claimed - SUBJECTS_FPS) > 0.01 * SUBJECTS_FPS):
-        said = f"the file claims {claimed:g}" if claimed is not None else "the file says nothing"
-        note = f"{said}; subject {subject} was recorded at {SUBJECTS_FPS:g}: {known}"
+        message = f"the file claims {claimed:g}" if claimed is not None else "the file says nothing"
+        note = f"{message}; subject {subject} was recorded at {SUBJECTS_FPS:g}: {known}"
         return Rate(claimed=claimed, fps=SUBJECTS_FPS, note=note)
     if claimed is not None:
         return Rate(claimed=claimed, fps=unrounded(claimed))

@@ -128,8 +128,8 @@ def _posed(
 def _eased(share: Floats) -> Floats:
     """From 0 to 1 with no speed and no acceleration at either end."""
     s = np.clip(share, 0.0, 1.0)
-    made: Floats = s**3 * (10 - 15 * s + 6 * s**2)
-    return made
+    values: Floats = s**3 * (10 - 15 * s + 6 * s**2)
+    return values
 
 
 def _jump(spec: WalkerSpec, time_s: Floats) -> tuple[Posture, list[str]]:
@@ -167,13 +167,13 @@ def _hermite(share: Floats, *, start: tuple[float, float], end: tuple[float, flo
     """A cubic from a place and a speed (per whole share) to another."""
     s = share
     (p0, v0), (p1, v1) = start, end
-    made: Floats = (
+    values: Floats = (
         (2 * s**3 - 3 * s**2 + 1) * p0
         + (s**3 - 2 * s**2 + s) * v0
         + (-2 * s**3 + 3 * s**2) * p1
         + (s**3 - s**2) * v1
     )
-    return made
+    return values
 
 
 def _landing(share: Floats, *, top: float, speed: float) -> Floats:

@@ -139,10 +139,10 @@ def remake(kept: Sidecar, figures: Sequence[Motion]) -> Stimulus:
                 f"{made_from.fps:g} per second)"
             )
     stimulus = make_stimulus(figures, kept.spec)
-    found = passed(frames(stimulus))
-    if found != kept.frames_digest:
+    text = passed(frames(stimulus))
+    if text != kept.frames_digest:
         raise DataError(
-            f"the pictures came out differently (SHA-256 {found[:12]}, before {kept.frames_digest[:12]}); "
+            f"the pictures came out differently (SHA-256 {text[:12]}, before {kept.frames_digest[:12]}); "
             f"the stimulus was made by vidence {kept.vidence}, format {kept.spec_version}"
         )
     return stimulus
@@ -193,10 +193,10 @@ def video_file(
     with av.open(str(path), "w", container_options={"fflags": "+bitexact"}) as container:
         stream = cast(VideoStream, container.add_stream(codec, rate=rate, options=options))
         stream.width, stream.height, stream.pix_fmt = width_px, height_px, pixels
-        told = stream.codec_context
+        context = stream.codec_context
         if not is_lossless:
-            told.colorspace, told.color_range = Colorspace.ITU709, ColorRange.MPEG
-            told.color_primaries, told.color_trc = ColorPrimaries.BT709, ColorTrc.BT709
+            context.colorspace, context.color_range = Colorspace.ITU709, ColorRange.MPEG
+            context.color_primaries, context.color_trc = ColorPrimaries.BT709, ColorTrc.BT709
 
         def add(picture: Picture) -> None:
             frame = av.VideoFrame.from_ndarray(picture, format="rgb24")

@@ -63,16 +63,16 @@ class Entry:
     @property
     def marks(self) -> str:
         """Run and status of each trial, for the filters."""
-        return " ".join(f"{one.run_id}:{one.row.status}" for one in self.told)
+        return " ".join(f"{reply.run_id}:{reply.row.status}" for reply in self.told)
 
     @property
     def n_right(self) -> int:
         """In how many trials the answer is right."""
-        return sum(one.row.status == "right" for one in self.told)
+        return sum(reply.row.status == "right" for reply in self.told)
 
     def readers(self, letter: str) -> str:
         """Who gave this letter, as its flag says it; empty where nobody did."""
-        who = [one.name for one in self.told if one.row.read == letter]
+        who = [reply.name for reply in self.told if reply.row.read == letter]
         if not who:
             return ""
         if self.is_single:
@@ -147,30 +147,33 @@ def chosen_questions(runs: Sequence[tuple[str, str, Run]], *, n_items: int) -> l
         ((run_id, name, run),) = runs
         chosen = pick(run.rows, [row.status for row in run.rows], n_items)
         return _with_prompts([[_TrialOfRun(run_id=run_id, name=name, run=run, row=row)] for row in chosen])
-    found: dict[tuple[str, str], list[_TrialOfRun]] = {}
+    chosen_questions: dict[tuple[str, str], list[_TrialOfRun]] = {}
     for run_id, name, run in runs:
         for row in run.rows:
             asked = _TrialOfRun(run_id=run_id, name=name, run=run, row=row)
-            found.setdefault((row.item.item_id, row.item.question), []).append(asked)
-    questions = list(found.values())
+            chosen_questions.setdefault((row.item.item_id, row.item.question), []).append(asked)
+    questions = list(chosen_questions.values())
     if not questions:
         return []
     most = max(map(len, questions))
-    fates = [tuple((one.run_id, one.row.status) for one in trials) for trials in questions]
+    fates = [tuple((trial.run_id, trial.row.status) for trial in trials) for trials in questions]
     return _with_prompts(pick(questions, fates, max(n_items // most, min(1, n_items))))
 
 
 def _with_prompts(questions: Sequence[Sequence[_TrialOfRun]]) -> list[list[_TrialOfRun]]:
     """The same with all that was sent, which a run may have left out; each run is opened once."""
     by_run: dict[str, list[_TrialOfRun]] = {}
-    for one in chain.from_iterable(questions):
-        by_run.setdefault(one.run_id, []).append(one)
+    for run in chain.from_iterable(questions):
+        by_run.setdefault(run.run_id, []).append(run)
     whole: dict[tuple[str, str, int], Row] = {}
     for run_id, some in by_run.items():
-        for row in with_prompts(some[0].run, [one.row for one in some]):
+        for row in with_prompts(some[0].run, [trial_of_run.row for trial_of_run in some]):
             whole[run_id, row.item.item_id, row.trial.repeat] = row
     return [
-        [replace(one, row=whole[one.run_id, one.row.item.item_id, one.row.trial.repeat]) for one in trials]
+        [
+            replace(trial, row=whole[trial.run_id, trial.row.item.item_id, trial.row.trial.repeat])
+            for trial in trials
+        ]
         for trials in questions
     ]
 
@@ -186,16 +189,16 @@ def browse(runs: Sequence[tuple[str, str, Run]], *, sheets: ContactSheets, n_ite
     tag_ids: dict[tuple[str, str], str] = {}  # short ids for tag values, which may be any text
     chosen = chosen_questions(runs, n_items=n_items)
     sheets.make_room(
-        len({(one.row.item.video_id, one.row.trial.selection) for some in chosen for one in some})
+        len({(run.row.item.video_id, run.row.trial.selection) for some in chosen for run in some})
     )
     entries = tuple(
         _entry(f"q{i}", trials, sheets=sheets, tag_ids=tag_ids, has_runs=len(runs) > 1)
         for i, trials in enumerate(chosen, start=1)
     )
-    found = {one.row.status for entry in entries for one in entry.told}
-    statuses = [(str(status), words) for status, words in STATUSES.items() if status in found]
+    results = {reply.row.status for entry in entries for reply in entry.told}
+    statuses = [(str(status), words) for status, words in STATUSES.items() if status in results]
     missed = " ".join(status for status, _ in statuses if status not in {"right", "unmarked"})
-    if "right" in found and missed:
+    if "right" in results and missed:
         statuses.insert(1, (missed, "not right"))
     tags = []
     for name in dict.fromkeys(name for name, _ in tag_ids):
@@ -219,20 +222,21 @@ def _entry(
     tag_ids: dict[tuple[str, str], str],
     has_runs: bool,
 ) -> Entry:
-    has_repeats = any(one.row.trial.repeat for one in trials)
-    told = []
-    for one in trials:
-        pictured = sheets.of(one.run, one.row)
-        parts = [one.name] if has_runs else []
-        parts += [f"repeat {one.row.trial.repeat}"] if has_repeats else []
-        told.append(
+    has_repeats = any(run.row.trial.repeat for run in trials)
+    entries = []
+    for trial in trials:
+        pictured = sheets.of(trial.run, trial.row)
+        parts = [trial.name] if has_runs else []
+        parts += [f"repeat {trial.row.trial.repeat}"] if has_repeats else []
+        entries.append(
             RunReply(
-                run_id=one.run_id,
+                run_id=trial.run_id,
                 name=", ".join(parts),
-                row=one.row,
+                row=trial.row,
                 sheet_id=pictured.sheet_id,
-                shown=shown_note(one.run, one.row) or f"{shown_words(one.row.trial)} {pictured.note}".strip(),
-                prompt_note=prompt_note(one.run, one.row),
+                shown=shown_note(trial.run, trial.row)
+                or f"{shown_words(trial.row.trial)} {pictured.note}".strip(),
+                prompt_note=prompt_note(trial.run, trial.row),
             )
         )
     item = trials[0].row.item
@@ -240,9 +244,9 @@ def _entry(
     return Entry(
         id=entry_id,
         item=item,
-        told=tuple(told),
+        told=tuple(entries),
         tag_ids=" ".join(ids),
-        is_one_order=all(one.row.item.choices == item.choices for one in trials),
+        is_one_order=all(run.row.item.choices == item.choices for run in trials),
     )
 
 

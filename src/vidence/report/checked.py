@@ -104,11 +104,11 @@ def as_read(
         return raw
     if (n := min(marks.n_read for marks in known)) < min(LEAST_READ, len(items)):
         return uncorrected(raw, f"{n} read")
-    found, _ = corrected(*known, clusters=clusters, groups=groups, level=raw.level)
+    estimate, _ = corrected(*known, clusters=clusters, groups=groups, level=raw.level)
     if points:
-        ends = {name: SCALE * getattr(found, name) for name in ("value", "low", "high")}
-        found = msgspec.structs.replace(found, **ends)
-    return msgspec.structs.replace(raw, corrected=found)
+        ends = {name: SCALE * getattr(estimate, name) for name in ("value", "low", "high")}
+        estimate = msgspec.structs.replace(estimate, **ends)
+    return msgspec.structs.replace(raw, corrected=estimate)
 
 
 def uncorrected(raw: Estimate, why: str) -> Estimate:
@@ -119,12 +119,12 @@ def uncorrected(raw: Estimate, why: str) -> Estimate:
 
 def digest_of(trials: Sequence[Trial]) -> str:
     """What tells the replies of a run from those of others; how they are read and judged is not in it."""
-    found = hashlib.sha256()
+    sha256 = hashlib.sha256()
     for trial in sorted(trials, key=lambda trial: (trial.item_id, trial.repeat)):
         reply = trial.reply
         words = (reply.text, reply.reasoning) if reply is not None else None
-        found.update(msgspec.json.encode((trial.item_id, trial.repeat, trial.choice_order, words)))
-    return found.hexdigest()
+        sha256.update(msgspec.json.encode((trial.item_id, trial.repeat, trial.choice_order, words)))
+    return sha256.hexdigest()
 
 
 def answers_to(item: Item) -> Mapping[str, Mapping[str, tuple[float, float]]]:
@@ -157,13 +157,14 @@ def checked(folder: Path, asked: Sequence[tuple[Item, Trial]]) -> Checked | None
             f"{path.parent} is a sample of other replies than those of {folder}: of another run, or of this "
             f"one before it was asked again; move it away, and draw one with `vidence check-sample {folder}`"
         )
-    ratings, said = path.parent / LABELS_FOLDER / RATINGS_FILE, dict[str, list[tuple[float, float]]]()
+    ratings, values = path.parent / LABELS_FOLDER / RATINGS_FILE, dict[str, list[tuple[float, float]]]()
     if ratings.exists():
         drawn = {*draw.drawn}
         for item_id, mark in _read(ratings, {i.item_id: i for i, _ in asked if i.item_id in drawn}):
-            said.setdefault(item_id, []).append(mark)
+            values.setdefault(item_id, []).append(mark)
     read, points = (
-        {item_id: sum(mark[i] for mark in some) / len(some) for item_id, some in said.items()} for i in (0, 1)
+        {item_id: sum(mark[i] for mark in some) / len(some) for item_id, some in values.items()}
+        for i in (0, 1)
     )
     return Checked(draw=draw, read=read, points=points)
 

@@ -109,10 +109,14 @@ class Compared(OnSameQuestions):
     look: Decision | None = None
 
     def __repr__(self) -> str:
-        found, p = self.headline.difference, self.headline.p_value
-        ends = f"{100 * found.low:+.1f} to {100 * found.high:+.1f}" if has_interval(found) else found.reason
-        said = f"{100 * found.value:+.1f} points ({ends}), p = {p:.3g}, {found.n:,} questions"
-        return f"Compared({self.second!r} less {self.first!r}: {said})"
+        estimate, p = self.headline.difference, self.headline.p_value
+        ends = (
+            f"{100 * estimate.low:+.1f} to {100 * estimate.high:+.1f}"
+            if has_interval(estimate)
+            else estimate.reason
+        )
+        message = f"{100 * estimate.value:+.1f} points ({ends}), p = {p:.3g}, {estimate.n:,} questions"
+        return f"Compared({self.second!r} less {self.first!r}: {message})"
 
     @property
     def level(self) -> float:
@@ -162,14 +166,14 @@ def compare_runs(
     if not is_of_two:
         return rank_runs(paired, level=level)
     rng = np.random.default_rng(SEED)
-    found = compare_two(paired, rng=rng, settings=Resampling(level=level))
+    compared = compare_two(paired, rng=rng, settings=Resampling(level=level))
     if share is not None:
-        tests = _difference(paired, found.macro_tag, level=2 * level - 1).difference
-        found = msgspec.structs.replace(found, at_margin=Decision.at(share, found.headline, tests))
+        tests = _difference(paired, compared.macro_tag, level=2 * level - 1).difference
+        compared = msgspec.structs.replace(compared, at_margin=Decision.at(share, compared.headline, tests))
     if anytime:
-        look = _look(paired, tag=found.macro_tag, level=level, margin=share)
-        found = msgspec.structs.replace(found, look=look)
-    return found
+        look = _look(paired, tag=compared.macro_tag, level=level, margin=share)
+        compared = msgspec.structs.replace(compared, look=look)
+    return compared
 
 
 def _look(paired: PairedRuns, *, tag: str, level: float, margin: float | None) -> Decision:
@@ -223,8 +227,8 @@ def compare_two(paired: PairedRuns, *, rng: np.random.Generator, settings: Resam
 def _without_sample(paired: PairedRuns) -> list[str]:
     """What is said where people read a sample of some runs, and not of others."""
     named = list(zip(paired.names, paired.runs, strict=True))
-    read = [one for one in named if one[1].rows[0].sample is not None]
-    unread = [one for one in named if one not in read]
+    read = [pair for pair in named if pair[1].rows[0].sample is not None]
+    unread = [pair for pair in named if pair not in read]
     if not read or not unread:
         return []
     names = [", ".join(name for name, _ in some) for some in (read, unread)]
@@ -314,20 +318,24 @@ def _difference(part: PairedRuns, tag: str = "", *, level: float) -> Comparison:
 
     Of several people it is the mean over their answers, with people and sources crossed.
     """
-    found = difference(part, tag, level=level)
-    found = msgspec.structs.replace(found, difference=part.as_read(found.difference, 1, 0, tag=tag))
+    comparison = difference(part, tag, level=level)
+    comparison = msgspec.structs.replace(
+        comparison, difference=part.as_read(comparison.difference, 1, 0, tag=tag)
+    )
     if all(len(run.people) < 2 for run in part.runs):
-        return found
+        return comparison
     items = {item.item_id: item for item in part.items}
     pairs = {key: pair for key, pair in paired_answers(*part.runs).items() if key[1] in items}
     if not pairs:
-        return found
+        return comparison
     first, second = np.array(list(pairs.values())).T
     of_people, p_value = answers_difference(pairs, items, tag=tag, noun=part.noun, level=level)
-    found = msgspec.structs.replace(found, difference=of_people, p_value=p_value)
+    comparison = msgspec.structs.replace(comparison, difference=of_people, p_value=p_value)
     if tag:
-        return found
-    return msgspec.structs.replace(found, mean_first=float(second.mean()), mean_second=float(first.mean()))
+        return comparison
+    return msgspec.structs.replace(
+        comparison, mean_first=float(second.mean()), mean_second=float(first.mean())
+    )
 
 
 def answers_difference(
@@ -365,9 +373,9 @@ def _by_tag(paired: PairedRuns, *, level: float) -> Iterator[TagDifference]:
         if is_moderate(tuple(places)):
             values = sorted(places, key=natural_order)
             parts |= {(tag, value): paired.part(places[value]) for value in values}
-    found = [_difference(part, level=level) for part in parts.values()]
-    adjusted = holm([comparison.p_value for comparison in found]) if found else ()
-    for (tag, value), comparison, p_holm in zip(parts, found, adjusted, strict=True):
+    comparisons = [_difference(part, level=level) for part in parts.values()]
+    adjusted = holm([comparison.p_value for comparison in comparisons]) if comparisons else ()
+    for (tag, value), comparison, p_holm in zip(parts, comparisons, adjusted, strict=True):
         yield TagDifference(
             tag=tag,
             value=value,
@@ -423,17 +431,17 @@ def differing_settings(runs: Sequence[Run]) -> tuple[Setting, ...]:
         settings.pop("judge")
     settings |= {name: [_words(getattr(run.facts, name))[:12] for run in runs] for name in fact_names}
     have_asked = [is_asked(run) for run in runs]
-    found = []
+    differing_settings = []
     for name, values in settings.items():
         is_of_asking = name in (*_ASKED, *_MET_ASKING)
         counted = [v for v, counts in zip(values, have_asked, strict=True) if counts or not is_of_asking]
         if len(set(counted)) > 1:
-            shown = [
+            names = [
                 v if counts or not is_of_asking else NOT_ASKED
                 for v, counts in zip(values, have_asked, strict=True)
             ]
-            found.append(Setting(name=name, values=tuple(shown)))
-    return tuple(found)
+            differing_settings.append(Setting(name=name, values=tuple(names)))
+    return tuple(differing_settings)
 
 
 def _words(value: object) -> str:

@@ -37,15 +37,15 @@ def verdict(comparison: Comparison) -> Verdict:
     """
     if comparison.n_first_higher == comparison.n_second_higher == 0:
         return "equal"
-    found = comparison.verdict
-    if found == "clear":
+    verdict = comparison.verdict
+    if verdict == "clear":
         return "clear"
-    return "not clear" if found == "not clear" else "no interval"
+    return "not clear" if verdict == "not clear" else "no interval"
 
 
 def sentences(compared: Compared) -> tuple[str, ...]:
     """What there is to say of two runs, the difference first."""
-    said = [
+    sentences = [
         _main(compared),
         *_at_margin(compared),
         *_looked(compared),
@@ -58,7 +58,7 @@ def sentences(compared: Compared) -> tuple[str, ...]:
         *_not_asked(compared.provenance),
         *_settings(compared.settings),
     ]
-    return tuple(said)
+    return tuple(sentences)
 
 
 def ranked_sentences(ranked: Ranked) -> tuple[str, ...]:
@@ -95,8 +95,8 @@ def _several(names: tuple[str, ...]) -> str:
 
 def _main(compared: Compared) -> str:
     comparison = compared.headline
-    found, depends = verdict(comparison), _dependence(compared)
-    if found == "equal":
+    text, depends = verdict(comparison), _dependence(compared)
+    if text == "equal":
         return (
             f"{compared.second} and {compared.first} have the same scores on all "
             f"{several(comparison.difference.n, 'question')} ({percent(comparison.mean_first)} %){depends}."
@@ -106,21 +106,23 @@ def _main(compared: Compared) -> str:
         f"{percent(comparison.mean_first)} % against {percent(comparison.mean_second)} %{over}; "
         f"{_interval(compared, comparison)}; {_tests(compared)}"
     )
-    said = f"{_above(compared, comparison)}{_ENDINGS[found][0]}"
-    return f"{said}{depends}; {figures}." if depends else f"{said} ({figures})."
+    message = f"{_above(compared, comparison)}{_ENDINGS[text][0]}"
+    return f"{message}{depends}; {figures}." if depends else f"{message} ({figures})."
 
 
 def _dependence(compared: Compared) -> str:
     """On what the sign or the verdict depends, with the differences that would turn it; or nothing."""
     unread = compared.unread
-    said = []
+    entries = []
     if others := unread.others:
-        found = (f"{one.parser}: {_short(one.comparison)}" for one in others)
-        said.append(f"on the parser ({some(found, most=MOST_PARSERS, between='; ')})")
+        result = (f"{other.parser}: {_short(other.comparison)}" for other in others)
+        entries.append(f"on the parser ({some(result, most=MOST_PARSERS, between='; ')})")
     if unread.is_open:
         ends = f"{_short(unread.worst)} to {_short(unread.best)}"
-        said.append(f"on {several(unread.n_unread, 'trial')} without an answer (all wrong or right: {ends})")
-    return f", but this depends {' and '.join(said)}" if said else ""
+        entries.append(
+            f"on {several(unread.n_unread, 'trial')} without an answer (all wrong or right: {ends})"
+        )
+    return f", but this depends {' and '.join(entries)}" if entries else ""
 
 
 def _short(comparison: Comparison) -> str:
@@ -131,12 +133,12 @@ def _short(comparison: Comparison) -> str:
 
 def _above(compared: Compared, comparison: Comparison) -> str:
     value = comparison.difference.value
-    shown = f"{100 * abs(value):.1f}"
-    if float(shown) == 0:
+    text = f"{100 * abs(value):.1f}"
+    if float(text) == 0:
         return f"{compared.second} and {compared.first} score alike to a tenth of a point"
     place = "above" if value > 0 else "below"
-    points = "point" if shown == "1.0" else "points"
-    return f"{compared.second} is {shown} {points} {place} {compared.first}"
+    points = "point" if text == "1.0" else "points"
+    return f"{compared.second} is {text} {points} {place} {compared.first}"
 
 
 def _interval(compared: Compared, comparison: Comparison) -> str:
@@ -157,18 +159,19 @@ def _interval(compared: Compared, comparison: Comparison) -> str:
 
 def _tests(compared: Compared) -> str:
     """The test of the difference, and McNemar's on its questions."""
-    said = f"p {p_words(compared.headline.p_value)}"
-    found = compared.over_items.mcnemar
+    message = f"p {p_words(compared.headline.p_value)}"
+    nemar = compared.over_items.mcnemar
     over = compared.over_items.difference
     n = several(over.n, "answer" if over.n_people else "question")
-    if found is None or found.is_clustered:
+    if nemar is None or nemar.is_clustered:
         comparison = compared.over_items
         return (
-            f"{said}, on {n}, {comparison.n_first_higher:,} better and {comparison.n_second_higher:,} worse"
+            f"{message}, on {n}, {comparison.n_first_higher:,} better and "
+            f"{comparison.n_second_higher:,} worse"
         )
     return (
-        f"{said}; exact McNemar p {p_words(found.p_exact)} on {n}, {found.n_only_first:,} against "
-        f"{found.n_only_second:,} discordant"
+        f"{message}; exact McNemar p {p_words(nemar.p_exact)} on {n}, {nemar.n_only_first:,} against "
+        f"{nemar.n_only_second:,} discordant"
     )
 
 
@@ -179,34 +182,37 @@ def _corrected(compared: Compared) -> list[str]:
     """The difference as people mark the replies, where they read some of both."""
     if (corrected := compared.headline.difference.corrected) is None or corrected.value != corrected.value:
         return []
-    found = msgspec.structs.replace(compared.headline, difference=corrected)
+    comparison = msgspec.structs.replace(compared.headline, difference=corrected)
     is_open = has_interval(corrected) and corrected.low <= 0 <= corrected.high
     ending = _ENDINGS["not clear" if is_open else "clear"][1]
-    return [f"As people mark the replies, {_above(compared, found)}{ending} ({_interval(compared, found)})."]
+    return [
+        f"As people mark the replies, {_above(compared, comparison)}{ending} "
+        f"({_interval(compared, comparison)})."
+    ]
 
 
 def _at_margin(compared: Compared) -> list[str]:
     """The verdict on equivalence, with the interval that it rests on."""
-    if (found := compared.at_margin) is None:
+    if (decision := compared.at_margin) is None:
         return []
-    interval, margin = found.difference, f"{100 * (found.margin or 0):g}"
+    interval, margin = decision.difference, f"{100 * (decision.margin or 0):g}"
     why = f"no interval: {interval.reason or interval.method}"
     if has_interval(interval):
-        where = "lies within" if found.is_within else "reaches beyond"
+        where = "lies within" if decision.is_within else "reaches beyond"
         why = (
             f"two one-sided tests: the {100 * interval.level:g} % interval, {interval_text(interval)}, "
             f"{where} -{margin} to {margin}"
         )
-    return [f"At a margin of {margin} points: {found.word} ({why})."]
+    return [f"At a margin of {margin} points: {decision.word} ({why})."]
 
 
 def _looked(compared: Compared) -> list[str]:
     """What a comparison amounts to that is looked at after every source."""
     if (look := compared.look) is None:
         return []
-    found = look.difference
-    on = f"{several(found.n_clusters, found.clustered_by)}, {found.method}"
-    return [f"Looked at after every {found.clustered_by}: {look} ({look.ends}; {on})."]
+    estimate = look.difference
+    on = f"{several(estimate.n_clusters, estimate.clustered_by)}, {estimate.method}"
+    return [f"Looked at after every {estimate.clustered_by}: {look} ({look.ends}; {on})."]
 
 
 def _cautions(compared: Compared) -> list[str]:
@@ -247,23 +253,25 @@ def _detectable(compared: Compared) -> list[str]:
 def _unread(compared: Compared) -> list[str]:
     """What has no answer, and what becomes of the difference without it, or with it right or wrong."""
     unread = compared.unread
-    said = _without_answer(unread.runs)
-    if not said:
+    messages = _without_answer(unread.runs)
+    if not messages:
         return []
     if (both := unread.both_answered) is None:
-        said.append("No question has an answer from both.")
+        messages.append("No question has an answer from both.")
     else:
-        said.append(
+        messages.append(
             f"On the {several(both.difference.n, 'question')} that both answered: "
             f"{_above(compared, both)}{_ENDINGS[verdict(both)][1]} ({_interval(compared, both)})."
         )
     ends = (unread.worst, unread.best)
-    shown = " and ".join(f"{points(one.difference.value)} ({one.verdict})" for one in ends)
-    said.append(
-        f"Complete answers would have given a difference between {shown}: with all trials without an answer "
+    text = " and ".join(
+        f"{points(comparison.difference.value)} ({comparison.verdict})" for comparison in ends
+    )
+    messages.append(
+        f"Complete answers would have given a difference between {text}: with all trials without an answer "
         f"right in {compared.first} and wrong in {compared.second}, or the other way round."
     )
-    return said
+    return messages
 
 
 def _without_answer(runs: tuple[Unanswered, ...]) -> list[str]:
@@ -289,23 +297,23 @@ def _two_by_two(runs: tuple[Unanswered, ...]) -> list[str]:
 def _not_asked(runs: tuple[Provenance, ...]) -> list[str]:
     """The runs, or trials, of which the plan does not say how they were asked; the table says it of all."""
     alike: dict[str, list[str]] = {}
-    for one in runs:
-        if one.origin in ("recorded", "rule"):
-            alike.setdefault(one.how, []).append(one.run)
-    said = [
+    for run in runs:
+        if run.origin in ("recorded", "rule"):
+            alike.setdefault(run.how, []).append(run.run)
+    messages = [
         f"{_several(tuple(some))} {'was' if len(some) == 1 else 'were'} not asked: {how}."
         for how, some in alike.items()
     ]
-    for one in runs:
-        if one.origin in ("asked", "made") and one.n_sent < one.n_trials:
-            n = one.n_trials - one.n_sent
-            said.append(f"{n:,} of {one.n_trials:,} trials of {one.run} failed before anything was sent.")
-    return said
+    for run in runs:
+        if run.origin in ("asked", "made") and run.n_sent < run.n_trials:
+            n = run.n_trials - run.n_sent
+            messages.append(f"{n:,} of {run.n_trials:,} trials of {run.run} failed before anything was sent.")
+    return messages
 
 
 def _settings(settings: tuple[Setting, ...]) -> list[str]:
     """A warning where the runs differ in more than their models; the table lists everything."""
     if not settings:
         return []
-    found = (f"{setting.name} ({' / '.join(dict.fromkeys(setting.values))})" for setting in settings)
-    return [f"What differs besides the model: {some(found, most=MOST_SETTINGS, between='; ')}."]
+    result = (f"{setting.name} ({' / '.join(dict.fromkeys(setting.values))})" for setting in settings)
+    return [f"What differs besides the model: {some(result, most=MOST_SETTINGS, between='; ')}."]

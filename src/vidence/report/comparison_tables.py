@@ -38,10 +38,10 @@ def section(compared: Compared | Ranked) -> Section:
     """What a page shows of a comparison, tables with their figures."""
     match compared:
         case Compared():
-            said, tables = sentences(compared), tables_of_two(compared)
+            messages, tables = sentences(compared), tables_of_two(compared)
         case Ranked():
-            said, tables = ranked_sentences(compared), tables_of_many(compared)
-    return Section(title="Compared question by question", paragraphs=said, tables=tables)
+            messages, tables = ranked_sentences(compared), tables_of_many(compared)
+    return Section(title="Compared question by question", paragraphs=messages, tables=tables)
 
 
 def write_comparison_csv(paired: PairedRuns, path: Path) -> None:
@@ -63,7 +63,7 @@ def write_comparison_csv(paired: PairedRuns, path: Path) -> None:
             *(item.video_id, item.source_id)[: len(media)],
             *(item.tags.get(tag, "") for tag in tags),
             *scores,
-            *(found[item.item_id] for found in origins),
+            *(origin[item.item_id] for origin in origins),
         )
         for item, scores in zip(paired.items, paired.values.tolist(), strict=True)
     )
@@ -72,10 +72,10 @@ def write_comparison_csv(paired: PairedRuns, path: Path) -> None:
 
 def _origins(run: Run) -> dict[str, str]:
     """For each question where its replies are from; of repeats each kind once."""
-    found: dict[str, dict[str, None]] = {}
+    origins: dict[str, dict[str, None]] = {}
     for row in run.rows:
-        found.setdefault(row.item.item_id, {})[trial_origin(run, row)] = None
-    return {item_id: " and ".join(kinds) for item_id, kinds in found.items()}
+        origins.setdefault(row.item.item_id, {})[trial_origin(run, row)] = None
+    return {item_id: " and ".join(kinds) for item_id, kinds in origins.items()}
 
 
 def write_comparison_json(paired: PairedRuns, compared: Compared | Ranked, path: Path) -> None:
@@ -100,11 +100,11 @@ def _provenance(runs: Sequence[Provenance]) -> Table:
         "provenance",
         "How the replies came about",
         label=Column(key="name", title="run"),
-        rows=lines((one.run, one) for one in runs),
+        rows=lines((run.run, run) for run in runs),
         measures=(
-            count("trials", lambda one: one.n_trials),
-            count("sent", lambda one: one.n_sent, "asked"),
-            words("how", lambda one: one.how),
+            count("trials", lambda provenance: provenance.n_trials),
+            count("sent", lambda provenance: provenance.n_sent, "asked"),
+            words("how", lambda provenance: provenance.how),
         ),
         notes=(
             "Told by the trials. What the plan of a run says of frames and prompts is so of trials that were "
@@ -133,7 +133,7 @@ def _settings(names: Sequence[str], settings: Sequence[Setting]) -> Iterator[Tab
 
 def tables_of_two(compared: Compared) -> tuple[Table, ...]:
     """The difference by each average, by each tag, and what else differs."""
-    tags = dict.fromkeys(found.tag for found in compared.tags)
+    tags = dict.fromkeys(tag.tag for tag in compared.tags)
     return (
         _averages(compared),
         outcomes(compared.unread.runs),
@@ -167,7 +167,7 @@ def _of_part(row: ParserComparison | TagDifference) -> Comparison:
 
 
 def _with_verdict(compared: Compared) -> tuple[Measure[Comparison], ...]:
-    return (*_measures(compared, lambda one: one), words("clear", _found, "verdict"))
+    return (*_measures(compared, lambda comparison: comparison), words("clear", _found, "verdict"))
 
 
 def _averages(compared: Compared) -> Table:
@@ -227,12 +227,12 @@ def _unread(compared: Compared) -> Iterator[Table]:
             "parsers",
             "The difference under each parser",
             label=Column(key="name", title="parser"),
-            rows=lines((one.parser, one) for one in unread.readings),
+            rows=lines((reading.parser, reading) for reading in unread.readings),
             measures=(
-                count("unread-first", lambda one: one.n_unread[0], first, group=group),
-                count("unread-second", lambda one: one.n_unread[1], second, group=group),
+                count("unread-first", lambda comparison: comparison.n_unread[0], first, group=group),
+                count("unread-second", lambda comparison: comparison.n_unread[1], second, group=group),
                 *_measures(compared, _of_part),
-                words("clear", lambda one: _found(one.comparison), "verdict"),
+                words("clear", lambda comparison: _found(comparison.comparison), "verdict"),
             ),
             notes=(
                 f"The stored replies of both runs, read again; no model was asked. {len(unread.others):,} of "
@@ -243,23 +243,30 @@ def _unread(compared: Compared) -> Iterator[Table]:
 
 
 def _found(comparison: Comparison) -> Cell:
-    found = verdict(comparison)
-    return Cell(value=float(found == "clear"), text=found)
+    text = verdict(comparison)
+    return Cell(value=float(text == "clear"), text=text)
 
 
 def _by_tag(compared: Compared, tag: str) -> Table:
-    def said(found: TagDifference) -> Cell:
-        return _said(found.is_clear and verdict(found.comparison) == "clear")
+    def said(tag_difference: TagDifference) -> Cell:
+        return _said(tag_difference.is_clear and verdict(tag_difference.comparison) == "clear")
 
     return tabulate(
         f"difference:{tag}",
         f"Difference by {tag}",
         label=Column(key="name", title=tag),
-        rows=lines((found.value, found) for found in compared.tags if found.tag == tag),
+        rows=lines(
+            (tag_difference.value, tag_difference)
+            for tag_difference in compared.tags
+            if tag_difference.tag == tag
+        ),
         measures=(
             *_measures(compared, _of_part),
             p_value(
-                "holm", lambda found: found.p_holm, "p, Holm", note="adjusted for all values of all tags"
+                "holm",
+                lambda tag_difference: tag_difference.p_holm,
+                "p, Holm",
+                note="adjusted for all values of all tags",
             ),
             words("clear", said, "verdict"),
         ),

@@ -101,10 +101,10 @@ class Contrasted(Record):
         """Whether trials without an answer could turn what the contrast says by itself, not adjusted."""
         if self.unread is None:
             return False
-        value, said = self.contrast.estimate.value, self.contrast.verdict
+        value, message = self.contrast.estimate.value, self.contrast.verdict
         return any(
-            one.verdict != said or (said == "clear" and one.estimate.value * value < 0)
-            for one in (self.unread.worst, self.unread.best)
+            entry.verdict != message or (message == "clear" and entry.estimate.value * value < 0)
+            for entry in (self.unread.worst, self.unread.best)
         )
 
     @property
@@ -112,7 +112,7 @@ class Contrasted(Record):
         """The two ends between which complete answers would lie; empty where all trials have one."""
         if self.unread is None:
             return ""
-        return " to ".join(points(one.estimate.value) for one in (self.unread.worst, self.unread.best))
+        return " to ".join(points(entry.estimate.value) for entry in (self.unread.worst, self.unread.best))
 
 
 class OfRun(Record):
@@ -170,36 +170,36 @@ def contrast_runs(
     names = run_names(runs)
     noun = source_noun(row.item for run in runs for row in run.rows)
     tagged = [_Tagged(name, run, tag, noun=noun) for name, run in zip(names, runs, strict=True)]
-    values = sorted({value for one in tagged for value in one.values}, key=natural_order)
+    values = sorted({value for element in tagged for value in element.values}, key=natural_order)
     if not pairs and not has_trend:
         raise UsageError(f"nothing to contrast; {tag} is {_listed(values)}: say --of and --to, or --trend")
-    for one in tagged:
-        one.check(pairs, values if has_trend else ())
+    for entry in tagged:
+        entry.check(pairs, values if has_trend else ())
     wanted = [(of, to, {of: 1.0, to: -1.0}) for of, to in pairs]
     if has_trend:
         wanted.append(("", "", trend_weights(values)))
-    found = [one.contrasted(*what, level=level) for one in tagged for what in wanted]
-    p_values = {_hypothesis(one): one.contrast.p_value for one in found}
+    contrasteds = [element.contrasted(*what, level=level) for element in tagged for what in wanted]
+    p_values = {_hypothesis(element): element.contrast.p_value for element in contrasteds}
     adjusted = dict(zip(p_values, holm(list(p_values.values())), strict=True))
     return Contrasts(
         tag=tag,
         values=tuple(values),
         level=level,
         clustered_by=noun,
-        runs=tuple(one.levels(level=level) for one in tagged),
-        contrasts=tuple(one.adjusted(adjusted[_hypothesis(one)]) for one in found),
+        runs=tuple(element.levels(level=level) for element in tagged),
+        contrasts=tuple(element.adjusted(adjusted[_hypothesis(element)]) for element in contrasteds),
         n_hypotheses=len(adjusted),
         notes=(
-            *sources_note([item for one in tagged for item in one.scored.items]),
-            *asked_sentences((one.run, one.name) for one in tagged if not is_asked(one.run)),
+            *sources_note([item for element in tagged for item in element.scored.items]),
+            *asked_sentences((element.run, element.name) for element in tagged if not is_asked(element.run)),
         ),
     )
 
 
-def _hypothesis(one: Contrasted) -> tuple[str, tuple[tuple[str, float], ...]]:
+def _hypothesis(entry: Contrasted) -> tuple[str, tuple[tuple[str, float], ...]]:
     """The run, and the weights without their scale and sign: the same for contrasts that are 0 together."""
-    (_, first), *_ = weights = sorted(one.contrast.weights.items())
-    return one.run, tuple((value, round(weight / first, 9)) for value, weight in weights)
+    (_, first), *_ = weights = sorted(entry.contrast.weights.items())
+    return entry.run, tuple((value, round(weight / first, 9)) for value, weight in weights)
 
 
 def _listed(values: Sequence[str]) -> str:
@@ -211,7 +211,7 @@ class _Tagged:
 
     def __init__(self, name: str, run: Run, tag: str, *, noun: ClusterNoun) -> None:
         check_answered(run)
-        known = dict.fromkeys(one for row in run.rows for one in row.item.tags)
+        known = dict.fromkeys(word for row in run.rows for word in row.item.tags)
         if tag not in known:
             raise UsageError(
                 f"no question of {name} has the tag {tag!r}; its tags are {', '.join(known) or 'none'}"
@@ -225,8 +225,8 @@ class _Tagged:
     def check(self, pairs: Sequence[tuple[str, str]], trend: Sequence[str]) -> None:
         """Refuse what this run cannot say."""
         if len(self.values) < 2:
-            found = f"only {self.values[0]!r}" if self.values else "no value on a scored question"
-            raise UsageError(f"{self.tag} has {found} in {self.name}; a contrast needs two values")
+            text = f"only {self.values[0]!r}" if self.values else "no value on a scored question"
+            raise UsageError(f"{self.tag} has {text} in {self.name}; a contrast needs two values")
         for of, to in pairs:
             if of == to:
                 raise UsageError(f"--of {of} --to {to}: a value cannot be compared with itself")
@@ -256,31 +256,31 @@ class _Tagged:
                 level=level,
             )
 
-        found, unread = contrast_of(values), None
+        result, unread = contrast_of(values), None
         weighed = np.array([weights.get(group, 0.0) for group in self.groups])
         if (silent * weighed).any():
             left = {group for group, share in zip(self.groups, silent, strict=True) if not share}
             answered = np.where(silent > 0, np.nan, values)
             unread = UnreadContrast(
-                answered=contrast_of(answered) if left.issuperset(found.weights) else None,
+                answered=contrast_of(answered) if left.issuperset(result.weights) else None,
                 worst=contrast_of(values + silent * (weighed < 0)),
                 best=contrast_of(values + silent * (weighed > 0)),
             )
-        return Contrasted(run=self.name, of=of, to=to, contrast=found, unread=unread)
+        return Contrasted(run=self.name, of=of, to=to, contrast=result, unread=unread)
 
     def levels(self, *, level: float) -> OfRun:
         """The score of each value."""
-        found = []
+        levels = []
         for value in self.values:
             rows = chosen(self.run.rows, {self.tag: (value,)})
             scored = ScoredQuestions.of(rows, noun=self.clusters.noun)
             if (score := scored.mean(level=level)) is not None:
                 n_trials = sum(scored.n_outcomes.values())
                 n_unread = n_trials - scored.n_outcomes.get("answered", 0)
-                found.append(Level(value=value, score=score, n_unread=n_unread, n_trials=n_trials))
+                levels.append(Level(value=value, score=score, n_unread=n_unread, n_trials=n_trials))
         return OfRun(
             run=self.name,
-            levels=tuple(found),
+            levels=tuple(levels),
             n_without=self.groups.count(NO_VALUE),
             n_waiting=self.scored.n_unscored,
         )
@@ -289,154 +289,182 @@ class _Tagged:
 # --------------------------------------------------------------------------- in words and tables
 
 
-def section(found: Contrasts) -> Section:
+def section(contrasts: Contrasts) -> Section:
     """What a page shows of contrasts: sentences, then tables with their figures."""
-    return Section(title=f"Contrasts of {found.tag}", paragraphs=sentences(found), tables=tables(found))
+    return Section(
+        title=f"Contrasts of {contrasts.tag}", paragraphs=sentences(contrasts), tables=tables(contrasts)
+    )
 
 
-def sentences(found: Contrasts) -> tuple[str, ...]:
+def sentences(contrasts: Contrasts) -> tuple[str, ...]:
     """What there is to say, one sentence for each contrast first."""
-    n_clear, n = sum(one.is_clear for one in found.contrasts), len(found.contrasts)
-    said = [text for one in found.contrasts for text in (_said(found, one), _said_unread(found, one)) if text]
+    n_clear, n = sum(entry.is_clear for entry in contrasts.contrasts), len(contrasts.contrasts)
+    sentences = [
+        text
+        for entry in contrasts.contrasts
+        for text in (_said(contrasts, entry), _said_unread(contrasts, entry))
+        if text
+    ]
     if n > 1:
-        of = f" after Holm's adjustment for {'all ' if found.n_hypotheses == n else ''}{found.n_hypotheses}"
-        said.append(f"{n_clear} of {n} can be told from zero{of if found.n_hypotheses > 1 else ''}.")
-    if found.n_hypotheses < n:
-        said.append(
-            f"A trend over {len(found.values)} values is a multiple of the difference of its ends: one "
+        of = (
+            " after Holm's adjustment for "
+            f"{'all ' if contrasts.n_hypotheses == n else ''}{contrasts.n_hypotheses}"
+        )
+        sentences.append(f"{n_clear} of {n} can be told from zero{of if contrasts.n_hypotheses > 1 else ''}.")
+    if contrasts.n_hypotheses < n:
+        sentences.append(
+            f"A trend over {len(contrasts.values)} values is a multiple of the difference of its ends: one "
             "hypothesis, counted once."
         )
-    for run in found.runs:
-        unread = [f"{one.value}: {one.n_unread:,} of {one.n_trials:,}" for one in run.levels if one.n_unread]
+    for run in contrasts.runs:
+        unread = [
+            f"{level.value}: {level.n_unread:,} of {level.n_trials:,}"
+            for level in run.levels
+            if level.n_unread
+        ]
         if unread:
-            said.append(
-                f"Trials without an answer count as wrong ({run.run}, by {found.tag}: {'; '.join(unread)})."
+            sentences.append(
+                f"Trials without an answer count as wrong ({run.run}, by {contrasts.tag}: "
+                f"{'; '.join(unread)})."
             )
         if run.n_without:
-            said.append(f"{several(run.n_without, 'question')} of {run.run} without {found.tag} left out.")
+            sentences.append(
+                f"{several(run.n_without, 'question')} of {run.run} without {contrasts.tag} left out."
+            )
         if run.n_waiting:
-            said.append(
+            sentences.append(
                 f"{several(run.n_waiting, 'question')} of {run.run} wait for a judge and are left out."
             )
-    return (*said, *found.notes)
+    return (*sentences, *contrasts.notes)
 
 
-def _said(found: Contrasts, one: Contrasted) -> str:
-    estimate = one.contrast.estimate
-    by_value = {level.value: level.score for run in found.runs if run.run == one.run for level in run.levels}
+def _said(contrasts: Contrasts, entry: Contrasted) -> str:
+    estimate = entry.contrast.estimate
+    by_value = {
+        level.value: level.score for run in contrasts.runs if run.run == entry.run for level in run.levels
+    }
     value = points(estimate.value)
-    if one.of:
-        means = f"{percent(by_value[one.of].value)} % against {percent(by_value[one.to].value)} %; "
-        what = f"{one.run}: {found.tag} {one.of} less {one.to} is {value} points"
+    if entry.of:
+        means = f"{percent(by_value[entry.of].value)} % against {percent(by_value[entry.to].value)} %; "
+        what = f"{entry.run}: {contrasts.tag} {entry.of} less {entry.to} is {value} points"
     else:
         means = ", ".join(f"{key}: {percent(score.value)} %" for key, score in by_value.items()) + "; "
-        what = f"{one.run}: from one {found.tag} to the next {value} points"
+        what = f"{entry.run}: from one {contrasts.tag} to the next {value} points"
     ending = {"clear": "", "not clear": ", which cannot be told from zero"}.get(
-        verdict(one.p_holm, estimate), ", and how sure that is cannot be said"
+        verdict(entry.p_holm, estimate), ", and how sure that is cannot be said"
     )
     interval = f"no interval: {estimate.reason}"
     if has_interval(estimate):
-        interval = f"{_interval(found, estimate)}; p {p_words(one.contrast.p_value)}"
-        if found.n_hypotheses > 1:
-            interval += f", adjusted by Holm p {p_words(one.p_holm)}"
+        interval = f"{_interval(contrasts, estimate)}; p {p_words(entry.contrast.p_value)}"
+        if contrasts.n_hypotheses > 1:
+            interval += f", adjusted by Holm p {p_words(entry.p_holm)}"
     size = (
-        f"{several(estimate.n, 'question')} on {several(estimate.n_clusters, found.clustered_by)}, "
-        f"{one.contrast.n_shared:,} with more than one value"
+        f"{several(estimate.n, 'question')} on {several(estimate.n_clusters, contrasts.clustered_by)}, "
+        f"{entry.contrast.n_shared:,} with more than one value"
     )
     return f"{what}{ending} ({means}{interval}; {size})."
 
 
-def _said_unread(found: Contrasts, one: Contrasted) -> str:
+def _said_unread(contrasts: Contrasts, entry: Contrasted) -> str:
     """What trials without an answer could make of the contrast; empty where there are none."""
-    if one.unread is None:
+    if entry.unread is None:
         return ""
     answered = ""
-    if one.unread.answered:
-        estimate = one.unread.answered.estimate
-        interval = f" ({_interval(found, estimate)})" if has_interval(estimate) else ""
+    if entry.unread.answered:
+        estimate = entry.unread.answered.estimate
+        interval = f" ({_interval(contrasts, estimate)})" if has_interval(estimate) else ""
         answered = f"on answered questions alone {points(estimate.value)} points{interval}; "
-    ending = ": they could turn the verdict" if one.is_open else ""
-    ends = f"with trials without an answer right or wrong {one.between} points"
-    return f"{one.run}, {one.name}: {answered}{ends}{ending}."
+    ending = ": they could turn the verdict" if entry.is_open else ""
+    ends = f"with trials without an answer right or wrong {entry.between} points"
+    return f"{entry.run}, {entry.name}: {answered}{ends}{ending}."
 
 
-def _interval(found: Contrasts, estimate: Estimate) -> str:
-    return f"{100 * found.level:g} % interval {interval_text(estimate)}"
+def _interval(contrasts: Contrasts, estimate: Estimate) -> str:
+    return f"{100 * contrasts.level:g} % interval {interval_text(estimate)}"
 
 
-def tables(found: Contrasts) -> tuple[Table, ...]:
+def tables(contrasts: Contrasts) -> tuple[Table, ...]:
     """The contrasts, and the score of each value."""
-    return _contrasts(found), _levels(found)
+    return _contrasts(contrasts), _levels(contrasts)
 
 
-def _contrasts(found: Contrasts) -> Table:
-    means = {(run.run, one.value): one.score.value for run in found.runs for one in run.levels}
-    group, sources = "accuracy, %", f"{found.clustered_by}s"
+def _contrasts(contrasts: Contrasts) -> Table:
+    means = {(run.run, level.value): level.score.value for run in contrasts.runs for level in run.levels}
+    group, sources = "accuracy, %", f"{contrasts.clustered_by}s"
 
-    def of_unread(one: Contrasted) -> Estimate | None:
-        return one.unread.answered.estimate if one.unread and one.unread.answered else None
+    def of_unread(entry: Contrasted) -> Estimate | None:
+        return entry.unread.answered.estimate if entry.unread and entry.unread.answered else None
 
     measures: list[Measure[Contrasted]] = [
-        count("items", lambda one: one.contrast.estimate.n, "questions"),
-        count(sources, lambda one: one.contrast.estimate.n_clusters),
-        count("shared", lambda one: one.contrast.n_shared, "shared", note=f"{sources} with several values"),
-        share("of", lambda one: means.get((one.run, one.of)), "first", group=group),
-        share("to", lambda one: means.get((one.run, one.to)), "second", group=group),
-        difference("difference", lambda one: one.contrast.estimate, "difference, points"),
-        p_value("p", lambda one: one.contrast.p_value, note=f"that it is 0, by {found.clustered_by}"),
-        p_value("holm", lambda one: one.p_holm, "p, Holm", note="adjusted for all contrasts of this table"),
+        count("items", lambda entry: entry.contrast.estimate.n, "questions"),
+        count(sources, lambda entry: entry.contrast.estimate.n_clusters),
+        count(
+            "shared", lambda entry: entry.contrast.n_shared, "shared", note=f"{sources} with several values"
+        ),
+        share("of", lambda entry: means.get((entry.run, entry.of)), "first", group=group),
+        share("to", lambda entry: means.get((entry.run, entry.to)), "second", group=group),
+        difference("difference", lambda entry: entry.contrast.estimate, "difference, points"),
+        p_value("p", lambda entry: entry.contrast.p_value, note=f"that it is 0, by {contrasts.clustered_by}"),
+        p_value(
+            "holm", lambda entry: entry.p_holm, "p, Holm", note="adjusted for all contrasts of this table"
+        ),
         words(
             "clear",
-            lambda one: Cell(value=float(one.is_clear), text=verdict(one.p_holm, one.contrast.estimate)),
+            lambda entry: Cell(
+                value=float(entry.is_clear), text=verdict(entry.p_holm, entry.contrast.estimate)
+            ),
             "verdict",
         ),
     ]
-    if any(one.unread for one in found.contrasts):
+    if any(entry.unread for entry in contrasts.contrasts):
         measures += [
             difference("answered", of_unread, "answered only"),
             words(
                 "bounds",
-                lambda one: Cell(text=one.between, detail="open" if one.is_open else ""),
+                lambda entry: Cell(text=entry.between, detail="open" if entry.is_open else ""),
                 "between",
                 note="with trials without an answer right or wrong; open: they could turn the verdict",
             ),
         ]
-    has_trend = not all(one.of for one in found.contrasts)
+    has_trend = not all(entry.of for entry in contrasts.contrasts)
     return tabulate(
         "contrasts",
-        f"Contrasts of {found.tag}",
+        f"Contrasts of {contrasts.tag}",
         label=Column(key="name", title="run"),
         rows=(
-            RowSpec(f"{one.run}:{one.of}>{one.to}", one.run, one, detail=one.name) for one in found.contrasts
+            RowSpec(f"{entry.run}:{entry.of}>{entry.to}", entry.run, entry, detail=entry.name)
+            for entry in contrasts.contrasts
         ),
         measures=measures,
         notes=(
-            f"The trend is the growth from one value to the next of {', '.join(found.values)}: the straight "
+            "The trend is the growth from one value to the next of "
+            f"{', '.join(contrasts.values)}: the straight "
             "line through their means, each value alike, one step apart."
             if has_trend
             else "",
-            f"Clear after Holm's adjustment, by the number of different hypotheses ({found.n_hypotheses}); "
+            "Clear after Holm's adjustment, by the number of different hypotheses "
+            f"({contrasts.n_hypotheses}); "
             "intervals are not adjusted.",
         ),
         figure="differences",
     )
 
 
-def _levels(found: Contrasts) -> Table:
+def _levels(contrasts: Contrasts) -> Table:
     return tabulate(
         "levels",
-        f"Accuracy by {found.tag}",
+        f"Accuracy by {contrasts.tag}",
         label=Column(key="name", title="run"),
         rows=(
-            RowSpec(f"{run.run}:{one.value}", run.run, one, detail=f"{found.tag} {one.value}")
-            for run in found.runs
-            for one in run.levels
+            RowSpec(f"{run.run}:{level.value}", run.run, level, detail=f"{contrasts.tag} {level.value}")
+            for run in contrasts.runs
+            for level in run.levels
         ),
         measures=(
-            count("items", lambda one: one.score.n, "questions"),
-            count(f"{found.clustered_by}s", lambda one: one.score.n_clusters),
-            count("unread", lambda one: one.n_unread, "no answer", note="trials that count as wrong"),
-            share("accuracy", lambda one: one.score),
+            count("items", lambda level: level.score.n, "questions"),
+            count(f"{contrasts.clustered_by}s", lambda level: level.score.n_clusters),
+            count("unread", lambda level: level.n_unread, "no answer", note="trials that count as wrong"),
+            share("accuracy", lambda level: level.score),
         ),
     )
 
@@ -444,33 +472,33 @@ def _levels(found: Contrasts) -> Table:
 # --------------------------------------------------------------------------- files
 
 
-def write_contrast_csv(found: Contrasts, path: Path) -> None:
+def write_contrast_csv(contrasts: Contrasts, path: Path) -> None:
     """Write one row for each contrast: run, values, difference with its interval, and tests; 0 to 1.
 
     Raises:
         StoreError: the file cannot be written.
     """
-    rows = [_csv_row(found, one) for one in found.contrasts]
+    rows = [_csv_row(contrasts, entry) for entry in contrasts.contrasts]
     write_file(path, csv_text([rows[0], *(row.values() for row in rows)]))
 
 
-def _csv_row(found: Contrasts, one: Contrasted) -> dict[str, str | int | float | None]:
-    estimate, noun = one.contrast.estimate, f"{found.clustered_by}s"
-    has_ends, unread = has_interval(estimate), one.unread
+def _csv_row(contrasts: Contrasts, entry: Contrasted) -> dict[str, str | int | float | None]:
+    estimate, noun = entry.contrast.estimate, f"{contrasts.clustered_by}s"
+    has_ends, unread = has_interval(estimate), entry.unread
     return {
-        "run": one.run,
-        "tag": found.tag,
-        "of": one.of or "trend",
-        "to": one.to,
+        "run": entry.run,
+        "tag": contrasts.tag,
+        "of": entry.of or "trend",
+        "to": entry.to,
         "questions": estimate.n,
         noun: estimate.n_clusters,
-        f"shared_{noun}": one.contrast.n_shared,
+        f"shared_{noun}": entry.contrast.n_shared,
         "difference": estimate.value,
         "low": estimate.low if has_ends else None,
         "high": estimate.high if has_ends else None,
-        "p": one.contrast.p_value,
-        "p_holm": one.p_holm,
-        "verdict": verdict(one.p_holm, estimate),
+        "p": entry.contrast.p_value,
+        "p_holm": entry.p_holm,
+        "verdict": verdict(entry.p_holm, estimate),
         "answered_only": unread.answered.estimate.value if unread and unread.answered else None,
         "worst": unread.worst.estimate.value if unread else None,
         "best": unread.best.estimate.value if unread else None,

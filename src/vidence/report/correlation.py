@@ -221,10 +221,10 @@ def points_of_runs(
     for name, run in zip(names, runs, strict=True):
         check_answered(run)
         scored = ScoredQuestions.of(run.rows)
-        found = {item.tags[by] for item in scored.items if by in item.tags} if by else {""}
-        if not found:
+        texts = {item.tags[by] for item in scored.items if by in item.tags} if by else {""}
+        if not texts:
             raise UsageError(f"no scored question of {name} has the tag {by!r}")
-        for value in sorted(found, key=natural_order):
+        for value in sorted(texts, key=natural_order):
             part = {by: value} if by else {}
             if table is not None:
                 other = _in_table(table, name, y=y, by=by, value=value)
@@ -311,28 +311,28 @@ def correlate(points: Points, *, rng: np.random.Generator, level: float = 0.95) 
     if len(points.points) < 3:
         left = f" ({' '.join(points.notes)})" if points.notes else ""
         raise UsageError(f"{several(len(points.points), 'point')}{left}; a correlation needs three or more")
-    x, y = [one.x for one in points.points], [one.y for one in points.points]
+    x, y = [point.x for point in points.points], [point.y for point in points.points]
     for axis, values in ((points.x, x), (points.y, y)):
         if len(set(values)) == 1:
             raise UsageError(
                 f"{axis} is {values[0]:g} at every point; a correlation needs values that differ"
             )
-    clusters = [one.cluster for one in points.points]
-    strata = [one.stratum for one in points.points]
+    clusters = [point.cluster for point in points.points]
+    strata = [point.stratum for point in points.points]
     settings = Resampling(level=level)
     n_clusters = len(set(clusters))
     is_alone = n_clusters == len(clusters)
-    found = (
+    correlate = (
         spearman(x, y, clusters=clusters, rng=rng, settings=settings),
         pearson(x, y, clusters=clusters, rng=rng, settings=settings),
     )
     kinds: tuple[CorrelationKind, CorrelationKind] = ("spearman", "pearson")
     coefficients = []
-    for kind, one in zip(kinds, found, strict=True):
+    for kind, correlation in zip(kinds, correlate, strict=True):
         p_value = None
         if _is_balanced(points.points):
             p_value = cluster_permutation(x, y, clusters=clusters, strata=strata, rng=rng, kind=kind)
-        coefficients.append(Coefficient(kind=kind, found=_drawn(one, n_clusters), p_clusters=p_value))
+        coefficients.append(Coefficient(kind=kind, found=_drawn(correlation, n_clusters), p_clusters=p_value))
     return Correlated(
         points=points,
         n_clusters=n_clusters,
@@ -341,33 +341,33 @@ def correlate(points: Points, *, rng: np.random.Generator, level: float = 0.95) 
     )
 
 
-def _drawn(found: Correlation, n_clusters: int) -> Correlation:
+def _drawn(correlation: Correlation, n_clusters: int) -> Correlation:
     """Without the interval of draws where there are too few clusters to draw."""
     if n_clusters >= LEAST_CLUSTERS:
-        return found
+        return correlation
     reason = f"too few clusters ({n_clusters})"
     empty = msgspec.structs.replace(
-        found.bootstrap, low=math.nan, high=math.nan, reason=reason, method=f"no interval: {reason}"
+        correlation.bootstrap, low=math.nan, high=math.nan, reason=reason, method=f"no interval: {reason}"
     )
-    return msgspec.structs.replace(found, bootstrap=empty)
+    return msgspec.structs.replace(correlation, bootstrap=empty)
 
 
 def _is_balanced(points: Sequence[Point]) -> bool:
     """Whether every cluster has every stratum exactly once."""
-    seen = {(one.cluster, one.stratum) for one in points}
-    clusters, strata = {one.cluster for one in points}, {one.stratum for one in points}
+    seen = {(point.cluster, point.stratum) for point in points}
+    clusters, strata = {point.cluster for point in points}, {point.stratum for point in points}
     return len(seen) == len(points) == len(clusters) * len(strata) and len(clusters) > 1
 
 
 def _parts(points: Sequence[Point], *, is_alone: bool) -> Iterator[PartCorrelation]:
-    strata = dict.fromkeys(one.stratum for one in points)
+    strata = dict.fromkeys(point.stratum for point in points)
     if len(strata) > 1:
         for stratum in strata:
-            yield _part(stratum, [(one.x, one.y) for one in points if one.stratum == stratum])
+            yield _part(stratum, [(point.x, point.y) for point in points if point.stratum == stratum])
     if not is_alone:
         means = []
-        for cluster in dict.fromkeys(one.cluster for one in points):
-            own = [(one.x, one.y) for one in points if one.cluster == cluster]
+        for cluster in dict.fromkeys(point.cluster for point in points):
+            own = [(point.x, point.y) for point in points if point.cluster == cluster]
             means.append((float(np.mean([x for x, _ in own])), float(np.mean([y for _, y in own]))))
         yield _part("means of clusters", means)
 
@@ -386,18 +386,18 @@ def _part(name: str, pairs: Sequence[tuple[float, float]]) -> PartCorrelation:
 _NAMES: dict[str, str] = {"spearman": "Spearman's rho", "pearson": "Pearson's r"}
 
 
-def section(found: Correlated) -> Section:
+def section(result: Correlated) -> Section:
     """Sentences and tables."""
-    title = f"{found.points.x} against {found.points.y}"
-    return Section(title=title, paragraphs=sentences(found), tables=tables(found))
+    title = f"{result.points.x} against {result.points.y}"
+    return Section(title=title, paragraphs=sentences(result), tables=tables(result))
 
 
-def sentences(found: Correlated) -> tuple[str, ...]:
+def sentences(result: Correlated) -> tuple[str, ...]:
     """What there is to say, Spearman's rho first."""
-    points, n = found.points, len(found.points.points)
-    rho = found.coefficients[0]
-    is_alone = found.n_clusters == n
-    of = "" if is_alone else f" of {several(found.n_clusters, 'cluster')}"
+    points, n = result.points, len(result.points.points)
+    rho = result.coefficients[0]
+    is_alone = result.n_clusters == n
+    of = "" if is_alone else f" of {several(result.n_clusters, 'cluster')}"
     as_if = f"{_interval(rho.found.fisher)}, by Fieller's error; p {p_words(rho.found.p_value)}"
     if is_alone:
         test = "from Student's t" if rho.p_clusters is None else "by permuting points"
@@ -408,16 +408,16 @@ def sentences(found: Correlated) -> tuple[str, ...]:
         if rho.p_clusters is not None:
             test = f"p {p_words(rho.p_clusters)} by permuting whole clusters"
         how = f"{_interval(rho.found.bootstrap)}, by drawing whole clusters; {test}"
-    said = [
+    sentences = [
         f"{points.x} against {points.y} over {several(n, 'point')}{of}: Spearman's rho is "
         f"{number_text(rho.found.value)} ({how})."
     ]
     if not is_alone:
-        said.append(
+        sentences.append(
             f"As if points were independent, which those of one cluster are not: {as_if}. That p is below "
             "0.05 in 14 of 100 samples without any correlation where each cluster is two near copies."
         )
-    return (*said, *points.notes)
+    return (*sentences, *points.notes)
 
 
 def _interval(estimate: Estimate) -> str:
@@ -427,31 +427,38 @@ def _interval(estimate: Estimate) -> str:
     return f"{100 * estimate.level:g} % interval {ends}"
 
 
-def tables(found: Correlated) -> tuple[Table, ...]:
+def tables(result: Correlated) -> tuple[Table, ...]:
     """The coefficients, those of parts, and the points."""
-    parts = [_parts_table(found)] if found.parts else []
-    return (_coefficients(found), *parts, _points(found))
+    parts = [_parts_table(result)] if result.parts else []
+    return (_coefficients(result), *parts, _points(result))
 
 
-def _coefficients(found: Correlated) -> Table:
+def _coefficients(result: Correlated) -> Table:
     group = "value, with its interval by"
     return tabulate(
         "correlation",
         "Correlation",
         label=Column(key="name", title="coefficient"),
-        rows=lines(((one.kind, one) for one in found.coefficients), _NAMES),
+        rows=lines(((coefficient.kind, coefficient) for coefficient in result.coefficients), _NAMES),
         measures=(
-            count("points", lambda one: one.found.n),
-            count("clusters", lambda _: found.n_clusters),
-            figure("fisher", lambda one: one.found.fisher, "Fisher's z", group=group),
-            figure("bootstrap", lambda one: one.found.bootstrap, "drawn clusters", group=group),
+            count("points", lambda coefficient: coefficient.found.n),
+            count("clusters", lambda _: result.n_clusters),
+            figure("fisher", lambda coefficient: coefficient.found.fisher, "Fisher's z", group=group),
+            figure(
+                "bootstrap", lambda coefficient: coefficient.found.bootstrap, "drawn clusters", group=group
+            ),
             p_value(
                 "p-clusters",
-                lambda one: one.p_clusters,
+                lambda coefficient: coefficient.p_clusters,
                 "p, clusters",
                 note="whole clusters permuted, or points without clusters",
             ),
-            p_value("p", lambda one: one.found.p_value, "p, points", note="Student's t, points independent"),
+            p_value(
+                "p",
+                lambda coefficient: coefficient.found.p_value,
+                "p, points",
+                note="Student's t, points independent",
+            ),
         ),
         notes=(
             "Fisher's z takes points as independent, for rho with Fieller's error; draws and permutations "
@@ -460,43 +467,44 @@ def _coefficients(found: Correlated) -> Table:
     )
 
 
-def _parts_table(found: Correlated) -> Table:
+def _parts_table(result: Correlated) -> Table:
     return tabulate(
         "parts",
         "Parts of the points",
         label=Column(key="name", title="points of"),
-        rows=lines((one.name, one) for one in found.parts),
+        rows=lines((part.name, part) for part in result.parts),
         measures=(
-            count("n", lambda one: one.n, "points"),
-            figure("spearman", lambda one: one.spearman, "Spearman's rho"),
-            figure("pearson", lambda one: one.pearson, "Pearson's r"),
+            count("n", lambda correlation: correlation.n, "points"),
+            figure("spearman", lambda correlation: correlation.spearman, "Spearman's rho"),
+            figure("pearson", lambda correlation: correlation.pearson, "Pearson's r"),
         ),
     )
 
 
-def _points(found: Correlated) -> Table:
-    shown = found.points
-    x, y = (share if is_share else figure for is_share in shown.are_shares)
+def _points(result: Correlated) -> Table:
+    points = result.points
+    x, y = (share if is_share else figure for is_share in points.are_shares)
     return tabulate(
         "points",
         "Points",
         label=Column(key="name", title="cluster"),
         rows=(
-            RowSpec(f"point:{i}", one.cluster, one, detail=one.stratum) for i, one in enumerate(shown.points)
+            RowSpec(f"point:{i}", point.cluster, point, detail=point.stratum)
+            for i, point in enumerate(points.points)
         ),
-        measures=(x("x", lambda one: one.x, shown.x), y("y", lambda one: one.y, shown.y)),
+        measures=(x("x", lambda point: point.x, points.x), y("y", lambda point: point.y, points.y)),
     )
 
 
 # --------------------------------------------------------------------------- files
 
 
-def write_points_csv(found: Correlated, path: Path) -> None:
+def write_points_csv(result: Correlated, path: Path) -> None:
     """Write one row for each point.
 
     Raises:
         StoreError: the file cannot be written.
     """
-    rows = ((one.cluster, one.stratum, one.x, one.y) for one in found.points.points)
-    names = ("cluster", "stratum", found.points.x, found.points.y)
+    rows = ((point.cluster, point.stratum, point.x, point.y) for point in result.points.points)
+    names = ("cluster", "stratum", result.points.x, result.points.y)
     write_file(path, csv_text([names, *rows]))

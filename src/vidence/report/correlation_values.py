@@ -92,8 +92,8 @@ def over_values(rows: Rows, scores: Scores, *, rng: np.random.Generator, level: 
             f"no value of {scores.by!r} has both scores ({scores.x} and {scores.y}) of every model"
         )
     kept = [value for value in first.values if value in second.values]
-    at = [[one.values.index(value) for value in kept] for one in (first, second)]
-    tables_of = [one.scores[:, places] for one, places in zip((first, second), at, strict=True)]
+    at = [[by_value.values.index(value) for value in kept] for by_value in (first, second)]
+    tables_of = [value.scores[:, places] for value, places in zip((first, second), at, strict=True)]
     clusters = _clusters(rows, scores, kept)
     points = tuple(
         Point(cluster=clusters.get(value, value), stratum=value if clusters else "", x=float(x), y=float(y))
@@ -108,10 +108,10 @@ def over_values(rows: Rows, scores: Scores, *, rng: np.random.Generator, level: 
         are_shares=(True, True),
         notes=(note,) if n_apart else (),
     )
-    found = correlate(about, rng=rng, level=level)
+    result = correlate(about, rng=rng, level=level)
     alike = tuple(reliability(table, rng=rng) for table in tables_of)
     return OverModels(
-        found=found,
+        found=result,
         n_models=len(first.models),
         reliable=(alike[0], alike[1]),
         ceiling=ceiling(*alike) if not any(map(math.isnan, alike)) else math.nan,
@@ -122,17 +122,17 @@ def _clusters(rows: Rows, scores: Scores, kept: Sequence[str]) -> dict[str, str]
     """The cluster of each value; nothing where each stands alone."""
     if not scores.cluster:
         return {}
-    found: dict[str, set[str]] = {}
+    clusters: dict[str, set[str]] = {}
     for row in (row for some in rows.values() for row in some):
         if row.item.tags.get(scores.by) in kept:
-            found.setdefault(row.item.tags[scores.by], set()).add(row.item.tags.get(scores.cluster, ""))
-    for value, of in found.items():
+            clusters.setdefault(row.item.tags[scores.by], set()).add(row.item.tags.get(scores.cluster, ""))
+    for value, of in clusters.items():
         if len(of) > 1 or not any(of):
             named = ", ".join(sorted(of)) if any(of) else "none"
             raise UsageError(
                 f"{scores.by} {value!r} has as its values of {scores.cluster!r}: {named}; expected one"
             )
-    return {value: next(iter(of)) for value, of in found.items()}
+    return {value: next(iter(of)) for value, of in clusters.items()}
 
 
 def over_pairs(rows: Rows, scores: Scores, *, rng: np.random.Generator, level: float = 0.95) -> Correlated:
@@ -213,8 +213,8 @@ def shown_of(
     """
     rng = np.random.default_rng(SEED)
     if over_runs:
-        one, found = of_runs(runs, axes, draws=Draws(rng=rng, level=level))
-        return one.found, found
+        models, parts = of_runs(runs, axes, draws=Draws(rng=rng, level=level))
+        return models.found, parts
     correlated = correlate(points_of(runs, axes), rng=rng, level=level)
     return correlated, (scatter(correlated), *tables(correlated))
 
@@ -236,14 +236,14 @@ def of_runs(runs: Sequence[Run], axes: Axes, *, draws: Draws) -> tuple[OverModel
     check_names(names, runs)
     rows = {name: run.rows for name, run in zip(names, runs, strict=True)}
     scores = Scores(x=_words(axes.x), y=_words(axes.y), by=axes.by, cluster=axes.cluster or "")
-    found = over_values(rows, scores, rng=draws.fresh(), level=draws.level)
+    models = over_values(rows, scores, rng=draws.fresh(), level=draws.level)
     both = {name: where_of(text, what=f"--{name}") for name, text in (("x", scores.x), ("y", scores.y))}
     tags = both["x"].keys() & both["y"].keys()
     where = {tag: tuple(dict.fromkeys((*both["x"][tag], *both["y"][tag]))) for tag in tags}
     whole = ByValue.of(rows, by=axes.by, where=where)
     title = runs[0].plan.benchmark
     figures = sorted_statements(title, whole, by=axes.by, draws=draws) if whole is not None else ()
-    return found, (*statements(found, name="correlation"), *figures)
+    return models, (*statements(models, name="correlation"), *figures)
 
 
 def _words(axis: str) -> str:
@@ -253,11 +253,11 @@ def _words(axis: str) -> str:
 # --------------------------------------------------------------------------- tables and figures
 
 
-def scatter(found: Correlated, *, name: str = "correlation-points") -> Scatter:
+def scatter(result: Correlated, *, name: str = "correlation-points") -> Scatter:
     """The points; those of one stratum have a mark of their own where there are several models."""
-    points = found.points
-    n_of = {one.cluster for one in points.points}
-    kinds = tuple(dict.fromkeys(one.stratum for one in points.points))
+    points = result.points
+    n_of = {point.cluster for point in points.points}
+    kinds = tuple(dict.fromkeys(point.stratum for point in points.points))
     has_kinds = 1 < len(kinds) < len(points.points) and len(n_of) > 1
     return Scatter(
         name=name,
@@ -266,12 +266,12 @@ def scatter(found: Correlated, *, name: str = "correlation-points") -> Scatter:
         y_title=points.y,
         dots=tuple(
             Dot(
-                label=_label(one, has_kinds=has_kinds),
-                x=_alone(one.x),
-                y=_alone(one.y),
-                kind=kinds.index(one.stratum) if has_kinds else 0,
+                label=_label(point, has_kinds=has_kinds),
+                x=_alone(point.x),
+                y=_alone(point.y),
+                kind=kinds.index(point.stratum) if has_kinds else 0,
             )
-            for one in points.points
+            for point in points.points
         ),
         x_is_share=points.are_shares[0],
         y_is_share=points.are_shares[1],
@@ -286,35 +286,35 @@ def with_people(figure: Scatter, points: Sequence[Point]) -> Scatter:
     kinds = figure.kinds or ("models",)
     dots = tuple(
         Dot(
-            label=", ".join(filter(None, (one.cluster, one.stratum))),
-            x=_alone(one.x),
-            y=_alone(one.y),
+            label=", ".join(filter(None, (point.cluster, point.stratum))),
+            x=_alone(point.x),
+            y=_alone(point.y),
             kind=len(kinds),
         )
-        for one in points
+        for point in points
     )
     return msgspec.structs.replace(figure, kinds=(*kinds, "people"), dots=(*figure.dots, *dots))
 
 
-def _label(one: Point, *, has_kinds: bool) -> str:
+def _label(point: Point, *, has_kinds: bool) -> str:
     """What a point is called: its model where its mark says the rest, otherwise what tells it from all."""
-    return one.cluster if has_kinds or not one.stratum else one.stratum
+    return point.cluster if has_kinds or not point.stratum else point.stratum
 
 
 def _alone(value: float) -> Estimate:
     return Estimate.alone(value, method="one point", reason="one point")
 
 
-def statements(one: OverModels, *, name: str) -> tuple[Statement, ...]:
+def statements(models: OverModels, *, name: str) -> tuple[Statement, ...]:
     """The figure, how far the two could go together, and the tables of the correlation."""
-    r = one.found.coefficients[1].found.value
-    share = r / one.ceiling if one.ceiling > 0 else math.nan
-    few = one.n_models < LEAST_RATERS
+    r = models.found.coefficients[1].found.value
+    share = r / models.ceiling if models.ceiling > 0 else math.nan
+    few = models.n_models < LEAST_RATERS
     reason = (
-        f"{one.n_models} models, and split halves need {LEAST_RATERS}. "
+        f"{models.n_models} models, and split halves need {LEAST_RATERS}. "
         if few
         else "Halves of the models have nothing in common. "
-        if math.isnan(one.ceiling)
+        if math.isnan(models.ceiling)
         else ""
     )
     table = Table(
@@ -323,21 +323,27 @@ def statements(one: OverModels, *, name: str) -> tuple[Statement, ...]:
         label="",
         columns=(
             Column(key="r", title="Pearson's r"),
-            Column(key="reliability-x", title=one.found.points.x, group="comes out alike with other models"),
-            Column(key="reliability-y", title=one.found.points.y, group="comes out alike with other models"),
+            Column(
+                key="reliability-x", title=models.found.points.x, group="comes out alike with other models"
+            ),
+            Column(
+                key="reliability-y", title=models.found.points.y, group="comes out alike with other models"
+            ),
             Column(key="ceiling", title="ceiling", note="root of the product"),
             Column(key="share", title="r of the ceiling"),
         ),
         rows=(
             Row(
                 key="all",
-                label=f"{one.n_models} models",
-                values=tuple(None if math.isnan(v) else v for v in (r, *one.reliable, one.ceiling, share)),
+                label=f"{models.n_models} models",
+                values=tuple(
+                    None if math.isnan(v) else v for v in (r, *models.reliable, models.ceiling, share)
+                ),
             ),
         ),
         note=f"{reason}Means over few models move with the models that were asked: by split halves, stepped"
         " up to all (Spearman-Brown). A correlation at the ceiling says that the two order the values alike"
         " as far as these models can tell; it says nothing of other models.",
     )
-    named = (msgspec.structs.replace(t, name=f"{name}-{t.name}") for t in tables(one.found))
-    return (scatter(one.found, name=name), table, *named)
+    named = (msgspec.structs.replace(t, name=f"{name}-{t.name}") for t in tables(models.found))
+    return (scatter(models.found, name=name), table, *named)

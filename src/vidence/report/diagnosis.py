@@ -50,9 +50,9 @@ class Diagnosed:
 
     def _repr_html_(self) -> str:
         """What a notebook shows: how far it got, and the first table."""
-        said = "".join(f"<li>{escape(visible(sentence))}</li>" for sentence in self.sentences)
+        message = "".join(f"<li>{escape(visible(sentence))}</li>" for sentence in self.sentences)
         first = next((table.as_html() for table in self.tables().values()), "")
-        return f"<p><strong>{escape(self.diagnostic.name)}</strong></p><ul>{said}</ul>{first}"
+        return f"<p><strong>{escape(self.diagnostic.name)}</strong></p><ul>{message}</ul>{first}"
 
     def tables(self) -> dict[str, Table]:
         """The statements as tables, by their names; of a figure, the numbers that it is drawn from."""
@@ -102,19 +102,19 @@ def _excerpt(folder: Path, page: Path, header: Header, *, level: float) -> Excer
     title = f"{header.diagnostic}, {options}" if options else header.diagnostic
     try:
         diagnostic = open_diagnostic(header.diagnostic, header.options)
-        found = load_diagnosed(diagnostic, folder, options=header.options, level=level)
+        diagnosed = load_diagnosed(diagnostic, folder, options=header.options, level=level)
     except VidenceError as error:  # one that cannot be told must not take the report with it
         return Excerpt(title=title, paragraphs=(f"This cannot be shown: {error}",))
-    first, *others = found.statements
-    drawn = [one for one in others if drawing_of(one) is not None][: MOST_FIGURES - 1]
+    first, *others = diagnosed.statements
+    drawn = [other for other in others if drawing_of(other) is not None][: MOST_FIGURES - 1]
     is_drawn = drawing_of(first) is not None
     n_more = len(others) - len(drawn)
     return Excerpt(
         title=title,
-        paragraphs=found.sentences,
+        paragraphs=diagnosed.sentences,
         figures=(first, *drawn) if is_drawn else tuple(drawn),
         tables=() if is_drawn else (table_of(first),),
-        link=_link(found.path, page) if found.path.exists() else "",
+        link=_link(diagnosed.path, page) if diagnosed.path.exists() else "",
         n_more=n_more,
     )
 
@@ -152,9 +152,11 @@ def load_diagnosed(
         n_items = len(items)
         header = store.header(name)
         examined = tuple(store.findings(name, diagnostic.finding).values())
-    good = [one for one in examined if not isinstance(one.finding, Failed)]
+    good = [entry for entry in examined if not isinstance(entry.finding, Failed)]
     failed = Counter(
-        f"{one.finding.error}: {one.finding.message}" for one in examined if isinstance(one.finding, Failed)
+        f"{entry.finding.error}: {entry.finding.message}"
+        for entry in examined
+        if isinstance(entry.finding, Failed)
     )
     if not good:
         reason = f"; the most frequent reason: {failed.most_common(1)[0][0]}" if failed else ""
@@ -165,9 +167,9 @@ def load_diagnosed(
     ]
     views = diagnostic.views(selector=plan.selector, n_frames=plan.n_frames).values()
     sentences += [
-        f"Frames ranked by {one.selector}, at most {one.n_frames}." for one in views if one.is_ranked
+        f"Frames ranked by {view.selector}, at most {view.n_frames}." for view in views if view.is_ranked
     ]
-    kinds = {one.item.answer_kind for one in examined}
+    kinds = {entry.item.answer_kind for entry in examined}
     sentences.append(diagnosed_note(plan, kinds=kinds, prompts_digest=header.prompts_digest))
     if failed:
         error, n = failed.most_common(1)[0]
@@ -204,8 +206,10 @@ def write_diagnosed_json(diagnosed: Diagnosed, path: Path) -> None:
         "header": diagnosed.header,
         "plan": diagnosed.plan,
         "sentences": diagnosed.sentences,
-        "statements": [statement_as_json(one) for one in diagnosed.statements],
-        "findings": [{"item_id": one.item.item_id, "finding": one.finding} for one in diagnosed.examined],
+        "statements": [statement_as_json(statement) for statement in diagnosed.statements],
+        "findings": [
+            {"item_id": examined.item.item_id, "finding": examined.finding} for examined in diagnosed.examined
+        ],
     }
     write_file(path, msgspec.json.encode(whole) + b"\n")
 

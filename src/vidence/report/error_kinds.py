@@ -99,13 +99,13 @@ def draw(
     sheets.make_room(len(packet.rows))
     pictures: dict[tuple[str, str], str] = {}
     kept: dict[str, ContactSheet] = {}
-    for one in packet.key.drawn:
-        if one.is_wrong:
-            found = sheets.of(by_name[one.run], rows[one.run][one.item_id])
-            if found.sheet_id:
-                jpeg = sheets.sheets[found.sheet_id]
+    for reply in packet.key.drawn:
+        if reply.is_wrong:
+            pictured = sheets.of(by_name[reply.run], rows[reply.run][reply.item_id])
+            if pictured.sheet_id:
+                jpeg = sheets.sheets[pictured.sheet_id]
                 name = f"{PICTURES}/{hashlib.sha256(jpeg.jpeg).hexdigest()[:16]}.jpg"
-                pictures[one.run, one.item_id], kept[name] = name, jpeg
+                pictures[reply.run, reply.item_id], kept[name] = name, jpeg
     return make_packet(candidates, wanted, folders=folders, pictures=pictures), kept
 
 
@@ -135,11 +135,11 @@ def flows(
         DataError: a picture of the packet cannot be read.
     """
     images: dict[str, bytes] = {}
-    shown, drawn = packet.shown(), packet.key.reply_of()
-    made: dict[str, Flow[Labelled]] = {}
+    values, drawn = packet.shown(), packet.key.reply_of()
+    flows: dict[str, Flow[Labelled]] = {}
     for row in rows:
         parts = []
-        if name := shown[row].picture:
+        if name := values[row].picture:
             try:
                 data = read_bounded(folder / name)
             except OSError as error:
@@ -148,8 +148,8 @@ def flows(
             with open_image(data) as image:
                 parts.append(ImagePart(digest=digest, width_px=image.width, height_px=image.height))
             images[digest] = data
-        made[row] = label_row(shown[row], drawn[row], labeller=labeller, taxonomy=taxonomy, pictures=parts)
-    return made, images.__getitem__
+        flows[row] = label_row(values[row], drawn[row], labeller=labeller, taxonomy=taxonomy, pictures=parts)
+    return flows, images.__getitem__
 
 
 def write_labels(folder: Path, labels: Sequence[Label], *, labeller: str, by: By) -> Path:
@@ -166,20 +166,20 @@ def write_labels(folder: Path, labels: Sequence[Label], *, labeller: str, by: By
 # --------------------------------------------------------------------------- the report
 
 
-def write_report_page(found: LabelledPacket, path: Path, *, level: float) -> None:
+def write_report_page(packet: LabelledPacket, path: Path, *, level: float) -> None:
     """Write one page that loads nothing from elsewhere.
 
     Raises:
         StoreError: the file cannot be written.
     """
-    key = found.packet.key
+    key = packet.packet.key
     facts = {**key.runs, "level": level, **{name: getattr(key.draw, name) for name in ("taxonomy", "seed")}}
-    title = f"Kinds of errors: {found.taxonomy.title}"
-    section = Section(title=title, paragraphs=found.sentences, tables=found.tables)
+    title = f"Kinds of errors: {packet.taxonomy.title}"
+    section = Section(title=title, paragraphs=packet.sentences, tables=packet.tables)
     section.write_page(path, eyebrow="vidence errors", facts=(("Packet", facts),))
 
 
-def report_json(found: LabelledPacket) -> bytes:
+def report_json(packet: LabelledPacket) -> bytes:
     """Sentences and tables as one JSON object."""
-    values = {"runs": found.packet.key.runs, "taxonomy": found.taxonomy}
-    return said_as_json("errors report", sentences=found.sentences, tables=found.tables, values=values)
+    values = {"runs": packet.packet.key.runs, "taxonomy": packet.taxonomy}
+    return said_as_json("errors report", sentences=packet.sentences, tables=packet.tables, values=values)

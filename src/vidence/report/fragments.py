@@ -43,8 +43,8 @@ def run_fragment(run: Run, *, title: str, level: float = 0.95) -> str:
     """
     tables = all_tables(run, rng=np.random.default_rng(SEED), level=level)
     # The pages of diagnostics lie beside the run, where a piece of another page does not lead.
-    found = excerpts(run.folder, run.folder / "page", level=level)
-    diagnosed = tuple(one.without_link() for one in found)
+    pair = excerpts(run.folder, run.folder / "page", level=level)
+    diagnosed = tuple(excerpt.without_link() for excerpt in pair)
     view = view_of(run, tables, title=title, view_id="run", diagnosed=diagnosed)
     return render(_TEMPLATE, view=view, most_problems=MOST_PROBLEMS)
 
@@ -90,11 +90,11 @@ def question_fragment(item: Item) -> str:
 
 def reply_fragment(run: Run, row: Row) -> str:
     """What a run made of a question: the choices as shown to it, its reply and score."""
-    told = RunReply(run_id="", name="", row=row, sheet_id="", shown="", prompt_note=prompt_note(run, row))
-    return _entry_piece(row.item, told)
+    reply = RunReply(run_id="", name="", row=row, sheet_id="", shown="", prompt_note=prompt_note(run, row))
+    return _entry_piece(row.item, reply)
 
 
-def _entry_piece(item: Item, *told: RunReply) -> str:
-    entry = Entry(id="", item=item, told=told, tag_ids="", is_one_order=True)
+def _entry_piece(item: Item, *replies: RunReply) -> str:
+    entry = Entry(id="", item=item, told=replies, tag_ids="", is_one_order=True)
     browser = Browser(note="", entries=(entry,), statuses=(), tags=(), sheets={})
     return render(_TEMPLATE, entry=entry, browser=browser, **SAID_OF_TRIALS)

@@ -58,8 +58,8 @@ def eval_results(runs: Sequence[Run], *, task: str | None = None) -> str:
                 notes=_notes(run, score),
             )
         )
-    said: str = yaml_dump(eval_result_entries_to_yaml(entries), sort_keys=False)
-    return said
+    dump: str = yaml_dump(eval_result_entries_to_yaml(entries), sort_keys=False)
+    return dump
 
 
 def _place(run: Run, task: str | None) -> tuple[str, str, str | None]:
@@ -67,13 +67,13 @@ def _place(run: Run, task: str | None) -> tuple[str, str, str | None]:
     commit = _COMMIT.search(run.facts.benchmark_revision)
     revision = commit[0] if commit else None
     if task is not None:
-        said = _TASK.fullmatch(task)
-        if said is None:
+        match = _TASK.fullmatch(task)
+        if match is None:
             raise UsageError(
                 f"--hub-task is {task!r}; expected OWNER/NAME:TASK, a data set of the hub and a task of its "
                 "eval.yaml"
             )
-        return f"{said['owner']}/{said['name']}", said["task"], revision
+        return f"{match['owner']}/{match['name']}", match["task"], revision
     name = run.plan.benchmark
     release = None
     if is_known("benchmark", name):
@@ -93,7 +93,7 @@ def _score(run: Run) -> Estimate:
     Raises:
         UsageError: trials are missing, or wait for a judge, or the model never answered.
     """
-    found = headline_accuracy(run, draws=Draws(rng=np.random.default_rng(SEED)))
+    estimate = headline_accuracy(run, draws=Draws(rng=np.random.default_rng(SEED)))
     n_waiting = sum(row.correct is None and not row.item.is_hidden for row in run.rows)
     if run.no_score:
         why = run.no_score
@@ -104,19 +104,21 @@ def _score(run: Run) -> Estimate:
     elif n_waiting:
         replies = "1 reply waits" if n_waiting == 1 else f"{n_waiting:,} replies wait"
         why = f"{replies} for a judge; ask one with vidence judge"
-    elif found is None:
+    elif estimate is None:
         why = "it has no trials"
     else:
-        return found
+        return estimate
     raise UsageError(f"{run.folder} has no score to publish: {why}")
 
 
-def _notes(run: Run, found: Estimate) -> str:
-    said = [how_asked(run)]
-    if has_interval(found):
-        said.append(f"{100 * found.level:g} % interval {interval_text(found)}, {found.method}")
+def _notes(run: Run, estimate: Estimate) -> str:
+    notes = [how_asked(run)]
+    if has_interval(estimate):
+        notes.append(f"{100 * estimate.level:g} % interval {interval_text(estimate)}, {estimate.method}")
     chosen = [f"{key}={value}" for key, value in run.plan.where.items()]
     plan = run.plan
     if plan.limit or plan.sample or plan.sample_by or plan.subset or chosen:
-        said.append(f"a part of the questions ({run.facts.n_items:,}{''.join(', ' + one for one in chosen)})")
-    return "; ".join([*said, f"vidence {run.facts.vidence}"])
+        notes.append(
+            f"a part of the questions ({run.facts.n_items:,}{''.join(', ' + name for name in chosen)})"
+        )
+    return "; ".join([*notes, f"vidence {run.facts.vidence}"])

@@ -56,8 +56,8 @@ def write_inspect_log(run: Run, path: Path) -> None:
     header = _header(run, samples)
     contents: dict[str, object] = {
         "_journal/start.json": {key: header[key] for key in ("version", "eval", "plan")},
-        **{f"samples/{one['id']}_epoch_{one['epoch']}.json": one for one in samples},
-        "summaries.json": [_summary(one) for one in samples],
+        **{f"samples/{sample['id']}_epoch_{sample['epoch']}.json": sample for sample in samples},
+        "summaries.json": [_summary(sample) for sample in samples],
         "header.json": header,
     }
     began = _clock(run)
@@ -80,8 +80,8 @@ def _clock(run: Run) -> tuple[int, int, int, int, int, int]:
 
 def _id(run: Run, *more: object) -> str:
     """A name that is the same for the same run."""
-    told = json.dumps([run.facts.content_hash, run.facts.model_identity, run.facts.started_at, *more])
-    return hashlib.sha256(told.encode()).hexdigest()[:22]
+    message = json.dumps([run.facts.content_hash, run.facts.model_identity, run.facts.started_at, *more])
+    return hashlib.sha256(message.encode()).hexdigest()[:22]
 
 
 # --------------------------------------------------------------------------- the whole
@@ -102,7 +102,7 @@ def _header(run: Run, samples: Sequence[Fields]) -> dict[str, object]:
             "name": plan.benchmark,
             "location": plan.data,
             "samples": facts.n_items,
-            "sample_ids": list(dict.fromkeys(str(one["id"]) for one in samples)),
+            "sample_ids": list(dict.fromkeys(str(sample["id"]) for sample in samples)),
             "shuffled": False,
         },
         "model": facts.model_identity or plan.model,
@@ -141,18 +141,18 @@ def _generation(sampling: Sampling) -> dict[str, object]:
 
 
 def _results(run: Run) -> Fields:
-    found = headline_accuracy(run, draws=Draws(rng=np.random.default_rng(SEED)))
+    estimate = headline_accuracy(run, draws=Draws(rng=np.random.default_rng(SEED)))
     metrics: dict[str, object] = {}
-    if found is not None:
+    if estimate is not None:
         metrics["accuracy"] = {
             "name": "accuracy",
-            "value": found.value,
-            "metadata": {"average": run.plan.headline, "n": found.n, "clusters": found.n_clusters},
+            "value": estimate.value,
+            "metadata": {"average": run.plan.headline, "n": estimate.n, "clusters": estimate.n_clusters},
         }
-        if has_interval(found):
-            ends = {"low": found.low, "high": found.high}
+        if has_interval(estimate):
+            ends = {"low": estimate.low, "high": estimate.high}
             metrics.update(
-                (name, {"name": name, "value": end, "metadata": {"level": found.level}})
+                (name, {"name": name, "value": end, "metadata": {"level": estimate.level}})
                 for name, end in ends.items()
             )
     n_scored = sum(row.correct is not None for row in run.rows)
@@ -173,8 +173,8 @@ def _results(run: Run) -> Fields:
 
 def _usage_of(run: Run) -> Fields:
     replies = [reply for row in run.rows for reply in row.trial.replies]
-    read = sum(one.usage.input_tokens or 0 for one in replies)
-    written = sum(one.usage.output_tokens or 0 for one in replies)
+    read = sum(reply.usage.input_tokens or 0 for reply in replies)
+    written = sum(reply.usage.output_tokens or 0 for reply in replies)
     return {"input_tokens": read, "output_tokens": written, "total_tokens": read + written}
 
 
@@ -202,8 +202,8 @@ def _sample(run: Run, row: Row, record: Fields) -> dict[str, object]:
         sample["total_time"] = sample["working_time"] = trial.reply.latency_s
         sample["model_usage"] = {trial.reply.model or run.plan.model: _usage(run, row)}
     if isinstance(outcome := row.score.outcome, Failed):
-        said = f"{outcome.error} ({outcome.stage}): {outcome.message}"
-        sample["error"] = {"message": said, "traceback": said, "traceback_ansi": said}
+        message = f"{outcome.error} ({outcome.stage}): {outcome.message}"
+        sample["error"] = {"message": message, "traceback": message, "traceback_ansi": message}
     return sample
 
 
@@ -256,15 +256,15 @@ def _output(run: Run, row: Row) -> Fields:
 
 def _score(row: Row) -> Fields:
     outcome = row.score.outcome
-    said = f"read by {row.score.scorer}"
+    message = f"read by {row.score.scorer}"
     if isinstance(outcome, Answered):
-        said += f": {outcome.rule}" if outcome.rule else ""
+        message += f": {outcome.rule}" if outcome.rule else ""
     else:
-        said = f"{row.outcome}: {reason(row)}"
+        message = f"{row.outcome}: {reason(row)}"
     return {
         "value": row.correct,
         "answer": row.read or None,
-        "explanation": " ".join([said, *(v.reason or v.error for v in row.score.verdicts)]).strip(),
+        "explanation": " ".join([message, *(v.reason or v.error for v in row.score.verdicts)]).strip(),
         "metadata": {"outcome": row.outcome, "status": row.status, "points": row.score.points},
         "history": [],
     }

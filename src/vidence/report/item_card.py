@@ -187,12 +187,19 @@ def _rule(rule: BlindScore | None) -> tuple[Verdict, str]:
 
 def _forms(structures: Sequence[StructureFinding]) -> tuple[Verdict, str]:
     n = len(structures)
-    above = sorted((one for one in structures if one.verdict == "above"), key=lambda one: one.p_value)
-    n_untold = sum(one.verdict == "untold" for one in structures)
+    above = sorted(
+        (structure for structure in structures if structure.verdict == "above"),
+        key=lambda entry: entry.p_value,
+    )
+    n_untold = sum(structure.verdict == "untold" for structure in structures)
     finding = f"{len(above)} of {n} above guessing, {n_untold} cannot be told"
     if above:
         finding += f"; worst {above[0].name}: {above[0].says()}"
-    adjusted = holm([1.0 if one.same is None else one.same.p_value for one in structures]) if n else ()
+    adjusted = (
+        holm([1.0 if structure.same is None else structure.same.p_value for structure in structures])
+        if n
+        else ()
+    )
     p, worst = min(zip(adjusted, structures, strict=True), key=lambda pair: pair[0], default=(1.0, None))
     is_same = worst is not None and worst.same is not None and p < SMALL_P
     if worst is not None and worst.same is not None and is_same:
@@ -207,7 +214,9 @@ def _forms(structures: Sequence[StructureFinding]) -> tuple[Verdict, str]:
 def _fault_lines(card: Card) -> Iterator[Row]:
     n = len(card.audit.items)
     for key, (title, kinds) in _FAULTS.items():
-        worst = [next((r.severity for r in one.reasons if r.kind in kinds), "") for one in card.suspects]
+        worst = [
+            next((r.severity for r in suspect.reasons if r.kind in kinds), "") for suspect in card.suspects
+        ]
         n_severe, n_noted = worst.count("severe"), worst.count("note")
         n_warned = n_severe + worst.count("warning")
         verdict: Verdict = "bad" if n_severe or n_warned > LITTLE * n else "look" if n_warned else "good"
@@ -230,7 +239,7 @@ def write_audit(card: Card, folder: Path, *, with_page: bool) -> tuple[Path, ...
     own_folder(folder, ".vidence-audit")
     contents: dict[str, str | bytes] = {
         JSON: audit_json(card),
-        SUSPECTS_JSONL: b"".join(msgspec.json.encode(one) + b"\n" for one in card.suspects),
+        SUSPECTS_JSONL: b"".join(msgspec.json.encode(suspect) + b"\n" for suspect in card.suspects),
         SUSPECTS_CSV: suspects_csv(card.suspects),
     }
     if with_page:
@@ -248,7 +257,7 @@ def audit_json(card: Card) -> bytes:
         "sentences": card.sentences(),
         "problems": card.audit.problems,
         "notes": card.audit.notes,
-        "statements": [statement_as_json(one) for one in card.statements()],
+        "statements": [statement_as_json(statement) for statement in card.statements()],
         "groups": card.audit.twins.groups,
         "suspects": card.suspects,
     }
@@ -270,8 +279,15 @@ def audit_page(card: Card) -> str:
 def suspects_csv(suspects: tuple[Suspect, ...]) -> str:
     """One line for each reason."""
     rows = [
-        (one.item_id, one.video_id, reason.severity, reason.kind, reason.says, " ".join(reason.others))
-        for one in suspects
-        for reason in one.reasons
+        (
+            suspect.item_id,
+            suspect.video_id,
+            reason.severity,
+            reason.kind,
+            reason.says,
+            " ".join(reason.others),
+        )
+        for suspect in suspects
+        for reason in suspect.reasons
     ]
     return csv_text([("item_id", "video_id", "severity", "kind", "reason", "others"), *rows])

@@ -143,13 +143,13 @@ def read_calibration(path: Path) -> Calibration:
     return read_json(path, Calibration, advice=advice)
 
 
-def doubts(found: Calibration, items: Sequence[Item]) -> dict[str, str]:
+def doubts(calibration: Calibration, items: Sequence[Item]) -> dict[str, str]:
     """Why the keys of some questions are doubtful, by their ids.
 
     Raises:
         UsageError: none of the questions is one that was calibrated.
     """
-    known = {(one.item_id, one.digest): one for one in found.items}
+    known = {(item.item_id, item.digest): item for item in calibration.items}
     same = [known[key] for i in items if (key := (i.item_id, question_digest(i))) in known]
     if not same:
         raise UsageError(
@@ -157,42 +157,45 @@ def doubts(found: Calibration, items: Sequence[Item]) -> dict[str, str]:
             "each has another text, choices or answer now; calibrate runs on these questions"
         )
     return {
-        one.item_id: f"right answers ({percent(one.right)} %) fall as the ability of models rises (p "
-        f"{one.p_value:.2g}): the key may be wrong, or the question a trap"
-        for one in same
-        if one.is_doubtful
+        item.item_id: f"right answers ({percent(item.right)} %) fall as the ability of models rises (p "
+        f"{item.p_value:.2g}): the key may be wrong, or the question a trap"
+        for item in same
+        if item.is_doubtful
     }
 
 
-def sentences(found: Calibration) -> tuple[str, ...]:
+def sentences(calibration: Calibration) -> tuple[str, ...]:
     """What was calibrated, and how many keys are doubtful."""
-    n, n_runs = len(found.items), len(found.runs)
-    n_doubtful = sum(one.is_doubtful for one in found.items)
-    said = (
+    n, n_runs = len(calibration.items), len(calibration.runs)
+    n_doubtful = sum(item.is_doubtful for item in calibration.items)
+    sentences = (
         f"{several(n_doubtful, 'key')} doubtful: right answers fall as ability rises (p below {DOUBTFUL}). "
-        f"Were every key right, about {found.false_alarms * n:.0f} would be by chance (simulated with these "
+        f"Were every key right, about {calibration.false_alarms * n:.0f} would be by chance "
+        "(simulated with these "
         f"runs; {DOUBTFUL * n:.0f} if ability did not matter)."
     )
     if not n_doubtful and math.comb(n_runs, n_runs // 2) * DOUBTFUL < 1:
-        said = f"{n_runs} runs cannot make a key doubtful (p below {DOUBTFUL}) by right or wrong; 9 can."
-    return f"{n:,} questions calibrated by {n_runs} runs.", said
+        sentences = f"{n_runs} runs cannot make a key doubtful (p below {DOUBTFUL}) by right or wrong; 9 can."
+    return f"{n:,} questions calibrated by {n_runs} runs.", sentences
 
 
-def items_table(found: Calibration) -> Table:
+def items_table(calibration: Calibration) -> Table:
     """The doubtful keys, and the hardest of the other questions."""
-    n, n_all = sum(one.is_doubtful for one in found.items), len(found.items)
-    listed = (*found.items[: min(n, _MOST_LISTED)], *found.items[n : n + _MOST_LISTED])
+    n, n_all = sum(item.is_doubtful for item in calibration.items), len(calibration.items)
+    listed = (*calibration.items[: min(n, _MOST_LISTED)], *calibration.items[n : n + _MOST_LISTED])
     return tabulate(
         "items",
         "Doubtful keys, and the hardest of the other questions",
         label="question",
-        rows=lines((one.item_id, one) for one in listed),
+        rows=lines((item.item_id, item) for item in listed),
         measures=(
-            words("key", lambda one: "doubtful" if one.is_doubtful else ""),
-            share("right", lambda one: one.right, note="mean of the runs"),
-            number("difficulty", lambda one: one.difficulty, note="log-odds of being wrong at mean ability"),
-            number("discrimination", lambda one: one.discrimination, note="log-odds by unit of ability"),
-            p_value("p", lambda one: one.p_value, note="of right answers not falling with ability"),
+            words("key", lambda item: "doubtful" if item.is_doubtful else ""),
+            share("right", lambda item: item.right, note="mean of the runs"),
+            number(
+                "difficulty", lambda item: item.difficulty, note="log-odds of being wrong at mean ability"
+            ),
+            number("discrimination", lambda item: item.discrimination, note="log-odds by unit of ability"),
+            p_value("p", lambda item: item.p_value, note="of right answers not falling with ability"),
         ),
         notes=(f"At most {_MOST_LISTED} of both: {n:,} keys are doubtful, and {n_all - n:,} are not.",),
     )
@@ -235,10 +238,10 @@ def cross_validated(
         for n in sizes:
             draws = [rng.choice(n_items, n, replace=False) for _ in range(_N_DRAWS)]
             for method, chosen in (("anchors", [anchors(model, n)]), ("random-model", draws)):
-                found = [
+                predicteds = [
                     predicted(scores[at], model.curves[at], weights=weights[at], whole=whole) for at in chosen
                 ]
-                misses[n][method].append([value - true for value in found])
+                misses[n][method].append([value - true for value in predicteds])
             means = [np.average(scores[at], weights=weights[at]) for at in draws]
             misses[n]["random"].append([float(value - true) for value in means])
     return {n: {method: np.array(of) for method, of in some.items()} for n, some in misses.items()}
@@ -266,13 +269,13 @@ def chosen_subset(paired: PairedRuns, n: int, misses: Misses) -> Subset:
         )
     model, (average, groups) = calibrate(paired.values), _average(paired)
     weights, chosen = mean_weights(groups, len(paired.items)), anchors(model, n)
-    means = [ClusteredMean.of(one, clusters=paired.clusters, groups=groups) for one in paired.values.T]
+    means = [ClusteredMean.of(entry, clusters=paired.clusters, groups=groups) for entry in paired.values.T]
     return Subset(
         average=average,
         n_items=len(paired.items),
         n_runs=len(paired.runs),
         error=rmse(misses, "anchors") / 100,
-        sampling=float(np.mean([one.error for one in means])),
+        sampling=float(np.mean([mean.error for mean in means])),
         whole=tuple(np.round(weights @ model.curves, 6).tolist()),
         digests={item.item_id: question_digest(item) for item in (paired.items[i] for i in chosen)},
         weights=tuple(weights[chosen].tolist()),
@@ -344,21 +347,23 @@ def subset_tables(run: Run, *, draws: Draws) -> tuple[Table, ...]:
     """The predicted full score beside the raw one of the anchors; nothing of a run without a subset."""
     if not run.plan.subset:
         return ()
-    subset, found = predicted_score(run, level=draws.level)
+    subset, estimate = predicted_score(run, level=draws.level)
     raw = f"the {len(subset.digests):,} anchors that {subset.n_runs} other runs chose, alone"
     labels = {"predicted": f"all {subset.n_items:,} questions, predicted", "raw": raw}
-    rows = lines((("predicted", found), ("raw", headline_accuracy(run, draws=draws))), labels)
-    measures = (share("accuracy", lambda one: one),)
+    rows = lines((("predicted", estimate), ("raw", headline_accuracy(run, draws=draws))), labels)
+    measures = (share("accuracy", lambda entry: entry),)
     return (tabulate("subset", "Predicted full score", label="score", rows=rows, measures=measures),)
 
 
 def prediction_sentence(run: Run, *, level: float = 0.95) -> str:
     """What a run of a subset predicts of the full score."""
-    subset, found = predicted_score(run, level=level)
-    if found is None:
+    subset, estimate = predicted_score(run, level=level)
+    if estimate is None:
         return "The full score is predicted once every question of the subset has a score."
     return (
-        f"Predicted score on all {subset.n_items:,} questions: {percent(found.value)} % ({100 * level:g} % "
-        f"interval {interval_text(found)}: error of cross-validation over {subset.n_runs} other runs, and of "
+        f"Predicted score on all {subset.n_items:,} questions: {percent(estimate.value)} % "
+        f"({100 * level:g} % "
+        f"interval {interval_text(estimate)}: error of cross-validation over {subset.n_runs} "
+        "other runs, and of "
         "sampling). What follows is of the anchors alone, which are no fair sample."
     )

@@ -187,8 +187,8 @@ def _kappa(
 ) -> Estimate | None:
     if not len(ours):
         return None
-    found = cohen_kappa(_said(ours), _said(theirs), clusters=clusters, rng=rng, settings=_DRAWS)
-    return None if math.isnan(found.value) else found
+    estimate = cohen_kappa(_said(ours), _said(theirs), clusters=clusters, rng=rng, settings=_DRAWS)
+    return None if math.isnan(estimate.value) else estimate
 
 
 def _pearson(
@@ -267,21 +267,21 @@ def wins(
     pairs, judged = _outcomes(replies, np.where(is_judged, ours, math.nan))
     if not pairs:
         return None
-    said = np.array([np.sign(votes.get(pair, theirs[pair[0]] - theirs[pair[1]])) for pair in pairs])
+    values = np.array([np.sign(votes.get(pair, theirs[pair[0]] - theirs[pair[1]])) for pair in pairs])
     clusters = [replies.clusters[a] for a, _ in pairs]
-    both = (judged != 0) & (said != 0)
+    both = (judged != 0) & (values != 0)
     decided = None
     if both.any():
         chosen = [clusters[i] for i in np.flatnonzero(both)]
-        decided = mean_interval(judged[both] == said[both], clusters=chosen)
+        decided = mean_interval(judged[both] == values[both], clusters=chosen)
     return Wins(
         judge=judge.name,
         basis=basis,
         n=len(pairs),
         n_decided=int(both.sum()),
-        n_ties_people=int((said == 0).sum()),
+        n_ties_people=int((values == 0).sum()),
         n_ties_judge=int((judged == 0).sum()),
-        same=mean_interval(judged == said, clusters=clusters),
+        same=mean_interval(judged == values, clusters=clusters),
         decided=decided,
     )
 
@@ -308,13 +308,13 @@ def standings(
     for judge in judges:
         values = np.where(judge.is_left, math.nan, judge.values)
         marked.append((judge.name, _finer(judge.points, values)))
-    found = []
+    standings = []
     for place, (by, values) in enumerate(marked):
         pairs, results = _outcomes(replies, values)
-        said = dict(zip(pairs, results.tolist(), strict=True)) | ({} if place else dict(votes))
-        if said:
-            found.append(_standing(replies, by, said))
-    return tuple(found)
+        entries = dict(zip(pairs, results.tolist(), strict=True)) | ({} if place else dict(votes))
+        if entries:
+            standings.append(_standing(replies, by, entries))
+    return tuple(standings)
 
 
 def _finer(points: Numbers, marks: Numbers) -> Numbers:
@@ -323,13 +323,13 @@ def _finer(points: Numbers, marks: Numbers) -> Numbers:
     return np.where(has, points, math.nan) if np.isfinite(points[has]).all() else marks
 
 
-def _standing(replies: Replies, by: str, said: Mapping[tuple[int, int], float]) -> Standing:
+def _standing(replies: Replies, by: str, values: Mapping[tuple[int, int], float]) -> Standing:
     try:
         strengths = bradley_terry(
-            [replies.runs[a] for a, _ in said],
-            [replies.runs[b] for _, b in said],
-            outcomes=(np.sign(list(said.values())) + 1) / 2,
-            clusters=[replies.clusters[a] for a, _ in said],
+            [replies.runs[a] for a, _ in values],
+            [replies.runs[b] for _, b in values],
+            outcomes=(np.sign(list(values.values())) + 1) / 2,
+            clusters=[replies.clusters[a] for a, _ in values],
         )
     except UsageError as error:
         return Standing(by=by, strengths=None, why=str(error))
@@ -356,14 +356,14 @@ def order(replies: Replies, judge: JudgeVerdicts, *, rng: np.random.Generator) -
 
     def tau(weights: Numbers) -> Numbers:
         ours, theirs = weights @ sums[0], weights @ sums[1]
-        signs = [np.sign((one[:, :, None] - one[:, None, :]).round(9)) for one in (ours, theirs)]
+        signs = [np.sign((entry[:, :, None] - entry[:, None, :]).round(9)) for entry in (ours, theirs)]
         is_same.append((signs[0] == signs[1]).all(axis=(1, 2)))
         return kendall_tau(ours.round(9), theirs.round(9))
 
     size = (int(kept.sum()), len(names))
-    found = bootstrap(tau, size=size, name="Kendall's tau-b of the models", rng=rng, settings=_DRAWS)
+    estimate = bootstrap(tau, size=size, name="Kendall's tau-b of the models", rng=rng, settings=_DRAWS)
     draws = np.concatenate(is_same[1:]) if len(is_same) > 1 else is_same[0]
-    return Order(judge=judge.name, n=size[0], tau=found, same_order=float(draws.mean()))
+    return Order(judge=judge.name, n=size[0], tau=estimate, same_order=float(draws.mean()))
 
 
 # --------------------------------------------------------------------------- level, own family
@@ -371,7 +371,7 @@ def order(replies: Replies, judge: JudgeVerdicts, *, rng: np.random.Generator) -
 
 def levels(replies: Replies, judges: Sequence[JudgeVerdicts]) -> tuple[Level, ...]:
     """By how much each judge is kinder than people, for each model; Holm over all."""
-    found = []
+    levels = []
     for judge in judges:
         for run in replies.names:
             at = _at(replies, judge) & (np.array(replies.runs) == run)
@@ -380,7 +380,7 @@ def levels(replies: Replies, judges: Sequence[JudgeVerdicts]) -> tuple[Level, ..
             ours, theirs = judge.counted[at], replies.people[at]
             mean = ClusteredMean.of(ours - theirs, clusters=replies.clusters_at(at))
             difference, p_value = mean.difference(name="judge less people")
-            found.append(
+            levels.append(
                 Level(
                     judge=judge.name,
                     run=run,
@@ -390,7 +390,7 @@ def levels(replies: Replies, judges: Sequence[JudgeVerdicts]) -> tuple[Level, ..
                     p_value=p_value,
                 )
             )
-    return _with_holm(found)
+    return _with_holm(levels)
 
 
 def self_preferences(
@@ -407,21 +407,21 @@ def self_preferences(
     Departs: the paper does not say how; the difference is taken at the same verdict of people, since that of
         judge less people is not 0 for a fair judge that errs, where its family is right more often.
     """
-    found = []
+    preferences = []
     for judge in judges:
         family = families[judge.model]
         at = _at(replies, judge) & np.isfinite(judge.values)
         is_own = np.array([families[run] == family for run in replies.runs])
         n_own, n_others = int((at & is_own).sum()), int((at & ~is_own).sum())
-        one = SelfPreference(judge=judge.name, family=family, n_own=n_own, n_others=n_others)
+        preference = SelfPreference(judge=judge.name, family=family, n_own=n_own, n_others=n_others)
         if n_own and n_others:
-            one = _preferring(one, replies, judge, at=at, is_own=is_own)
-        found.append(one)
-    return _with_holm(found)
+            preference = _preferring(preference, replies, judge, at=at, is_own=is_own)
+        preferences.append(preference)
+    return _with_holm(preferences)
 
 
 def _preferring(
-    one: SelfPreference,
+    preference: SelfPreference,
     replies: Replies,
     judge: JudgeVerdicts,
     *,
@@ -431,30 +431,30 @@ def _preferring(
     verdicts, people, own = judge.values[at], replies.people[at], is_own[at]
     clusters = replies.clusters_at(at)
     shares: dict[str, float] = {}
-    for said, value in (("right", 1.0), ("wrong", 0.0)):
+    for message, value in (("right", 1.0), ("wrong", 0.0)):
         inside = people == value
         if (inside & own).any() and (inside & ~own).any():
-            shares[said] = float((inside & own).sum())
+            shares[message] = float((inside & own).sum())
     at_same = None
     if shares:
-        weights = {f"own, {said}": n / sum(shares.values()) for said, n in shares.items()}
-        weights |= {f"others, {said}": -n / sum(shares.values()) for said, n in shares.items()}
+        weights = {f"own, {words}": n / sum(shares.values()) for words, n in shares.items()}
+        weights |= {f"others, {words}": -n / sum(shares.values()) for words, n in shares.items()}
         groups = [
             f"{'own' if o else 'others'}, {'right' if p else 'wrong'}"
             for o, p in zip(own, people, strict=True)
         ]
         name = "own family less others where people say the same"
         at_same = contrast(verdicts, clusters=clusters, groups=groups, weights=weights, name=name)
-    return msgspec.structs.replace(one, at_same=at_same)
+    return msgspec.structs.replace(preference, at_same=at_same)
 
 
-def _with_holm(found: Sequence[TestedT]) -> tuple[TestedT, ...]:
+def _with_holm(entries: Sequence[TestedT]) -> tuple[TestedT, ...]:
     """The same with p-values that are adjusted for all that were tested."""
-    p_values = [one.p_value for one in found if not math.isnan(one.p_value)]
+    p_values = [entry.p_value for entry in entries if not math.isnan(entry.p_value)]
     adjusted = iter(holm(p_values) if p_values else ())
     return tuple(
-        one if math.isnan(one.p_value) else msgspec.structs.replace(one, p_holm=next(adjusted))
-        for one in found
+        entry if math.isnan(entry.p_value) else msgspec.structs.replace(entry, p_holm=next(adjusted))
+        for entry in entries
     )
 
 
@@ -467,15 +467,17 @@ def arms(replies: Replies, judges: Sequence[JudgeVerdicts]) -> tuple[Arms, ...]:
     Source: HumanPCR, section 4.4: with the annotated reasoning r rises from .642 to .689.
     Departs: paired by reply, and the difference is that of the agreement.
     """
-    found = []
+    arms = []
     for first, second in combinations(judges, 2):
         at = _at(replies, first) & _at(replies, second)
         if first.model != second.model or not at.any():
             continue
-        hits = [(one.values[at] == replies.people[at]).astype(np.float64) for one in (first, second)]
+        hits = [
+            (verdicts.values[at] == replies.people[at]).astype(np.float64) for verdicts in (first, second)
+        ]
         mean = ClusteredMean.of(hits[0] - hits[1], clusters=replies.clusters_at(at))
         difference, p_value = mean.difference(name="difference of agreement")
-        found.append(
+        arms.append(
             Arms(
                 model=first.model,
                 first=first.protocol,
@@ -484,4 +486,4 @@ def arms(replies: Replies, judges: Sequence[JudgeVerdicts]) -> tuple[Arms, ...]:
                 p_value=p_value,
             )
         )
-    return _with_holm(found)
+    return _with_holm(arms)

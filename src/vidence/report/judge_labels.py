@@ -62,10 +62,10 @@ class Labels:
 
     def of_replies(self) -> dict[Key, list[Label]]:
         """The labels of each reply."""
-        found: dict[Key, list[Label]] = {}
+        replies: dict[Key, list[Label]] = {}
         for label in self.labels:
-            found.setdefault(label.key, []).append(label)
-        return found
+            replies.setdefault(label.key, []).append(label)
+        return replies
 
 
 def majority(labels: Sequence[Label]) -> float | None:
@@ -99,7 +99,7 @@ def read_labels(path: Path, *, names: Mapping[str, str], replies: frozenset[Key]
         UsageError: nothing is left.
     """
     table = read_rows(path, what="labels of people")
-    found: list[Label] = []
+    labels: list[Label] = []
     unknown: list[str] = []
     seen: dict[tuple[Key, str], str] = {}
     for line, row in table.lines:
@@ -116,16 +116,16 @@ def read_labels(path: Path, *, names: Mapping[str, str], replies: frozenset[Key]
                 f"{place}: {label.rater!r} has labelled item {label.item_id!r} of {label.run!r}, repeat "
                 f"{label.repeat}, before ({before.removeprefix(f'{path}, ')}); keep one of the two"
             )
-        found.append(label)
+        labels.append(label)
     if unknown:
         raise DataError(
             f"{several(len(unknown), 'label')} of replies that are not there: "
             f"{some(unknown, most=_SHOWN, between='; ')}. "
             "Mend the file, or name the runs that they are about"
         )
-    if not found:
+    if not labels:
         raise UsageError(f"{path} holds no label of a reply in these runs; known are {_known(names)}")
-    return Labels(labels=tuple(found))
+    return Labels(labels=tuple(labels))
 
 
 def _known(names: Mapping[str, str]) -> str:
@@ -208,10 +208,10 @@ def run_by_name(names: Sequence[str], others: Sequence[Sequence[str]]) -> dict[s
         names: what each run is called here.
         others: for each run the other words for it, such as its model; words for two runs are for none.
     """
-    found = {name: name for name in names}
+    values = {name: name for name in names}
     for word, name in _single(names, others):
-        found.setdefault(word, name)
-    return found
+        values.setdefault(word, name)
+    return values
 
 
 def _single(names: Sequence[str], others: Sequence[Sequence[str]]) -> Iterator[tuple[str, str]]:

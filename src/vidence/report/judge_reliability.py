@@ -146,8 +146,8 @@ def protocol_name(line: JudgedReply) -> str:
         return line.judge
     # Two sets of imported words can differ in the question alone; lines of earlier versions have no digest.
     whose, _, digest = line.words.partition(" ")
-    said = {"authors": "authors' words", "unchecked": "imported words"}.get(whose, f"words {whose}")
-    return f"{line.judge}, {said}" + (f" {digest}" if digest else "")
+    name = {"authors": "authors' words", "unchecked": "imported words"}.get(whose, f"words {whose}")
+    return f"{line.judge}, {name}" + (f" {digest}" if digest else "")
 
 
 def _judges(keys: Sequence[Key], lines: Sequence[JudgedReply]) -> tuple[figures.JudgeVerdicts, ...]:
@@ -214,19 +214,19 @@ def families_of(runs: Sequence[Run], models: Sequence[str], *, given: Mapping[st
     """
     names, words = names_of(runs)
     specs = dict(zip(names, (run.plan.model for run in runs), strict=True)) | {m: m for m in models}
-    found = {name: family_of(spec) for name, spec in specs.items()}
+    families = {name: family_of(spec) for name, spec in specs.items()}
     known = words | {short_name(m): m for m in models} | {m: m for m in models}
     for name, family in given.items():
-        if name not in known and name not in found:
+        if name not in known and name not in families:
             raise UsageError(
                 f"--family {name}={family}: neither a run nor a judge model is called {name!r}; known are "
-                f"{', '.join(found)}"
+                f"{', '.join(families)}"
             )
-        for one in {name, known.get(name, name)} & set(found):
-            found[one] = family.casefold()
+        for word in {name, known.get(name, name)} & set(families):
+            families[word] = family.casefold()
         # A model may answer and judge; one word for both means both.
-        found |= {one: family.casefold() for one in found if specs[one] == name}
-    return found
+        families |= {other: family.casefold() for other in families if specs[other] == name}
+    return families
 
 
 # --------------------------------------------------------------------------- all figures
@@ -236,7 +236,7 @@ def examine(given: Material, *, families: Mapping[str, str], rng: np.random.Gene
     """Every figure that the material allows; without labels of people only the scores by each judge."""
     replies, judges, labels = given.replies, given.judges, given.labels
     votes = _votes(given)
-    found = Judges(
+    result = Judges(
         n_replies=len(given.keys),
         n_labelled=int(np.isfinite(given.means).sum()),
         n_tied=given.n_tied,
@@ -247,9 +247,9 @@ def examine(given: Material, *, families: Mapping[str, str], rng: np.random.Gene
         notes=_notes(given),
     )
     if labels is None:
-        return found
+        return result
     return msgspec.structs.replace(
-        found,
+        result,
         agreement=_there(figures.agreement(replies, judge, rng=rng) for judge in judges),
         wins=_there(figures.wins(replies, judge, people=given.means, votes=votes) for judge in judges),
         orders=_there(figures.order(replies, judge, rng=rng) for judge in judges),
@@ -260,20 +260,20 @@ def examine(given: Material, *, families: Mapping[str, str], rng: np.random.Gene
 
 
 def _there(some: Iterator[T | None]) -> tuple[T, ...]:
-    return tuple(one for one in some if one is not None)
+    return tuple(entry for entry in some if entry is not None)
 
 
 def _votes(given: Material) -> dict[tuple[int, int], float]:
     """For pairs of replies to one question: how many raters more find the first better than the second."""
     position = {key: i for i, key in enumerate(given.keys)}
-    found: Counter[tuple[int, int]] = Counter()
+    counts: Counter[tuple[int, int]] = Counter()
     for label in given.labels.labels if given.labels else ():
-        one = position[label.key]
+        number = position[label.key]
         for run, vote in (*((run, 1) for run in label.beats), *((run, 0) for run in label.ties)):
             other = position.get((run, label.item_id, label.repeat))
             if other is not None:
-                found[min(one, other), max(one, other)] += vote if one < other else -vote
-    return dict(found)
+                counts[min(number, other), max(number, other)] += vote if number < other else -vote
+    return dict(counts)
 
 
 def _scores(given: Material) -> Iterator[ModelScore]:

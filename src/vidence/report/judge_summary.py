@@ -129,8 +129,8 @@ def _marks(run: Run) -> Table:
         given = [row.score.points for row in some if row.score.points is not None]
         mean = Aggregate.of(some, of_points=True).estimate(Draws(rng=np.random.default_rng(SEED)))
         contrary = (n_contradictions(row.score for row in some),) if has_contrary else ()
-        found = (len(some), len(some) / len(run.rows), _mean(values), _points(given, mean), *contrary)
-        rows.append(TableRow(key=f"{kind}:{name}", label=_KINDS[kind].format(name), values=found))
+        marks = (len(some), len(some) / len(run.rows), _mean(values), _points(given, mean), *contrary)
+        rows.append(TableRow(key=f"{kind}:{name}", label=_KINDS[kind].format(name), values=marks))
     return Table(
         name="judges",
         title="Who scored the replies",
@@ -154,9 +154,9 @@ def _marks(run: Run) -> Table:
 
 def _members(judged: Sequence[Row]) -> Table:
     rows = []
-    said = [v for row in judged for v in (*row.score.verdicts, *row.score.unanswered)]
-    for model, name in short_names(v.judge_model for v in said).items():
-        verdicts = [v for v in said if v.judge_model == model]
+    entries = [v for row in judged for v in (*row.score.verdicts, *row.score.unanswered)]
+    for model, name in short_names(v.judge_model for v in entries).items():
+        verdicts = [v for v in entries if v.judge_model == model]
         values = [v.value for v in verdicts if v.value is not None]
         temperatures = dict.fromkeys(_temperature(v.temperature) for v in verdicts)
         given = _points([v.points for v in verdicts if v.points is not None])

@@ -37,75 +37,84 @@ from vidence.tables.table import (
 
 T = TypeVar("T")
 _TESTED: tuple[Measure[Level | SelfPreference | Arms], ...] = (
-    difference("difference", lambda one: one.difference, "difference, points"),
-    p_value("p", lambda one: one.p_value),
-    p_value("p-holm", lambda one: one.p_holm, "p, Holm", note="adjusted over the rows of this table"),
+    difference("difference", lambda entry: entry.difference, "difference, points"),
+    p_value("p", lambda entry: entry.p_value),
+    p_value("p-holm", lambda entry: entry.p_holm, "p, Holm", note="adjusted over the rows of this table"),
 )
 _JUDGE = Column(key="judge", title="judge")
 _CLEAR = 0.05
 
 
-def section(found: Judges) -> Section:
+def section(judges: Judges) -> Section:
     """All of it as a part of a page."""
     title = "How far the judges can be relied on"
-    return Section(title=title, paragraphs=sentences(found), tables=tuple(tables(found)))
+    return Section(title=title, paragraphs=sentences(judges), tables=tuple(tables(judges)))
 
 
-def sentences(found: Judges) -> tuple[str, ...]:
+def sentences(result: Judges) -> tuple[str, ...]:
     """What was judged, who agrees best with people, and who favours its own family."""
-    judges = several(len(found.judges), "judge")
-    first = f"{judges} on {found.n_replies:,} stored replies"
-    if found.raters:
-        tied = f" ({found.n_tied:,} with raters tied are left out)" if found.n_tied else ""
-        first += f", {found.n_labelled:,} labelled by {several(len(found.raters), 'rater')}{tied}"
-    said = [f"{first}.", *_best(found)]
-    said += [
-        f"{one.judge} favours its own family ({one.family}) by "
-        f"{number_text(one.at_same.estimate.value, 'difference')} points where people say the same."
-        for one in found.own
-        if one.at_same is not None and one.p_holm < _CLEAR and one.at_same.estimate.value > 0
+    judges = several(len(result.judges), "judge")
+    first = f"{judges} on {result.n_replies:,} stored replies"
+    if result.raters:
+        tied = f" ({result.n_tied:,} with raters tied are left out)" if result.n_tied else ""
+        first += f", {result.n_labelled:,} labelled by {several(len(result.raters), 'rater')}{tied}"
+    sentences = [f"{first}.", *_best(result)]
+    sentences += [
+        f"{preference.judge} favours its own family ({preference.family}) by "
+        f"{number_text(preference.at_same.estimate.value, 'difference')} points where people say the same."
+        for preference in result.own
+        if preference.at_same is not None
+        and preference.p_holm < _CLEAR
+        and preference.at_same.estimate.value > 0
     ]
-    said += [f"No strengths by {one.by}: {one.why}." for one in found.standings if one.why]
-    return (*said, *found.notes)
+    sentences += [
+        f"No strengths by {standing.by}: {standing.why}." for standing in result.standings if standing.why
+    ]
+    return (*sentences, *result.notes)
 
 
-def _best(found: Judges) -> Iterator[str]:
-    if found.agreement:
-        best = max(found.agreement, key=lambda one: one.same.value)
+def _best(judges: Judges) -> Iterator[str]:
+    if judges.agreement:
+        best = max(judges.agreement, key=lambda agreement: agreement.same.value)
         yield f"{best.judge} agrees with people on {percent(best.same.value)} % of {best.n:,} replies."
 
 
 # --------------------------------------------------------------------------- tables
 
 
-def tables(found: Judges) -> Iterator[Table]:
+def tables(judges: Judges) -> Iterator[Table]:
     """Every table that has a row."""
-    made = (
-        _agreement(found),
-        _wins(found),
-        _standings(found),
-        _orders(found),
-        _levels(found),
-        _own(found),
-        _arms(found),
-        _scores(found),
+    tables = (
+        _agreement(judges),
+        _wins(judges),
+        _standings(judges),
+        _orders(judges),
+        _levels(judges),
+        _own(judges),
+        _arms(judges),
+        _scores(judges),
     )
-    return (table for table in made if table.rows)
+    return (table for table in tables if table.rows)
 
 
-def _agreement(found: Judges) -> Table:
+def _agreement(judges: Judges) -> Table:
     return tabulate(
         "judges-people",
         "Judges against people",
         label=_JUDGE,
-        rows=lines((one.judge, one) for one in found.agreement),
+        rows=lines((agreement.judge, agreement) for agreement in judges.agreement),
         measures=(
-            count("n", lambda one: one.n, "replies"),
-            count("without", lambda one: one.n_without, "no verdict", note="they count as not the same"),
-            share("share", lambda one: one.same, "same"),
-            _points("kappa", lambda one: _bare(one.kappa), "Cohen's kappa"),
-            _points("phi", lambda one: one.phi, "r", note="Pearson's, of right and wrong"),
-            _points("points", lambda one: one.points, "r of points", note="Pearson's, 0 to 4"),
+            count("n", lambda agreement: agreement.n, "replies"),
+            count(
+                "without",
+                lambda agreement: agreement.n_without,
+                "no verdict",
+                note="they count as not the same",
+            ),
+            share("share", lambda agreement: agreement.same, "same"),
+            _points("kappa", lambda agreement: _bare(agreement.kappa), "Cohen's kappa"),
+            _points("phi", lambda agreement: agreement.phi, "r", note="Pearson's, of right and wrong"),
+            _points("points", lambda agreement: agreement.points, "r of points", note="Pearson's, 0 to 4"),
         ),
         notes=("Each judge against the majority of the raters.",),
         figure="shares",
@@ -121,27 +130,29 @@ def _bare(estimate: Estimate | None) -> Value | Cell:
     return None if estimate is None else Cell(value=estimate, detail=None if has_interval(estimate) else "")
 
 
-def _wins(found: Judges) -> Table:
+def _wins(judges: Judges) -> Table:
     return tabulate(
         "judges-wins",
         "Who wins a pair of models on a question",
         label=_JUDGE,
-        rows=lines((one.judge, one) for one in found.wins),
+        rows=lines((win.judge, win) for win in judges.wins),
         measures=(
-            words("basis", lambda one: one.basis, "by"),
-            count("n", lambda one: one.n, "pairs"),
-            share("same", lambda one: one.same, "all pairs", note="a tie is a third outcome"),
-            count("n-decided", lambda one: one.n_decided, "both decide"),
-            share("decided", lambda one: one.decided, "where both decide"),
-            count("ties-people", lambda one: one.n_ties_people, "tied by people"),
-            count("ties-judge", lambda one: one.n_ties_judge, "tied by the judge"),
+            words("basis", lambda wins: wins.basis, "by"),
+            count("n", lambda wins: wins.n, "pairs"),
+            share("same", lambda wins: wins.same, "all pairs", note="a tie is a third outcome"),
+            count("n-decided", lambda wins: wins.n_decided, "both decide"),
+            share("decided", lambda wins: wins.decided, "where both decide"),
+            count("ties-people", lambda wins: wins.n_ties_people, "tied by people"),
+            count("ties-judge", lambda wins: wins.n_ties_judge, "tied by the judge"),
         ),
         notes=("Each two models on each question: won, lost or tied, by people and by the judge.",),
     )
 
 
-def _standings(found: Judges) -> Table:
-    known = [(one.by, one.strengths) for one in found.standings if one.strengths is not None]
+def _standings(judges: Judges) -> Table:
+    known = [
+        (standing.by, standing.strengths) for standing in judges.standings if standing.strengths is not None
+    ]
     bounded = [by for by, of in known if of.is_bounded]
 
     def of_run(i: int, run: str) -> Measure[Strengths]:
@@ -170,63 +181,65 @@ def _standings(found: Judges) -> Table:
     )
 
 
-def _orders(found: Judges) -> Table:
+def _orders(judges: Judges) -> Table:
     return tabulate(
         "judges-order",
         "The order of the models",
         label=_JUDGE,
-        rows=lines((one.judge, one) for one in found.orders),
+        rows=lines((order.judge, order) for order in judges.orders),
         measures=(
-            count("n", lambda one: one.n, "replies"),
-            _points("tau", lambda one: one.tau, "Kendall's tau-b"),
-            share("same", lambda one: one.same_order, "draws with one order", note="judge and people alike"),
+            count("n", lambda order: order.n, "replies"),
+            _points("tau", lambda order: order.tau, "Kendall's tau-b"),
+            share(
+                "same", lambda order: order.same_order, "draws with one order", note="judge and people alike"
+            ),
         ),
         notes=("On the questions to which every model has a labelled reply.",),
     )
 
 
-def _levels(found: Judges) -> Table:
+def _levels(judges: Judges) -> Table:
     return tabulate(
         "judges-level",
         "By how much a judge is kinder than people",
         label=_JUDGE,
-        rows=(RowSpec(f"{one.judge}:{one.run}", one.judge, one) for one in found.levels),
+        rows=(RowSpec(f"{level.judge}:{level.run}", level.judge, level) for level in judges.levels),
         measures=(
-            words("run", lambda one: one.run, "model"),
-            share("people", lambda one: one.people),
-            share("found", lambda one: one.found, "judge"),
+            words("run", lambda level: level.run, "model"),
+            share("people", lambda level: level.people),
+            share("found", lambda level: level.found, "judge"),
             *_TESTED,
         ),
         notes=("A lenient judge agrees well and moves every score.",),
     )
 
 
-def _own(found: Judges) -> Table:
+def _own(judges: Judges) -> Table:
     return tabulate(
         "judges-own-family",
         "Whether a judge favours its own family",
         label=_JUDGE,
-        rows=lines((one.judge, one) for one in found.own),
+        rows=lines((preference.judge, preference) for preference in judges.own),
         measures=(
-            words("family", lambda one: one.family),
-            count("own", lambda one: one.n_own, "own replies"),
-            count("others", lambda one: one.n_others),
+            words("family", lambda preference: preference.family),
+            count("own", lambda preference: preference.n_own, "own replies"),
+            count("others", lambda preference: preference.n_others),
             *_TESTED,
         ),
         notes=("Verdicts on the own family less those on others, on replies that people call the same.",),
     )
 
 
-def _arms(found: Judges) -> Table:
+def _arms(judges: Judges) -> Table:
     return tabulate(
         "judges-arms",
         "One model under two protocols",
         label=Column(key="model", title="model"),
-        rows=(RowSpec(f"{one.model}:{one.first}:{one.second}", one.model, one) for one in found.arms),
+        rows=(RowSpec(f"{arm.model}:{arm.first}:{arm.second}", arm.model, arm) for arm in judges.arms),
         measures=(
-            words("first", lambda one: one.first),
-            words("second", lambda one: one.second),
-            count("n", lambda one: one.difference.n, "replies"),
+            words("first", lambda arms: arms.first),
+            words("second", lambda arms: arms.second),
+            count("n", lambda arms: arms.difference.n, "replies"),
             *_TESTED,
         ),
         notes=(
@@ -236,18 +249,18 @@ def _arms(found: Judges) -> Table:
     )
 
 
-def _scores(found: Judges) -> Table:
-    values = {(one.by, one.run): one.accuracy for one in found.scores}
+def _scores(judges: Judges) -> Table:
+    values = {(score.by, score.run): score.accuracy for score in judges.scores}
 
     def of_run(i: int, run: str) -> Measure[str]:
         return share(f"run:{i}", lambda by: values.get((by, run)), run)
 
-    names = dict.fromkeys(one.run for one in found.scores)
+    names = dict.fromkeys(score.run for score in judges.scores)
     return tabulate(
         "judges-scores",
         "Accuracy of the models by judge",
         label=Column(key="by", title="judged by"),
-        rows=by_name(dict.fromkeys(one.by for one in found.scores)),
+        rows=by_name(dict.fromkeys(score.by for score in judges.scores)),
         measures=[of_run(i, run) for i, run in enumerate(names)],
         notes=("Each on the replies that it marked; a reply without verdict is wrong.",),
         figure="matrix",

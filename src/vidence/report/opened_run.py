@@ -47,9 +47,9 @@ class Run(results.Run):
     def __repr__(self) -> str:
         score = self.accuracy
         why = self.no_score or "no question is scored"
-        said = why if score is None else f"accuracy {100 * score.value:.1f} %"
+        message = why if score is None else f"accuracy {100 * score.value:.1f} %"
         missing = f" of {self.facts.n_planned}" if self.n_missing else ""
-        return f"Run({str(self.folder)!r}, {label(self.plan)!r}, {len(self)}{missing} trials, {said})"
+        return f"Run({str(self.folder)!r}, {label(self.plan)!r}, {len(self)}{missing} trials, {message})"
 
     @property
     def accuracy(self) -> Estimate | None:
@@ -93,10 +93,10 @@ class Run(results.Run):
             UnknownNameError: there is no such figure; the message names those that there are.
         """
         tables = self.tables()
-        found = picture_of(tables[name]) if name in tables else None
-        if found is None:
-            raise UnknownNameError("figure", name, [n for n, one in tables.items() if picture_of(one)])
-        return found
+        picture = picture_of(tables[name]) if name in tables else None
+        if picture is None:
+            raise UnknownNameError("figure", name, [n for n, table in tables.items() if picture_of(table)])
+        return picture
 
     def compare(
         self, other: "results.Run | Path | str", *, shared: bool = False, level: float = 0.95
@@ -123,9 +123,9 @@ class Run(results.Run):
         sentences = (
             headline(self, tables[0])[:_MOST_SENTENCES] if tables else ("No question was answered yet.",)
         )
-        said = "".join(f"<li>{_short(sentence)}</li>" for sentence in sentences)
+        message = "".join(f"<li>{_short(sentence)}</li>" for sentence in sentences)
         asked = f"{plan.benchmark} · {plan.model} · {len(self):,} trials · {self.folder}"
-        return f"<p><strong>{_short(asked)}</strong></p><ul>{said}</ul>"
+        return f"<p><strong>{_short(asked)}</strong></p><ul>{message}</ul>"
 
     def tables(self, *, level: float = 0.95, against_chance: bool = False) -> dict[str, Table]:
         """Every table of the report of this run, by its name; the scores come first.
@@ -182,5 +182,5 @@ def _library(name: str, *, otherwise: str) -> ModuleType:
 
 
 def _short(words: str) -> str:
-    shown = words if len(words) <= _MOST_LETTERS else words[: _MOST_LETTERS - 1] + "…"
-    return escape(visible(shown))
+    text = words if len(words) <= _MOST_LETTERS else words[: _MOST_LETTERS - 1] + "…"
+    return escape(visible(text))

@@ -28,13 +28,13 @@ def where_of(text: str, *, what: str) -> dict[str, tuple[str, ...]]:
     Raises:
         UsageError: it is not of this form; `what` says whose it is.
     """
-    found: dict[str, tuple[str, ...]] = {}
+    values: dict[str, tuple[str, ...]] = {}
     for part in filter(None, text.split(",")):
         tag, sign, value = (word.strip() for word in part.partition("="))
         if not (tag and sign and value):
             raise UsageError(f"{what} {text!r}; expected TAG=VALUE such as set=single, with commas between")
-        found[tag] = (value,)
-    return found
+        values[tag] = (value,)
+    return values
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,18 +65,21 @@ class ByValue:
             where: which questions.
         """
         scored = {name: ScoredQuestions.of(chosen(some, where)) for name, some in rows.items()}
-        own = {name: {item.tags[by] for item in one.items if by in item.tags} for name, one in scored.items()}
+        own = {
+            name: {item.tags[by] for item in scored_questions.items if by in item.tags}
+            for name, scored_questions in scored.items()
+        }
         known = set.intersection(*own.values()) if own else set()
         if not known:
             return None
         values = tuple(sorted(known, key=natural_order))
         place = {value: i for i, value in enumerate(values)}
         marks, asked = [], []
-        for one in scored.values():
-            at = [i for i, item in enumerate(one.items) if item.tags.get(by) in place]
-            things = np.array([place[one.items[i].tags[by]] for i in at], np.int64)
-            asked.append(tuple(one.items[i].item_id for i in at))
-            marks.append(Marks(values=np.asarray(one.values[at], np.float64), things=things))
+        for questions in scored.values():
+            at = [i for i, item in enumerate(questions.items) if item.tags.get(by) in place]
+            things = np.array([place[questions.items[i].tags[by]] for i in at], np.int64)
+            asked.append(tuple(questions.items[i].item_id for i in at))
+            marks.append(Marks(values=np.asarray(questions.values[at], np.float64), things=things))
         scores = [
             np.bincount(m.things, weights=m.values, minlength=len(values))
             / np.bincount(m.things, minlength=len(values))
@@ -119,26 +122,26 @@ MOST_WORDS: Final = 80
 """Names along the axis; with more values every second has one, or fewer."""
 
 
-def sorted_statements(benchmark: str, found: ByValue, *, by: str, draws: Draws) -> tuple[Chart, Table]:
+def sorted_statements(benchmark: str, value: ByValue, *, by: str, draws: Draws) -> tuple[Chart, Table]:
     """The figure and the table of the values of a tag, sorted.
 
     Args:
         benchmark: what the questions are called.
-        found: the marks of the models.
+        value: the marks of the models.
         by: the tag.
         draws: where the draws come from.
     """
     result = sorted_means(
-        found.marks,
-        n_things=len(found.values),
+        value.marks,
+        n_things=len(value.values),
         rng=draws.fresh(),
-        are_alike=found.are_alike,
+        are_alike=value.are_alike,
         level=draws.level,
     )
-    names = [found.values[i] for i in result.order]
+    names = [value.values[i] for i in result.order]
     return (
         _figure(benchmark, names, result, by=by, draws=draws),
-        _table(benchmark, found, result, by=by, draws=draws),
+        _table(benchmark, value, result, by=by, draws=draws),
     )
 
 
@@ -147,7 +150,7 @@ def _between(value: float, low: float, high: float, *, n: int, draws: Draws) -> 
     return Estimate(value=value, low=low, high=high, level=draws.level, n=n, n_clusters=n, method=method)
 
 
-def _figure(benchmark: str, names: Sequence[str], found: SortedMeans, *, by: str, draws: Draws) -> Chart:
+def _figure(benchmark: str, names: Sequence[str], result: SortedMeans, *, by: str, draws: Draws) -> Chart:
     n = len(names)
     places = range(1, n + 1)
     step = math.ceil(n / MOST_WORDS)
@@ -155,12 +158,12 @@ def _figure(benchmark: str, names: Sequence[str], found: SortedMeans, *, by: str
     envelope = tuple(
         Point(x=float(p), y=_between(middle, low, high, n=n, draws=draws))
         for p, middle, low, high in zip(
-            places, found.middle.tolist(), found.low.tolist(), found.high.tolist(), strict=True
+            places, result.middle.tolist(), result.low.tolist(), result.high.tolist(), strict=True
         )
     )
     means = tuple(
         Point(x=float(p), y=Estimate.alone(mean, n=n, method="mean", reason="in the table"))
-        for p, mean in zip(places, found.means.tolist(), strict=True)
+        for p, mean in zip(places, result.means.tolist(), strict=True)
     )
     return Chart(
         name=f"sorted:{benchmark}",
@@ -173,28 +176,30 @@ def _figure(benchmark: str, names: Sequence[str], found: SortedMeans, *, by: str
         ),
         x_labels=words,
         note=f"Upright lines: where {100 * draws.level:g} % of the means of a place lie if no {by} is harder "
-        f"than another and no question either. That the means spread as far so has p {p_words(found.p_value)}"
+        "than another and no question either. That the means spread as far so has p "
+        f"{p_words(result.p_value)}"
         + (
-            f"; where questions differ, and all models find the same ones hard, {p_words(found.p_questions)}."
-            if not math.isnan(found.p_questions)
+            "; where questions differ, and all models find the same ones hard, "
+            f"{p_words(result.p_questions)}."
+            if not math.isnan(result.p_questions)
             else "."
         ),
     )
 
 
-def _table(benchmark: str, found: ByValue, result: SortedMeans, *, by: str, draws: Draws) -> Table:
+def _table(benchmark: str, value: ByValue, result: SortedMeans, *, by: str, draws: Draws) -> Table:
     rows = []
     for place, thing in enumerate(result.order):
-        mean = over_models([float(v) for v in found.scores[:, thing]], level=draws.level)
+        mean = over_models([float(v) for v in value.scores[:, thing]], level=draws.level)
         low, high = float(result.low[place]), float(result.high[place])
         seen = float(result.means[place])
         side = "above" if seen > high else "below" if seen < low else "inside"
-        n = sum(int((one.things == thing).sum()) for one in found.marks)
+        n = sum(int((mark.things == thing).sum()) for mark in value.marks)
         values = (place + 1, mean, Cell(value=low), Cell(value=high), Cell(value=side), n)
-        rows.append(TableRow(key=f"value:{found.values[thing]}", label=found.values[thing], values=values))
+        rows.append(TableRow(key=f"value:{value.values[thing]}", label=value.values[thing], values=values))
     return Table(
         name=f"sorted-values:{benchmark}",
-        title=f"{benchmark}: {by} by its mean over {len(found.models)} models",
+        title=f"{benchmark}: {by} by its mean over {len(value.models)} models",
         label=by,
         columns=(
             Column(key="place", title="place", kind="count"),
@@ -208,5 +213,5 @@ def _table(benchmark: str, found: ByValue, result: SortedMeans, *, by: str, draw
         note="Each model and condition counts alike. The envelope is of places, not of names: a value outside"
         " says that the order is not luck alone, not that its own place is known. Values with few marks come"
         " to lie at the ends. With few questions of a value its mean may be that of a hard question: then the"
-        f" p where questions differ is the one to go by. {found.note()}".strip(),
+        f" p where questions differ is the one to go by. {value.note()}".strip(),
     )

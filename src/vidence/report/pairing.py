@@ -60,15 +60,15 @@ class PairedRuns:
 
     def groups(self, tag: str) -> tuple[str, ...] | None:
         """The value of a tag for each question; None where a question lacks it."""
-        found = [item.group(tag) for item in self.items]
-        return tuple(v for v in found if v is not None) if None not in found else None
+        groups = [item.group(tag) for item in self.items]
+        return tuple(v for v in groups if v is not None) if None not in groups else None
 
     def places(self, tag: str) -> dict[str, list[int]]:
         """The positions of the questions with each value of a tag, `NO_VALUE` where they lack it."""
-        found: dict[str, list[int]] = {}
+        places: dict[str, list[int]] = {}
         for i, item in enumerate(self.items):
-            found.setdefault(item.tags.get(tag, NO_VALUE), []).append(i)
-        return found
+            places.setdefault(item.tags.get(tag, NO_VALUE), []).append(i)
+        return places
 
     def part(self, positions: Sequence[int]) -> "PairedRuns":
         """Some of the questions, by their positions."""
@@ -94,11 +94,11 @@ def own_answer(row: Row) -> str | None:
 
 def marks_of(run: Run) -> dict[tuple[str, str], float]:
     """The mean mark of each person on each item; of a run of no people under an empty name."""
-    found: dict[tuple[str, str], list[float]] = {}
+    marks: dict[tuple[str, str], list[float]] = {}
     for row in run.rows:
         if row.correct is not None:
-            found.setdefault((row.person, row.item.item_id), []).append(row.correct)
-    return {key: sum(some) / len(some) for key, some in found.items()}
+            marks.setdefault((row.person, row.item.item_id), []).append(row.correct)
+    return {key: sum(some) / len(some) for key, some in marks.items()}
 
 
 def paired_answers(first: Run, second: Run) -> dict[tuple[str, str], tuple[float, float]]:
@@ -133,7 +133,7 @@ def pair(runs: Sequence[Run], *, shared: bool = False) -> PairedRuns:
     if not shared:
         _check_questions(runs, names, scored=scored, own=own)
     values = [dict(zip((i.item_id for i in m.items), m.values.tolist(), strict=True)) for m in scored]
-    kept = [item_id for item_id in own[0] if all(item_id in found for found in values)]
+    kept = [item_id for item_id in own[0] if all(item_id in value for value in values)]
     if not kept:
         raise UsageError(f"{_all(names)} share no question that is scored; there is nothing to compare")
     items = tuple(_with_source(item_id, own) for item_id in kept)
@@ -141,7 +141,7 @@ def pair(runs: Sequence[Run], *, shared: bool = False) -> PairedRuns:
         runs=tuple(runs),
         names=names,
         items=items,
-        values=np.array([[found[item_id] for found in values] for item_id in kept], np.float64),
+        values=np.array([[value[item_id] for value in values] for item_id in kept], np.float64),
         noun=source_noun(items),
         notes=(
             *_people_notes(runs),
@@ -191,12 +191,12 @@ def _check_data(
         "revision": [run.facts.benchmark_revision or "none named" for run in runs],
         "content hash": [run.facts.content_hash[:12] for run in runs],
     }
-    for what, found in data.items():
-        if len(set(found)) == 1:
+    for what, texts in data.items():
+        if len(set(texts)) == 1:
             continue
         is_part = what == "content hash" and shared and bool(runs[0].facts.benchmark_revision)
         if not is_part or wrong:
-            wrong.append(f"  {what}: {_each(names, found)}")
+            wrong.append(f"  {what}: {_each(names, texts)}")
     wrong += [f"  {line}" for line in _changed(own)]
     if wrong:
         places = [run.plan.data for run in runs]
@@ -209,16 +209,16 @@ def _check_data(
         )
 
 
-def _each(names: Sequence[str], found: Sequence[str]) -> str:
-    return "; ".join(f"{name}: {value}" for name, value in zip(names, found, strict=True))
+def _each(names: Sequence[str], texts: Sequence[str]) -> str:
+    return "; ".join(f"{name}: {value}" for name, value in zip(names, texts, strict=True))
 
 
 def _changed(own: Sequence[Mapping[str, Item]]) -> list[str]:
     """What differs in questions that have the same id."""
     lines = []
-    common = [i for i in own[0] if all(i in found for found in own)]
+    common = [i for i in own[0] if all(i in values for values in own)]
     for what, of in _CONTENT.items():
-        ids = [i for i in common if any(of(one[i]) != of(other[i]) for one, other in pairwise(own))]
+        ids = [i for i in common if any(of(row[i]) != of(other[i]) for row, other in pairwise(own))]
         if ids:
             lines.append(f"another {what} under the same id: {len(ids):,} ({_named(ids)})")
     return lines
@@ -231,12 +231,12 @@ def _named(ids: Sequence[str]) -> str:
 
 def _missing(names: Sequence[str], own: Sequence[Mapping[str, Item]]) -> list[str]:
     """Which questions are not in every run."""
-    common = set.intersection(*(set(found) for found in own))
+    common = set.intersection(*(set(entries) for entries in own))
     lines = []
-    for name, found in zip(names, own, strict=True):
-        ids = [item_id for item_id in found if item_id not in common]
+    for name, values in zip(names, own, strict=True):
+        ids = [item_id for item_id in values if item_id not in common]
         if ids:
-            lines.append(f"{name}: {len(ids):,} of its {len(found):,} not in all ({_named(ids)})")
+            lines.append(f"{name}: {len(ids):,} of its {len(values):,} not in all ({_named(ids)})")
     return lines and [f"{len(common):,} questions are in all runs", *lines]
 
 
@@ -250,8 +250,8 @@ def _check_questions(
     """Refuse runs of which one was asked, or has scores for, other questions."""
     lines = _missing(names, own)
     waiting = [
-        {item.item_id for item in found.values() if not item.is_hidden} - {item.item_id for item in m.items}
-        for found, m in zip(own, scored, strict=True)
+        {item.item_id for item in values.values() if not item.is_hidden} - {item.item_id for item in m.items}
+        for values, m in zip(own, scored, strict=True)
     ]
     if len({frozenset(ids) for ids in waiting}) > 1:
         lines += [
@@ -275,9 +275,9 @@ def _check_questions(
 
 def _with_source(item_id: str, own: Sequence[Mapping[str, Item]]) -> Item:
     """The question as the first run has it, with the source that any run names: earlier ones may lack it."""
-    found = [run[item_id] for run in own]
-    source = next((item.source for item in found if item.source), "")
-    return msgspec.structs.replace(found[0], source=source)
+    items = [run[item_id] for run in own]
+    source = next((item.source for item in items if item.source), "")
+    return msgspec.structs.replace(items[0], source=source)
 
 
 def sources_note(items: Sequence[Item]) -> list[str]:
@@ -302,18 +302,18 @@ def _people_notes(runs: Sequence[Run]) -> list[str]:
 
 def _left_out(runs: Sequence[Run], names: Sequence[str]) -> list[str]:
     """What was left out when the questions were read; once where it was the same in all runs."""
-    said = [run.facts.left_out for run in runs]
-    if len(set(said)) == 1:
-        return said[:1] if said[0] else []
+    outs = [run.facts.left_out for run in runs]
+    if len(set(outs)) == 1:
+        return outs[:1] if outs[0] else []
     if len(runs) > MOST_NAMED:
-        return [f"Lines were left out when the questions of {sum(map(bool, said))} runs were read."]
-    return [f"{name}: {words}" for name, words in zip(names, said, strict=True) if words]
+        return [f"Lines were left out when the questions of {sum(map(bool, outs))} runs were read."]
+    return [f"{name}: {words}" for name, words in zip(names, outs, strict=True) if words]
 
 
 def _notes(names: Sequence[str], own: Sequence[Mapping[str, Item]], *, kept: Sequence[str]) -> list[str]:
     """What is left out of the comparison."""
-    everything = {item_id for found in own for item_id in found}
-    common = set.intersection(*(set(found) for found in own))
+    everything = {item_id for values in own for item_id in values}
+    common = set.intersection(*(set(values) for values in own))
     notes = []
     if len(common) < len(everything):
         notes.append(

@@ -53,10 +53,12 @@ def panel_section(
         draws: where the draws of intervals and tests come from.
     """
     spending = [cost for cell in cells if (cost := spent(cell.run)) is not None]
-    said = [f"No score: {one}" for one in missing] + [f"No findings: {one}" for one in not_found]
+    messages = [f"No score: {name}" for name in missing] + [f"No findings: {name}" for name in not_found]
     if spending:
-        said.append(f"The replies that count cost {sum(spending):,.4f} US dollars.")
-    return Section(title=title, paragraphs=tuple(said), tables=(score_table(cells, draws=draws), bars(cells)))
+        messages.append(f"The replies that count cost {sum(spending):,.4f} US dollars.")
+    return Section(
+        title=title, paragraphs=tuple(messages), tables=(score_table(cells, draws=draws), bars(cells))
+    )
 
 
 def score_table(cells: Sequence[PanelCell], *, draws: Draws) -> Table:
@@ -71,14 +73,16 @@ def score_table(cells: Sequence[PanelCell], *, draws: Draws) -> Table:
     """
     columns = list(dict.fromkeys(cell.benchmark for cell in cells))
     labels = dict.fromkeys(cell.label for cell in cells)
-    found: dict[tuple[str, str], Cell] = {(cell.label, cell.benchmark): cell.of("accuracy") for cell in cells}
+    values: dict[tuple[str, str], Cell] = {
+        (cell.label, cell.benchmark): cell.of("accuracy") for cell in cells
+    }
     notes = [f"Accuracy in per cent with {100 * draws.level:g} % intervals: the headline of each run."]
     for column in columns:
         own = [cell for cell in cells if cell.benchmark == column]
         best, note = _best(own, draws=draws)
         notes.append(note)
         if best is not None:
-            found[best, column] = msgspec.structs.replace(found[best, column], mark="best")
+            values[best, column] = msgspec.structs.replace(values[best, column], mark="best")
     chance = {cell.benchmark: cell.of("chance") for cell in cells}
     how = {cell.label: how_asked(cell.run) for cell in cells}
     return Table(
@@ -93,7 +97,7 @@ def score_table(cells: Sequence[PanelCell], *, draws: Draws) -> Table:
                     key=f"run:{label}",
                     label=label,
                     detail=how[label] if len(columns) == 1 else "",
-                    values=tuple(found.get((label, column), Cell()) for column in columns),
+                    values=tuple(values.get((label, column), Cell()) for column in columns),
                 )
                 for label in labels
             ),
@@ -156,7 +160,7 @@ def _best(cells: Sequence[PanelCell], *, draws: Draws) -> tuple[str | None, str]
     return (None if best is None else cells[best].label), note
 
 
-def write_panel_json(cells: Sequence[PanelCell], shown: Section, path: Path) -> None:
+def write_panel_json(cells: Sequence[PanelCell], section: Section, path: Path) -> None:
     """Write the runs, their settings and the tables as one JSON object.
 
     Raises:
@@ -172,4 +176,4 @@ def write_panel_json(cells: Sequence[PanelCell], shown: Section, path: Path) -> 
         }
         for cell in cells
     ]
-    shown.write_json(path, JSON_FORMAT, title=shown.title, runs=runs)
+    section.write_json(path, JSON_FORMAT, title=section.title, runs=runs)

@@ -32,28 +32,28 @@ class Ahead:
         line = listed(run.folder) if _is_there(run.folder) else None
         n_planned = n * run.plan.repeats
         n_left = n_planned - (line.n_answered if line else 0)
-        said = [several(n, "question"), f"{n_left:,} of {several(n_planned, 'trial')} left"]
-        return ", ".join((*said, *_money(run.plan, n_left), *_so_far(line.cost if line else None)))
+        messages = [several(n, "question"), f"{n_left:,} of {several(n_planned, 'trial')} left"]
+        return ", ".join((*messages, *_money(run.plan, n_left), *_so_far(line.cost if line else None)))
 
-    def of_examination(self, one: Examination) -> str:
+    def of_examination(self, examination: Examination) -> str:
         """The questions that a diagnostic has left, and whom it asks beside the model of the run."""
-        items = self._questions(one.run.plan)
+        items = self._questions(examination.run.plan)
         if isinstance(items, str):
             return items
         done = set[str]()
-        if _is_there(one.run.folder):
-            with RunStore(one.run.folder) as store:
-                if one.name in store.diagnoses():
-                    found = store.findings(one.name, one.diagnostic.finding).items()
-                    done = {item_id for item_id, known in found if not isinstance(known.finding, Failed)}
-        others = ", ".join(f"{name} {spec}" for name, spec in one.others.items())
+        if _is_there(examination.run.folder):
+            with RunStore(examination.run.folder) as store:
+                if examination.name in store.diagnoses():
+                    result = store.findings(examination.name, examination.diagnostic.finding).items()
+                    done = {item_id for item_id, known in result if not isinstance(known.finding, Failed)}
+        others = ", ".join(f"{name} {spec}" for name, spec in examination.others.items())
         asks = f"; asks {others}, too" if others else ""
         left = [item for item in items if item.item_id not in done]
         n_left = f"{len(left):,} of {several(len(items), 'question')} left"
-        bounded = one.diagnostic
+        bounded = examination.diagnostic
         if not isinstance(bounded, BoundedDiagnostic):
             return f"{n_left}; it does not say how many asks each takes{asks}"
-        n_asks = sum(bounded.most_asks(item, n_frames=one.run.plan.n_frames) for item in left)
+        n_asks = sum(bounded.most_asks(item, n_frames=examination.run.plan.n_frames) for item in left)
         return f"{n_left}, at most {several(n_asks, 'ask')}, replies of runs among them{asks}"
 
     def _questions(self, plan: Plan) -> Sequence[Item] | str:
@@ -65,9 +65,9 @@ class Ahead:
             items = self._read[place]
             return items if isinstance(items, str) else narrowed(items, plan)[0]
         except VidenceError as error:
-            said = f"its questions cannot be read: {error}"
-            self._read.setdefault(place, said)
-            return said
+            questions = f"its questions cannot be read: {error}"
+            self._read.setdefault(place, questions)
+            return questions
 
 
 def ahead(runs: Sequence[PanelRun], examinations: Sequence[Examination]) -> Iterator[tuple[str, str]]:
@@ -80,8 +80,8 @@ def ahead(runs: Sequence[PanelRun], examinations: Sequence[Examination]) -> Iter
     known = Ahead()
     for run in runs:
         yield run.benchmark, f" · {run.label} · {run.plan.model} · {run.folder}: {known.of_run(run)}"
-    for one in examinations:
-        yield one.label, f": {known.of_examination(one)}"
+    for examination in examinations:
+        yield examination.label, f": {known.of_examination(examination)}"
 
 
 def _is_there(folder: Path) -> bool:

@@ -125,19 +125,19 @@ class Grid:
         conditions = list(dict.fromkeys(cell.condition for cell in self.cells))
         models = list(dict.fromkeys(cell.model for cell in self.cells))
         there = {cell.row for cell in self.cells}
-        said = [f"Missing: {one}." for one in self.missing]
+        gaps = [f"Missing: {name}." for name in self.missing]
         for condition in conditions:
             own = [model for model in models if (model, condition) in there]
             if len(own) < len(models):
                 named = f"The condition {condition!r}" if condition else "No condition"
-                said.append(f"{named} is there for {', '.join(own)} alone, of {len(models)} models.")
-        return tuple(said)
+                gaps.append(f"{named} is there for {', '.join(own)} alone, of {len(models)} models.")
+        return tuple(gaps)
 
     def left_out(self) -> tuple[str, ...]:
         """A sentence on how many replies are in the means of runs that average readable ones alone."""
         cells = [c for c in (*self.scored, *self.people) if c.run.plan.headline == ANSWERED]
-        said = "; ".join(f"{_place_words(cell)} {_left_out(cell)}" for cell in cells)
-        return (f"Replies in the means: {said}.",) if cells else ()
+        out = "; ".join(f"{_place_words(cell)} {_left_out(cell)}" for cell in cells)
+        return (f"Replies in the means: {out}.",) if cells else ()
 
 
 def _place_words(cell: GridCell) -> str:
@@ -149,8 +149,8 @@ def _left_out(cell: GridCell) -> str:
     counts: Counter[str] = Counter(row.outcome for row in cell.run.rows)
     others = [f"{counts[name]:,} {name}" for name in OUTCOMES if name != ANSWERED and counts[name]]
     others += [f"{cell.run.n_missing:,} not asked yet"] if cell.run.n_missing else []
-    said = f"{counts[ANSWERED]:,} of {len(cell.run.rows) + cell.run.n_missing:,}"
-    return f"{said} ({', '.join(others)})" if others else said
+    out = f"{counts[ANSWERED]:,} of {len(cell.run.rows) + cell.run.n_missing:,}"
+    return f"{out} ({', '.join(others)})" if others else out
 
 
 class PanelView(Protocol):
@@ -203,13 +203,13 @@ def grid_of(
     return Grid(
         cells=tuple(
             GridCell(
-                benchmark=one.benchmark,
-                model=one.model,
-                condition=one.condition,
-                run=as_measured(loaded[one.folder] if one.folder in loaded else load_run(one.folder)),
-                about=one.about,
+                benchmark=run.benchmark,
+                model=run.model,
+                condition=run.condition,
+                run=as_measured(loaded[run.folder] if run.folder in loaded else load_run(run.folder)),
+                about=run.about,
             )
-            for one in runs
+            for run in runs
         ),
         missing=tuple(missing),
     )
@@ -233,10 +233,10 @@ def _check_releases(cells: Sequence[GridCell]) -> None:
     for cell in cells:
         known = revisions.setdefault((cell.benchmark, cell.run.plan.split), {})
         known.setdefault(cell.run.facts.benchmark_revision or "none named", cell)
-    for found in revisions.values():
-        if len(found) > 1:
-            said = "; ".join(f"{cell.label}: {revision}" for revision, cell in found.items())
-            raise _of_releases(next(iter(found.values())).benchmark, f"revision ({said})")
+    for values in revisions.values():
+        if len(values) > 1:
+            message = "; ".join(f"{cell.label}: {revision}" for revision, cell in values.items())
+            raise _of_releases(next(iter(values.values())).benchmark, f"revision ({message})")
     seen: dict[tuple[str, str, str], tuple[object, GridCell]] = {}
     for cell in cells:
         for item_id, item in {row.item.item_id: own_item(row) for row in cell.run.rows}.items():
@@ -262,10 +262,10 @@ def by_benchmark(
     cells: Sequence[GridCell], key: Callable[[GridCell], str] = lambda cell: cell.benchmark
 ) -> dict[str, list[GridCell]]:
     """Runs by their benchmark, or by something else."""
-    found: dict[str, list[GridCell]] = {}
+    values: dict[str, list[GridCell]] = {}
     for cell in cells:
-        found.setdefault(key(cell), []).append(cell)
-    return found
+        values.setdefault(key(cell), []).append(cell)
+    return values
 
 
 def as_measured(run: Run) -> Run:

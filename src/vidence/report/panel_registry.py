@@ -35,11 +35,11 @@ def paper_views() -> Mapping[str, PaperView]:
 
 def whole_papers() -> Mapping[str, tuple[str, ...]]:
     """The names of the tables and figures of each paper, by what they begin with, such as ``actpld``."""
-    found: dict[str, tuple[str, ...]] = {}
+    papers: dict[str, tuple[str, ...]] = {}
     for name in paper_views():
         paper = name.partition("-")[0]
-        found[paper] = (*found.get(paper, ()), name)
-    return found
+        papers[paper] = (*papers.get(paper, ()), name)
+    return papers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +95,7 @@ def check_about(name: str, benchmarks: Collection[str]) -> None:
     Raises:
         UsageError: it is about others.
     """
-    papers = [paper_views().get(one) for one in whole_papers().get(name, (name,))]
+    papers = [paper_views().get(word) for word in whole_papers().get(name, (name,))]
     about = dict.fromkeys(benchmark for paper in papers if paper for benchmark in paper.benchmarks)
     if about and not about.keys() & {ALL, *benchmarks}:
         raise UsageError(
@@ -121,11 +121,11 @@ def viewed(grid: Grid, name: str, *, draws: Draws) -> Viewed:
         return _whole_paper(grid, name, draws=draws)
     paper = paper_views().get(name)
     about = grid.of((ALL,) if paper is None else paper.benchmarks)
-    said: Sequence[str] = () if paper is None else (f"{paper.source}: {paper.says}",)
+    messages: Sequence[str] = () if paper is None else (f"{paper.source}: {paper.says}",)
     statements = open_view(name if paper is None else paper.view).show(about, draws)
     return Viewed(
         name=name,
-        sentences=(*said, *about.gaps(), *about.left_out()),
+        sentences=(*messages, *about.gaps(), *about.left_out()),
         statements=statements,
         folders=_folders(about),
     )
@@ -145,17 +145,17 @@ def _whole_paper(grid: Grid, paper: str, *, draws: Draws) -> Viewed:
     about = grid.of(tuple({name for n in whole_papers()[paper] for name in paper_views()[n].benchmarks}))
     for name in whole_papers()[paper]:
         try:
-            found = viewed(grid, name, draws=draws)
+            result = viewed(grid, name, draws=draws)
         except UsageError as error:
             missing.append(f"{name}: {error}")
             continue
-        one = paper_views()[name]
-        for place, statement in enumerate(found.statements, start=1):
+        view = paper_views()[name]
+        for place, statement in enumerate(result.statements, start=1):
             if place > 1:
                 title, note = f"{name}: {statement.title}", statement.note
             else:
-                says, _, more = one.says.partition(". ")
-                title, note = f"{one.source}. {says}", f"{more} {statement.note}".strip()
+                says, _, more = view.says.partition(". ")
+                title, note = f"{view.source}. {says}", f"{more} {statement.note}".strip()
             named = f"{name}-{place}" if place > 1 else name
             statements.append(msgspec.structs.replace(statement, name=named, title=title, note=note))
     if not statements:
@@ -163,7 +163,7 @@ def _whole_paper(grid: Grid, paper: str, *, draws: Draws) -> Viewed:
     alone = () if about.people else ("No people stand beside the models: no run of the panel is of people.",)
     return Viewed(
         name=paper,
-        sentences=(*(f"Not shown: {one}." for one in missing), *alone, *about.gaps(), *about.left_out()),
+        sentences=(*(f"Not shown: {word}." for word in missing), *alone, *about.gaps(), *about.left_out()),
         statements=tuple(statements),
         folders=_folders(about),
         missing=tuple(missing),

@@ -82,9 +82,9 @@ def ask_panel(
     done, purse = AskedPanel(), _Purse(most=max_cost)
     for place, run in enumerate((run for run in runs if run.has_trials), start=1):
         _ask(place, run, done=done, purse=purse, ask=ask)
-    for place, one in enumerate(examinations, start=1):
+    for place, examination in enumerate(examinations, start=1):
         if examine is not None:
-            _examine(place, one, done=done, purse=purse, examine=examine)
+            _examine(place, examination, done=done, purse=purse, examine=examine)
     # A run of diagnostics alone has a folder only when one of them has begun.
     done.runs += [run for run in runs if not run.has_trials and _is_there(run)]
     done.spent = purse.spent
@@ -119,25 +119,25 @@ def _ask(
 
 def _examine(
     place: int,
-    one: Examination,
+    examination: Examination,
     *,
     done: AskedPanel,
     purse: _Purse,
     examine: Callable[[int, Examination, Plan], Account],
 ) -> None:
-    limit = purse.limit(one.run)
+    limit = purse.limit(examination.run)
     if limit is not None and limit <= 0:
-        done.not_found.append(f"{one.label}: not examined, since the max_cost of the panel is spent")
+        done.not_found.append(f"{examination.label}: not examined, since the max_cost of the panel is spent")
         return
     try:
-        account = examine(place, one, msgspec.structs.replace(one.run.plan, max_cost=limit))
+        account = examine(place, examination, msgspec.structs.replace(examination.run.plan, max_cost=limit))
     except VidenceError as error:
         # What it spent before it stopped is not known, so all that it might have spent counts.
         counted = limit or 0.0
         purse.spent += counted
         is_counted = counted and not isinstance(error, BudgetSpentError)
-        said = f"; {counted:.4f} US dollars count as spent, since how much it was is not known"
-        done.not_found.append(f"{one.label}: {error}" + (said if is_counted else ""))
+        message = f"; {counted:.4f} US dollars count as spent, since how much it was is not known"
+        done.not_found.append(f"{examination.label}: {error}" + (message if is_counted else ""))
     else:
         purse.spent += account.cost
         done.n_failed += account.n_failed
@@ -200,8 +200,10 @@ class Panel:
         return f"Panel({self.title!r}, {len(self.cells)} runs{missing})"
 
     def _repr_html_(self) -> str:
-        said = "".join(f"<li>{escape(visible(one))}</li>" for one in self.section.paragraphs)
-        return f"<p><strong>{escape(visible(self.title))}</strong></p><ul>{said}</ul>{self.scores.as_html()}"
+        message = "".join(f"<li>{escape(visible(paragraph))}</li>" for paragraph in self.section.paragraphs)
+        return (
+            f"<p><strong>{escape(visible(self.title))}</strong></p><ul>{message}</ul>{self.scores.as_html()}"
+        )
 
     @property
     def scores(self) -> Table:
@@ -265,26 +267,29 @@ def read_panel(title: str, asked: AskedPanel, *, level: float = 0.95) -> Panel:
         raise UsageError(f"no run of the panel has a score: {'; '.join(asked.missing)}")
     cells, tables, missing = list[PanelCell](), [], list(asked.missing)
     loaded: dict[Path, Run] = {}
-    for one in asked.runs:
-        run = replace(open_run(one.folder), name=one.benchmark)  # what tells runs of one label apart
-        loaded[one.folder] = run
+    for panel_run in asked.runs:
+        run = replace(
+            open_run(panel_run.folder), name=panel_run.benchmark
+        )  # what tells runs of one label apart
+        loaded[panel_run.folder] = run
         if not run.rows:
-            if one.has_trials:
+            if panel_run.has_trials:
                 missing.append(
-                    f"{one.benchmark}, {one.label}: no trials, so that views of findings alone show it"
+                    f"{panel_run.benchmark}, {panel_run.label}: no trials, so that views of "
+                    "findings alone show it"
                 )
             continue
         if run.n_hidden:
             n = several(run.n_hidden, "question")
-            missing.append(f"{one.benchmark}, {one.label}: answers hidden, of {n}")
+            missing.append(f"{panel_run.benchmark}, {panel_run.label}: answers hidden, of {n}")
         tables.append(all_tables(run, rng=np.random.default_rng(SEED), level=level))
         cells.append(
             PanelCell(
-                benchmark=one.benchmark,
-                label=one.label,
+                benchmark=panel_run.benchmark,
+                label=panel_run.label,
                 run=run,
                 score=tables[-1][0],
-                is_people=one.about.people,
+                is_people=panel_run.about.people,
             )
         )
     draws = Draws(rng=np.random.default_rng(SEED), level=level)

@@ -166,7 +166,7 @@ def paper_table(
         label=Column(key="name", title="model"),
         columns=headings,
         rows=(*lines, *([] if videos is None else [videos])),
-        footnotes=tuple(dict.fromkeys((*(f"{row}: {said}." for row, said in how.items()), *by_rules))),
+        footnotes=tuple(dict.fromkeys((*(f"{row}: {message}." for row, message in how.items()), *by_rules))),
     )
 
 
@@ -204,8 +204,10 @@ def declared(benchmark: str) -> Mapping[str, tuple[PaperColumn, ...]]:
     """The tables that a benchmark names; none where it is not installed here."""
     if not is_known("benchmark", benchmark):
         return {}
-    found: Mapping[str, tuple[PaperColumn, ...]] = getattr(create("benchmark", benchmark), "paper_tables", {})
-    return found
+    values: Mapping[str, tuple[PaperColumn, ...]] = getattr(
+        create("benchmark", benchmark), "paper_tables", {}
+    )
+    return values
 
 
 def columns_of(runs: Sequence[Run]) -> Iterator[tuple[str, list[PaperColumn]]]:
@@ -217,8 +219,8 @@ def columns_of(runs: Sequence[Run]) -> Iterator[tuple[str, list[PaperColumn]]]:
 
 def _columns(runs: Sequence[Run]) -> Mapping[str, tuple[PaperColumn, ...]]:
     """The columns that the benchmark names, by the title of their table; else those of small tags."""
-    if found := declared(runs[0].plan.benchmark):
-        return found
+    if entries := declared(runs[0].plan.benchmark):
+        return entries
     values: dict[str, set[str]] = {}
     for run in runs:
         for row in run.rows:
@@ -246,8 +248,8 @@ def column_cell(run: Run, column: PaperColumn, *, draws: Draws) -> Cell:
         return Cell()
     rows = column_rows(run, column)
     noun = source_noun(row.item for row in run.rows)  # a column may be about part of its questions
-    found = Aggregate.of(rows, column.average, noun=noun, of_points=column.of == "points")
-    return Cell(value=found.estimate(draws), kind="points" if found.of_points else "share")
+    aggregate = Aggregate.of(rows, column.average, noun=noun, of_points=column.of == "points")
+    return Cell(value=aggregate.estimate(draws), kind="points" if aggregate.of_points else "share")
 
 
 def column_rows(run: Run, column: PaperColumn) -> Sequence[Row]:

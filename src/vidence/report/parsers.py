@@ -100,16 +100,16 @@ class _ParserReading:
 
 def _differing(read: Mapping[str, _ParserReading], name: str, other: str) -> list[bool]:
     """Which replies two parsers read differently; beside the log, which have another mark."""
-    one, two = read[name], read[other]
+    reading, two = read[name], read[other]
     if LOG in {name, other}:
-        return [abs(a - b) > 0 for a, b in zip(one.marks, two.marks, strict=True)]
-    return [a != b for a, b in zip(one.letters, two.letters, strict=True)]
+        return [abs(a - b) > 0 for a, b in zip(reading.marks, two.marks, strict=True)]
+    return [a != b for a, b in zip(reading.letters, two.letters, strict=True)]
 
 
 def _counts(read: Mapping[str, _ParserReading], *, base: str) -> Table:
     """How many trials change their letter, and the accuracy, under each parser; and pair by pair."""
     n = len(read[base].letters)
-    shares = {name: one.share for name, one in read.items()}
+    shares = {name: reading.share for name, reading in read.items()}
 
     def line(name: str) -> TableRow:
         gain = (
@@ -143,14 +143,14 @@ def _counts(read: Mapping[str, _ParserReading], *, base: str) -> Table:
 
 def _changed(read: Mapping[str, _ParserReading], rows: Sequence[Row], *, base: str) -> Table:
     """The replies on which parsers disagree, with the letter that each one reads."""
-    readings = zip(*(one.letters for one in read.values()), strict=True)
+    readings = zip(*(reading.letters for reading in read.values()), strict=True)
     changed = map(any, zip(*(_differing(read, name, base) for name in read), strict=True))
-    found = [one[:2] for one in zip(rows, readings, changed, strict=True) if one[2]]
-    listed = f", {MOST_CHANGED:,} of them listed" if len(found) > MOST_CHANGED else ""
+    entries = [entry[:2] for entry in zip(rows, readings, changed, strict=True) if entry[2]]
+    listed = f", {MOST_CHANGED:,} of them listed" if len(entries) > MOST_CHANGED else ""
     return Table(
         name="parsers-changed",
         title="Replies on which parsers disagree",
-        note=f"{len(found):,} of {len(rows):,} replies{listed}. A dash: no letter was read.",
+        note=f"{len(entries):,} of {len(rows):,} replies{listed}. A dash: no letter was read.",
         label=Column(key="item", title="question"),
         # Letters stand to the right as the numbers of the other tables do.
         columns=(
@@ -164,6 +164,6 @@ def _changed(read: Mapping[str, _ParserReading], rows: Sequence[Row], *, base: s
                 detail=f"repeat {row.trial.repeat}" if row.trial.repeat else "",
                 values=(row.item.answer, *(letter or DASH for letter in letters)),
             )
-            for row, letters in found[:MOST_CHANGED]
+            for row, letters in entries[:MOST_CHANGED]
         ),
     )

@@ -45,12 +45,12 @@ def published_tables(runs: Sequence[Run], *, draws: Draws) -> tuple[Table, ...]:
         UsageError: no published table is about what these runs were asked.
     """
     labels = run_names(runs)
-    found: dict[str, tuple[PublishedTable, list[int]]] = {}
+    published_tables: dict[str, tuple[PublishedTable, list[int]]] = {}
     for i, run in enumerate(runs):
         for table in beside(run.plan.benchmark, run.plan.split):
-            found.setdefault(table.name, (table, []))[1].append(i)
+            published_tables.setdefault(table.name, (table, []))[1].append(i)
     tables, apart, signs = [], [], dict[str, str]()
-    for table, members in found.values():
+    for table, members in published_tables.values():
         fits = {i: _fits(runs[i], table, draws=draws) for i in members}
         ours = {i: fit for i, fit in fits.items() if fit.has_value}
         if ours:
@@ -108,7 +108,7 @@ def _is_one_model(first: Run, second: Run) -> bool:
 
 def _are_apart(first: "_Fit", second: "_Fit") -> bool:
     pairs = zip(first.cells, second.cells, strict=True)
-    return not any(one.value is not None and other.value is not None for one, other in pairs)
+    return not any(cell.value is not None and other.value is not None for cell, other in pairs)
 
 
 def _shared_label(runs: Sequence[Run], labels: Sequence[str], row: Sequence[int]) -> str:
@@ -160,8 +160,10 @@ def _fits(run: Run, table: PublishedTable, *, draws: Draws) -> _Fit:
             if why:
                 fit.reasons.setdefault(why, []).append(column.name)
             else:
-                found = Aggregate.of(kept, measure.average, of_points=column.kind == "number")
-                cell = Cell(value=found.estimate(draws), kind="points" if found.of_points else "share")
+                aggregate = Aggregate.of(kept, measure.average, of_points=column.kind == "number")
+                cell = Cell(
+                    value=aggregate.estimate(draws), kind="points" if aggregate.of_points else "share"
+                )
                 for remark, n_here in _remarks(run, kept, measure, n=column.n):
                     fit.remarks.setdefault(remark, []).append(f"{column.name}{n_here}")
         cells.append(cell)

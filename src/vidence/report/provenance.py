@@ -64,9 +64,9 @@ def how_asked(run: Run) -> str:
             how = _people(run)
         case _:
             plan = run.plan
-            shown = f"{plan.style}, {frames_shown(run)}, {plan.selector}"
-            shown += "" if plan.subtitles == "none" else f", subtitles {plan.subtitles}"
-            how = f"{plan.protocol} protocol, {wording(run)}; {shown}"
+            how_asked = f"{plan.style}, {frames_shown(run)}, {plan.selector}"
+            how_asked += "" if plan.subtitles == "none" else f", subtitles {plan.subtitles}"
+            how = f"{plan.protocol} protocol, {wording(run)}; {how_asked}"
     return f"{how}; {_marked_by(run)}"
 
 
@@ -99,8 +99,8 @@ def asked_sentences(runs: Iterable[tuple[Run, str]]) -> list[str]:
 
 def plan_note(run: Run) -> str:
     """What to say above the plan of a run: how it was asked, or that the plan only says how it would be."""
-    said = asked_sentence(run, "This run")
-    return said if is_asked(run) else f"{said} The plan says only how a model would have been asked."
+    sentence = asked_sentence(run, "This run")
+    return sentence if is_asked(run) else f"{sentence} The plan says only how a model would have been asked."
 
 
 def not_asked(run: Run) -> str:
@@ -119,8 +119,8 @@ def not_asked(run: Run) -> str:
 def wording(run: Run) -> str:
     """Whose words the prompts of a run are, by the templates that its trials name."""
     labels = dict.fromkeys(t.prompt.template for t in _sent(run) if t.prompt is not None)
-    found = list(dict.fromkeys(wording_of(label) for label in labels if label)) or ["own"]
-    return " and ".join(_WORDINGS[one] for one in found)
+    names = list(dict.fromkeys(wording_of(label) for label in labels if label)) or ["own"]
+    return " and ".join(_WORDINGS[name] for name in names)
 
 
 def frames_shown(run: Run) -> str:
@@ -196,8 +196,8 @@ def planned_wording(plan: Plan, *, kinds: Collection[str], prompts_digest: str) 
     if templates.digest != prompts_digest:
         return _UNKNOWN_WORDING
     names = [f"{'choice' if kind == 'choice' else 'open'}-{plan.style}" for kind in sorted(kinds)]
-    found = dict.fromkeys(wording_of(templates.label(name)) for name in names)
-    return " and ".join(_WORDINGS[one] for one in found)
+    values = dict.fromkeys(wording_of(templates.label(name)) for name in names)
+    return " and ".join(_WORDINGS[name] for name in values)
 
 
 def trial_origin(run: Run, row: Row) -> str:
@@ -244,5 +244,5 @@ def _marked_by(run: Run) -> str:
     models = short_names(v.judge_model for row in run.rows for v in row.score.verdicts).values()
     if not models:
         return f"scored by {by}"
-    said: Wording = run.facts.judge_wording or "own"
-    return f"scored by {by} ({', '.join(models)}), the judge in {_WORDINGS[said]}"
+    wording: Wording = run.facts.judge_wording or "own"
+    return f"scored by {by} ({', '.join(models)}), the judge in {_WORDINGS[wording]}"

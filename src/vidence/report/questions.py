@@ -142,7 +142,7 @@ class ContactSheets:
         Raises:
             MediaError: a file is not there, or a frame cannot be decoded.
         """
-        found: dict[tuple[int, int], Image.Image] = {}
+        images: dict[tuple[int, int], Image.Image] = {}
         for index in sorted({frame.media_index for frame in frames}):
             path = located(root, media[index])
             if isinstance(path, Path) and not path.exists():
@@ -161,8 +161,8 @@ class ContactSheets:
             for message in delivery.problems.values():
                 raise MediaError(message)
             for frame_index, frame in delivery.frames.items():
-                found[index, frame_index] = _small(frame.data, self.thumb_px)
-        return [found[frame.media_index, frame.frame_index] for frame in frames]
+                images[index, frame_index] = _small(frame.data, self.thumb_px)
+        return [images[frame.media_index, frame.frame_index] for frame in frames]
 
 
 def _small(data: bytes, thumb_px: int) -> Image.Image:
@@ -201,11 +201,11 @@ def verdict_words(verdict: Verdict) -> str:
     sampled = "" if verdict.temperature is None else f" at temperature {verdict.temperature:g}"
     if verdict.value is None:
         return f"No verdict{sampled}: {verdict.error or 'nothing could be read'}."
-    found = {1.0: "Right", 0.0: "Wrong"}.get(verdict.value, f"Partly right ({verdict.value:g})")
+    verdict_words = {1.0: "Right", 0.0: "Wrong"}.get(verdict.value, f"Partly right ({verdict.value:g})")
     points = "" if verdict.points is None else f", {verdict.points:g} points"
     answer = f"; it took the answer to be {verdict.extracted!r}" if verdict.extracted else ""
     contrary = f" It contradicts itself: {verdict.contradiction}." if verdict.contradiction else ""
-    return f"{found}{points}{sampled}{answer}.{contrary}"
+    return f"{verdict_words}{points}{sampled}{answer}.{contrary}"
 
 
 def how_read(row: Row) -> str:
@@ -215,15 +215,15 @@ def how_read(row: Row) -> str:
     match score.outcome:
         case Answered(answer=answer, rule=rule):
             read = f"Read {answer!r}" if len(answer) <= 20 else "The reply is taken as the answer"
-            found = f"{read} by the rule {rule!r} of {by}" if rule else f"{read} by {by}"
+            how_read = f"{read} by the rule {rule!r} of {by}" if rule else f"{read} by {by}"
         case Unreadable(reason=reason):
-            found = f"Not read by {by}: {reason}"
+            how_read = f"Not read by {by}: {reason}"
         case Refused(reason=reason):
-            found = f"Refused: {reason}"
+            how_read = f"Refused: {reason}"
         case Failed(stage=stage):
-            found = f"Failed in the stage {stage!r}"
-    said = "not scored yet" if row.correct is None else f"score {row.correct:g}"
-    return f"{found}; {said}."
+            how_read = f"Failed in the stage {stage!r}"
+    message = "not scored yet" if row.correct is None else f"score {row.correct:g}"
+    return f"{how_read}; {message}."
 
 
 def error_of(row: Row) -> str:
@@ -270,8 +270,8 @@ def logp_words(row: Row) -> str:
     if reply is None or not reply.choice_logps:
         return ""
     likely = letter_probabilities(reply.choice_logps, row.item.letters)
-    said = [
+    messages = [
         f"{letter} {logp:.3f}" + (f" ({percent(likely[letter])} %)" if letter in likely else "")
         for letter, logp in sorted(reply.choice_logps.items())
     ]
-    return f"Log-probabilities of the letters (shares among the choices): {', '.join(said)}."
+    return f"Log-probabilities of the letters (shares among the choices): {', '.join(messages)}."

@@ -51,18 +51,18 @@ class Repeated:
     @classmethod
     def of(cls, aggregate: Aggregate) -> "Repeated | None":
         """None for fewer than two repeats, or where no question has a score in each of them."""
-        found: dict[str, dict[int, Row]] = {}
+        values: dict[str, dict[int, Row]] = {}
         for row in aggregate.rows:
             if row.correct is not None:
-                found.setdefault(row.item.item_id, {})[row.trial.repeat] = row
-        repeats = sorted({repeat for some in found.values() for repeat in some})
+                values.setdefault(row.item.item_id, {})[row.trial.repeat] = row
+        repeats = sorted({repeat for some in values.values() for repeat in some})
         places = [
-            i for i, item in enumerate(aggregate.scored.items) if len(found[item.item_id]) == len(repeats)
+            i for i, item in enumerate(aggregate.scored.items) if len(values[item.item_id]) == len(repeats)
         ]
         if len(repeats) < 2 or not places:
             return None
         items = [aggregate.scored.items[i] for i in places]
-        rows = tuple(tuple(found[item.item_id][repeat] for repeat in repeats) for item in items)
+        rows = tuple(tuple(values[item.item_id][repeat] for repeat in repeats) for item in items)
         return cls(
             rows=rows,
             values=np.array([[row.correct for row in some] for some in rows], np.float64),
@@ -173,10 +173,10 @@ def _by_tag(run: Run, lines: Sequence[RowSpec[Aggregate]], *, level: float) -> T
                 line.about.rows, averages.get((tag, line.key), "micro"), noun=line.about.scored.clusters.noun
             )
             named.append(RowSpec(f"{tag}:{line.key}", f"{tag}: {line.label}", part, detail=_alike(part)))
-    found = [(line, Repeated.of(line.about)) for line in named]
+    entries = [(line, Repeated.of(line.about)) for line in named]
     rows = [
         RowSpec(line.key, line.label, repeated, detail=line.detail)
-        for line, repeated in found
+        for line, repeated in entries
         if repeated is not None
     ]
     return tabulate(
@@ -185,25 +185,27 @@ def _by_tag(run: Run, lines: Sequence[RowSpec[Aggregate]], *, level: float) -> T
         label=Column(key="name", title="questions"),
         rows=rows,
         measures=(
-            count("items", lambda one: len(one.rows), "questions"),
-            count("videos", lambda one: videos_cell(len(set(one.clusters)))),
-            share("mean", lambda one: one.summary(level=level).mean, note="t interval over repeats"),
+            count("items", lambda repeated: len(repeated.rows), "questions"),
+            count("videos", lambda repeated: videos_cell(len(set(repeated.clusters)))),
+            share(
+                "mean", lambda repeated: repeated.summary(level=level).mean, note="t interval over repeats"
+            ),
             number(
                 "variance",
-                lambda one: _squared_points(one.summary(level=level).variance),
+                lambda repeated: _squared_points(repeated.summary(level=level).variance),
                 kind="points",
                 note="sample variance over repeats, squared points",
             ),
             number(
                 "sd",
-                lambda one: 100 * math.sqrt(one.summary(level=level).variance),
+                lambda repeated: 100 * math.sqrt(repeated.summary(level=level).variance),
                 "standard deviation",
                 kind="points",
                 note="its root, points",
             ),
             share(
                 "total",
-                lambda one: one.components(level=level).mean,
+                lambda repeated: repeated.components(level=level).mean,
                 "other questions too",
                 note="the same mean; its interval covers other questions and videos",
             ),

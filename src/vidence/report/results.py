@@ -146,7 +146,9 @@ class Run:
     def is_silent(self) -> bool:
         """Whether the model never answered: there are trials, and all failed for want of a reply."""
         outcomes = [row.score.outcome for row in self.rows]
-        return bool(outcomes) and all(isinstance(one, Failed) and one.stage == "model" for one in outcomes)
+        return bool(outcomes) and all(
+            isinstance(outcome, Failed) and outcome.stage == "model" for outcome in outcomes
+        )
 
     @property
     def n_hidden(self) -> int:
@@ -224,7 +226,7 @@ def load_run(folder: Path, *, parser: str | None = None, are_brief: bool = False
         DataError: a sample of replies lies there that is not of this run, or cannot be used.
     """
     if folders := person_folders(folder):
-        return _pooled(folder, [_load(one, parser=parser, are_brief=False) for one in folders])
+        return _pooled(folder, [_load(path, parser=parser, are_brief=False) for path in folders])
     return _load(folder, parser=parser, are_brief=are_brief)
 
 
@@ -292,7 +294,7 @@ def _pooled(folder: Path, runs: Sequence[Run]) -> Run:
             first.facts,
             n_items=len({row.item.item_id for row in rows}),
             n_planned=sum(run.facts.n_planned for run in runs),
-            problems=tuple(dict.fromkeys(one for run in runs for one in run.facts.problems)),
+            problems=tuple(dict.fromkeys(problem for run in runs for problem in run.facts.problems)),
         ),
         rows=tuple(rows),
         parser=first.parser,

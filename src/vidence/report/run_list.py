@@ -78,8 +78,8 @@ def list_runs(root: Path) -> tuple[ListedRun, ...]:
     """
     if not root.is_dir():
         raise UsageError(f"there is no folder {root}; give one that holds run folders, such as runs")
-    found = [listed(folder) for folder in run_folders(root)]
-    return tuple(sorted(found, key=lambda one: (one.started_at, one.folder)))
+    runs = [listed(folder) for folder in run_folders(root)]
+    return tuple(sorted(runs, key=lambda run: (run.started_at, run.folder)))
 
 
 def run_folders(root: Path, *, deepest: int = DEEPEST) -> Iterator[Path]:

@@ -210,10 +210,10 @@ class SimpleRules:
         hits: dict[tuple[str, int], dict[str, float]] = {}
         for row in choice:
             item, index = row.item, letter_index(row.item.answer)
-            found = {"chance": 1 / len(item.choices), "constant": float(item.answer == letter)}
+            values = {"chance": 1 / len(item.choices), "constant": float(item.answer == letter)}
             picked = {"longest": longest_choice(item.choices), "median": numeric_median(item.choices)}
-            found |= {rule: float(at == index) for rule, at in picked.items() if at is not None}
-            hits[item.item_id, row.trial.repeat] = found
+            values |= {rule: float(at == index) for rule, at in picked.items() if at is not None}
+            hits[item.item_id, row.trial.repeat] = values
         return cls(letter=letter, hits=hits)
 
     def applies(self, rule: str, row: Row) -> bool:
@@ -351,11 +351,11 @@ def over_people(
         of_points: average the points of a judge.
         noun: as for `ScoredQuestions.of`.
     """
-    known = [(i, row, one) for i, row in enumerate(rows) if (one := _VALUES[of_points](row)) is not None]
+    known = [(i, row, entry) for i, row in enumerate(rows) if (entry := _VALUES[of_points](row)) is not None]
     if not known:
         return None
     return crossed_interval(
-        [one for *_, one in known],
+        [element for *_, element in known],
         people=[row.person for _, row, _ in known],
         clusters=Clusters.of([row.item for _, row, _ in known], noun=noun),
         groups=groups and [groups[i] for i, *_ in known],
@@ -447,10 +447,10 @@ def sample_tables(run: Run, *, draws: Draws) -> tuple[Table, ...]:
     A question of a stratum of which a share f was asked counts 1 / f, so that the weighted mean estimates
     that of all questions that could be drawn. It is a ratio of sums over the sample, clustered as all means.
     """
-    strata = {one.value: one for one in run.facts.strata}
+    strata = {stratum.value: stratum for stratum in run.facts.strata}
     if not strata:
         return ()
-    (tag,) = {one.tag for one in strata.values()}
+    (tag,) = {stratum.tag for stratum in strata.values()}
     everything = Aggregate.of(run.rows)
     items, values = everything.scored.items, everything.scored.values
     by_value = {value: Aggregate.of(chosen(run.rows, {tag: (value,)})) for value in strata}
@@ -469,15 +469,15 @@ def sample_tables(run: Run, *, draws: Draws) -> tuple[Table, ...]:
     total = Stratum(
         tag=tag,
         value="",
-        n=sum(one.n for one in strata.values()),
-        n_sampled=sum(one.n_sampled for one in strata.values()),
+        n=sum(stratum.n for stratum in strata.values()),
+        n_sampled=sum(stratum.n_sampled for stratum in strata.values()),
     )
-    empty = ", ".join(value for value, one in strata.items() if not one.n_sampled)
+    empty = ", ".join(value for value, stratum in strata.items() if not stratum.n_sampled)
     rows = [
         RowSpec("all", "all, weighted", (total, weighted)),
         *(
-            RowSpec(f"{tag}={value}", value, (strata[value], one.estimate(draws)))
-            for value, one in by_value.items()
+            RowSpec(f"{tag}={value}", value, (strata[value], aggregate.estimate(draws)))
+            for value, aggregate in by_value.items()
         ),
     ]
     table = tabulate(
@@ -519,13 +519,13 @@ def margin_table(run: Run, *, level: float = 0.95) -> Table:
         lines += [RowSpec(f"{tag}:{line.key}", f"{tag}: {line.label}", line.about) for line in some]
 
     def above(key: str) -> Measure[Aggregate]:
-        def of(one: Aggregate) -> Estimate | None:
-            baseline, n = rules.over(key, one)
-            scored = one.scored
+        def of(aggregate: Aggregate) -> Estimate | None:
+            baseline, n = rules.over(key, aggregate)
+            scored = aggregate.scored
             if not n:
                 return None
             return margin(
-                scored.values, baseline, clusters=scored.clusters, groups=one.groups, level=draws.level
+                scored.values, baseline, clusters=scored.clusters, groups=aggregate.groups, level=draws.level
             )
 
         title = RULES[key][0] if key != "constant" else f"always {rules.letter or 'one letter'}"
@@ -582,14 +582,14 @@ def few_note(n_videos: Iterable[int]) -> str:
 def _sizes(run: Run) -> tuple[Measure[Aggregate], Measure[Aggregate]]:
     videos = f"{source_noun(row.item for row in run.rows)}s"
     return (
-        count("items", lambda one: len(one.scored.items), "questions"),
-        count("videos", lambda one: videos_cell(one.scored.n_videos), videos),
+        count("items", lambda aggregate: len(aggregate.scored.items), "questions"),
+        count("videos", lambda aggregate: videos_cell(aggregate.scored.n_videos), videos),
     )
 
 
 def _accuracy(draws: Draws, *, none: str = "") -> Measure[Aggregate]:
     note = f"none: {none}" if none else "with its interval"
-    return share("accuracy", lambda one: None if none else one.estimate(draws), note=note)
+    return share("accuracy", lambda aggregate: None if none else aggregate.estimate(draws), note=note)
 
 
 def _measures(
@@ -599,16 +599,21 @@ def _measures(
         title, note = RULES[key]
         if key == "constant":
             title = f"{title} {rules.letter or 'one letter'}"
-        return share(key, lambda one: rules.on(key, one), title, note=note, group="without looking, %")
+        return share(
+            key, lambda aggregate: rules.on(key, aggregate), title, note=note, group="without looking, %"
+        )
 
     def outcome(name: OutcomeName) -> Measure[Aggregate]:
-        return count(name, lambda one: one.scored.n_outcomes.get(name, 0), group="trials")
+        return count(name, lambda aggregate: aggregate.scored.n_outcomes.get(name, 0), group="trials")
 
     unscored: Measure[Aggregate] = count(
-        "unmarked", lambda one: one.scored.n_unscored, "not scored", note="wait for a judge; in no mean"
+        "unmarked",
+        lambda aggregate: aggregate.scored.n_unscored,
+        "not scored",
+        note="wait for a judge; in no mean",
     )
     hidden: Measure[Aggregate] = count(
-        "hidden", lambda one: one.scored.n_hidden, "answers hidden", note="in no mean"
+        "hidden", lambda aggregate: aggregate.scored.n_hidden, "answers hidden", note="in no mean"
     )
     return (
         *_sizes(run),
@@ -629,18 +634,18 @@ def aggregates(run: Run) -> tuple[RowSpec[Aggregate], ...]:
     tag = macro_tag(run.plan.headline)
     is_answered, grouped = run.plan.headline == ANSWERED, group_rule(run.plan.headline)
     key = "headline" if tag is None and not (is_answered or grouped) else "micro"
-    found = [RowSpec(key, "mean over questions", Aggregate.of(run.rows))]
+    specs = [RowSpec(key, "mean over questions", Aggregate.of(run.rows))]
     if grouped is not None:
-        together = Aggregate.of(run.rows, run.plan.headline)
-        n, n_all = len(together.scored.items), len({row.item.tags.get(grouped[1]) for row in run.rows})
+        aggregate = Aggregate.of(run.rows, run.plan.headline)
+        n, n_all = len(aggregate.scored.items), len({row.item.tags.get(grouped[1]) for row in run.rows})
         left_out = f"; {n_all - n} left out, which lack questions" if n < n_all else ""
         detail = f"{several(n, 'group')}, each by its questions together{left_out}"
-        found.append(RowSpec("headline", f"mean over {grouped[1]}s", together, detail=detail))
+        specs.append(RowSpec("headline", f"mean over {grouped[1]}s", aggregate, detail=detail))
     if tag is not None:
         macro = Aggregate.of(run.rows, run.plan.headline)
         detail = several(len({name.partition(WITHIN)[0] for name in macro.groups or ()}), "value")
-        found.append(RowSpec("headline", f"mean over {tag}", macro, detail=f"{detail}, each alike"))
-    found.append(
+        specs.append(RowSpec("headline", f"mean over {tag}", macro, detail=f"{detail}, each alike"))
+    specs.append(
         RowSpec(
             "headline" if is_answered else ANSWERED,
             "answered only",
@@ -648,7 +653,7 @@ def aggregates(run: Run) -> tuple[RowSpec[Aggregate], ...]:
             detail="as the protocol says" if is_answered else "for comparison",
         )
     )
-    return tuple(sorted(found, key=lambda line: line.key != "headline"))
+    return tuple(sorted(specs, key=lambda line: line.key != "headline"))
 
 
 def levels(run: Run) -> Iterator[tuple[str, tuple[RowSpec[Aggregate], ...]]]:

@@ -49,8 +49,8 @@ class _Facts:
     seconds: Mapping[str, float | None] = field(init=False)
 
     def __post_init__(self) -> None:
-        shown = {item.item_id: seconds_of(item, self.durations_s) for item in self.items}
-        object.__setattr__(self, "seconds", shown)
+        values = {item.item_id: seconds_of(item, self.durations_s) for item in self.items}
+        object.__setattr__(self, "seconds", values)
 
 
 def describe(
@@ -102,9 +102,9 @@ def describe(
 
 def seconds_of(item: Item, durations_s: Mapping[str, float]) -> float | None:
     """How long what a question shows is; None where that was not measured, or is no video."""
-    if any(one.kind != "video" for one in item.media) or not item.media:
+    if any(medium.kind != "video" for medium in item.media) or not item.media:
         return None
-    spans = [(one.start_s, one.end_s) for one in item.media]
+    spans = [(medium.start_s, medium.end_s) for medium in item.media]
     if all(end_s is not None for _, end_s in spans):
         return sum((end_s or 0.0) - (start_s or 0.0) for start_s, end_s in spans)
     whole = durations_s.get(item.video_id)
@@ -120,8 +120,8 @@ def evidence_span_s(evidence: Sequence[Evidence]) -> float | None:
     >>> evidence_span_s([Evidence(start_s=8, end_s=9), Evidence(start_s=1, end_s=2)])
     8.0
     """
-    starts = [one.start_s for one in evidence if one.start_s is not None]
-    ends = [one.end_s for one in evidence if one.end_s is not None]
+    starts = [entry.start_s for entry in evidence if entry.start_s is not None]
+    ends = [entry.end_s for entry in evidence if entry.end_s is not None]
     return float(max(ends) - min(starts)) if starts and ends else None
 
 
@@ -187,8 +187,8 @@ def words_table(items: Sequence[Item]) -> Table:
             label=label,
             values=(
                 len(texts),
-                *_spread([n_words(one) for one in texts]),
-                _spread([len(_TOKEN.findall(one)) for one in texts])[0],
+                *_spread([n_words(text) for text in texts]),
+                _spread([len(_TOKEN.findall(text)) for text in texts])[0],
             ),
         )
         for key, label, texts in parts
@@ -204,7 +204,7 @@ def counts_table(items: Sequence[Item]) -> Table:
     parts: list[tuple[str, str, Callable[[Item], Sequence[object]]]] = [
         ("options", "options", lambda item: item.choices),
         ("media", "media", lambda item: item.media),
-        ("images", "images", lambda item: [one for one in item.media if one.kind == "image"]),
+        ("images", "images", lambda item: [medium for medium in item.media if medium.kind == "image"]),
         ("evidence", "pieces of evidence", lambda item: item.evidence),
         ("knowledge", "pieces of knowledge", lambda item: item.knowledge),
         ("steps", "steps of reasoning", lambda item: item.steps),
@@ -212,10 +212,10 @@ def counts_table(items: Sequence[Item]) -> Table:
     ]
     rows = []
     for key, label, of in parts:
-        having = [found for item in items if (found := of(item))]
+        having = [entries for item in items if (entries := of(item))]
         if having:
-            different = len({msgspec.json.encode(one) for found in having for one in found})
-            spread = _spread([len(found) for found in having])
+            different = len({msgspec.json.encode(value) for results in having for value in results})
+            spread = _spread([len(results) for results in having])
             rows.append(Row(key=key, label=label, values=(len(having), *spread, different)))
     columns = (
         _column("n", "questions", kind="count", note="That have any"),
@@ -230,17 +230,17 @@ def _videos_table(facts: _Facts) -> Table:
     """Questions per video and per source, and how long videos are."""
     per_video = Counter(item.video_id for item in facts.items)
     per_source = Counter(item.source_id for item in facts.items)
-    shown = {item.video_id: facts.seconds[item.item_id] for item in facts.items}
-    measured = [seconds for seconds in shown.values() if seconds is not None]
+    values = {item.video_id: facts.seconds[item.item_id] for item in facts.items}
+    measured = [seconds for seconds in values.values() if seconds is not None]
     rows = [_row("videos", "questions per video", list(per_video.values()))]
     if source_noun(facts.items) == "source":
         rows.append(_row("sources", "questions per source", list(per_source.values())))
     note = ""
     if measured:
         rows.append(_row("seconds", "seconds of a video", measured))
-    if len(measured) < len(shown):
+    if len(measured) < len(values):
         note = (
-            f"{len(measured):,} of {several(len(shown), 'video')} measured; the others are not here, or "
+            f"{len(measured):,} of {several(len(values), 'video')} measured; the others are not here, or "
             "have no length."
         )
     columns = (_column("n", "of", kind="count"), *_SPREAD, _column("sum", kind="count"))
@@ -281,20 +281,20 @@ def _evidence_table(facts: _Facts) -> Table:
         (item, item.evidence) for item in facts.items if item.evidence
     ]
     groups.append(("all", "all", everything))
-    kinds = sorted({one.kind for item, found in everything for one in found})
+    kinds = sorted({evidence.kind for item, entries in everything for evidence in entries})
     for kind in kinds if len(kinds) > 1 else ():
         mine: list[tuple[Item, Sequence[Evidence]]] = [
-            (item, [e for e in found if e.kind == kind]) for item, found in everything
+            (item, [e for e in entries if e.kind == kind]) for item, entries in everything
         ]
-        groups.append((kind, kind, [(item, found) for item, found in mine if found]))
+        groups.append((kind, kind, [(item, entries) for item, entries in mine if entries]))
     for name in _bins():
-        some = [(item, found) for item, found in everything if _bin(facts.seconds[item.item_id]) == name]
+        some = [(item, entries) for item, entries in everything if _bin(facts.seconds[item.item_id]) == name]
         if some and len(some) < len(everything):
             groups.append((name, name, some))
     rows = []
     for key, label, some in groups:
-        spans = [span for _, found in some if (span := evidence_span_s(found)) is not None]
-        counts = [len(found) for _, found in some]
+        spans = [span for _, entries in some if (span := evidence_span_s(entries)) is not None]
+        counts = [len(entries) for _, entries in some]
         mean, _, most = _spread(spans)
         rows.append(
             Row(key=key, label=label, values=(len(some), sum(counts), *_spread(counts)[::2], mean, most))
@@ -314,12 +314,12 @@ def _evidence_table(facts: _Facts) -> Table:
 def _outside(facts: _Facts) -> Iterator[str]:
     """Evidence that lies beyond the end of what is shown."""
     for item in facts.items:
-        shown, start_s = facts.seconds[item.item_id], item.media[0].start_s or 0.0 if item.media else 0.0
-        ends = [one.end_s for one in item.evidence if one.end_s is not None]
-        if shown is not None and ends and max(ends) > start_s + shown + _ROUNDING_S:
+        value, start_s = facts.seconds[item.item_id], item.media[0].start_s or 0.0 if item.media else 0.0
+        ends = [evidence.end_s for evidence in item.evidence if evidence.end_s is not None]
+        if value is not None and ends and max(ends) > start_s + value + _ROUNDING_S:
             yield (
                 f"{item.item_id}: evidence until {max(ends):.1f} s, and what is shown ends at "
-                f"{start_s + shown:.1f} s"
+                f"{start_s + value:.1f} s"
             )
 
 
@@ -400,7 +400,7 @@ def _tag_table(facts: _Facts, name: str, by_value: Mapping[str, Sequence[Item]])
     has_evidence = any(item.evidence for item in facts.items)
     rows = []
     for value, some in sorted(by_value.items()):
-        seconds = [one for item in some if (one := facts.seconds[item.item_id]) is not None]
+        seconds = [number for item in some if (number := facts.seconds[item.item_id]) is not None]
         words = [n_words(item.question) for item in some]
         n_videos = len({item.video_id for item in some})
         known = [len(item.evidence) for item in some if item.evidence]
@@ -440,8 +440,8 @@ def textbooks_table(items: Sequence[Item]) -> Table:
             {item.tags[name] for item in some if name in item.tags} for name in (CHAPTER, CONCEPT)
         )
         values = (len(some), len({item.video_id for item in some}), len(chapters), len(concepts))
-        shown = tuple(value or None for value in values)
-        rows.append(Row(key=f"{subject}/{book}", label=book, detail=subject, values=shown))
+        table = tuple(value or None for value in values)
+        rows.append(Row(key=f"{subject}/{book}", label=book, detail=subject, values=table))
     columns = (
         *(_column("n", "questions", kind="count"), _column("videos", kind="count")),
         *(_column("chapters", kind="count"), _column("concepts", kind="count")),
@@ -453,13 +453,13 @@ def textbooks_table(items: Sequence[Item]) -> Table:
     )
 
 
-def _crossed_table(facts: _Facts, one: str, other: str) -> Table:
+def _crossed_table(facts: _Facts, word: str, other: str) -> Table:
     """How many questions have each two values of two tags."""
     known = {name for item in facts.items for name in item.tags} | set(OWN_TAGS)
-    for name in (one, other):
+    for name in (word, other):
         if name not in known:
             raise UsageError(f"no question has the tag {name!r}; there are {', '.join(sorted(known))}")
-    pairs = Counter(zip(_values(facts, one), _values(facts, other), strict=True))
+    pairs = Counter(zip(_values(facts, word), _values(facts, other), strict=True))
     firsts, seconds = (sorted({str(pair[i]) for pair in pairs if None not in pair}) for i in (0, 1))
     if len(seconds) > MOST_VALUES:
         raise UsageError(
@@ -468,19 +468,19 @@ def _crossed_table(facts: _Facts, one: str, other: str) -> Table:
         )
     rows = [Row(key=a, label=a, values=tuple(pairs[a, b] for b in seconds)) for a in firsts]
     columns = [_column(b, kind="count") for b in seconds]
-    title = f"{one} by {other}"
-    return _table(f"crossed-{one}-{other}", title, label=one, columns=columns, rows=rows)
+    title = f"{word} by {other}"
+    return _table(f"crossed-{word}-{other}", title, label=word, columns=columns, rows=rows)
 
 
 def _crossed_shares(counted: Table) -> Table:
     """The same as shares of each row, which can be drawn."""
     rows = []
     for row in counted.rows:
-        counts = [one if isinstance(one, int) else 0 for one in row.values]
+        counts = [value if isinstance(value, int) else 0 for value in row.values]
         total = sum(counts)
         shares = tuple(n / total if total else None for n in counts)
         rows.append(msgspec.structs.replace(row, values=shares))
-    columns = tuple(msgspec.structs.replace(one, kind="share") for one in counted.columns)
+    columns = tuple(msgspec.structs.replace(column, kind="share") for column in counted.columns)
     return msgspec.structs.replace(
         counted,
         name=f"{counted.name}-shares",
@@ -507,8 +507,8 @@ def _sentences(facts: _Facts) -> Iterator[str]:
         f"{len(items) / n_videos:.1f} questions a video."
     )
     yield f"A question has {sum(words) / len(words):.1f} words on average and {max(words):,} at most."
-    shown = {item.video_id: facts.seconds[item.item_id] for item in items}
-    measured = [seconds for seconds in shown.values() if seconds is not None]
+    sentences = {item.video_id: facts.seconds[item.item_id] for item in items}
+    measured = [seconds for seconds in sentences.values() if seconds is not None]
     if measured:
         yield (
             f"Videos last {sum(measured) / len(measured):.1f} s on average, {min(measured):.1f} to "
@@ -525,38 +525,40 @@ def _sentences(facts: _Facts) -> Iterator[str]:
         )
 
 
-def section(found: Described) -> Section:
+def section(described: Described) -> Section:
     """The statistics as a part of a page."""
     return Section(
-        title=found.name, paragraphs=(*found.sentences, *_problem_words(found)), tables=found.tables
+        title=described.name,
+        paragraphs=(*described.sentences, *_problem_words(described)),
+        tables=described.tables,
     )
 
 
-def _problem_words(found: Described, *, most: int = 5) -> list[str]:
-    if not found.problems:
+def _problem_words(described: Described, *, most: int = 5) -> list[str]:
+    if not described.problems:
         return []
-    more = len(found.problems) - most
-    listed = "; ".join(found.problems[:most]) + (f"; and {more:,} more" if more > 0 else "")
+    more = len(described.problems) - most
+    listed = "; ".join(described.problems[:most]) + (f"; and {more:,} more" if more > 0 else "")
     return [f"Evidence outside of the video: {listed}."]
 
 
-def write_described_csv(found: Described, path: Path) -> None:
+def write_described_csv(described: Described, path: Path) -> None:
     """Write one row for each question: its lengths, counts and tags.
 
     Raises:
         StoreError: the file cannot be written.
     """
-    tags = sorted({name for item in found.items for name in item.tags})
+    tags = sorted({name for item in described.items for name in item.tags})
     heading = ["item_id", "video_id", "source_id", "seconds", "question_words", "options", "option_words"]
     heading += ["answer_words", "evidence", "evidence_span_s", "knowledge", *(f"tag:{name}" for name in tags)]
     rows: list[list[str | float | None]] = [
         [
-            *(item.item_id, item.video_id, item.source_id, seconds_of(item, found.durations_s)),
+            *(item.item_id, item.video_id, item.source_id, seconds_of(item, described.durations_s)),
             *(n_words(item.question), len(item.choices)),
             sum(map(n_words, item.choices)) / len(item.choices) if item.choices else None,
             *(n_words(right_text(item)), len(item.evidence), evidence_span_s(item.evidence)),
             *(len(item.knowledge), *(item.tags.get(name) for name in tags)),
         ]
-        for item in found.items
+        for item in described.items
     ]
     write_file(path, csv_text([heading, *rows]))

@@ -34,10 +34,10 @@ def side_by_side(runs: Sequence[Run], tables: Sequence[Sequence[Table]]) -> tupl
     """
     columns = _run_columns(runs)
     by_name = [{table.name: table for table in some} for some in tables]
-    names = dict.fromkeys(name for found in by_name for name in found)
+    names = dict.fromkeys(name for values in by_name for name in values)
     return (
         overview(runs, [some[0] for some in tables]),
-        *(_accuracies(name, [found.get(name) for found in by_name], columns) for name in names),
+        *(_accuracies(name, [values.get(name) for values in by_name], columns) for name in names),
     )
 
 
@@ -86,21 +86,21 @@ def _same_questions(runs: Sequence[Run]) -> str:
 
 def _on_videos(key: str, sizes: Sequence[Mapping[str, Value]]) -> str:
     """On how many videos the scores of a line stand; the least and the most where runs differ."""
-    found = sorted({n for of_run in sizes if isinstance(n := of_run.get(key), int)})
-    if not found:
+    videos = sorted({n for of_run in sizes if isinstance(n := of_run.get(key), int)})
+    if not videos:
         return ""
-    n = several(found[0], "video") if len(found) == 1 else f"{found[0]:,} to {found[-1]:,} videos"
-    return f"{n} (few)" if found[0] < FEW_VIDEOS else n
+    n = several(videos[0], "video") if len(videos) == 1 else f"{videos[0]:,} to {videos[-1]:,} videos"
+    return f"{n} (few)" if videos[0] < FEW_VIDEOS else n
 
 
-def _accuracies(name: str, found: Sequence[Table | None], columns: tuple[Column, ...]) -> Table:
-    known = [table for table in found if table is not None]
+def _accuracies(name: str, tables: Sequence[Table | None], columns: tuple[Column, ...]) -> Table:
+    known = [table for table in tables if table is not None]
     lines: dict[str, TableRow] = {}
     for row in (row for table in known for row in table.rows):
         if lines.setdefault(row.key, row).label != row.label:  # of the headlines of several protocols
             lines[row.key] = TableRow(key=row.key, label="headline of each run", values=row.values)
-    cells = [{} if t is None else {row.key: t.cell(row.key, "accuracy") for row in t.rows} for t in found]
-    sizes = [{} if t is None else {row.key: t.value(row.key, "videos") for row in t.rows} for t in found]
+    cells = [{} if t is None else {row.key: t.cell(row.key, "accuracy") for row in t.rows} for t in tables]
+    sizes = [{} if t is None else {row.key: t.value(row.key, "videos") for row in t.rows} for t in tables]
     return Table(
         name=f"runs:{name}",
         title=f"{known[0].title}: accuracy, %",

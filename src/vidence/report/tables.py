@@ -79,9 +79,9 @@ def all_tables(
 
 def outcome_table(run: Run) -> Table:
     """What became of the planned trials: right, wrong, unreadable, refused, failed, and the rest."""
-    found = Counter(row.status for row in run.rows)
+    result = Counter(row.status for row in run.rows)
     total = len(run.rows) + run.n_missing
-    counts = [(str(status), title, found[status]) for status, title in STATUSES.items()]
+    counts = [(str(status), title, result[status]) for status, title in STATUSES.items()]
     rare = {"partly", "unjudged", "undecided", "unmarked", "hidden"}
     if run.no_score:
         rare |= {"right", "wrong"}
@@ -104,7 +104,7 @@ def outcome_table(run: Run) -> Table:
 
 def reason_table(run: Run) -> Table:
     """Why trials are unreadable, refused or failed, and by which rule answers were read."""
-    found = Counter((row.outcome, _reason(row)) for row in run.rows)
+    counts = Counter((row.outcome, _reason(row)) for row in run.rows)
     examples = {
         _reason(row): f"for example: {row.score.outcome.message[:300]}"
         for row in reversed(run.rows)
@@ -112,11 +112,11 @@ def reason_table(run: Run) -> Table:
     }
     rows: list[RowSpec[tuple[Cell, int]]] = []
     for outcome in OUTCOMES:  # some of each: many ways to be unreadable must not hide a failure
-        reasons = sorted((-n, reason) for (of, reason), n in found.items() if of == outcome)
+        reasons = sorted((-n, reason) for (of, reason), n in counts.items() if of == outcome)
         for negative, reason in reasons[:MOST_REASONS]:
             why = Cell(value=reason, detail=examples.get(reason, ""))
             rows.append(RowSpec(f"{outcome}:{reason}", outcome, (why, -negative)))
-    n_more = len(found) - len(rows)
+    n_more = len(counts) - len(rows)
     return tabulate(
         "reasons",
         "How answers were read, and why some were not",
@@ -327,8 +327,8 @@ def headline(run: Run, score: Table) -> tuple[str, ...]:
         sentences.insert(0, prediction_sentence(run, level=known.level if known else 0.95))
     if left_out := run.facts.left_out:
         sentences.append(left_out)
-    if said := not_asked(run):
-        sentences.append(said)
+    if headline := not_asked(run):
+        sentences.append(headline)
     if any(row.score.verdicts or row.score.unanswered for row in run.rows):
         sentences.append(judge_sentence(run))
     if "unmarked" in score.keys and score.value("headline", "unmarked"):
@@ -345,8 +345,8 @@ def headline(run: Run, score: Table) -> tuple[str, ...]:
             f" The score is of a random part of the {plural(ended.difference.clustered_by)}, and its "
             "interval does not allow for the early end; that of the difference does."
         )
-        said = f"The comparison is {ended} (less {run.plan.against}: {ended.ends})."
-        sentences.append(f"{said}{early if run.ended else ''}")
+        headline = f"The comparison is {ended} (less {run.plan.against}: {ended.ends})."
+        sentences.append(f"{headline}{early if run.ended else ''}")
     elif run.n_missing:
         sentences.append(
             f"The run is not complete: {run.n_missing:,} of {run.facts.n_planned:,} trials "
@@ -370,11 +370,13 @@ def check_sentences(run: Run, score: Table) -> list[str]:
     marks = {row.item.item_id: row.correct for row in run.rows}
     n_other = sum(marks.get(item_id) != mark for item_id, mark in check.read.items())
     raw = score.estimate("micro" if run.plan.headline == ANSWERED else "headline", "accuracy")
-    said = f"{n:,} replies read by a person, {n_other:,} of them marked otherwise"
+    sentences = f"{n:,} replies read by a person, {n_other:,} of them marked otherwise"
     if raw is None or raw.corrected is None:
-        return [f"{said}."]
+        return [f"{sentences}."]
     ends = interval_text(raw.corrected) if has_interval(raw.corrected) else raw.corrected.reason
-    return [f"{said}: accuracy {percent(raw.value)} -> {percent(raw.corrected.value)} % (interval {ends})."]
+    return [
+        f"{sentences}: accuracy {percent(raw.value)} -> {percent(raw.corrected.value)} % (interval {ends})."
+    ]
 
 
 def _hidden(run: Run, score: Table) -> list[str]:
@@ -425,20 +427,20 @@ def _without_logps(run: Run) -> list[str]:
     """That log-probabilities were wanted and are not there; some servers ignore the request."""
     rows = [row for row in run.rows if row.item.answer_kind == "choice" and row.trial.reply]
     sampling = run.plan.sampling
-    found: list[str] = []
+    logps: list[str] = []
     if sampling.want_choice_logps and (n := sum(not has_logps(row) for row in rows)):
-        found.append(
+        logps.append(
             "Log-probabilities of the letters were asked for, and "
             f"{n:,} of {len(rows):,} replies came without: the model gives none, or the reply does "
             "not come to a letter."
         )
-    return found
+    return logps
 
 
 def guesses_of(run: Run) -> tuple[bool, ...]:
     """For each reply whether the model says that it guessed; empty where it never did."""
-    told = tuple(row.trial.reply.is_guess for row in run.rows if row.trial.reply is not None)
-    return told if any(told) else ()
+    guesses = tuple(row.trial.reply.is_guess for row in run.rows if row.trial.reply is not None)
+    return guesses if any(guesses) else ()
 
 
 def _accuracy(score: Table, *, of: str) -> str:
@@ -479,14 +481,14 @@ def _few_videos(score: Table) -> list[str]:
 
 def _baselines(score: Table) -> list[str]:
     numeric = next((row.key for row in score.rows if row.key == NUMERIC), None)
-    said = []
+    baselines = []
     for column in score.columns:
         cell = shown(score, "headline", column.key)
         # Of some questions the median is said beside the score on them: over all it is a small number.
         if column.key in RULES and cell.value is not None and not (column.key == "median" and numeric):
             applies = f" ({cell.detail})" if cell.detail else ""
-            said.append(f"{column.title} {cell.text} %{applies}")
-    sentences = [f"Without looking: {', '.join(said)}."] if said else []
+            baselines.append(f"{column.title} {cell.text} %{applies}")
+    sentences = [f"Without looking: {', '.join(baselines)}."] if baselines else []
     if numeric:
         n, own, median = (shown(score, numeric, key).text for key in ("items", "accuracy", "median"))
         sentences.append(

@@ -68,13 +68,13 @@ def draw_section(section: Section, sheet: Sheet, *, is_ranking: bool = False) ->
 
 def _reasons(table: Table) -> list[str]:
     """Why there are answers that do not count, most frequent first; the table has more."""
-    said = []
+    reasons = []
     for outcome in OUTCOMES[1:]:
         keys = [row.key for row in table.rows if row.label == outcome]
         for key in keys[:_MOST_REASONS]:
             reason = shown(table, key, "reason")
             example = f"; {reason.detail}" if reason.detail else ""
-            said.append(f"{shown(table, key, 'n').text} {outcome}: {reason.text}{example}")
+            reasons.append(f"{shown(table, key, 'n').text} {outcome}: {reason.text}{example}")
         if len(keys) > _MOST_REASONS:
-            said.append(f"and {len(keys) - _MOST_REASONS} more reasons for {outcome}")
-    return said
+            reasons.append(f"and {len(keys) - _MOST_REASONS} more reasons for {outcome}")
+    return reasons

@@ -60,26 +60,28 @@ class Column:
 
 
 def _from_selection(of: Callable[[Selection], Plain]) -> Callable[[Run, Row], Plain]:
-    return lambda run, row: None if (found := row.trial.selection) is None else of(found)
+    return lambda run, row: None if (selection := row.trial.selection) is None else of(selection)
 
 
 def _from_prompt(of: Callable[[Prompt], Plain]) -> Callable[[Run, Row], Plain]:
-    return lambda run, row: None if (found := row.trial.prompt) is None else of(found)
+    return lambda run, row: None if (prompt := row.trial.prompt) is None else of(prompt)
 
 
 def _from_reply(of: Callable[[Reply], Plain]) -> Callable[[Run, Row], Plain]:
-    return lambda run, row: None if (found := row.trial.reply) is None else of(found)
+    return lambda run, row: None if (reply := row.trial.reply) is None else of(reply)
 
 
 def marked_text(prompt: Prompt) -> str:
     """The words of a prompt, with ``<image>`` and ``<video>`` where pictures and files stand."""
-    shown = {ImagePart: "<image>", VideoPart: "<video>"}
-    return "\n".join(p.text if isinstance(p, TextPart) else shown[type(p)] for p in prompt.parts)
+    values = {ImagePart: "<image>", VideoPart: "<video>"}
+    return "\n".join(p.text if isinstance(p, TextPart) else values[type(p)] for p in prompt.parts)
 
 
 def _from_images(of: Callable[[ImagePart], "str | int | tuple[int, ...]"]) -> Callable[[Run, Row], Plain]:
     """What is known of each picture of a prompt, in their order."""
-    return _from_prompt(lambda one: tuple([of(part) for part in one.parts if isinstance(part, ImagePart)]))
+    return _from_prompt(
+        lambda prompt: tuple([of(part) for part in prompt.parts if isinstance(part, ImagePart)])
+    )
 
 
 def cost_usd(run: Run, row: Row) -> float | None:
@@ -108,7 +110,7 @@ def _failed(of: Callable[[Failed], str]) -> Callable[[Run, Row], Plain]:
 
 
 def _all(records: Sequence[msgspec.Struct]) -> tuple[object, ...]:
-    return tuple(msgspec.structs.asdict(one) for one in records)
+    return tuple(msgspec.structs.asdict(record) for record in records)
 
 
 class StepRow(Record):
@@ -130,18 +132,18 @@ def _steps(run: Run, row: Row) -> Plain:
     return _all(
         [
             StepRow(
-                role=one.role,
-                model=one.model,
-                sample=one.sample,
-                about=one.about,
-                is_remembered=one.is_remembered,
-                reply=one.reply.text,
-                reasoning=one.reply.reasoning,
-                finish=one.reply.finish,
-                input_tokens=one.reply.usage.input_tokens,
-                output_tokens=one.reply.usage.output_tokens,
+                role=step.role,
+                model=step.model,
+                sample=step.sample,
+                about=step.about,
+                is_remembered=step.is_remembered,
+                reply=step.reply.text,
+                reasoning=step.reply.reasoning,
+                finish=step.reply.finish,
+                input_tokens=step.reply.usage.input_tokens,
+                output_tokens=step.reply.usage.output_tokens,
             )
-            for one in row.trial.steps
+            for step in row.trial.steps
         ]
     )
 
@@ -187,32 +189,44 @@ REST: tuple[Column, ...] = (
     Column("hints", "texts", lambda run, row: row.item.hints),
     Column("knowledge", "texts", lambda run, row: row.item.knowledge),
     Column("provenance", "object", _provenance, holds=Provenance),
-    Column("selector", "text", _from_selection(lambda one: one.selector)),
-    Column("selector_version", "whole", _from_selection(lambda one: one.version)),
-    Column("n_candidates", "whole", _from_selection(lambda one: one.n_candidates)),
-    Column("frame_index", "wholes", _from_selection(lambda one: tuple(f.frame_index for f in one.frames))),
-    Column("frame_time_s", "numbers", _from_selection(lambda one: tuple(f.time_s for f in one.frames))),
-    Column("frame_media", "wholes", _from_selection(lambda one: tuple(f.media_index for f in one.frames))),
-    Column("selection_note", "text", _from_selection(lambda one: one.note)),
-    Column("system", "text", _from_prompt(lambda one: one.system)),
+    Column("selector", "text", _from_selection(lambda selection: selection.selector)),
+    Column("selector_version", "whole", _from_selection(lambda selection: selection.version)),
+    Column("n_candidates", "whole", _from_selection(lambda selection: selection.n_candidates)),
+    Column(
+        "frame_index",
+        "wholes",
+        _from_selection(lambda selection: tuple(f.frame_index for f in selection.frames)),
+    ),
+    Column(
+        "frame_time_s",
+        "numbers",
+        _from_selection(lambda selection: tuple(f.time_s for f in selection.frames)),
+    ),
+    Column(
+        "frame_media",
+        "wholes",
+        _from_selection(lambda selection: tuple(f.media_index for f in selection.frames)),
+    ),
+    Column("selection_note", "text", _from_selection(lambda selection: selection.note)),
+    Column("system", "text", _from_prompt(lambda prompt: prompt.system)),
     Column("prompt", "text", _from_prompt(marked_text), "with <image> and <video> where these stand"),
-    Column("template", "text", _from_prompt(lambda one: one.template)),
-    Column("images", "texts", _from_images(lambda one: one.digest), "SHA-256"),
-    Column("image_width_px", "wholes", _from_images(lambda one: one.width_px)),
-    Column("image_height_px", "wholes", _from_images(lambda one: one.height_px)),
+    Column("template", "text", _from_prompt(lambda prompt: prompt.template)),
+    Column("images", "texts", _from_images(lambda part: part.digest), "SHA-256"),
+    Column("image_width_px", "wholes", _from_images(lambda part: part.width_px)),
+    Column("image_height_px", "wholes", _from_images(lambda part: part.height_px)),
     Column(
         "image_frames",
         "lists",
-        _from_images(lambda one: one.frames),
+        _from_images(lambda part: part.frames),
         "positions in frame_index; several in a montage",
     ),
-    Column("reply", "text", _from_reply(lambda one: one.text)),
-    Column("reasoning", "text", _from_reply(lambda one: one.reasoning)),
-    Column("finish", "text", _from_reply(lambda one: one.finish), "length: cut off"),
-    Column("refusal", "text", _from_reply(lambda one: one.refusal)),
-    Column("reply_model", "text", _from_reply(lambda one: one.model), "as the server calls it"),
-    Column("is_guess", "truth", _from_reply(lambda one: one.is_guess)),
-    Column("logged", "number", _from_reply(lambda one: one.logged)),
+    Column("reply", "text", _from_reply(lambda reply: reply.text)),
+    Column("reasoning", "text", _from_reply(lambda reply: reply.reasoning)),
+    Column("finish", "text", _from_reply(lambda reply: reply.finish), "length: cut off"),
+    Column("refusal", "text", _from_reply(lambda reply: reply.refusal)),
+    Column("reply_model", "text", _from_reply(lambda reply: reply.model), "as the server calls it"),
+    Column("is_guess", "truth", _from_reply(lambda reply: reply.is_guess)),
+    Column("logged", "number", _from_reply(lambda reply: reply.logged)),
     Column("n_asked", "whole", lambda run, row: len(row.trial.replies), "replies on the way, this included"),
     Column(
         "steps", "objects", _steps, "those replies, of a strategy that asks more than once", holds=StepRow
@@ -220,14 +234,14 @@ REST: tuple[Column, ...] = (
     Column("input_tokens", "whole", lambda run, row: row.trial.usage.input_tokens, "of all replies"),
     Column("output_tokens", "whole", lambda run, row: row.trial.usage.output_tokens, "of all replies"),
     Column("cost_usd", "number", cost_usd, "of all replies, at the prices of the plan"),
-    Column("latency_s", "number", _from_reply(lambda one: one.latency_s)),
+    Column("latency_s", "number", _from_reply(lambda reply: reply.latency_s)),
     Column("is_remembered", "truth", lambda run, row: row.trial.is_remembered, "not paid again"),
-    Column("choice_logps", "logps", _from_reply(lambda one: one.choice_logps), "natural logarithms"),
+    Column("choice_logps", "logps", _from_reply(lambda reply: reply.choice_logps), "natural logarithms"),
     Column("parser_version", "whole", lambda run, row: row.score.scorer_version),
     Column("rule", "text", _rule, "how the answer was found"),
     Column("reason", "text", lambda run, row: reason(row), "why there is no answer"),
-    Column("stage", "text", _failed(lambda one: one.stage), "where a failed trial failed"),
-    Column("error", "text", _failed(lambda one: one.error)),
+    Column("stage", "text", _failed(lambda failed: failed.stage), "where a failed trial failed"),
+    Column("error", "text", _failed(lambda failed: failed.error)),
     Column("points", "number", lambda run, row: row.score.points, "on the scorer's own scale"),
     Column("verdicts", "objects", lambda run, row: _all(row.score.verdicts), holds=Verdict),
     Column("unanswered", "objects", lambda run, row: _all(row.score.unanswered), holds=Verdict),
@@ -241,13 +255,13 @@ NAMES: frozenset[str] = frozenset(column.name for column in (*FIRST, *REST)) | {
 def tag_columns(runs: Sequence[Run]) -> Mapping[str, str]:
     """The column of each tag of some runs; one with the name of another column becomes ``tag_NAME``."""
     names = dict.fromkeys(tag for run in runs for row in run.rows for tag in row.item.tags)
-    found: dict[str, str] = {}
+    columns: dict[str, str] = {}
     for name in names:
         column = name
-        while column in NAMES or (column != name and column in {*names, *found.values()}):
+        while column in NAMES or (column != name and column in {*names, *columns.values()}):
             column = f"tag_{column}"
-        found[name] = column
-    return found
+        columns[name] = column
+    return columns
 
 
 def trial_records(run: Run) -> Iterator[dict[str, Plain]]:
@@ -325,8 +339,8 @@ def trials_as_parquet(runs: Sequence[Run]) -> bytes:
     fields, arrays = [], []
     for column in columns:
         held = _arrow_type(column)
-        found = [column.of(run, row) for run, row in rows]
-        arrays.append(pa.array(_entries(found) if column.kind == "logps" else found, type=held))
+        entries = [column.of(run, row) for run, row in rows]
+        arrays.append(pa.array(_entries(entries) if column.kind == "logps" else entries, type=held))
         fields.append((column.name, held))
     table = pa.Table.from_arrays(arrays, schema=pa.schema(fields, metadata={"format": TRIALS_FORMAT}))
     file = io.BytesIO()
@@ -336,7 +350,7 @@ def trials_as_parquet(runs: Sequence[Run]) -> bytes:
 
 def _entries(objects: Sequence[Plain]) -> list[Plain]:
     """Objects as Arrow takes maps: as lists of keys and values."""
-    return [tuple(one.items()) if isinstance(one, dict) else None for one in objects]
+    return [tuple(value.items()) if isinstance(value, dict) else None for value in objects]
 
 
 _FIELDS: Mapping[str, Kind] = {

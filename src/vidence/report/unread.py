@@ -68,7 +68,7 @@ class Unread(Record):
     def others(self) -> tuple[ParserComparison, ...]:
         """The readings of other parsers that change the verdict, or the sign (`is_other`)."""
         first = self.readings[0].comparison
-        return tuple(one for one in self.readings[1:] if is_other(one.comparison, first))
+        return tuple(reading for reading in self.readings[1:] if is_other(reading.comparison, first))
 
     @property
     def is_open(self) -> bool:
@@ -77,25 +77,25 @@ class Unread(Record):
         return is_other(self.worst, first) or is_other(self.best, first)
 
 
-def is_other(one: Comparison, base: Comparison) -> bool:
+def is_other(comparison: Comparison, base: Comparison) -> bool:
     """Whether the verdict is another one, or the sign.
 
     Where neither can be told from zero nothing was said of a sign that could turn.
     """
-    if one.verdict != base.verdict:
+    if comparison.verdict != base.verdict:
         return True
-    return one.verdict != "not clear" and one.difference.value * base.difference.value < 0
+    return comparison.verdict != "not clear" and comparison.difference.value * base.difference.value < 0
 
 
 def unanswered(paired: PairedRuns) -> tuple[Unanswered, ...]:
     """What became of the trials of each run on the compared questions."""
     ids = {item.item_id for item in paired.items}
-    found = []
+    entries = []
     for name, run in zip(paired.names, paired.runs, strict=True):
         outcomes = [row.outcome for row in run.rows if row.item.item_id in ids]
         counts = {outcome: outcomes.count(outcome) for outcome in OUTCOMES}
-        found.append(Unanswered(name=name, n_trials=len(outcomes), outcomes=counts))
-    return tuple(found)
+        entries.append(Unanswered(name=name, n_trials=len(outcomes), outcomes=counts))
+    return tuple(entries)
 
 
 def unread(paired: PairedRuns, *, tag: str = "", level: float = 0.95) -> Unread:
@@ -190,7 +190,7 @@ def applicable_parsers(benchmark: str, parsers: Sequence[str]) -> tuple[str, ...
     ('herbench-official', 'robust')
     """
     others = [f"{name}-" for name in names("benchmark") if name != benchmark]
-    return tuple(one for one in parsers if not any(map(one.startswith, others)))
+    return tuple(parser for parser in parsers if not any(map(parser.startswith, others)))
 
 
 def _read(run: Run, scorer: Scorer, name: str) -> Run:

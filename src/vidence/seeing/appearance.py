@@ -167,9 +167,9 @@ def read_appearances(
         ]
 
     seen: dict[str, list[NDArray[np.float64]]] = defaultdict(list)
-    for _, found in sorted(video.read(sorted(wanted), look).items()):
-        if isinstance(found, list):
-            for track_id, appearance in found:
+    for _, entries in sorted(video.read(sorted(wanted), look).items()):
+        if isinstance(entries, list):
+            for track_id, appearance in entries:
                 seen[track_id].append(appearance)
     return {track_id: np.mean(vectors, axis=0) for track_id, vectors in seen.items()}
 
@@ -180,8 +180,8 @@ def mean_appearance(appearances: Sequence[NDArray[np.float64]]) -> NDArray[np.fl
     Raises:
         UsageError: there is none, or their lengths differ.
     """
-    if len({len(one) for one in appearances}) != 1:
-        lengths = sorted({len(one) for one in appearances})
+    if len({len(appearance) for appearance in appearances}) != 1:
+        lengths = sorted({len(appearance) for appearance in appearances})
         raise UsageError(f"appearances of lengths {lengths}: expected at least one, all made alike")
     return np.asarray(np.mean(appearances, axis=0))
 

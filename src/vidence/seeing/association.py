@@ -331,15 +331,15 @@ class _Matching:
         free = np.arange(len(self._living))
         matched: list[tuple[int, int]] = []
         if self._vectors is not None:
-            found, free, high = self._by_look(free, high)
-            matched += found
-        found, free, high = self._by_place(free, high, least=self._settings.high_iou)
-        matched += found
-        found, free, _ = self._by_place(free, low, least=self._settings.low_iou)
-        matched += found
+            entries, free, high = self._by_look(free, high)
+            matched += entries
+        entries, free, high = self._by_place(free, high, least=self._settings.high_iou)
+        matched += entries
+        entries, free, _ = self._by_place(free, low, least=self._settings.low_iou)
+        matched += entries
         if self._settings.last_iou < 1:
-            found, free, high = self._by_place(free, high, least=self._settings.last_iou)
-            matched += found
+            entries, free, high = self._by_place(free, high, least=self._settings.last_iou)
+            matched += entries
         self._continue(matched)
         n_init = self._settings.n_init
         self._end([t.last_frame < frame and len(t.history) < n_init for t in self._living])
@@ -354,10 +354,10 @@ class _Matching:
         counts = np.array([len(self._living[i].history) >= self._settings.n_init for i in free], bool)
         for age in np.unique(ages[counts]):
             group = free[counts & (ages == age)]
-            found, _, rows = _assign(
+            entries, _, rows = _assign(
                 group, rows, costs=self._look_costs(group, rows), most=self._settings.most_distance
             )
-            matched += found
+            matched += entries
         taken = {track for track, _ in matched}
         return matched, np.array([i for i in free if i not in taken], np.int64), rows
 

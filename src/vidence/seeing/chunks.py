@@ -97,7 +97,9 @@ class Eyes:
     def can_part(self) -> bool:
         """Whether other processes of this machine can watch some of the chunks."""
         parts = [self.detector, *([] if self.describer is None else [self.describer])]
-        return self.can_travel and all(isinstance(one, OpensAnywhere) and one.opens_anywhere for one in parts)
+        return self.can_travel and all(
+            isinstance(part, OpensAnywhere) and part.opens_anywhere for part in parts
+        )
 
     @property
     def can_travel(self) -> bool:
@@ -120,12 +122,12 @@ def chunks_of(video: Video, *, rate: float, has_shots: bool) -> tuple[Chunk, ...
     most = video.n_frames
     if video.scan.table is not None or video.probe.kind != "video":
         most = min(CHUNK_FRAMES, max(_LEAST_FRAMES, most // _N_CHUNKS))
-    found = []
+    chunks = []
     for frames in stretches(video, most=most):
         mine = looks[(looks >= frames.start) & (looks < frames.stop)].tolist()
         if mine or has_shots:
-            found.append(Chunk(first_frame=frames.start, end_frame=frames.stop, looks=tuple(mine)))
-    return tuple(found)
+            chunks.append(Chunk(first_frame=frames.start, end_frame=frames.stop, looks=tuple(mine)))
+    return tuple(chunks)
 
 
 def watch_chunk(video: Video, chunk: Chunk, eyes: Eyes) -> ChunkResult:
@@ -151,13 +153,13 @@ def watch_chunk(video: Video, chunk: Chunk, eyes: Eyes) -> ChunkResult:
     if keeper is not None:
         keeper.settle(watched.problems)
     damaged = {problem.frame_index for problem in watched.problems}
-    shown = [] if cutter is None else sorted(set(cutter.pictures) - damaged)
+    values = [] if cutter is None else sorted(set(cutter.pictures) - damaged)
     return ChunkResult(
         detections=watched.detections,
         problems=watched.problems,
         vectors=None if portraits is None else portraits.of(watched.detections),
-        pictures=None if cutter is None else cutter.of(shown),
-        picture_frames=None if cutter is None else np.array(shown, np.int64),
+        pictures=None if cutter is None else cutter.of(values),
+        picture_frames=None if cutter is None else np.array(values, np.int64),
     )
 
 
@@ -168,7 +170,7 @@ class _Small:
         self._size_px = size_px
         self.pictures: dict[int, NDArray[np.uint8]] = {}
 
-    def see(self, frame_index: int, image: Image, found: FrameDetections) -> None:
+    def see(self, frame_index: int, image: Image, detections: FrameDetections) -> None:
         """Keep one frame."""
         self.pictures.setdefault(frame_index, resize(image, size=self._size_px))
 
@@ -308,7 +310,7 @@ class Watch:
         if cutter is not None and self.eyes.shot_size is not None:
             size_px = (video.probe.width_px, video.probe.height_px)
             observer = ShotObserver(cutter, n_frames=video.n_frames, size_px=size_px)
-        found: list[ChunkResult] = []
+        results: list[ChunkResult] = []
         for chunk in self.chunks:
             seen = self._store.find(chunk)
             if seen is None:
@@ -318,14 +320,14 @@ class Watch:
             if observer is not None and seen.pictures is not None and seen.picture_frames is not None:
                 for frame, picture in zip(seen.picture_frames.tolist(), seen.pictures, strict=True):
                     observer.see(frame, picture, None)
-            found.append(replace(seen, pictures=None, picture_frames=None))
-        problems = tuple(problem for seen in found for problem in seen.problems)
+            results.append(replace(seen, pictures=None, picture_frames=None))
+        problems = tuple(problem for seen in results for problem in seen.problems)
         n_read = len(self.looks) if observer is None else video.n_frames
         check_problems(video, problems, n_read=n_read)
         cut = None if observer is None else observer.found(video.times_s)
         return SeenVideo(
-            watched=Watched(detections=_joined([seen.detections for seen in found]), problems=problems),
-            vectors=_vectors(found) if self.eyes.describer is not None else None,
+            watched=Watched(detections=_joined([seen.detections for seen in results]), problems=problems),
+            vectors=_vectors(results) if self.eyes.describer is not None else None,
             shots=None if cut is None else cut.shots,
             scores=None if cut is None else cut.scores,
         )

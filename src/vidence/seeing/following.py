@@ -85,13 +85,13 @@ def track_shots(
             )
             n_out += int(np.count_nonzero(is_out))
             here[here] = ~is_out
-        found = tracker.track(
+        shots = tracker.track(
             detections.part(here),
             frame_indices=looked[(looked >= first) & (looked < end)].tolist(),
             fps=video.fps,
             vectors=vectors[here] if vectors is not None and tracker.describer else None,
         )
-        mine = tuple(replace(track, track_id=str(len(raw_ids) + i)) for i, track in enumerate(found, 1))
+        mine = tuple(replace(track, track_id=str(len(raw_ids) + i)) for i, track in enumerate(shots, 1))
         raw_ids += [track.track_id for track in mine]
         if finds_parts:
             mine, parts = without_parts(mine)
@@ -229,7 +229,7 @@ def follow(
         shots = find_shots(video, cutter)
     watched, looked = seen.watched, watch.looks
     tracked = untracked(video, watched.detections, shots=[shot.frames for shot in shots or ()])
-    found = track_shots(
+    tracks = track_shots(
         tracked,
         watched.detections,
         tracker=tracker.seeing(video) if isinstance(tracker, SeeingTracker) else tracker,
@@ -240,14 +240,14 @@ def follow(
     looks: dict[str, TrackAppearance] = {}
     if seen.vectors is not None:
         size_px, most = (tracked.width_px, tracked.height_px), SamePersonRules().most_covered
-        looks = looks_of(found.tracks, watched.detections, seen.vectors, size_px=size_px, most_covered=most)
+        looks = looks_of(tracks.tracks, watched.detections, seen.vectors, size_px=size_px, most_covered=most)
     return Followed(
-        tracked=replace(tracked, tracks=found.tracks),
+        tracked=replace(tracked, tracks=tracks.tracks),
         frame_indices=looked,
         problems=watched.problems,
         identities=_identities(eyes, tracker, cutter),
-        parts=found.parts,
-        n_out_of_scale=found.n_out_of_scale,
+        parts=tracks.parts,
+        n_out_of_scale=tracks.n_out_of_scale,
         looks=looks,
     )
 
@@ -255,4 +255,4 @@ def follow(
 def _identities(eyes: Eyes, tracker: Tracker, cutter: ShotDetector | None) -> dict[str, str]:
     """What tracks depend on, by part."""
     named = {"detector": eyes.detector, "describer": eyes.describer, "tracker": tracker, "cuts": cutter}
-    return {name: one.identity for name, one in named.items() if one is not None}
+    return {name: entry.identity for name, entry in named.items() if entry is not None}

@@ -111,12 +111,12 @@ class GivenTracks:
     @property
     def boxes_spec(self) -> str:
         """The detector that has the same boxes, for what wants to see them: looks, and frames to keep."""
-        said = self._settings
+        settings = self._settings
         options = {"confidence": "0", "most": "100000", "scores": "none"}
-        options |= {"size": said.size} if said.size else {}
-        options |= {"fps": f"{said.fps:g}"} if said.fps else {}
-        told = "&".join(f"{name}={value}" for name, value in options.items())
-        return f"boxes:{self._path}?{told}"
+        options |= {"size": settings.size} if settings.size else {}
+        options |= {"fps": f"{settings.fps:g}"} if settings.fps else {}
+        spec = "&".join(f"{name}={value}" for name, value in options.items())
+        return f"boxes:{self._path}?{spec}"
 
     def _check(self) -> None:
         rows, path = self._rows, self._path
@@ -139,9 +139,9 @@ class GivenTracks:
         rows = self._placed(video)
         wanted = self._wanted(rows)
         if not np.any(wanted):
-            told = ", ".join(f"{n} {name}" for name, n in _kinds(rows))
+            message = ", ".join(f"{n} {name}" for name, n in _kinds(rows))
             raise DataError(
-                f"{self._path} has no box of a person that is to be considered: {told}; expected class "
+                f"{self._path} has no box of a person that is to be considered: {message}; expected class "
                 "1 and a 1 in column seven"
             )
         step = self._step(video)
@@ -244,15 +244,15 @@ class GivenTracks:
 def _kinds(rows: MotRows) -> list[tuple[str, int]]:
     """How many boxes there are of each class, and not to be considered."""
     names = [MOT_CLASSES.get(int(i), f"class {i}") for i in rows.class_ids] if rows.has_classes else []
-    found = [(name, names.count(name)) for name in dict.fromkeys(names)]
-    return [*found, ("not to be considered", int(np.count_nonzero(rows.marks == 0)))]
+    kinds = [(name, names.count(name)) for name in dict.fromkeys(names)]
+    return [*kinds, ("not to be considered", int(np.count_nonzero(rows.marks == 0)))]
 
 
 def _tracks(rows: MotRows, *, step: int) -> tuple[Track, ...]:
     """A track for every id, in the order of ids; gaps of one step are filled."""
     tracks = []
-    for one in np.unique(rows.ids):
-        mine = rows.part(rows.ids == one)
+    for entry in np.unique(rows.ids):
+        mine = rows.part(rows.ids == entry)
         frames, boxes = mine.frame_indices, mine.boxes_px
         wide = np.diff(frames)
         n_after = np.append(np.where((wide > 1) & (wide <= step), wide - 1, 0), 0)
@@ -262,7 +262,7 @@ def _tracks(rows: MotRows, *, step: int) -> tuple[Track, ...]:
         filled = np.stack([np.interp(whole, frames, side) for side in boxes.T], axis=1)
         tracks.append(
             Track(
-                track_id=str(int(one)),
+                track_id=str(int(entry)),
                 class_name=PERSON,
                 frame_indices=whole,
                 boxes_px=filled,
@@ -284,10 +284,10 @@ def open_tracks(spec: str, *, folder: Path | None = None) -> GivenTracks:
         UsageError: no such format, or an option that there is not.
         DataError: the file cannot be used.
     """
-    said = parse_spec(spec)
-    if said.name != _FORMAT or not said.argument:
+    result = parse_spec(spec)
+    if result.name != _FORMAT or not result.argument:
         raise UsageError(f"tracks are {spec!r}; expected mot:FILE, such as mot:gt/street.txt")
-    path = said.argument if folder is None else str(folder / said.argument)
+    path = result.argument if folder is None else str(folder / result.argument)
     return GivenTracks(
-        read_settings(GivenSettings, said.options, argument=path, owner=f"the tracks {said.argument}")
+        read_settings(GivenSettings, result.options, argument=path, owner=f"the tracks {result.argument}")
     )

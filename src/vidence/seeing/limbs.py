@@ -46,10 +46,10 @@ def without_parts(tracks: Sequence[Track]) -> tuple[tuple[Track, ...], tuple[Dro
 
 def _is_part(track: Track, other: Track) -> bool:
     frames = track.frame_indices
-    together = (frames >= other.first_frame) & (frames <= other.last_frame)
-    if together.sum() < _OF_BOXES * len(frames):
+    values = (frames >= other.first_frame) & (frames <= other.last_frame)
+    if values.sum() < _OF_BOXES * len(frames):
         return False
-    boxes, around = track.boxes_px[together], _boxes_at(other, frames[together])
+    boxes, around = track.boxes_px[values], _boxes_at(other, frames[values])
     times = np.divide(areas_px(around), areas_px(boxes), out=np.zeros(len(boxes)), where=areas_px(boxes) > 0)
     sides = around[:, 2:] - around[:, :2]
     margins = np.stack([_BESIDE * sides[:, 0], 0 * sides[:, 0], _BESIDE * sides[:, 0], _BELOW * sides[:, 1]])
@@ -123,8 +123,8 @@ def out_of_scale(detections: Detections, *, height_px: int, looks_per_s: float) 
     low, high = float(feet[near].min()), float(feet[near].max())
     reach = high - low
     is_told = (feet >= low - reach) & (feet <= high + reach)
-    found: NDArray[np.bool_] = is_whole & ~is_sure & is_told & (off > np.log(_FACTOR))
-    return found
+    values: NDArray[np.bool_] = is_whole & ~is_sure & is_told & (off > np.log(_FACTOR))
+    return values
 
 
 def _line(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[float, float]:

@@ -78,8 +78,10 @@ def merge_fragments(
     merges: list[Merge] = []
     for name in sorted(groups):
         candidates = _candidates(groups[name], settings, size_px=size_px, fps=fps)
-        made, done = _merge_group(groups[name], candidates, looks=looks or {}, most_apart=settings.most_apart)
-        joined.update({track.track_id: track for track in made})
+        entries, done = _merge_group(
+            groups[name], candidates, looks=looks or {}, most_apart=settings.most_apart
+        )
+        joined.update({track.track_id: track for track in entries})
         merges += done
     merges.sort(key=lambda merge: merge.cost)
     return tuple(joined[t.track_id] for t in tracks if t.track_id in joined), tuple(merges)
@@ -142,7 +144,7 @@ def _crosses(
 ) -> NDArray[np.bool_]:
     """Which tracks touch an edge of the frame within moments of their beginning (0) or their end (-1)."""
     motions = [EndMotion.of(track, at=at, fps=fps) for track in tracks]
-    soonest = [min(one.touches_in_s(size_px=size_px).values(), default=np.inf) for one in motions]
+    soonest = [min(motion.touches_in_s(size_px=size_px).values(), default=np.inf) for motion in motions]
     return np.array(soonest) <= _SOON_FRAMES / fps
 
 

@@ -115,8 +115,8 @@ class ContactSheet:
         longest = sorted(
             video.tracks, key=lambda track: (-len(track.frame_indices), self._places[track.track_id])
         )
-        shown = {track.track_id for track in longest[:most]}
-        self._shown = tuple(track for track in video.tracks if track.track_id in shown)
+        ids = {track.track_id for track in longest[:most]}
+        self._shown = tuple(track for track in video.tracks if track.track_id in ids)
         left_out = len(video.tracks) - len(self._shown)
         self._title = title + (f"; the {left_out} shortest are not shown" if left_out else "")
         self._marks = marks_by_frame(video.tracks)

@@ -82,13 +82,13 @@ def measure(truth: MotRows, result: MotRows) -> Quality:
     true_ids, ids, overlaps = [], [], []
     for frame in range(frames[-1] + 1 if frames else 0):
         there = truth.part(truth.frame_indices == frame)
-        found = result.part(result.frame_indices == frame)
+        rows = result.part(result.frame_indices == frame)
         if truth.has_classes:
-            found = found.part(~_on_distractor(there, found))
+            rows = rows.part(~_on_distractor(there, rows))
         there = there.part(_counts(there))
         true_ids.append(there.ids)
-        ids.append(found.ids)
-        overlaps.append(iou(there.boxes_px[:, None], found.boxes_px[None]))
+        ids.append(rows.ids)
+        overlaps.append(iou(there.boxes_px[:, None], rows.boxes_px[None]))
     n_true = sum(map(len, true_ids))
     if not n_true:
         raise DataError("the ground truth has no box that counts; expected lines with a 1 in column seven")
@@ -113,13 +113,13 @@ def _counts(truth: MotRows) -> NDArray[np.bool_]:
     return counts & (truth.class_ids == _PEDESTRIAN) if truth.has_classes else counts
 
 
-def _on_distractor(there: MotRows, found: MotRows) -> NDArray[np.bool_]:
+def _on_distractor(there: MotRows, rows: MotRows) -> NDArray[np.bool_]:
     """Which boxes of a result belong to something that looks like a pedestrian and is none."""
     from scipy.optimize import linear_sum_assignment
 
-    overlaps = iou(there.boxes_px[:, None], found.boxes_px[None])
+    overlaps = iou(there.boxes_px[:, None], rows.boxes_px[None])
     pairs = linear_sum_assignment(-np.where(overlaps >= _SAME, overlaps, 0.0))
-    is_on = np.zeros(len(found.ids), np.bool_)
+    is_on = np.zeros(len(rows.ids), np.bool_)
     for i, j in zip(*pairs, strict=True):
         is_on[j] = overlaps[i, j] >= _SAME and there.class_ids[i] in _DISTRACTORS
     return is_on

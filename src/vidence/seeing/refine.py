@@ -100,10 +100,10 @@ def refine(
     return Refined(
         video=replace(
             video,
-            tracks=tuple(track for one in done for track in one.video.tracks),
-            others=tuple(track for one in done for track in one.video.others),
+            tracks=tuple(track for refined in done for track in refined.video.tracks),
+            others=tuple(track for refined in done for track in refined.video.others),
         ),
-        account=_summed([one.account for one in done]),
+        account=_summed([refined.account for refined in done]),
     )
 
 
@@ -147,11 +147,11 @@ def _summed(accounts: Sequence[Account]) -> Account:
     steps = []
     for counts in zip(*(account.steps for account in accounts), strict=True):
         numbers = [msgspec.structs.asdict(count) for count in counts]
-        sums = {name: sum(one[name] for one in numbers) for name in numbers[0] if name != "step"}
+        sums = {name: sum(number[name] for number in numbers) for name in numbers[0] if name != "step"}
         steps.append(StepCount(step=counts[0].step, **sums))
     return Account(
         steps=tuple(steps),
-        dropped=tuple(one for account in accounts for one in account.dropped),
+        dropped=tuple(track for account in accounts for track in account.dropped),
         merges=tuple(sorted((m for account in accounts for m in account.merges), key=lambda m: m.cost)),
     )
 

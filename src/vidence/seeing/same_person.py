@@ -99,27 +99,27 @@ def looks_of(
 
     Shapes: `vectors` (n, n_dims), one for each detection, of length 1, or zeros where it is not known.
     """
-    found = {}
+    looks = {}
     for track, around in at_the_same_time(tracks, tracks):
         rows = _rows(track, detections)
         inside = (track.boxes_px[:, :2] > _EDGE_PX) & (track.boxes_px[:, 2:] < np.array(size_px) - _EDGE_PX)
         is_clear = (rows >= 0) & track.is_detected & inside.all(axis=1)
         is_clear &= shares_covered(track, around) <= most_covered
         is_clear[is_clear] = np.any(vectors[rows[is_clear]] != 0, axis=1)
-        found[track.track_id] = TrackAppearance(
+        looks[track.track_id] = TrackAppearance(
             frame_indices=track.frame_indices[is_clear], vectors=vectors[rows[is_clear]]
         )
-    return found
+    return looks
 
 
 def _rows(track: Track, detections: Detections) -> NDArray[np.int64]:
     """For each box of a track the detection of its frame that it was made of, -1 where there is none."""
     box, row = rows_in_frames(detections.frame_indices, track.frame_indices)
     overlap = iou(track.boxes_px[box], detections.boxes_px[row])
-    found = np.full(len(track.frame_indices), -1, np.int64)
+    values = np.full(len(track.frame_indices), -1, np.int64)
     order = np.argsort(overlap, kind="stable")  # the best of each box comes last, and stays
-    found[box[order]] = np.where(overlap[order] >= _SAME_BOX, row[order], -1)
-    return found
+    values[box[order]] = np.where(overlap[order] >= _SAME_BOX, row[order], -1)
+    return values
 
 
 def without_changed(
@@ -153,9 +153,9 @@ def without_changed(
     return tuple(kept), tuple(changed), tuple(dropped)
 
 
-def distance(one: NDArray[np.float32], other: NDArray[np.float32]) -> float:
+def distance(values: NDArray[np.float32], other: NDArray[np.float32]) -> float:
     """The cosine distance of two looks of length 1, from 0 to 2."""
-    return float(1.0 - np.dot(one, other))
+    return float(1.0 - np.dot(values, other))
 
 
 def _apart(track: Track, looks: Mapping[str, TrackAppearance], rules: SamePersonRules) -> str:

@@ -128,7 +128,7 @@ class ShotObserver:
         self._n_early = 0
         self._last: NDArray[np.uint8] | None = None
 
-    def see(self, frame_index: int, image: NDArray[np.uint8], found: object) -> None:
+    def see(self, frame_index: int, image: NDArray[np.uint8], result: object) -> None:
         """Look at a frame, or let it wait for those before it."""
         if frame_index >= self._next:
             self._waiting[frame_index] = resize(image, size=self._size_px)
@@ -245,24 +245,24 @@ def pictures_in_order(
     """
     width_px, height_px = size.fit(video.probe.width_px, video.probe.height_px)
     most = max(most_bytes // (3 * width_px * height_px), 1)
-    shown: NDArray[np.uint8] | None = None
+    values: NDArray[np.uint8] | None = None
     n_early, problem = 0, "it holds no frame"
     for stretch in stretches(video, most=most):
         for frame in video.frames(stretch, size=size):
             if isinstance(frame, FrameProblem):
                 problem = frame.message
-                if shown is None:
+                if values is None:
                     n_early += 1
                     continue
             else:
                 # Some files change their size on the way; what compares pictures needs one size.
-                shown = resize(frame, size=(width_px, height_px))
+                values = resize(frame, size=(width_px, height_px))
                 while n_early:
                     n_early -= 1
-                    yield shown
-            if shown is not None:
-                yield shown
-    if shown is None:
+                    yield values
+            if values is not None:
+                yield values
+    if values is None:
         raise MediaError(f"{video.probe.path}: no frame can be decoded, so that it has no shots: {problem}")
 
 

@@ -233,10 +233,10 @@ def _record(
 
 def package_versions() -> dict[str, str]:
     """The versions of the packages that may have taken part in tracking."""
-    found: dict[str, str] = {}
+    versions: dict[str, str] = {}
     for name in _PACKAGES:
         try:
-            found[name] = importlib.metadata.version(name)
+            versions[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
             continue
-    return found
+    return versions

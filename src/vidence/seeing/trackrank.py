@@ -70,8 +70,8 @@ def mean_confidence(track: Track) -> float:
 
     Files that know no scores have negative ones, or none that is a number: such tracks have 0.
     """
-    found = track.confidences[track.is_detected & np.isfinite(track.confidences)]
-    return max(float(found.mean()), 0.0) if len(found) else 0.0
+    values = track.confidences[track.is_detected & np.isfinite(track.confidences)]
+    return max(float(values.mean()), 0.0) if len(values) else 0.0
 
 
 def mean_acceleration(track: Track, times_s: NDArray[np.float64]) -> float:

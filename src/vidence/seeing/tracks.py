@@ -38,8 +38,8 @@ class Rows:
         arrays = self._arrays()
         n = len(next(iter(arrays.values())))
         if any(array.shape != (n, *self.row_shapes.get(name, ())) for name, array in arrays.items()):
-            told = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
-            raise ValueError(f"the arrays of {type(self).__name__} do not belong together: {told}")
+            message = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
+            raise ValueError(f"the arrays of {type(self).__name__} do not belong together: {message}")
 
     def part(self, keep: NDArray[np.integer | np.bool_] | slice) -> Self:
         """Some of the rows: positions, or one statement for each row."""
@@ -51,7 +51,8 @@ class Rows:
             return self
         every = (self, *others)
         return replace(
-            self, **{name: np.concatenate([getattr(one, name) for one in every]) for name in self._arrays()}
+            self,
+            **{name: np.concatenate([getattr(entry, name) for entry in every]) for name in self._arrays()},
         )
 
     def _arrays(self) -> dict[str, NDArray[np.generic]]:
@@ -206,7 +207,7 @@ class TrackedVideo:
         """
         if not self.shots:
             return Span(first_frame=0, last_frame=len(self.times_s) - 1)
-        return self.shots[bisect_right(self.shots, frame_index, lo=1, key=lambda one: one.first_frame) - 1]
+        return self.shots[bisect_right(self.shots, frame_index, lo=1, key=lambda span: span.first_frame) - 1]
 
     def track(self, track_id: str) -> Track:
         """The track of that id.
@@ -284,8 +285,8 @@ def listed_others(
     others: Sequence[Track], video: TrackedVideo, *, least_s: float = _LEAST_OTHER_S
 ) -> tuple[Track, ...]:
     """Tracks that programs left out and that are in view for half a second: long enough for review."""
-    spans = ((one, *video.span_s(one)) for one in others)
-    return tuple(one for one, start_s, end_s in spans if end_s - start_s >= least_s)
+    spans = ((other, *video.span_s(other)) for other in others)
+    return tuple(track for track, start_s, end_s in spans if end_s - start_s >= least_s)
 
 
 def track_check(track: Track) -> str:

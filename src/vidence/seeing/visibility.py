@@ -39,9 +39,9 @@ def visible(video: TrackedVideo) -> tuple[Visible, ...]:
     return tuple(Visible(track_id=name, start_s=start, end_s=end) for start, end, name in sorted(spans))
 
 
-def overlap_s(one: Visible, other: Visible) -> float:
+def overlap_s(visible: Visible, other: Visible) -> float:
     """For how long both are visible, in seconds; 0 where they are not."""
-    return max(min(one.end_s, other.end_s) - max(one.start_s, other.start_s), 0.0)
+    return max(min(visible.end_s, other.end_s) - max(visible.start_s, other.start_s), 0.0)
 
 
 def longest(spans: Sequence[Visible], *, tie_s: float = TIE_S) -> tuple[str, ...]:
@@ -85,7 +85,7 @@ def shared_rows(track: Track, other: Track) -> tuple[NDArray[np.int64], NDArray[
         nowhere = np.zeros(0, np.int64)
         return nowhere, nowhere
     (start, stop), (begin, end) = (
-        np.searchsorted(one.frame_indices, (first, last + 1)) for one in (track, other)
+        np.searchsorted(entry.frame_indices, (first, last + 1)) for entry in (track, other)
     )
     mine, theirs = np.arange(start, stop), np.arange(begin, end)
     if len(mine) == len(theirs) == last - first + 1:  # neither has a gap
@@ -101,5 +101,5 @@ def at_the_same_time(tracks: Sequence[Track], others: Sequence[Track]) -> Iterat
     firsts = np.array([other.first_frame for other in others], np.int64)
     lasts = np.array([other.last_frame for other in others], np.int64)
     for track in tracks:
-        together = np.flatnonzero((firsts <= track.last_frame) & (lasts >= track.first_frame))
-        yield track, [others[i] for i in together.tolist()]
+        values = np.flatnonzero((firsts <= track.last_frame) & (lasts >= track.first_frame))
+        yield track, [others[i] for i in values.tolist()]

@@ -80,7 +80,7 @@ Detector: TypeAlias = Finder | BoxSource
 class Observer(Protocol):
     """Who sees every frame with the boxes found in it: for vectors, crops, small pictures for shots."""
 
-    def see(self, frame_index: int, image: Image, found: FrameDetections) -> None:
+    def see(self, frame_index: int, image: Image, detections: FrameDetections) -> None:
         """Look at one frame. Frames mostly come in order; one that had to be read again comes later."""
 
 
@@ -140,16 +140,16 @@ def watch_part(
     detections = detector.detect(video, wanted if looks is None else sorted({*looks} & {*wanted}))
     if not observers:
         return Watched(detections=detections)
-    shown: set[int] = set()
+    values: set[int] = set()
 
     def show(index: int, image: Image) -> None:
-        if index not in shown:
-            shown.add(index)
+        if index not in values:
+            values.add(index)
             for observer in observers:
                 observer.see(index, image, _of_frame(detections, index))
 
-    made = video.read(wanted, lambda index, image: show(index, in_size(image, video)))
-    return Watched(detections=detections, problems=_problems(made))
+    text = video.read(wanted, lambda index, image: show(index, in_size(image, video)))
+    return Watched(detections=detections, problems=_problems(text))
 
 
 def frames_at(times_s: NDArray[np.float64], rate: float) -> tuple[int, ...]:
@@ -185,9 +185,9 @@ def _find(
     video: Video, wanted: list[int], *, looks: Set[int], finder: Finder, observers: Sequence[Observer]
 ) -> Watched:
     finding = _Finding(finder=finder, observers=observers, looks=looks)
-    made = video.read(wanted, lambda index, image: finding.take(index, in_size(image, video)))
+    text = video.read(wanted, lambda index, image: finding.take(index, in_size(image, video)))
     finding.look()
-    problems = _problems(made)
+    problems = _problems(text)
     damaged = {problem.frame_index for problem in problems}  # known only after the finder has seen them
     whole = {index: result for index, result in finding.found.items() if index not in damaged}
     return Watched(detections=gather(whole), problems=problems)
@@ -223,13 +223,13 @@ class _Finding:
                 self._show(index, image, result)
         self.waiting.clear()
 
-    def _show(self, index: int, image: Image, found: FrameDetections) -> None:
+    def _show(self, index: int, image: Image, detections: FrameDetections) -> None:
         for observer in self.observers:
-            observer.see(index, image, found)
+            observer.see(index, image, detections)
 
 
-def _problems(made: Mapping[int, object]) -> tuple[FrameProblem, ...]:
-    return tuple(value for _, value in sorted(made.items()) if isinstance(value, FrameProblem))
+def _problems(values: Mapping[int, object]) -> tuple[FrameProblem, ...]:
+    return tuple(value for _, value in sorted(values.items()) if isinstance(value, FrameProblem))
 
 
 def check_problems(video: Video, problems: Sequence[FrameProblem], *, n_read: int) -> None:
@@ -256,9 +256,9 @@ def _of_frame(detections: Detections, frame_index: int) -> FrameDetections:
     )
 
 
-def gather(found: Mapping[int, FrameDetections]) -> Detections:
+def gather(values: Mapping[int, FrameDetections]) -> Detections:
     """The boxes of all frames in one, in the order of the frames."""
-    ordered = sorted(found.items())
+    ordered = sorted(values.items())
     parts = [result for _, result in ordered]
     names = {i: name for part in parts for i, name in part.class_names.items()}
     class_ids = np.concatenate([np.zeros(0, np.int64), *(part.class_ids for part in parts)])

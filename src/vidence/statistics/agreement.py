@@ -71,7 +71,7 @@ def cohen_kappa(
     cells = (cluster_codes * size + codes[:n]) * size + codes[n:]
     counts = np.bincount(cells, minlength=n_clusters * size**2).astype(np.float64)
     by_cluster = counts.reshape(n_clusters, size**2)
-    found = bootstrap(
+    estimate = bootstrap(
         lambda weights: _cohen((weights @ by_cluster).reshape(-1, size, size)),
         size=(n, n_clusters),
         name="Cohen's kappa",
@@ -80,10 +80,10 @@ def cohen_kappa(
     )
     constant = next((side[0] for side in (first, second) if len(set(side)) == 1), None)
     if constant is None or len(names) == 1:
-        return found
+        return estimate
     reason = f"all labels of one side are {constant}"
     method = f"Cohen's kappa; no interval: {reason}"
-    return msgspec.structs.replace(found, low=math.nan, high=math.nan, reason=reason, method=method)
+    return msgspec.structs.replace(estimate, low=math.nan, high=math.nan, reason=reason, method=method)
 
 
 def _counts(codes: NDArray[np.int64], n_values: int) -> NDArray[np.float64]:
@@ -221,12 +221,12 @@ def reliability(scores: ArrayLike, *, rng: np.random.Generator, n_splits: int = 
     n_raters, n_things = table.shape
     if n_raters < LEAST_RATERS or n_things < 3:
         return math.nan
-    found = []
+    entries = []
     for _ in range(n_splits):
         order = rng.permutation(n_raters)
         halves = order[: n_raters // 2], order[n_raters // 2 :]
-        found.append(_halves_r(*(table[list(half)].mean(axis=0) for half in halves)))
-    known = [r for r in found if not math.isnan(r)]
+        entries.append(_halves_r(*(table[list(half)].mean(axis=0) for half in halves)))
+    known = [r for r in entries if not math.isnan(r)]
     return stepped_up(float(np.mean(known))) if known else math.nan
 
 

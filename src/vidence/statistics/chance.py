@@ -99,13 +99,13 @@ def choice_sizes(choices: Sequence[str]) -> tuple[float, ...] | None:
 
 
 def _size(choice: str) -> float | None:
-    found = list(NUMBER.finditer(choice))
-    values = [float(one[0].replace(",", "").replace("\u2212", "-")) for one in found]
+    matches = list(NUMBER.finditer(choice))
+    values = [float(match[0].replace(",", "").replace("\u2212", "-")) for match in matches]
     if len(values) == 1:
         return values[0]
     if len(values) != 2 or values[0] >= values[1]:
         return None
-    before, between = choice[: found[0].start()], choice[found[0].end() : found[1].start()]
+    before, between = choice[: matches[0].start()], choice[matches[0].end() : matches[1].start()]
     is_range = _TO.fullmatch(between) or (_BETWEEN.search(before) and _AND.fullmatch(between))
     return sum(values) / 2 if is_range else None
 

@@ -86,17 +86,17 @@ def contrast(
     _check_weights(weights, groups)
     kept = [i for i, group in enumerate(groups) if group in weights]
     labels, noun = sorted(weights), noun_of(clusters)
-    found = ClusteredMean.of(
+    mean = ClusteredMean.of(
         numbers[kept], clusters=[clusters[i] for i in kept], groups=[groups[i] for i in kept]
     )
-    layout = Layout.of(found.layout.counts, weights=[weights[label] for label in labels])
+    layout = Layout.of(mean.layout.counts, weights=[weights[label] for label in labels])
     has_items = layout.counts > 0
     n_fewest, fewest = min(zip(has_items.sum(axis=0).tolist(), labels, strict=True))
     reason = f"{too_few(n_fewest, noun)} in {fewest}" if n_fewest < LEAST_VIDEOS else ""
     how = f"no interval: {reason}"
-    value, half, p_value = float(layout.mean(found.totals)), math.nan, 1.0
+    value, half, p_value = float(layout.mean(mean.totals)), math.nan, 1.0
     if not reason:
-        error = math.sqrt(_variance(layout, found.totals))
+        error = math.sqrt(_variance(layout, mean.totals))
         half, p_value = quantile(layout.dof, level) * error, two_sided(layout.dof, value / error)
         how = f"clustered error CR2, t with {layout.dof:.1f} degrees of freedom"
     largest = sum(weight for weight in weights.values() if weight > 0)

@@ -80,7 +80,7 @@ class _Coefficient:
 
 def _correlation(
     points: tuple[NDArray[np.float64], NDArray[np.float64]],
-    found: _Coefficient,
+    coefficient: _Coefficient,
     *,
     clusters: Sequence[str] | None,
     rng: np.random.Generator,
@@ -90,24 +90,24 @@ def _correlation(
 
     def of_draw(weights: NDArray[np.float64]) -> float:
         drawn = np.repeat(np.arange(len(x)), weights.astype(np.int64))
-        return found.of(x[drawn], y[drawn])
+        return coefficient.of(x[drawn], y[drawn])
 
-    name = f"{found.name}; pairs drawn with replacement"
+    name = f"{coefficient.name}; pairs drawn with replacement"
     return Correlation(
-        value=found.value,
-        p_value=found.p_value,
+        value=coefficient.value,
+        p_value=coefficient.p_value,
         n=len(x),
-        fisher=_fisher(found, len(x), level=settings.level),
+        fisher=_fisher(coefficient, len(x), level=settings.level),
         bootstrap=bootstrap_items(of_draw, len(x), clusters=clusters, name=name, rng=rng, settings=settings),
     )
 
 
-def _fisher(found: _Coefficient, n: int, *, level: float) -> Estimate:
+def _fisher(coefficient: _Coefficient, n: int, *, level: float) -> Estimate:
     """The interval of Fisher's z."""
-    value, low, high = found.value, math.nan, math.nan
-    method = f"{found.name}; Fisher's z, {found.how}"
+    value, low, high = coefficient.value, math.nan, math.nan
+    method = f"{coefficient.name}; Fisher's z, {coefficient.how}"
     if n > 3:
-        half = quantile(math.inf, level) * math.sqrt(found.variance / (n - 3))
+        half = quantile(math.inf, level) * math.sqrt(coefficient.variance / (n - 3))
         # At -1 and 1 z is infinite, and the interval has no width.
         centre = math.atanh(value) if abs(value) < 1 else math.copysign(math.inf, value)
         low, high = math.tanh(centre - half), math.tanh(centre + half)
@@ -147,11 +147,11 @@ def pearson(
     from scipy import stats
 
     points = _points(x, y)
-    found = stats.pearsonr(*points)
+    pearsonr = stats.pearsonr(*points)
     pearson_r = _Coefficient(
         name="Pearson's r",
-        value=float(found.statistic),
-        p_value=float(found.pvalue),
+        value=float(pearsonr.statistic),
+        p_value=float(pearsonr.pvalue),
         of=_coefficient,
         variance=1.0,
         how="variance 1 / (n - 3)",
@@ -193,15 +193,15 @@ def spearman(
     from scipy import stats
 
     points = _points(x, y)
-    found = stats.spearmanr(*points)
-    value = float(found.statistic)
+    spearmanr = stats.spearmanr(*points)
+    value = float(spearmanr.statistic)
     variances = {"fieller": 1.06, "bonett-wright": 1 + value**2 / 2, "fisher": 1.0}
     if error not in variances:
         raise UsageError(f"{error!r} is no error of rho; expected one of {', '.join(variances)}")
     rho = _Coefficient(
         name="Spearman's rho",
         value=value,
-        p_value=float(found.pvalue),
+        p_value=float(spearmanr.pvalue),
         of=_rank_coefficient,
         variance=variances[error],
         how=f"variance of {error}",
@@ -260,11 +260,11 @@ def cluster_permutation(
     of = _rank_coefficient if kind == "spearman" else _coefficient
     seen = abs(of(ours, blocks.ravel()))
     if math.factorial(len(names)) <= MOST_ORDERS:
-        orders = [list(one) for one in itertools.permutations(range(len(names)))]
+        orders = [list(permutation) for permutation in itertools.permutations(range(len(names)))]
     else:
         drawn = (rng.permutation(len(names)).tolist() for _ in range(MOST_ORDERS - 1))
         orders = [list(range(len(names))), *drawn]
-    n_reached = sum(abs(of(ours, blocks[one].ravel())) >= seen - ROUNDING for one in orders)
+    n_reached = sum(abs(of(ours, blocks[values].ravel())) >= seen - ROUNDING for values in orders)
     return n_reached / len(orders)
 
 

@@ -49,18 +49,18 @@ def stickiness(pairs: Sequence[SamePairs], *, level: float = 0.95) -> Stickiness
     """
     from scipy.special import chdtri
 
-    telling = [one for one in pairs if one.n_choices > 2 and one.n]
+    telling = [pair for pair in pairs if pair.n_choices > 2 and pair.n]
     if not telling:
         return None
     gain = np.zeros_like(_GRID)
     with np.errstate(divide="ignore", invalid="ignore"):
-        for one in telling:
-            kept = _GRID**one.distance
-            alike = kept + (1 - kept) / one.n_choices
-            both = alike / (kept + (1 - kept) * (one.n_choices - 1) / one.n_choices)
-            gain += one.n_same * np.log(both)
-            if one.n > one.n_same:
-                gain += (one.n - one.n_same) * np.log1p(-both)
+        for same_pairs in telling:
+            kept = _GRID**same_pairs.distance
+            alike = kept + (1 - kept) / same_pairs.n_choices
+            both = alike / (kept + (1 - kept) * (same_pairs.n_choices - 1) / same_pairs.n_choices)
+            gain += same_pairs.n_same * np.log(both)
+            if same_pairs.n > same_pairs.n_same:
+                gain += (same_pairs.n - same_pairs.n_same) * np.log1p(-both)
     best = int(np.argmax(gain))
     near = _GRID[gain >= gain[best] - float(chdtri(1, 1 - level)) / 2]
     return Stickiness(rho=float(_GRID[best]), low=float(near[0]), high=float(near[-1]))
@@ -160,12 +160,12 @@ def luck(search: Search, guesser: Guesser) -> ChanceSearch:
             return known[n]
 
         try:
-            found = search(right)
+            luck = search(right)
         except _OpenError as open_at:
             ways += [known | {open_at.n: is_right} for is_right in (False, True)]
             continue
-        if found is not None:
+        if luck is not None:
             probability = guesser.probability(known)
             chance += probability
-            total += probability * found
+            total += probability * luck
     return ChanceSearch(chance=chance, mean=total / chance if chance else math.nan)

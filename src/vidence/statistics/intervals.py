@@ -113,11 +113,11 @@ def p_values(
     """
     means, variances = np.asarray(difference, np.float64), np.asarray(variance, np.float64)
     # The least share of clusters of another kind that could make the difference 0.
-    found = np.minimum(1.0, 2 * (1 + np.abs(means)) ** -float(n_alike))
+    values = np.minimum(1.0, 2 * (1 + np.abs(means)) ** -float(n_alike))
     is_spread = variances > 0
     distances = np.abs(means[is_spread]) / np.sqrt(variances[is_spread])
-    found[is_spread] = [student.two_sided(dof, t) for t in distances.tolist()]
-    return np.minimum(1.0, np.maximum(found, 2 * 0.5 ** np.asarray(n_apart, np.float64)))
+    values[is_spread] = [student.two_sided(dof, t) for t in distances.tolist()]
+    return np.minimum(1.0, np.maximum(values, 2 * 0.5 ** np.asarray(n_apart, np.float64)))
 
 
 def exact_end(n: int, level: float) -> float:
@@ -285,15 +285,17 @@ class ClusteredMean:
             )[0]
         )
         if self.variance > 0 or not is_finite:
-            found = self._by_t(bounds, level=level, name=name)
+            estimate = self._by_t(bounds, level=level, name=name)
         else:
             other = exact_end(layout.n_alike, level)
             ends = (1 - other) * self.value + other * low, (1 - other) * self.value + other * high
             method = f"{name}; exact, {layout.n_alike} {plural(self.noun)} that are alike"
-            found = self._estimate(ends, level=level, method=method)
+            estimate = self._estimate(ends, level=level, method=method)
         if is_finite and p_value >= 1 - level:
-            found = msgspec.structs.replace(found, low=min(found.low, 0.0), high=max(found.high, 0.0))
-        return found, p_value
+            estimate = msgspec.structs.replace(
+                estimate, low=min(estimate.low, 0.0), high=max(estimate.high, 0.0)
+            )
+        return estimate, p_value
 
     def _check(self, bounds: Bounds, level: float) -> None:
         check_level(level)
@@ -307,8 +309,8 @@ class ClusteredMean:
 
     def _t(self) -> str:
         single = len(self.layout.singles)
-        said = f"clustered error CR2, t with {self.layout.dof:.1f} degrees of freedom"
-        return said + (
+        message = f"clustered error CR2, t with {self.layout.dof:.1f} degrees of freedom"
+        return message + (
             f"; groups on a single {self.noun}: {single}, each counts as one question" if single else ""
         )
 

@@ -119,7 +119,7 @@ def falling(values: Numbers, ability: Numbers, *, rng: np.random.Generator) -> N
         rng: where the deals come from.
     """
     deals = rng.permuted(np.tile(ability, (_N_DRAWS, 1)), axis=1)
-    counts = [(deals @ one <= one @ ability + 1e-9).sum() for one in values]
+    counts = [(deals @ value <= value @ ability + 1e-9).sum() for value in values]
     return np.asarray((1 + np.array(counts)) / (1 + _N_DRAWS), np.float64)
 
 

@@ -85,7 +85,7 @@ def near_pairs(texts: Sequence[str], *, least: float = LEAST) -> tuple[Near, ...
     prefixes.data = (place < np.repeat(sizes - common + shared, sizes)).astype(np.int32)
     prefixes.eliminate_zeros()
     across = prefixes.T.tocsr()
-    found: list[Near] = []
+    nears: list[Near] = []
     rows = max(1, BLOCK_CELLS // max(1, len(texts)))
     for start in range(0, len(texts), rows):
         met = (prefixes[start : start + rows] @ across).tocoo()
@@ -94,11 +94,11 @@ def near_pairs(texts: Sequence[str], *, least: float = LEAST) -> tuple[Near, ...
         first, second = first[is_near], second[is_near]
         n_alike = np.asarray(whole[first].multiply(whole[second]).sum(axis=1), np.float64).ravel()
         values = n_alike / (sizes[first] + sizes[second] - n_alike)
-        found += [
+        nears += [
             Near(first=int(first[i]), second=int(second[i]), resemblance=float(values[i]))
             for i in np.flatnonzero(values >= least)
         ]
-    return tuple(sorted(found, key=lambda near: (near.first, near.second)))
+    return tuple(sorted(nears, key=lambda near: (near.first, near.second)))
 
 
 _HASH_ROWS, _HASH_COLUMNS = 8, 9
@@ -137,10 +137,10 @@ def _matrix(sets: Sequence[frozenset[str]]) -> "tuple[csr_array, NDArray[np.int6
     """Which shingles each text has, the rarest in the first columns, and how many these are."""
     from scipy.sparse import csr_array
 
-    counts = Counter(shingle for one in sets for shingle in one)
+    counts = Counter(shingle for entry in sets for shingle in entry)
     ranks = {shingle: i for i, shingle in enumerate(sorted(counts, key=lambda s: (counts[s], s)))}
-    columns = [rank for one in sets for rank in sorted(ranks[shingle] for shingle in one)]
-    sizes = np.array([len(one) for one in sets], np.int64)
+    columns = [rank for entry in sets for rank in sorted(ranks[shingle] for shingle in entry)]
+    sizes = np.array([len(entry) for entry in sets], np.int64)
     ends = np.concatenate([[0], np.cumsum(sizes)])
     ones = np.ones(len(columns), np.int32)
     return csr_array((ones, columns, ends), shape=(len(sets), len(ranks))), sizes
@@ -154,17 +154,17 @@ def gather(pairs: Iterable[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:
     """
     heads: dict[int, int] = {}
 
-    def head(one: int) -> int:
-        heads.setdefault(one, one)
-        while heads[one] != one:
-            heads[one] = heads[heads[one]]
-            one = heads[one]
-        return one
+    def head(other: int) -> int:
+        heads.setdefault(other, other)
+        while heads[other] != other:
+            heads[other] = heads[heads[other]]
+            other = heads[other]
+        return other
 
     for first, second in pairs:
         low, high = sorted((head(first), head(second)))
         heads[high] = low
     groups: dict[int, list[int]] = {}
-    for one in sorted(heads):
-        groups.setdefault(head(one), []).append(one)
+    for number in sorted(heads):
+        groups.setdefault(head(number), []).append(number)
     return tuple(tuple(group) for group in groups.values())

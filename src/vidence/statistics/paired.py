@@ -139,16 +139,16 @@ class Decision(Record, omit_defaults=True):
     n_left: int = 0
 
     @classmethod
-    def at(cls, margin: float, found: Comparison, tests: Estimate) -> "Decision":
+    def at(cls, margin: float, comparison: Comparison, tests: Estimate) -> "Decision":
         """What a comparison amounts to at a margin.
 
         Args:
             margin: the difference that is as good as none.
-            found: the comparison, at a level ``1 - alpha``.
+            comparison: the comparison, at a level ``1 - alpha``.
             tests: its difference at the level ``1 - 2 alpha`` of two one-sided tests.
         """
         is_within = -margin < tests.low and tests.high < margin
-        word = decided(tests.value, is_clear=found.verdict == "clear", is_within=is_within)
+        word = decided(tests.value, is_clear=comparison.verdict == "clear", is_within=is_within)
         return cls(decided=word, is_within=is_within, difference=tests, margin=margin)
 
     @property
@@ -160,14 +160,16 @@ class Decision(Record, omit_defaults=True):
     @property
     def ends(self) -> str:
         """The difference with its interval at all looks, in points."""
-        found = self.difference
-        value, low, high = (f"{100 * one:+.1f}" for one in (found.value, found.low, found.high))
-        return f"{value} points, {low} to {high}, {100 * found.level:g} % at all looks together"
+        estimate = self.difference
+        value, low, high = (
+            f"{100 * number:+.1f}" for number in (estimate.value, estimate.low, estimate.high)
+        )
+        return f"{value} points, {low} to {high}, {100 * estimate.level:g} % at all looks together"
 
     def __str__(self) -> str:
-        found = self.difference
-        n, n_sources = self.n_asked or found.n, self.n_decisive or found.n_clusters
-        sources = f"{n_sources:,} of {self.n_sources:,} {plural(found.clustered_by)}"
+        estimate = self.difference
+        n, n_sources = self.n_asked or estimate.n, self.n_decisive or estimate.n_clusters
+        sources = f"{n_sources:,} of {self.n_sources:,} {plural(estimate.clustered_by)}"
         after = f"decided after {n:,} of {self.n_items:,} questions ({sources})"
         if not self.n_decisive:
             return f"not {after}"
@@ -281,8 +283,8 @@ def compare(
     """
     ours, theirs = _pair(first, second)
     differences = ours - theirs
-    found = ClusteredMean.of(differences, clusters=clusters, groups=groups)
-    difference, p_value = found.difference(bounds=_apart(bounds), level=level, name=_name(found))
+    mean = ClusteredMean.of(differences, clusters=clusters, groups=groups)
+    difference, p_value = mean.difference(bounds=_apart(bounds), level=level, name=_name(mean))
     counted = mcnemar(ours, theirs) if _is_binary(ours, theirs) else None
     if counted is not None and difference.n_clusters < difference.n:
         counted = msgspec.structs.replace(counted, is_clustered=True)
@@ -403,11 +405,11 @@ def compact_letter_display(
     """
     place = {name: i for i, name in enumerate(names)}
     sets = [frozenset(place)]
-    for one, other in clear:
-        if one == other or one not in place or other not in place:
-            raise UsageError(f"the pair {one!r}, {other!r} is not of two of {', '.join(names)}")
-        split = [s - {x} for s in sets if {one, other} <= s for x in (one, other)]
-        kept = [s for s in sets if not {one, other} <= s]
+    for word, other in clear:
+        if word == other or word not in place or other not in place:
+            raise UsageError(f"the pair {word!r}, {other!r} is not of two of {', '.join(names)}")
+        split = [s - {x} for s in sets if {word, other} <= s for x in (word, other)]
+        kept = [s for s in sets if not {word, other} <= s]
         sets = kept + [s for s in dict.fromkeys(split) if not any(s <= t for t in kept)]
     ordered = [tuple(sorted(s, key=place.__getitem__)) for s in sets]
     return tuple(sorted(ordered, key=lambda s: [place[name] for name in s]))
@@ -469,10 +471,10 @@ def rank(
     order = sorted(range(len(unranked)), key=lambda i: (-unranked[i].value, unordered[i]))
     names = tuple(unordered[i] for i in order)
     means = tuple(unranked[i].interval(bounds=bounds, level=level) for i in order)
-    found = []
+    entries = []
     for i, j in itertools.combinations(range(len(names)), 2):
         gap = ClusteredMean.of(values[:, j] - values[:, i], clusters=clusters, groups=groups)
-        found.append(
+        entries.append(
             (unordered[i], unordered[j], *gap.difference(bounds=_apart(bounds), level=level, name=_name(gap)))
         )
     pairs = tuple(
@@ -485,7 +487,7 @@ def rank(
             is_clear=verdict(p_holm, difference) == "clear",
         )
         for (first, second, difference, p_value), p_holm in zip(
-            found, holm([p_value for *_, p_value in found]), strict=True
+            entries, holm([p_value for *_, p_value in entries]), strict=True
         )
     )
     clear = [(pair.better, pair.worse) for pair in pairs if pair.is_clear]

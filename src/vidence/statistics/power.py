@@ -279,14 +279,14 @@ def _simulated_power(
         n_runs = min(block, N_SIMULATED - start)
         ahead, behind = _drawn(counts, shares, icc=design.icc, n_runs=n_runs, rng=rng)
         totals = (ahead - behind)[..., None].astype(np.float64)
-        found = p_values(
+        values = p_values(
             layout.mean(totals),
             layout.variance(totals),
             n_apart=(ahead + behind).sum(axis=1),
             dof=layout.dof,
             n_alike=layout.n_alike,
         )
-        n_clear += int((found < 1 - level).sum())
+        n_clear += int((values < 1 - level).sum())
     return n_clear / N_SIMULATED
 
 

@@ -46,14 +46,14 @@ def allocated(sizes: Sequence[int], spreads: Sequence[float], n: int) -> tuple[i
     (35, 12, 3)
     """
     least = max(2, min(LEAST_READ, n // len(sizes)))
-    found = [min(size, least) for size in sizes]
-    for _ in range(min(n, sum(sizes)) - sum(found)):
+    values = [min(size, least) for size in sizes]
+    for _ in range(min(n, sum(sizes)) - sum(values)):
         gains = [
             size * spread / math.sqrt(k * (k + 1)) if k < size else -1.0
-            for size, spread, k in zip(sizes, spreads, found, strict=True)
+            for size, spread, k in zip(sizes, spreads, values, strict=True)
         ]
-        found[gains.index(max(gains))] += 1
-    return tuple(found)
+        values[gains.index(max(gains))] += 1
+    return tuple(values)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,25 +177,25 @@ def corrected(
             raise UsageError(f"{len(values)} and {len(less.values)} items; expected the same items")
         values, bounds, other = values - less.values, APART, less.slack(weights, level=level)
         slack = slack[0] + other[1], slack[1] + other[0]
-    found = ClusteredMean.of(values, clusters=clusters, groups=groups)
+    mean = ClusteredMean.of(values, clusters=clusters, groups=groups)
     if less is not None and (marks.is_read & less.is_read).all():
-        return found.difference(bounds=APART, level=level)
-    return reaching(found, slack, bounds=bounds, level=level)
+        return mean.difference(bounds=APART, level=level)
+    return reaching(mean, slack, bounds=bounds, level=level)
 
 
 def reaching(
-    found: ClusteredMean, slack: tuple[float, float], *, bounds: Bounds, level: float
+    mean: ClusteredMean, slack: tuple[float, float], *, bounds: Bounds, level: float
 ) -> tuple[Estimate, float]:
     """A mean of pseudo-marks or their differences with a slack on both sides, and its p-value of being 0."""
-    plain, dof, value = found.interval(bounds=UNBOUNDED, level=level), found.layout.dof, found.value
+    plain, dof, value = mean.interval(bounds=UNBOUNDED, level=level), mean.layout.dof, mean.value
     is_share = bounds == SHARE
-    if found.reason:
+    if mean.reason:
         return plain, 1.0
     critical = quantile(dof, level)
-    sides = (critical * math.sqrt(found.variance),) * 2
+    sides = (critical * math.sqrt(mean.variance),) * 2
     if is_share:
         value = min(max(value, 0.0), 1.0)
-        ends = share_ends([value], [found.variance], layout=found.layout, level=level)
+        ends = share_ends([value], [mean.variance], layout=mean.layout, level=level)
         sides = value - float(ends[0][0]), float(ends[1][0]) - value
     low, high = (
         math.hypot(side, critical * math.sqrt(more)) for side, more in zip(sides, slack, strict=True)

@@ -96,7 +96,7 @@ def ratio_of_means(
             "expected values of the same items in the same order"
         )
     sums = [ClusteredMean.of(values, clusters=clusters) for values in (above, below)]
-    top, bottom = (one.value for one in sums)
+    top, bottom = (mean.value for mean in sums)
     drawn = bootstrap(
         _ratio_of(sums[0].totals[:, 0], sums[1].totals[:, 0]),
         size=sums[0].size,
@@ -108,7 +108,7 @@ def ratio_of_means(
     if n_clusters == 1:
         return Ratio(bootstrap=drawn, fieller=drawn, g=math.nan)
     layout = sums[0].layout
-    residuals = np.stack([layout.scaled_residuals(one.totals) for one in sums])
+    residuals = np.stack([layout.scaled_residuals(mean.totals) for mean in sums])
     covariance = np.asarray(residuals @ residuals.T, np.float64)
     critical = quantile(layout.dof, settings.level)
     g = critical**2 * float(covariance[1, 1]) / bottom**2 if bottom else math.inf

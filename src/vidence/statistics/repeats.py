@@ -276,7 +276,7 @@ def vote_at(votes: Sequence[Hashable | None], values: ArrayLike, *, k: int) -> f
     numbers = _of_each(values, len(votes), k=k)
     sizes = Counter(vote for vote in votes if vote is not None)
     gets = {
-        vote: float(np.mean([v for one, v in zip(votes, numbers, strict=True) if one == vote]))
+        vote: float(np.mean([v for hashable, v in zip(votes, numbers, strict=True) if hashable == vote]))
         for vote in sizes
     }
     n_silent = len(votes) - sum(sizes.values())
@@ -295,12 +295,12 @@ def vote_at(votes: Sequence[Hashable | None], values: ArrayLike, *, k: int) -> f
                     now = (taken + n, most, n_first + 1, total + gets[vote])
                 longer[now] += number * math.comb(size, n)
         ways = longer
-    found = sum(
+    value = sum(
         number * total / n_first
         for (taken, _, n_first, total), number in ways.items()
         if taken == k and n_first
     )
-    return found / math.comb(len(votes), k)
+    return value / math.comb(len(votes), k)
 
 
 def best_of(ranks: ArrayLike, values: ArrayLike, *, k: int) -> float:
@@ -322,12 +322,12 @@ def best_of(ranks: ArrayLike, values: ArrayLike, *, k: int) -> float:
     """
     ranked = as_values(ranks)
     numbers, n = _of_each(values, len(ranked), k=k), len(ranked)
-    found = 0.0
+    best = 0.0
     for rank in np.unique(ranked):
         n_below, n_here = int((ranked < rank).sum()), int((ranked == rank).sum())
         n_ways = math.comb(n_below + n_here, k) - math.comb(n_below, k)
-        found += n_ways * float(numbers[ranked == rank].mean())
-    return found / math.comb(n, k)
+        best += n_ways * float(numbers[ranked == rank].mean())
+    return best / math.comb(n, k)
 
 
 def _of_each(values: ArrayLike, n: int, *, k: int) -> NDArray[np.float64]:

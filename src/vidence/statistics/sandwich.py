@@ -124,6 +124,6 @@ class Layout:
 
         Exactly 0 where nothing but rounding keeps the clusters apart.
         """
-        found = (self.scaled_residuals(totals) ** 2).sum(axis=-1)
+        result = (self.scaled_residuals(totals) ** 2).sum(axis=-1)
         scale = np.abs(totals * self.pulls).sum(axis=(-2, -1))
-        return np.where(found > (ROUNDING * scale) ** 2, found, 0.0)
+        return np.where(result > (ROUNDING * scale) ** 2, result, 0.0)

@@ -83,22 +83,22 @@ def sorted_means(
     check_level(level)
     if not raters:
         raise UsageError("no raters; expected one at least")
-    n_own = np.array([np.bincount(one.things, minlength=n_things) for one in raters])
+    n_own = np.array([np.bincount(rater.things, minlength=n_things) for rater in raters])
     if not n_own.any(axis=0).all():
         raise UsageError(f"thing {int(np.argmin(n_own.any(axis=0)))} has no mark; leave it out")
-    means = _means([one.values[None, :] for one in raters], raters, n_own)[0]
-    rows = max(1, BLOCK_CELLS // max(sum(len(one.values) for one in raters), n_things))
-    drawn, together = [], []
+    means = _means([rater.values[None, :] for rater in raters], raters, n_own)[0]
+    rows = max(1, BLOCK_CELLS // max(sum(len(rater.values) for rater in raters), n_things))
+    drawn, entries = [], []
     for start in range(0, n_draws, rows):
         n = min(rows, n_draws - start)
-        dealt = [rng.permuted(np.tile(one.values, (n, 1)), axis=1) for one in raters]
+        dealt = [rng.permuted(np.tile(rater.values, (n, 1)), axis=1) for rater in raters]
         drawn.append(_means(dealt, raters, n_own))
         if are_alike:
             orders = rng.permuted(np.tile(np.arange(len(raters[0].values)), (n, 1)), axis=1)
-            together.append(_means([one.values[orders] for one in raters], raters, n_own))
+            entries.append(_means([rater.values[orders] for rater in raters], raters, n_own))
     null = np.concatenate(drawn)
     p_value = _p_of_spread(means, null)
-    p_questions = _p_of_spread(means, np.concatenate(together)) if together else math.nan
+    p_questions = _p_of_spread(means, np.concatenate(entries)) if entries else math.nan
     null = -np.sort(-null, axis=1)
     order = np.argsort(-means, kind="stable")
     tail = (1 - level) / 2
@@ -126,9 +126,9 @@ def _means(
     """The means of things over the raters that have marks there, shape (n_draws, n_things)."""
     n_things = n_own.shape[1]
     total = np.zeros((len(dealt[0]), n_things))
-    for values, one, n in zip(dealt, raters, n_own, strict=True):
-        of_thing = np.zeros((len(one.things), n_things))
-        of_thing[np.arange(len(one.things)), one.things] = 1 / n[one.things]
+    for values, rater, n in zip(dealt, raters, n_own, strict=True):
+        of_thing = np.zeros((len(rater.things), n_things))
+        of_thing[np.arange(len(rater.things)), rater.things] = 1 / n[rater.things]
         total += values @ of_thing
     of_raters: NDArray[np.float64] = total / (n_own > 0).sum(axis=0)
     return of_raters

@@ -89,10 +89,10 @@ def bradley_terry(
         sums = np.zeros((len(labels), scores.shape[1]))
         np.add.at(sums, rows, scores)
         covariance = bread @ (sums.T @ sums) @ bread * n_clusters / (n_clusters - 1)
-    shown = covariance[: len(names), : len(names)]
+    terry = covariance[: len(names), : len(names)]
     reason = too_few(n_clusters, noun_of(clusters)) if n_clusters < LEAST_VIDEOS else ""
     half = math.nan if reason else quantile(n_clusters - 1, level)
-    reach = half * np.sqrt(np.diag(shown).clip(0))
+    reach = half * np.sqrt(np.diag(terry).clip(0))
     return Strengths(
         strengths={
             name: Estimate(
@@ -109,7 +109,7 @@ def bradley_terry(
             )
             for i, name in enumerate(names)
         },
-        covariance=tuple(map(tuple, shown.tolist())),
+        covariance=tuple(map(tuple, terry.tolist())),
         ties=float(values[-1]) if len(values) > len(names) else -math.inf,
         n_pairs=len(first),
         n_ties=int((results == 0.5).sum()),

@@ -83,12 +83,12 @@ def route(
 
 def rules(patterns: Iterable[URLPattern | URLResolver], above: str = "") -> Iterator[tuple[str, URLPattern]]:
     """All addresses, with what stands before them."""
-    for one in patterns:
-        where = above + str(one.pattern)
-        if isinstance(one, URLResolver):
-            yield from rules(one.url_patterns, where)
+    for pattern in patterns:
+        where = above + str(pattern.pattern)
+        if isinstance(pattern, URLResolver):
+            yield from rules(pattern.url_patterns, where)
         else:
-            yield where, one
+            yield where, pattern
 
 
 def refuse_open_routes(patterns: Iterable[URLPattern | URLResolver]) -> None:
@@ -98,7 +98,9 @@ def refuse_open_routes(patterns: Iterable[URLPattern | URLResolver]) -> None:
         UsageError: one has none.
     """
     known = SIGNED_IN | ANYONE
-    for where, one in rules(patterns):
-        said = getattr(one.callback, "roles", None)
-        if not said or not said <= known:
-            raise UsageError(f"the address {where!r} says {said or 'nothing'} of who may see it; use `route`")
+    for where, entry in rules(patterns):
+        value = getattr(entry.callback, "roles", None)
+        if not value or not value <= known:
+            raise UsageError(
+                f"the address {where!r} says {value or 'nothing'} of who may see it; use `route`"
+            )

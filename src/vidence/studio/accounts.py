@@ -229,10 +229,10 @@ def user_of(name: str) -> UserRow:
     Raises:
         UsageError: there is none.
     """
-    found = UserRow.objects.filter(key=key_of(name)).first()
-    if found is None:
+    user = UserRow.objects.filter(key=key_of(name)).first()
+    if user is None:
         raise UsageError(f"there is no user {name!r}; vidence studio user list has them")
-    return found
+    return user
 
 
 def project_of(slug: str) -> ProjectRow:
@@ -241,11 +241,11 @@ def project_of(slug: str) -> ProjectRow:
     Raises:
         UsageError: there is none.
     """
-    found = ProjectRow.objects.filter(slug=slug).first()
-    if found is None:
+    project = ProjectRow.objects.filter(slug=slug).first()
+    if project is None:
         known = ", ".join(ProjectRow.objects.values_list("slug", flat=True)) or "none"
         raise UsageError(f"there is no project {slug!r}; there are: {known}")
-    return found
+    return project
 
 
 def refuse_password(password: str) -> None:
@@ -263,7 +263,7 @@ def refuse_password(password: str) -> None:
 def team_of(name: str) -> str:
     """The name of a team as accounts have it: that of a known team where both are the same to `key_of`."""
     known = UserRow.objects.exclude(team="").values_list("team", flat=True).distinct()
-    return next((one for one in known if key_of(one) == key_of(name)), " ".join(name.split()))
+    return next((entry for entry in known if key_of(entry) == key_of(name)), " ".join(name.split()))
 
 
 def key_of(name: str) -> str:
@@ -274,8 +274,10 @@ def key_of(name: str) -> str:
 def person_of_user(user: UserRow) -> Person:
     """Who an account is, with its roles by project."""
     roles = {
-        "" if one.project is None else one.project.slug: frozenset(cast("list[Role]", one.roles))
-        for one in user.memberships.select_related("project")
+        "" if membership.project is None else membership.project.slug: frozenset(
+            cast("list[Role]", membership.roles)
+        )
+        for membership in user.memberships.select_related("project")
     }
     return Person(name=user.pseudonym, shown=user.shown, roles=roles, user=user)
 
@@ -284,8 +286,8 @@ def known_account(person: Person) -> UserRow | None:
     """The account under which a person writes, where there is one already."""
     if isinstance(person.user, UserRow):
         return person.user
-    found: UserRow | None = UserRow.objects.filter(pseudonym=person.name).first()
-    return found
+    row: UserRow | None = UserRow.objects.filter(pseudonym=person.name).first()
+    return row
 
 
 def account_of(person: Person) -> UserRow:
@@ -313,4 +315,4 @@ def _roles(roles: Collection[str]) -> list[str]:
         raise UsageError(f"there is no role {unknown[0]!r}; expected {', '.join(ROLES)}")
     if not roles:
         raise UsageError(f"no roles; expected one or more of {', '.join(ROLES)}")
-    return [one for one in ROLES if one in set(roles)]
+    return [name for name in ROLES if name in set(roles)]

@@ -58,7 +58,7 @@ def _domain_fault(user: UserRow, project: ProjectRow, item: ItemRow | None) -> s
     if not domain:
         return ""
     rows = MembershipRow.objects.filter(user=user, project=project).values_list("domains", flat=True)
-    mine = [one for row in rows for one in row]
+    mine = [entry for row in rows for entry in row]
     if not mine or domain in mine:
         return ""
     return f"it is of the domain {domain!r}; this person works in {', '.join(map(repr, sorted(mine)))}"

@@ -31,8 +31,8 @@ class StudioConfig(AppConfig):
         from vidence.studio import records
 
         self.models = self.apps.all_models[self.label]
-        for found in pkgutil.iter_modules(records.__path__):
-            importlib.import_module(f"{records.__name__}.{found.name}")
+        for module in pkgutil.iter_modules(records.__path__):
+            importlib.import_module(f"{records.__name__}.{module.name}")
 
     def ready(self) -> None:
         """Let the connections of this process write."""
@@ -81,7 +81,7 @@ def configure(settings: StudioSettings, *, secret: bytes | None = None, ticket: 
 def settings_of_django(studio: Studio) -> dict[str, object]:
     """Django's own settings for a studio."""
     settings = studio.settings
-    found: dict[str, object] = {
+    fields: dict[str, object] = {
         "STUDIO": studio,
         "DEBUG": False,
         "SECRET_KEY": studio.secret.hex(),
@@ -133,10 +133,10 @@ def settings_of_django(studio: Studio) -> dict[str, object]:
         "LANGUAGE_CODE": "en",
         "LOGGING_CONFIG": None,
     }
-    found |= _sessions(studio, is_safe=settings.is_tls or settings.is_behind_proxy)
+    fields |= _sessions(studio, is_safe=settings.is_tls or settings.is_behind_proxy)
     if settings.is_behind_proxy:
-        found["SECURE_PROXY_SSL_HEADER"] = ("HTTP_X_FORWARDED_PROTO", "https")
-    return found
+        fields["SECURE_PROXY_SSL_HEADER"] = ("HTTP_X_FORWARDED_PROTO", "https")
+    return fields
 
 
 def _sessions(studio: Studio, *, is_safe: bool) -> dict[str, object]:

@@ -29,12 +29,12 @@ def _own() -> dict[str, bytes]:
 @cache
 def _kept() -> dict[str, tuple[str, bytes]]:
     """Every file that is given out, by its address below ``/static/``: its type and its bytes."""
-    found = {f"{edition()}/{name}": (_type(name), content) for name, content in _own().items()}
+    values = {f"{edition()}/{name}": (_type(name), content) for name, content in _own().items()}
     htmx = files("django_htmx") / "static" / "django_htmx"
-    for one in htmx.iterdir():
-        if one.name.endswith(".js"):
-            found[f"django_htmx/{one.name}"] = (_type(one.name), one.read_bytes())
-    return found
+    for path in htmx.iterdir():
+        if path.name.endswith(".js"):
+            values[f"django_htmx/{path.name}"] = (_type(path.name), path.read_bytes())
+    return values
 
 
 def _type(name: str) -> str:
@@ -60,9 +60,9 @@ def asset(name: str) -> SafeString:
 
 def static(_request: HttpRequest, name: str) -> HttpResponse:
     """One of the files."""
-    found = _kept().get(name)
-    if found is None:
+    static = _kept().get(name)
+    if static is None:
         raise Http404
-    kind, body = found
+    kind, body = static
     is_dated = name.startswith(edition())
     return HttpResponse(body, content_type=kind, headers={"Cache-Control": _YEAR if is_dated else "no-cache"})

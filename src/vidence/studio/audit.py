@@ -61,10 +61,10 @@ def first_break(rows: Iterable[tuple[int, Mapping[str, object], str]]) -> str:
         rows: the number, the content and the hash of each row, in the order of their numbers.
     """
     before = ""
-    for expected, (number, content, said) in enumerate(rows, start=1):
+    for expected, (number, content, message) in enumerate(rows, start=1):
         if number != expected:
             return f"row {expected} is not there"
-        if link(before, content) != said:
+        if link(before, content) != message:
             return f"row {number} is not what its hash says"
-        before = said
+        before = message
     return ""

@@ -54,7 +54,7 @@ class NulMiddleware(MiddlewareMixin):
             BadRequest: it holds one.
         """
         for given in (request.GET, request.POST):
-            if any("\0" in one for name, values in given.lists() for one in (name, *values)):
+            if any("\0" in entry for name, values in given.lists() for entry in (name, *values)):
                 raise BadRequest("a text with the sign NUL")
 
 

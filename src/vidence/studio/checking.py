@@ -101,50 +101,50 @@ class MachineChecks:
     @property
     def faults(self) -> tuple[FieldRemark, ...]:
         """What keeps the item from being handed in."""
-        return tuple(one for one in self.said if one.level == "fault")
+        return tuple(remark for remark in self.said if remark.level == "fault")
 
 
-def check(written: Wording, told: ItemFacts) -> MachineChecks:
+def check(written: Wording, facts: ItemFacts) -> MachineChecks:
     """Everything that machines say of what is written.
 
     A file of the project that cannot be read is a fault of its own, so that nothing goes unchecked unnoticed.
     """
-    said = list(form_faults(written, told.form, told.kind, media=told.media))
-    item = item_as_written(written, told.subject)
+    remarks = list(form_faults(written, facts.form, facts.kind, media=facts.media))
+    item = item_as_written(written, facts.subject)
     licences: tuple[tuple[Film, str, bool], ...] = ()
     verdicts: tuple[tuple[GateVerdict, bool], ...] = ()
     proof = None
     try:
-        said += _by_expert_rules(written, told)
-        licences = _licences(told)
-        said += [
+        remarks += _by_expert_rules(written, facts)
+        licences = _licences(facts)
+        remarks += [
             FieldRemark(field="media", level="fault", words=f"{film.video_id}: {words}", by="licence")
             for film, words, passes in licences
             if not passes
         ]
-        verdicts = _verdicts(final_item(written, told.subject), told)
+        verdicts = _verdicts(final_item(written, facts.subject), facts)
         if written.program:
-            proof, found = _proof(written.program, told)
-            said += found
+            proof, field_remarks = _proof(written.program, facts)
+            remarks += field_remarks
     except (DataError, UsageError) as error:
-        said.append(FieldRemark(field="", level="fault", words=str(error), by="project"))
-    said += _by_audit(final_item(written, told.subject), told.kind)
+        remarks.append(FieldRemark(field="", level="fault", words=str(error), by="project"))
+    remarks += _by_audit(final_item(written, facts.subject), facts.kind)
     if written.hints and item.answer and not (item.answer_kind == "choice" and not item.choices):
         leak = leak_in(written.hints, item)
         if leak is not None:
-            said.append(FieldRemark(field="hints", level="fault", words=leak.detail, by="leak"))
-    said += _by_people(item, told)
-    return MachineChecks(said=_once(said), licences=licences, verdicts=verdicts, proof=proof)
+            remarks.append(FieldRemark(field="hints", level="fault", words=leak.detail, by="leak"))
+    remarks += _by_people(item, facts)
+    return MachineChecks(said=_once(remarks), licences=licences, verdicts=verdicts, proof=proof)
 
 
-def _by_people(item: Item, told: ItemFacts) -> Iterator[FieldRemark]:
+def _by_people(item: Item, facts: ItemFacts) -> Iterator[FieldRemark]:
     """That hints were enough without the video, as long as the words are as they were."""
     now = asked_in(item)
-    for one in told.tried:
-        if one.asked.is_same(now):
+    for hint_try in facts.tried:
+        if hint_try.asked.is_same(now):
             words = (
-                f"A second person answered revision {one.n} from the words and these hints without the "
-                f"video, in {one.seconds:.0f} s: they are too strong. Word them anew."
+                f"A second person answered revision {hint_try.n} from the words and these hints without the "
+                f"video, in {hint_try.seconds:.0f} s: they are too strong. Word them anew."
             )
             yield FieldRemark(field="hints", level="fault", words=words, by="people")
 
@@ -168,35 +168,35 @@ def quota(form: Form, folder: Path) -> int:
     return rules_of(folder).most_per_video or form.per_video
 
 
-def _once(said: Sequence[FieldRemark]) -> tuple[FieldRemark, ...]:
+def _once(remarks: Sequence[FieldRemark]) -> tuple[FieldRemark, ...]:
     """Faults first; what two say of a field in the same words stands once."""
     order = {"fault": 0, "warning": 1, "note": 2}
-    return tuple(sorted(dict.fromkeys(said), key=lambda one: order[one.level]))
+    return tuple(sorted(dict.fromkeys(remarks), key=lambda remark: order[remark.level]))
 
 
 def _by_audit(item: Item, kind: Kind) -> Iterator[FieldRemark]:
     """What `vidence audit` says of the texts."""
     if not item.question or (kind != "open" and len(item.choices) < 2):
         return
-    for one in text_reasons(item):
-        is_about_order = one.kind == "refers-to-choices" and one.severity != "note"
-        level = "fault" if is_about_order or one.kind in _BY_LETTER else _LEVELS[one.severity]
-        yield FieldRemark(field="question", level=level, words=one.says, by="audit")
+    for reason in text_reasons(item):
+        is_about_order = reason.kind == "refers-to-choices" and reason.severity != "note"
+        level = "fault" if is_about_order or reason.kind in _BY_LETTER else _LEVELS[reason.severity]
+        yield FieldRemark(field="question", level=level, words=reason.says, by="audit")
 
 
-def _by_expert_rules(written: Wording, told: ItemFacts) -> Iterator[FieldRemark]:
+def _by_expert_rules(written: Wording, facts: ItemFacts) -> Iterator[FieldRemark]:
     """What `vidence make expert` says of a draft, in the forms that it has."""
-    form = _EXPERT.get(told.form.name)
-    if form is None or not told.films or told.subject.media[0].kind != "video":
+    form = _EXPERT.get(facts.form.name)
+    if form is None or not facts.films or facts.subject.media[0].kind != "video":
         return
-    film = told.films[0]
-    rules = rules_of(told.folder).of(form)
-    has_concept = "concept" in told.form.parts
-    draft = _expert_draft(written, told, film)
+    film = facts.films[0]
+    rules = rules_of(facts.folder).of(form)
+    has_concept = "concept" in facts.form.parts
+    draft = _expert_draft(written, facts, film)
     subject = ExpertSubject(
         subject=written.subject or "-",
         textbooks=(written.textbook,) if written.textbook else (),
-        authors=(told.author,),
+        authors=(facts.author,),
     )
     concept = Concept(
         concept_id=draft.concept_id,
@@ -205,85 +205,87 @@ def _by_expert_rules(written: Wording, told: ItemFacts) -> Iterator[FieldRemark]
         chapter=written.chapter,
     )
     shelf = Shelf(
-        rules=msgspec.structs.replace(rules, choices=told.form.wrong + 1),
+        rules=msgspec.structs.replace(rules, choices=facts.form.wrong + 1),
         form=form,
         subjects={subject.subject: subject},
         concepts={concept.concept_id: concept} if concept.concept_id else {},
         films={film.video_id: film},
         lengths_s={film.video_id: film.duration_s} if film.duration_s is not None else {},
         published={film.video_id: film.published} if film.published is not None else {},
-        today=told.now.date(),
+        today=facts.now.date(),
     )
     row = ExpertRow(row_id=draft.draft_id, place="", cells={}, draft=draft)
-    for one in check_rows([row], shelf)[0].findings:
-        field = _FIELDS.get(one.column, one.column)
-        is_whole = one.kind == "long-clip" and not (written.start or written.end)
-        if (field == "concept" and not has_concept) or is_whole or one.kind in _SAID_BY_FORM:
+    for finding in check_rows([row], shelf)[0].findings:
+        field = _FIELDS.get(finding.column, finding.column)
+        is_whole = finding.kind == "long-clip" and not (written.start or written.end)
+        if (field == "concept" and not has_concept) or is_whole or finding.kind in _SAID_BY_FORM:
             continue
-        level: Level = "fault" if one.is_fault else "warning"
-        yield FieldRemark(field=field, level=level, words=one.says, by="expert")
+        level: Level = "fault" if finding.is_fault else "warning"
+        yield FieldRemark(field=field, level=level, words=finding.says, by="expert")
     if has_concept:
         for name in ("subject", "concept"):
             if not getattr(written, name):
                 yield FieldRemark(field=name, level="fault", words=f"Say the {name}.", by="expert")
 
 
-def _expert_draft(written: Wording, told: ItemFacts, film: Film) -> ExpertDraft:
-    item = item_as_written(written, told.subject)
+def _expert_draft(written: Wording, facts: ItemFacts, film: Film) -> ExpertDraft:
+    item = item_as_written(written, facts.subject)
     start, end = seconds(written.start), seconds(written.end)
     options = options_of(written)
     return ExpertDraft(
-        draft_id=told.subject.item_id,
+        draft_id=facts.subject.item_id,
         video=film.video_id,
-        concept_id=written.concept if "concept" in told.form.parts else told.subject.item_id,
+        concept_id=written.concept if "concept" in facts.form.parts else facts.subject.item_id,
         question=written.question,
-        kind="open" if told.kind == "open" else "choice",
-        choices=tuple(one.text for one in options),
+        kind="open" if facts.kind == "open" else "choice",
+        choices=tuple(option.text for option in options),
         answer="A" if options else written.answer,
-        misconception=tuple(one.why for one in options[1:]),
+        misconception=tuple(option.why for option in options[1:]),
         start_s=0.0 if start is None else start,
         end_s=film.duration_s if end is None else end,
         steps=written.steps,
-        knowledge=tuple(Link(title=one.title, url=one.url) for one in written.knowledge),
+        knowledge=tuple(Link(title=knowledge.title, url=knowledge.url) for knowledge in written.knowledge),
         evidence=tuple(
-            one for one, mark in zip(item.evidence, written.evidence, strict=True) if mark.medium == 0
+            evidence
+            for evidence, mark in zip(item.evidence, written.evidence, strict=True)
+            if mark.medium == 0
         ),
         reasoning=written.reasoning,
-        author=told.author,
-        date=told.now.date().isoformat(),
+        author=facts.author,
+        date=facts.now.date().isoformat(),
     )
 
 
-def _licences(told: ItemFacts) -> tuple[tuple[Film, str, bool], ...]:
+def _licences(facts: ItemFacts) -> tuple[tuple[Film, str, bool], ...]:
     """Of each medium what is known of its licence; none where the project keeps no licences."""
-    kept, sheet = told.folder / LICENCES, told.folder / SHEET
+    kept, sheet = facts.folder / LICENCES, facts.folder / SHEET
     if not kept.is_file() and not sheet.is_file():
         return ()
     manual = sheet if sheet.is_file() else None
-    desk = LicenceDesk.open(kept, manual=manual, now=told.now, days=DAYS)
-    passed, dropped = desk.look(told.films)
-    gone = {one.what: f"{one.reason}: {one.detail}" for one in dropped}
-    found = []
-    for film in told.films:
+    desk = LicenceDesk.open(kept, manual=manual, now=facts.now, days=DAYS)
+    passed, dropped = desk.look(facts.films)
+    gone = {entry.what: f"{entry.reason}: {entry.detail}" for entry in dropped}
+    licences = []
+    for film in facts.films:
         look = passed.get(film.video_id)
         words = film.licence if look is None else f"{look.licence}, {look.way}, looked at {look.at:%Y-%m-%d}"
-        found.append((film, gone.get(film.video_id, words), film.video_id in passed))
-    return tuple(found)
+        licences.append((film, gone.get(film.video_id, words), film.video_id in passed))
+    return tuple(licences)
 
 
-def _verdicts(item: Item, told: ItemFacts) -> tuple[tuple[GateVerdict, bool], ...]:
+def _verdicts(item: Item, facts: ItemFacts) -> tuple[tuple[GateVerdict, bool], ...]:
     """What gates have said of the item, where they ran: with their votes."""
-    path = told.folder / VERDICTS
+    path = facts.folder / VERDICTS
     if not path.is_file():
         return ()
-    mine = [one for one in read_verdicts(path) if one.item_id == item.item_id]
+    mine = [verdict for verdict in read_verdicts(path) if verdict.item_id == item.item_id]
     now = asked_content(item) if mine else ""
-    return tuple((one, one.content == now) for one in mine)
+    return tuple((verdict, verdict.content == now) for verdict in mine)
 
 
-def _proof(program: str, told: ItemFacts) -> tuple[Verdict | None, list[FieldRemark]]:
+def _proof(program: str, facts: ItemFacts) -> tuple[Verdict | None, list[FieldRemark]]:
     """What the verifier says of a program in its scene."""
-    path = told.folder / SCENES
+    path = facts.folder / SCENES
     if not path.is_file():
         words = f"There is no {SCENES} in the files of the project: nothing is proved."
         return None, [FieldRemark(field="program", level="warning", words=words, by="proof")]
@@ -298,10 +300,12 @@ def _proof(program: str, told: ItemFacts) -> tuple[Verdict | None, list[FieldRem
         words = f"There is no scene {written[0].composition.scene!r}; known: {', '.join(scenes)}"
         return None, [FieldRemark(field="program", level="fault", words=words, by="proof")]
     verdict = prove(with_skills(written[0], scene.vocabulary), World(scene), rules=Rules())
-    said = [
-        FieldRemark(field="program", level="fault", words=one.says, by="proof") for one in verdict.problems
+    remarks = [
+        FieldRemark(field="program", level="fault", words=problem.says, by="proof")
+        for problem in verdict.problems
     ]
-    said += [
-        FieldRemark(field="program", level="warning", words=one.says, by="proof") for one in verdict.warnings
+    remarks += [
+        FieldRemark(field="program", level="warning", words=warning.says, by="proof")
+        for warning in verdict.warnings
     ]
-    return verdict, said
+    return verdict, remarks

@@ -147,12 +147,12 @@ def fill(folder: Path) -> None:
             )
             MembershipRow.objects.create(user=user, project=project, roles=[role])
         add_items(
-            project, [one.item_id for one in questions], kinds={one.item_id: "open" for one in questions}
+            project, [item.item_id for item in questions], kinds={item.item_id: "open" for item in questions}
         )
         media_of(project, questions)
-        rows = {one.item_id: one for one in ItemRow.objects.filter(project=project)}
+        rows = {value.item_id: value for value in ItemRow.objects.filter(project=project)}
         for row in rows.values():
-            row.strata = {FORM: PROTOCOL, ORDER: [str(one.public) for one in row.media.all()]}
+            row.strata = {FORM: PROTOCOL, ORDER: [str(medium.public) for medium in row.media.all()]}
             row.save(update_fields=["strata"])
         author = UserRow.objects.get(pseudonym="ann")
         for question, story in zip(questions, STORIES, strict=False):
@@ -174,19 +174,26 @@ def contents_of(questions: Sequence[Item], world: World) -> dict[str, dict[str, 
     """
     from vidence.studio.bridge.items import Subject, content_of
 
-    videos = {one.path: one for one in world.videos}
+    videos = {video.path: video for video in world.videos}
     n_of = Counter[str]()
-    found = {}
-    for one in questions:
-        path = one.media[0].path or ""
+    contents = {}
+    for question in questions:
+        path = question.media[0].path or ""
         pieces = sorted(videos[path].pieces, key=lambda piece: piece.start_s)
         first, second = pieces[n_of[path]], pieces[n_of[path] + 1]
         n_of[path] += 1
         subject = Subject(
-            item_id=one.item_id, form=PROTOCOL, seed=_SEED, media=one.media, benchmark=PROJECT, source=path
+            item_id=question.item_id,
+            form=PROTOCOL,
+            seed=_SEED,
+            media=question.media,
+            benchmark=PROJECT,
+            source=path,
         )
-        found[one.item_id] = content_of(_wording(first, second, until_s=videos[path].duration_s), subject)
-    return found
+        contents[question.item_id] = content_of(
+            _wording(first, second, until_s=videos[path].duration_s), subject
+        )
+    return contents
 
 
 def _wording(first: PlantedPiece, second: PlantedPiece, *, until_s: float) -> Wording:
@@ -194,12 +201,12 @@ def _wording(first: PlantedPiece, second: PlantedPiece, *, until_s: float) -> Wo
     marks = [
         Mark(
             kind=kind,
-            start=f"{one.start_s:.2f}",
-            end=f"{one.end_s:.2f}",
-            text=f"{one.colour} card: {one.value}",
+            start=f"{piece.start_s:.2f}",
+            end=f"{piece.end_s:.2f}",
+            text=f"{piece.colour} card: {piece.value}",
             steps=str(n),
         )
-        for n, (one, kind) in enumerate(zip((first, second), kinds, strict=True), 1)
+        for n, (piece, kind) in enumerate(zip((first, second), kinds, strict=True), 1)
     ]
     return Wording(
         question=(
@@ -236,23 +243,23 @@ def _do(row: "ItemRow", written: Mapping[str, object], step: _Step) -> None:
         content = dict(written)
         if step.kind == "resubmit":
             content["question"] = f"{content['question']} ({_REVISED})"
-    said = Act(
+    result = Act(
         kind=step.kind,
         role=role,
         by=step.who.casefold(),
         content=content,
         origin="author_revise" if step.kind == "resubmit" else "submit",
     )
-    stage = next((one for one in protocol.stages if one.role == role), None)
+    stage = next((entry for entry in protocol.stages if entry.role == role), None)
     if step.kind == "withdraw":
-        said = replace(said, message=_WANTED)
+        result = replace(result, message=_WANTED)
     elif stage is not None and step.kind == "accept":
-        scores = {one.id: one.high for one in stage.scores}
-        said = replace(said, checks=passed(stage), scores=scores, minutes=4.0)
+        scores = {score.id: score.high for score in stage.scores}
+        result = replace(result, checks=passed(stage), scores=scores, minutes=4.0)
     elif stage is not None and step.kind in ("return", "reject"):
-        failed = next(one for one in stage.checks if one.kind == "yes-no")
-        said = replace(said, checks={failed.id: NO}, message=_WANTED, minutes=2.5)
-    done = act(row, said)
+        failed = next(check for check in stage.checks if check.kind == "yes-no")
+        result = replace(result, checks={failed.id: NO}, message=_WANTED, minutes=2.5)
+    done = act(row, result)
     if isinstance(done, Refused):
         raise AssertionError(done.reason)
 
@@ -262,7 +269,7 @@ _REVISED: Final = "the one whose first frame comes first is meant"
 
 def passed(stage: Stage) -> dict[str, str]:
     """Answers to all checks of a stage with which an item is accepted."""
-    return {one.id: _passing(one) for one in stage.checks}
+    return {check.id: _passing(check) for check in stage.checks}
 
 
 def _passing(check: Check) -> str:

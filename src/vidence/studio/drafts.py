@@ -72,10 +72,8 @@ def seen_draft(user: UserRow | None, item: ItemRow, *, stage: str, body: str) ->
         stage: who writes.
         body: what a new draft would begin with.
     """
-    found: DraftRow | None = DraftRow.objects.filter(
-        user=user, item=item, stage=stage, is_closed=False
-    ).first()
-    return found or DraftRow(item=item, body=body, saved_at=current().settings.clock())
+    row: DraftRow | None = DraftRow.objects.filter(user=user, item=item, stage=stage, is_closed=False).first()
+    return row or DraftRow(item=item, body=body, saved_at=current().settings.clock())
 
 
 def save(draft: DraftRow, *, body: str, seen: int, request: str) -> Saved | Conflict:

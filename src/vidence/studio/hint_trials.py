@@ -30,10 +30,10 @@ def asked_now(item: ItemRow) -> HintedQuestion | None:
 
 def mine(item: ItemRow, person: Person) -> ReviewRow | None:
     """The try of the last wording by this person."""
-    found: ReviewRow | None = ReviewRow.objects.filter(
+    row: ReviewRow | None = ReviewRow.objects.filter(
         revision=item.current, stage=STAGE, reviewer__pseudonym=person.name
     ).first()
-    return found
+    return row
 
 
 def closed(item: ItemRow, person: Person) -> str:
@@ -51,26 +51,26 @@ def closed(item: ItemRow, person: Person) -> str:
     if person.name == state.author or is_author:
         return "You wrote it; somebody else tries its hints."
     events = reviews.events_of.get(item.item_id, ())
-    has_seen = any(one.by == person.name and one.kind in LOOKS for one in events)
+    has_seen = any(event.by == person.name and event.kind in LOOKS for event in events)
     counted = counted_by(item, person, state)
     blind = is_blind(state, reviews.protocol, by=person.name, roles=roles, counted=counted)
     if person.name in state.claims or has_seen or ("operator" in roles and not blind):
         return "You know what it says, or may; somebody who does not tries its hints."
-    if any(one.by == person.name for one in of_wording(item, content_of(item.current.content))):
+    if any(hint_try.by == person.name for hint_try in of_wording(item, content_of(item.current.content))):
         return "You have tried these hints."
     return ""
 
 
 def open_tries(project: ProjectRow, person: Person) -> list[ItemRow]:
     """The items whose hints nobody has tried and this person may, out of the two hundred oldest."""
-    found = ItemRow.objects.filter(
+    related = ItemRow.objects.filter(
         project=project, state__in=_OPEN, current__content__contains='"hints":["'
     ).select_related("project__protocol", "current", "author")
-    rows = found.exclude(writer=person.name).order_by("changed_at", "pk")[:_MOST]
+    rows = related.exclude(writer=person.name).order_by("changed_at", "pk")[:_MOST]
     return [
-        one
-        for one in rows
-        if not of_wording(one, content_of(one.current.content)) and not closed(one, person)
+        row
+        for row in rows
+        if not of_wording(row, content_of(row.current.content)) and not closed(row, person)
     ]
 
 
@@ -97,18 +97,18 @@ def answer(item: ItemRow, person: Person, words: str, *, is_sure: bool, opened: 
         letters = [
             chr(ord("A") + place) for place in range(len(cast("Sequence[str]", content.get("choices") or ())))
         ]
-        said = words.strip()
-        if letters and said and said not in letters:
-            return Refused(reason=f"the answer {said!r:.40}; expected one of {', '.join(letters)}")
+        answer = words.strip()
+        if letters and answer and answer not in letters:
+            return Refused(reason=f"the answer {answer!r:.40}; expected one of {', '.join(letters)}")
         ReviewRow.objects.create(
             item=row,
             revision=row.current,
             stage=STAGE,
             reviewer=account_of(person),
             author=row.author,
-            decision=finding_of(content, said, is_sure=is_sure),
-            answer=said,
-            feedback="" if not said else SURE if is_sure else GUESS,
+            decision=finding_of(content, answer, is_sure=is_sure),
+            answer=answer,
+            feedback="" if not answer else SURE if is_sure else GUESS,
             seconds=60 * (minutes_since(opened) or 0.0),
             begun_at=opened,
             ended_at=current().settings.clock(),
@@ -122,9 +122,9 @@ def judge(item: ItemRow, person: Person, *, is_same: bool) -> Refused | None:
         row = ReviewRow.objects.select_for_update().filter(
             revision=item.current, stage=STAGE, reviewer__pseudonym=person.name, decision="to-judge"
         )
-        found = row.first()
-        if found is None:
+        result = row.first()
+        if result is None:
             return Refused(reason="there is no answer of yours that waits to be held beside the reference")
-        found.decision = judged(is_same=is_same, is_sure=found.feedback == SURE)
-        found.save(update_fields=["decision"])
+        result.decision = judged(is_same=is_same, is_sure=result.feedback == SURE)
+        result.save(update_fields=["decision"])
     return None

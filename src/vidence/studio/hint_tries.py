@@ -32,17 +32,17 @@ class HintTry(Record):
 def tries_of(item: ItemRow) -> Iterator[HintTry]:
     """The tries of all wordings of an item, in their order."""
     rows = ReviewRow.objects.filter(item=item, stage=STAGE).select_related("revision", "reviewer")
-    for one in rows.order_by("pk"):
-        asked = asked_of(content_of(one.revision.content))
+    for row in rows.order_by("pk"):
+        asked = asked_of(content_of(row.revision.content))
         if asked is not None:
             yield HintTry(
-                n=one.revision.n,
-                by=one.reviewer.pseudonym,
-                answer=one.answer,
-                said=one.feedback,
-                seconds=one.seconds or 0.0,
-                finding=one.decision,
-                words=dict(FINDINGS).get(one.decision, one.decision),
+                n=row.revision.n,
+                by=row.reviewer.pseudonym,
+                answer=row.answer,
+                said=row.feedback,
+                seconds=row.seconds or 0.0,
+                finding=row.decision,
+                words=dict(FINDINGS).get(row.decision, row.decision),
                 asked=asked,
             )
 
@@ -54,13 +54,15 @@ def content_of(text: str) -> dict[str, object]:
 
 def too_strong(item: ItemRow) -> tuple[HintTry, ...]:
     """The tries that somebody answered from the words and the hints alone."""
-    return tuple(one for one in tries_of(item) if one.finding == "too-strong")
+    return tuple(hint_try for hint_try in tries_of(item) if hint_try.finding == "too-strong")
 
 
 def of_wording(item: ItemRow, content: Mapping[str, object]) -> tuple[HintTry, ...]:
     """The tries that say something of this wording: question, options and hints are as they were."""
     now = asked_of(content)
-    return () if now is None else tuple(one for one in tries_of(item) if one.asked.is_same(now))
+    return (
+        () if now is None else tuple(hint_try for hint_try in tries_of(item) if hint_try.asked.is_same(now))
+    )
 
 
 def refusal(kind: str, item: ItemRow, protocol: Protocol, *, by: str) -> str:
@@ -82,8 +84,8 @@ def refusal(kind: str, item: ItemRow, protocol: Protocol, *, by: str) -> str:
         if has_tried and any(stage.solves for stage in protocol.stages):
             return f"{by} has tried its hints; whoever answers it before the key is shown has not"
         return ""
-    found = of_wording(item, content_of(item.current.content))
-    strong = next((one for one in found if one.finding == "too-strong"), None)
+    tries = of_wording(item, content_of(item.current.content))
+    strong = next((hint_try for hint_try in tries if hint_try.finding == "too-strong"), None)
     if strong is None:
         return ""
     return (

@@ -65,33 +65,38 @@ def history_of(item: ItemRow, person: Person) -> History:
     Who did what is for operators alone.
     """
     reviews = reviews_of_item(item)
-    events, revisions = reviews.events, sorted(reviews.revisions.values(), key=lambda one: one.n)
+    events, revisions = reviews.events, sorted(reviews.revisions.values(), key=lambda revision: revision.n)
     reader = _reader(item, person, reviews)
-    numbers = {one.sha256: one.n for one in revisions}
+    numbers = {revision.sha256: revision.n for revision in revisions}
     readable = _readable(item, reader, events=events, revisions=revisions)
     wordings = [
-        _wording(item, one, revisions[one.n - 2] if one.n > 1 else None, is_operator=reader.is_operator)
-        for one in revisions
-        if one.sha256 in readable
+        _wording(
+            item,
+            revision,
+            revisions[revision.n - 2] if revision.n > 1 else None,
+            is_operator=reader.is_operator,
+        )
+        for revision in revisions
+        if revision.sha256 in readable
     ]
     done = [
         Deed(
-            at=one.at,
-            kind="decided" if one.event_id in reader.hidden else one.kind,
-            role=one.role,
-            n=numbers.get(one.revision, 0),
-            by=one.by if reader.is_operator else "",
-            message=one.message if one.event_id in reader.told else "",
-            fault=one.fault,
+            at=event.at,
+            kind="decided" if event.event_id in reader.hidden else event.kind,
+            role=event.role,
+            n=numbers.get(event.revision, 0),
+            by=event.by if reader.is_operator else "",
+            message=event.message if event.event_id in reader.told else "",
+            fault=event.fault,
         )
-        for one in events
+        for event in events
     ]
-    shown = {one.n for one in wordings}
+    values = {wording.n for wording in wordings}
     return History(
         wordings=tuple(wordings),
         done=tuple(done),
         n_hidden=len(revisions) - len(wordings),
-        tried=tuple(one for one in tries_of(item) if one.n in shown),
+        tried=tuple(hint_try for hint_try in tries_of(item) if hint_try.n in values),
     )
 
 
@@ -118,20 +123,22 @@ def _reader(item: ItemRow, person: Person, reviews: Reviews) -> _Reader:
     counted = counted_by(item, person, state)
     blind = not is_author and is_blind(state, protocol, by=person.name, roles=roles, counted=counted)
     hidden = {
-        one.event_id for one in events if is_hidden(one, state, protocol, by=person.name, is_blind=blind)
+        event.event_id
+        for event in events
+        if is_hidden(event, state, protocol, by=person.name, is_blind=blind)
     }
-    told = {one.event_id for one in events if one.by == person.name}
+    ids = {event.event_id for event in events if event.by == person.name}
     if is_author:
-        told |= {one.event_id for one in events}
+        ids |= {event.event_id for event in events}
     elif "operator" in roles and not blind:
-        told |= {one.event_id for one in said_before(reviews, state, by=person.name)}
+        ids |= {event.event_id for event in said_before(reviews, state, by=person.name)}
     return _Reader(
         name=person.name,
         roles=roles,
         is_author=is_author,
         is_blind=blind,
         hidden=frozenset(hidden),
-        told=frozenset(told - hidden),
+        told=frozenset(ids - hidden),
     )
 
 
@@ -139,28 +146,31 @@ def _readable(
     item: ItemRow, reader: _Reader, *, events: Sequence[Event], revisions: Sequence[Revision]
 ) -> frozenset[str]:
     """The revisions whose words a person may read."""
-    every = frozenset(one.sha256 for one in revisions)
+    every = frozenset(revision.sha256 for revision in revisions)
     if reader.is_author or (reader.is_operator and not reader.is_blind):
         return every
     if "researcher" in reader.roles and item.state == "accepted" and item.current is not None:
         return frozenset({item.current.sha256})
-    return frozenset(one.revision for one in events if one.by == reader.name and one.kind in LOOKS) & every
+    return (
+        frozenset(event.revision for event in events if event.by == reader.name and event.kind in LOOKS)
+        & every
+    )
 
 
-def _wording(item: ItemRow, one: Revision, before: Revision | None, *, is_operator: bool) -> Worded:
-    fault = one.fault
+def _wording(item: ItemRow, revision: Revision, before: Revision | None, *, is_operator: bool) -> Worded:
+    fault = revision.fault
     try:
-        after = fields_of(wording_of(one.content))
+        after = fields_of(wording_of(revision.content))
         first = {} if before is None else fields_of(wording_of(before.content))
     except DataError as error:
         after, first, fault = {}, {}, fault or str(error)
     return Worded(
-        n=one.n,
-        origin=one.origin,
-        at=one.at,
-        by=one.by if is_operator else "",
+        n=revision.n,
+        origin=revision.origin,
+        at=revision.at,
+        by=revision.by if is_operator else "",
         is_first=before is None,
         diffs=tuple(d for d in field_diffs(first, after) if not d.name.endswith("-id")),
-        pictures=pictured_in(item, one.content),
+        pictures=pictured_in(item, revision.content),
         fault=fault,
     )

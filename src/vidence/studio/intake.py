@@ -97,32 +97,32 @@ def candidates(project: ProjectRow, *, words: str = "", most: int = 100) -> tupl
     """
     taken = set(MediumRow.objects.filter(project=project).values_list("path", flat=True))
     wanted = words.casefold().split()
-    found = (
+    candidates = (
         Candidate(path=path, kind=kind, is_taken=path in taken)
         for root in roots_of(project)
         for path, kind in _media_in(root)
-        if all(one in path.casefold() for one in wanted)
+        if all(name in path.casefold() for name in wanted)
     )
-    some = list(islice(found, most + 1))
+    some = list(islice(candidates, most + 1))
     return some[:most], len(some) > most
 
 
 def _media_in(root: Path) -> Iterator[tuple[str, MediumKind]]:
     n_seen = 0
     for folder, names, entries in os.walk(root):
-        names[:] = sorted(one for one in names if not one.startswith("."))
-        files = sorted(one for one in entries if not one.startswith("."))
+        names[:] = sorted(name for name in names if not name.startswith("."))
+        files = sorted(entry for entry in entries if not entry.startswith("."))
         n_seen += len(files)
         if n_seen > _MOST_ENTRIES:
             return
         place = Path(folder).relative_to(root)
-        pictures = [one for one in files if Path(one).suffix.lower() in _PICTURES]
+        pictures = [name for name in files if Path(name).suffix.lower() in _PICTURES]
         if len(pictures) > 1 and place.parts:
             yield place.as_posix(), "images" if len(pictures) <= MOST_MEDIA else "frames"
-        for one in files:
-            suffix = Path(one).suffix.lower()
+        for file in files:
+            suffix = Path(file).suffix.lower()
             if suffix in _VIDEOS or suffix in _PICTURES:
-                yield (place / one).as_posix(), "video" if suffix in _VIDEOS else "image"
+                yield (place / file).as_posix(), "video" if suffix in _VIDEOS else "image"
 
 
 def add_medium(
@@ -139,8 +139,8 @@ def add_medium(
     if max(len(path), len(url)) > 1_000 or len(source_id) > 300:
         raise UsageError("a path or an address is too long; expected 1,000 signs at most")
     place, inside = _place(project, path)
-    for one, its_kind in _files(place, kind):
-        token_of(one, kind=its_kind, roots=roots_of(project))
+    for entry, its_kind in _files(place, kind):
+        token_of(entry, kind=its_kind, roots=roots_of(project))
     facts = _facts(place, kind)
     if kind == "images" and len(images_in(place)) > MOST_MEDIA:
         raise MediaError(f"{path}: {len(images_in(place))} pictures; an item has {MOST_MEDIA} at most")
@@ -178,7 +178,7 @@ def _place(project: ProjectRow, path: str) -> tuple[Path, str]:
 
 def _files(place: Path, kind: str) -> list[tuple[Path, Literal["video", "image", "frames"]]]:
     if kind == "images":
-        return [(one, "image") for one in images_in(place)]
+        return [(image, "image") for image in images_in(place)]
     return [(place, "video" if kind == "video" else "image" if kind == "image" else "frames")]
 
 
@@ -195,9 +195,9 @@ def _facts(place: Path, kind: str) -> MediaFacts | None:
 
 def media_rows(item: ItemRow) -> list[MediumRow]:
     """The media of an item in their order."""
-    rows = {str(one.public): one for one in item.media.all()}
+    rows = {str(medium.public): medium for medium in item.media.all()}
     order = [rows.pop(name) for name in item.strata.get(ORDER, []) if name in rows]
-    return order + sorted(rows.values(), key=lambda one: one.path)
+    return order + sorted(rows.values(), key=lambda entry: entry.path)
 
 
 def as_media(rows: Sequence[MediumRow], project: ProjectRow) -> tuple[Media, ...]:
@@ -206,31 +206,31 @@ def as_media(rows: Sequence[MediumRow], project: ProjectRow) -> tuple[Media, ...
     Raises:
         MediaError: a folder is gone, or is empty.
     """
-    found = []
+    entries = []
     for row in rows:
         if row.kind == "images":
             place, inside = _place(project, row.path)
-            found += [Media(path=f"{inside}/{one.name}", kind="image") for one in images_in(place)]
+            entries += [Media(path=f"{inside}/{image.name}", kind="image") for image in images_in(place)]
         else:
-            found.append(
+            entries.append(
                 Media(path=row.path, url=row.url or None, kind=_KIND[row.kind], sha256=row.sha256 or None)
             )
-    return tuple(found)
+    return tuple(entries)
 
 
 def shown_media(rows: Sequence[MediumRow], project: ProjectRow) -> tuple[MediumPreview, ...]:
     """The media as a page shows them, in the order of `as_media`; what cannot be read says why."""
-    found: list[MediumPreview] = []
+    previews: list[MediumPreview] = []
     for row in rows:
         try:
             place, _ = _place(project, row.path)
-            for one, kind in _files(place, row.kind):
-                token = token_of(one, kind=kind, roots=roots_of(project), project=project.slug)
-                found.append(MediumPreview(name=one.name, kind=kind, token=token))
+            for path, kind in _files(place, row.kind):
+                token = token_of(path, kind=kind, roots=roots_of(project), project=project.slug)
+                previews.append(MediumPreview(name=path.name, kind=kind, token=token))
         except MediaError as error:
             kind = "video" if row.kind == "video" else "image"
-            found.append(MediumPreview(name=row.title, kind=kind, token="", why=str(error)))
-    return tuple(found)
+            previews.append(MediumPreview(name=row.title, kind=kind, token="", why=str(error)))
+    return tuple(previews)
 
 
 def shapes_of(rows: Sequence[MediumRow], media: Sequence[Media], project: ProjectRow) -> tuple[Shape, ...]:
@@ -244,14 +244,14 @@ def shapes_of(rows: Sequence[MediumRow], media: Sequence[Media], project: Projec
         project: whose they are.
     """
     n_frames = {row.path: row.n_frames for row in rows if row.kind in ("video", "frames")}
-    return tuple(_shape(one, n_frames.get(one.path or ""), project) for one in media)
+    return tuple(_shape(medium, n_frames.get(medium.path or ""), project) for medium in media)
 
 
-def _shape(one: Media, n_frames: int | None, project: ProjectRow) -> Shape:
-    if one.kind != "image":
-        return Shape(kind=one.kind, n_frames=n_frames)
+def _shape(media: Media, n_frames: int | None, project: ProjectRow) -> Shape:
+    if media.kind != "image":
+        return Shape(kind=media.kind, n_frames=n_frames)
     try:
-        facts = _facts(_place(project, one.path or "")[0], "image")
+        facts = _facts(_place(project, media.path or "")[0], "image")
     except MediaError:
         facts = None
     if facts is None:
@@ -260,43 +260,43 @@ def _shape(one: Media, n_frames: int | None, project: ProjectRow) -> Shape:
 
 
 def pictured(
-    shown: Sequence[MediumPreview], shapes: Sequence[Shape], written: Wording
+    previews: Sequence[MediumPreview], shapes: Sequence[Shape], written: Wording
 ) -> tuple[Pictured, ...]:
     """The evidence that is on pictures, with its boxes; that of pictures which cannot be read is left out.
 
     Args:
-        shown: the media, in their order.
+        previews: the media, in their order.
         shapes: the same, as `shapes_of` knows them.
         written: whose evidence it is.
     """
-    found = []
-    for n, one in enumerate(written.evidence, 1):
-        if one.medium >= min(len(shown), len(shapes)):
+    entries = []
+    for n, mark in enumerate(written.evidence, 1):
+        if mark.medium >= min(len(previews), len(shapes)):
             continue
-        medium, shape = shown[one.medium], shapes[one.medium]
+        medium, shape = previews[mark.medium], shapes[mark.medium]
         if medium.kind != "image" or not (medium.token and shape.width_px and shape.height_px):
             continue
-        box = box_of(one)
-        found.append(
+        box = box_of(mark)
+        entries.append(
             Pictured(
                 n=n,
-                picture=one.medium + 1,
+                picture=mark.medium + 1,
                 name=medium.name,
                 token=medium.token,
                 width_px=shape.width_px,
                 height_px=shape.height_px,
-                kind=one.kind,
-                text=one.text,
+                kind=mark.kind,
+                text=mark.text,
                 box=None if box is None else (box[0], box[1], box[2] - box[0], box[3] - box[1]),
             )
         )
-    return tuple(found)
+    return tuple(entries)
 
 
 def pictured_in(item: ItemRow, content: Mapping[str, object]) -> tuple[Pictured, ...]:
     """The evidence on pictures of a wording; none where it may not be seen, or cannot be read."""
     rows = media_rows(item)
-    if "evidence" not in content or not any(one.kind in ("image", "images") for one in rows):
+    if "evidence" not in content or not any(row.kind in ("image", "images") for row in rows):
         return ()
     try:
         media, written = as_media(rows, item.project), wording_of(content)
@@ -325,17 +325,17 @@ def pieces_of(written: Wording, media: Sequence[Media], project: ProjectRow) -> 
     Raises:
         MediaError: a medium cannot be read.
     """
-    return tuple(_piece(one, media, project) for one in written.evidence)
+    return tuple(_piece(mark, media, project) for mark in written.evidence)
 
 
-def _piece(one: Mark, media: Sequence[Media], project: ProjectRow) -> EvidenceExtra:
-    bare = bare_piece(one, media)
-    start, end = seconds(one.start), seconds(one.end)
-    named = frame_numbers(one.frames) or ()
+def _piece(mark: Mark, media: Sequence[Media], project: ProjectRow) -> EvidenceExtra:
+    bare = bare_piece(mark, media)
+    start, end = seconds(mark.start), seconds(mark.end)
+    named = frame_numbers(mark.frames) or ()
     has_span = start is not None and end is not None
-    if not (has_span or named) or one.medium >= len(media) or media[one.medium].kind == "image":
+    if not (has_span or named) or mark.medium >= len(media) or media[mark.medium].kind == "image":
         return bare
-    medium = media[one.medium]
+    medium = media[mark.medium]
     facts = _facts(_place(project, medium.path or "")[0], medium.kind)
     if facts is None:
         return bare
@@ -373,9 +373,9 @@ def new_item(
         locked = ProjectRow.objects.select_for_update().get(pk=project.pk)
         if not 1 <= len(media) <= MOST_MEDIA:
             raise UsageError(f"{len(media)} media; an item is about 1 to {MOST_MEDIA}")
-        for one in media:
-            if quota and n_items_of(one) >= quota:
-                raise UsageError(f"{one.path} has {quota} items, which is its quota; choose another one")
+        for medium in media:
+            if quota and n_items_of(medium) >= quota:
+                raise UsageError(f"{medium.path} has {quota} items, which is its quota; choose another one")
         n = ItemRow.objects.filter(project=locked).count() + 1
         while ItemRow.objects.filter(project=locked, item_id=f"{locked.slug}-{n:04d}").exists():
             n += 1
@@ -386,7 +386,7 @@ def new_item(
             author=author,
             state="drafting",
             returns_left=protocol_of(locked).returns,
-            strata={"form": form, ORDER: [str(one.public) for one in media]},
+            strata={"form": form, ORDER: [str(row.public) for row in media]},
             created_at=now,
             changed_at=now,
         )

@@ -85,7 +85,7 @@ def open_board(release: Path, split: str, limits: Limits, *, title: str = "") ->
     split, items = _hidden_split(release, split)
     content = json_lines(items)
     hashes = rows_of(release / COMMITMENTS_FILE, dict[str, str])  # and a line with the canary
-    sha256 = bound(content, {one["item_id"]: one["sha256"] for one in hashes if one.get("split") == split})
+    sha256 = bound(content, {row["item_id"]: row["sha256"] for row in hashes if row.get("split") == split})
     now = current().settings.clock()
     with transaction.atomic():
         board = LeaderboardRow.objects.select_for_update().first() or LeaderboardRow(opened_at=now)
@@ -117,8 +117,8 @@ def bound(content: bytes, hashes: Mapping[str, str]) -> str:
 def _hidden_split(release: Path, split: str) -> tuple[str, list[Item]]:
     """The hidden split of a release of this name, or the only one; its questions without words and media."""
     head, tail = _QUESTIONS.split("{}")
-    splits = sorted(one.name[len(head) : -len(tail)] for one in release.glob(_QUESTIONS.format("*")))
-    chosen = [one for one in splits if one == split or not split]
+    splits = sorted(path.name[len(head) : -len(tail)] for path in release.glob(_QUESTIONS.format("*")))
+    chosen = [name for name in splits if name == split or not split]
     if len(chosen) != 1:
         seen = f"the hidden splits {', '.join(splits)}" if splits else "no hidden split"
         raise UsageError(
@@ -129,22 +129,22 @@ def _hidden_split(release: Path, split: str) -> tuple[str, list[Item]]:
     released = rows_of(release / _QUESTIONS.format(chosen[0]), HiddenItem)
     blank = [
         Item(
-            item_id=one.item_id,
+            item_id=item.item_id,
             question="",
-            choices=one.choices,
+            choices=item.choices,
             answer="",
-            answer_kind=one.answer_kind,
-            tags=one.tags,
+            answer_kind=item.answer_kind,
+            tags=item.tags,
         )
-        for one in released
+        for item in released
     ]
     return chosen[0], blank
 
 
 def board_here() -> LeaderboardRow | None:
     """The board of this studio; None where none is open."""
-    found: LeaderboardRow | None = LeaderboardRow.objects.first()
-    return found
+    row: LeaderboardRow | None = LeaderboardRow.objects.first()
+    return row
 
 
 def items_of(board: LeaderboardRow) -> tuple[Item, ...]:
@@ -253,12 +253,12 @@ def is_out(row: SubmissionRow, board: LeaderboardRow, now: datetime) -> bool:
 
 def best_of(team: str) -> SubmissionRow | None:
     """The submission of a team with its best shown score."""
-    found: SubmissionRow | None = (
+    row: SubmissionRow | None = (
         SubmissionRow.objects.filter(team=team, state="scored", points__isnull=False)
         .order_by("-points")
         .first()
     )
-    return found
+    return row
 
 
 def standings(board: LeaderboardRow, now: datetime) -> list[Standing]:

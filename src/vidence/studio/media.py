@@ -124,15 +124,15 @@ class MediaDesk:
         Raises:
             MediaError: it lies outside all of them, itself or by a link.
         """
-        within = tuple(dict.fromkeys(one for root in roots for one in insides(root)))
+        within = tuple(dict.fromkeys(entry for root in roots for entry in insides(root)))
         real = _real(path)
         if not _is_inside(real, within):
             raise MediaError(
                 f"{path}: lies outside the folders of the media that were opened; expected it below "
                 f"{', '.join(map(str, within)) or 'one'}: name its folder as one, too"
             )
-        said = f"{kind}\0{project}\0{real}".encode(errors="surrogateescape")
-        digest = hmac.new(self._secret, said, hashlib.sha256).digest()[:_TOKEN_BYTES]
+        result = f"{kind}\0{project}\0{real}".encode(errors="surrogateescape")
+        digest = hmac.new(self._secret, result, hashlib.sha256).digest()[:_TOKEN_BYTES]
         token = base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
         self._known[token] = MediumFile(token=token, path=real, kind=kind, within=within, project=project)
         return token
@@ -155,15 +155,15 @@ class MediaDesk:
 
     def _state(self, path: Path, kind: str) -> FileState:
         try:
-            found = path.stat(follow_symlinks=False)
+            values = path.stat(follow_symlinks=False)
         except OSError as error:
             raise MediaError(f"{path}: cannot be read ({error.strerror})") from error
-        if not stat.S_ISREG(found.st_mode):
+        if not stat.S_ISREG(values.st_mode):
             raise MediaError(f"{path}: is no plain file")
-        etag = f'"{found.st_size:x}-{found.st_mtime_ns:x}-{found.st_ino:x}"'
+        etag = f'"{values.st_size:x}-{values.st_mtime_ns:x}-{values.st_ino:x}"'
         media_type = _media_type(path, kind, etag)
-        changed = formatdate(found.st_mtime, usegmt=True)
-        return FileState(path=path, size=found.st_size, etag=etag, changed=changed, media_type=media_type)
+        changed = formatdate(values.st_mtime, usegmt=True)
+        return FileState(path=path, size=values.st_size, etag=etag, changed=changed, media_type=media_type)
 
     def promise(self, scope: Message, state: FileState, wanted: Whole | ByteRange) -> None:
         """Have `with_pieces` send bytes of a file behind the head of the answer to a request.
@@ -276,17 +276,17 @@ class MediaDesk:
     def _table_of(self, video: Video, digest: str) -> PackedTable:
         key = Path(video.probe.path), digest
         with self._lock:
-            found = self._tables.get(key)
-            if found is not None:
+            table = self._tables.get(key)
+            if table is not None:
                 self._tables.move_to_end(key)
-                return found
+                return table
         clock = read_clock(video)
-        made = pack(clock.ticks.tolist(), time_base=clock.time_base, offset_s=clock.start_s)
+        packed_table = pack(clock.ticks.tolist(), time_base=clock.time_base, offset_s=clock.start_s)
         with self._lock:
-            self._tables[key] = made
+            self._tables[key] = packed_table
             while len(self._tables) > _MOST_TABLES:
                 self._tables.popitem(last=False)
-        return made
+        return packed_table
 
     def _stills(self, known: MediumFile, indices: tuple[int, ...], encoding: Encoding) -> list[EncodedFrame]:
         path = _checked(known.path, known.within)

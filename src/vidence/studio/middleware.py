@@ -91,23 +91,25 @@ def shown(text: str) -> str:
     if not any(name in text for name in names):
         return text
     return pattern.sub(
-        lambda found: found[0] if is_valid_path(found[0]) else names[found[1]] + found[2], text
+        lambda match: match[0] if is_valid_path(match[0]) else names[match[1]] + match[2], text
     )
 
 
 def _known_folders() -> frozenset[str]:
     """The folders that the studio was told of, by its start or in pages, and those of its user and system."""
     settings = current().settings
-    paths = (one if one.is_dir() else one.parent for one in settings.paths)
-    told = (settings.data, settings.cache_root, *settings.media_roots, *paths)
+    paths = (path if path.is_dir() else path.parent for path in settings.paths)
+    folders = (settings.data, settings.cache_root, *settings.media_roots, *paths)
     opened = ProjectRow.objects.values_list("media_root").union(
         *(rows.objects.values_list(column) for rows, column in _WITH_FOLDERS)
     )
     try:
-        rows = [one for (one,) in opened]
+        rows = [entry for (entry,) in opened]
     except DatabaseError:  # the page says so; what was told at the start is known all the same
         rows = []
-    return frozenset(map(str, (*filter(None, told), *rows, tempfile.gettempdir(), os.path.expanduser("~"))))
+    return frozenset(
+        map(str, (*filter(None, folders), *rows, tempfile.gettempdir(), os.path.expanduser("~")))
+    )
 
 
 @lru_cache(maxsize=8)
@@ -171,14 +173,14 @@ def address_of(request: HttpRequest) -> str:
 
     Of IPv6 the first half, since whoever has one such address has all that begin with it.
     """
-    said = str(request.META.get("REMOTE_ADDR", ""))
+    address = str(request.META.get("REMOTE_ADDR", ""))
     if current().settings.is_behind_proxy:
-        said = str(request.headers.get("X-Forwarded-For", "")).rpartition(",")[2].strip()
+        address = str(request.headers.get("X-Forwarded-For", "")).rpartition(",")[2].strip()
     try:
-        found = ipaddress.IPv6Address(said)
+        ipv6_address = ipaddress.IPv6Address(address)
     except ValueError:
-        return said
-    return str(found.ipv4_mapped or ipaddress.IPv6Address(int(found) >> 64 << 64))
+        return address
+    return str(ipv6_address.ipv4_mapped or ipaddress.IPv6Address(int(ipv6_address) >> 64 << 64))
 
 
 class FloodMiddleware(MiddlewareMixin):
@@ -204,9 +206,9 @@ class FloodMiddleware(MiddlewareMixin):
 def reason(error: BaseException) -> str:
     """Why nothing could be written, in words; empty where the error is of another kind."""
     if isinstance(error, DatabaseError):
-        said = error.__cause__
-        name = str(getattr(said, "sqlite_errorname", "")).split("_")[:2]
-        state = str(getattr(said, "sqlstate", ""))
+        cause = error.__cause__
+        name = str(getattr(cause, "sqlite_errorname", "")).split("_")[:2]
+        state = str(getattr(cause, "sqlstate", ""))
         return _OF_SQLITE.get("_".join(name), "") or _OF_POSTGRES.get(state, "")
     if isinstance(error, OSError) and error.errno is not None:
         return _OF_FILES.get(error.errno, "")

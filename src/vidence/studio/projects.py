@@ -63,7 +63,7 @@ def add_project(
             f"a name of {len(slug)} signs and a title of {len(title)}; expected {MOST_SLUG} and {MOST_TITLE} "
             "at most"
         )
-    if bad := [one for one in languages if not _LANGUAGE.fullmatch(one)]:
+    if bad := [language for language in languages if not _LANGUAGE.fullmatch(language)]:
         raise UsageError(f"the language {bad[0]!r}; expected a tag such as en, de or pt-BR")
     rules, source = _rules(protocol)
     now = current().settings.clock()
@@ -127,12 +127,12 @@ def folder_below(words: str, roots: Sequence[Path]) -> str:
         return ""
     if not roots:
         raise UsageError("this studio was told of no folder of media; it is started with --media-root DIR")
-    whole = tuple(one.resolve() for one in roots)
+    whole = tuple(root.resolve() for root in roots)
     refused = f"the folder {words!r}; expected one of this studio: {', '.join(map(str, roots))}, or below"
-    for start in (*whole, *(one.parent for one in whole)):
-        found = (start / words).resolve()
-        if any(found == one or one in found.parents for one in whole) and found.is_dir():
-            return str(found)
+    for start in (*whole, *(entry.parent for entry in whole)):
+        path = (start / words).resolve()
+        if any(path == entry or entry in path.parents for entry in whole) and path.is_dir():
+            return str(path)
     raise UsageError(refused)
 
 
@@ -148,17 +148,17 @@ def add_items(project: ProjectRow, item_ids: Iterable[str], *, kinds: Mapping[st
     returns = protocol_of(project).returns
     with transaction.atomic():
         known = set(ItemRow.objects.filter(project=project).values_list("item_id", flat=True))
-        fresh = [one for one in dict.fromkeys(item_ids) if one not in known]
+        fresh = [name for name in dict.fromkeys(item_ids) if name not in known]
         ItemRow.objects.bulk_create(
             ItemRow(
                 project=project,
-                item_id=one,
-                kind=kinds.get(one, "open"),
+                item_id=name,
+                kind=kinds.get(name, "open"),
                 state="drafting",
                 returns_left=returns,
                 created_at=now,
                 changed_at=now,
             )
-            for one in fresh
+            for name in fresh
         )
     return len(fresh)

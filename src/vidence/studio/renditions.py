@@ -74,8 +74,8 @@ class Renditions:
 
     def begin(self, original: Original) -> CopyState:
         """Begin a copy also where browsers are known to play the original: this one says that it cannot."""
-        found = self.ask(original)
-        return self._begin(original) if found.state == "not-needed" else found
+        state = self.ask(original)
+        return self._begin(original) if state.state == "not-needed" else state
 
     def ready(self, original: Original) -> Path | None:
         """The copy, where it is made; it then counts as just used."""

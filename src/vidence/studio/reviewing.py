@@ -90,9 +90,9 @@ def reviews_of(project: ProjectRow) -> Reviews:
     """The review of all items of a project, out of their transitions."""
     protocol = protocol_of(project)
     rows = RevisionRow.objects.filter(item__project=project).select_related("item").order_by("item_id", "n")
-    revisions = {one.sha256: to_revision(one, one.item.item_id) for one in rows.iterator()}
+    revisions = {row.sha256: to_revision(row, row.item.item_id) for row in rows.iterator()}
     acts = TransitionRow.objects.filter(project=project).order_by("number")
-    events = tuple(to_event(one) for one in acts.iterator())
+    events = tuple(to_event(entry) for entry in acts.iterator())
     return Reviews(
         protocol=protocol, revisions=revisions, events=events, folded=fold(revisions, events, protocol)
     )
@@ -121,13 +121,13 @@ def look_of(item: ItemRow, person: Person, reviews: Reviews) -> ItemView:
 def counted_by(item: ItemRow, person: Person, state: ItemState) -> dict[str, str]:
     """The counts that this person has given of the last wording, at this stage."""
     stage = protocol_of(item.project).stages[state.stage]
-    wanted = [one.id for one in counts_of(stage)]
+    wanted = [check.id for check in counts_of(stage)]
     if not wanted:
         return {}
     mine = ReviewRow.objects.filter(
         revision__sha256=state.revision, stage=stage.role, reviewer__pseudonym=person.name
     ).first()
-    return {} if mine is None else {name: said for name, said in mine.checks.items() if name in wanted}
+    return {} if mine is None else {name: check for name, check in mine.checks.items() if name in wanted}
 
 
 def waiting(project: ProjectRow, role: StageRole, person: Person) -> QuerySet:
@@ -136,14 +136,14 @@ def waiting(project: ProjectRow, role: StageRole, person: Person) -> QuerySet:
     room = Q(state=_WAITING[role]) | Q(state=_LOOKING[role], is_disputed=True)
     if looks > 1:
         room |= Q(state=_LOOKING[role])
-    found = ItemRow.objects.filter(room, project=project).exclude(writer=person.name)
-    return found.order_by("changed_at", "pk")
+    exclude = ItemRow.objects.filter(room, project=project).exclude(writer=person.name)
+    return exclude.order_by("changed_at", "pk")
 
 
 def stages_of(person: Person, project: ProjectRow) -> tuple[StageRole, ...]:
     """The stages of a project at which this person may look."""
     mine = person.roles_in(project.slug)
-    return tuple(one.role for one in protocol_of(project).stages if one.role in mine)
+    return tuple(stage.role for stage in protocol_of(project).stages if stage.role in mine)
 
 
 # --------------------------------------------------------------------------- claims
@@ -185,13 +185,13 @@ def take_next(project: ProjectRow, role: StageRole, *, person: Person) -> ItemRo
         return Refused(reason=f"you do not have the role {role!r} here")
     if fault := admission.refusal(person.name, project, protocol_of(project), role=role):
         return Refused(reason=fault)
-    found = waiting(project, role, person)
+    result = waiting(project, role, person)
     known = AssignmentRow.objects.filter(
         user=account_of(person), stage=role, state="submitted", item__project=project
     )
     before = set(known.values_list("item_id", flat=True))
-    candidates = list(found[:_MOST_TRIED])
-    candidates.sort(key=lambda one: (one.pk not in before, not one.is_disputed))
+    candidates = list(result[:_MOST_TRIED])
+    candidates.sort(key=lambda entry: (entry.pk not in before, not entry.is_disputed))
     for item in candidates:
         if may_look(msgspec.convert(item.standing, ItemState), person.name, protocol_of(project)):
             continue
@@ -209,13 +209,13 @@ def release(item: ItemRow, person: Person) -> Result:
 
 def expire(item: ItemRow, person: Person, whose: str) -> Result:
     """Give somebody else's claim back, as an operator; what that person wrote stays theirs."""
-    said = Act(kind="expire", role="operator", by=person.name, whose=whose)
-    return _end_claim(item, said, whose=whose, state="expired")
+    result = Act(kind="expire", role="operator", by=person.name, whose=whose)
+    return _end_claim(item, result, whose=whose, state="expired")
 
 
-def _end_claim(item: ItemRow, said: Act, *, whose: str, state: str) -> Result:
+def _end_claim(item: ItemRow, result: Act, *, whose: str, state: str) -> Result:
     with transaction.atomic():
-        done = act(item, said)
+        done = act(item, result)
         if isinstance(done, RecordedAct):
             _close_claim(item, whose, state)
     return done
@@ -247,7 +247,7 @@ def draw_share(project: ProjectRow, role: StageRole, *, person: Person, wanted: 
         reviews = reviews_of(ProjectRow.objects.select_for_update().get(pk=project.pk))
         recorder = Recorder(reviews, by=person.name, role=role, at=now_words())
         n_drawn = draw(reviews, recorder, by=person.name, role=role, wanted=wanted)
-        names = [one.item_id for one in recorder.events]
+        names = [event.item_id for event in recorder.events]
         for item in ItemRow.objects.filter(project=project, item_id__in=names).order_by("pk"):
             done = claim(item, person)
             if isinstance(done, Refused):
@@ -261,17 +261,17 @@ def draw_share(project: ProjectRow, role: StageRole, *, person: Person, wanted: 
 
 def solve(item: ItemRow, person: Person, answer: str, *, minutes: float | None) -> Result:
     """Give one's own answer; the key is shown after it, and it stays as it is."""
-    said = Act(kind="solve", role=_role(item), by=person.name, answer=answer.strip(), minutes=minutes)
+    result = Act(kind="solve", role=_role(item), by=person.name, answer=answer.strip(), minutes=minutes)
     with transaction.atomic():
-        done = act(item, said)
+        done = act(item, result)
         if isinstance(done, RecordedAct):
-            review = _review(item, person, said.role)
-            review.answer = said.answer
+            review = _review(item, person, result.role)
+            review.answer = result.answer
             review.save(update_fields=["answer"])
     return done
 
 
-def count(item: ItemRow, person: Person, said: Mapping[str, str]) -> str:
+def count(item: ItemRow, person: Person, values: Mapping[str, str]) -> str:
     """Keep one's own counts; what others counted is shown after them, and they stay as they are.
 
     Returns:
@@ -284,8 +284,8 @@ def count(item: ItemRow, person: Person, said: Mapping[str, str]) -> str:
         if person.name not in state.claims:
             return NOT_CLAIMED
         wanted = counts_of(stage)
-        answers = {one.id: said.get(f"check:{one.id}", "").strip() for one in wanted}
-        if fault := next(filter(None, (one.fault(answers[one.id]) for one in wanted)), ""):
+        answers = {check.id: values.get(f"check:{check.id}", "").strip() for check in wanted}
+        if fault := next(filter(None, (check.fault(answers[check.id]) for check in wanted)), ""):
             return fault
         review = _review(item, person, stage.role)
         review.checks = answers | review.checks
@@ -296,8 +296,8 @@ def count(item: ItemRow, person: Person, said: Mapping[str, str]) -> str:
 def witness(item: ItemRow, person: Person, text: str) -> Result:
     """Say for conditions what was seen where each is left out, a line each."""
     words = text.replace("\r\n", "\n")
-    said = Act(kind="witness", role=_role(item), by=person.name, message=words, checks=conditions_of(words))
-    return act(item, said)
+    result = Act(kind="witness", role=_role(item), by=person.name, message=words, checks=conditions_of(words))
+    return act(item, result)
 
 
 def say(item: ItemRow, person: Person, words: str) -> Result:
@@ -318,8 +318,8 @@ def edit(
         seen: the `lock_version` that the person saw.
     """
     stage = protocol_of(item.project).stages[standing(item, protocol_of(item.project)).stage]
-    own: Origin = next((one for one in stage.edits if one != "translate"), "translate")
-    said = Act(
+    own: Origin = next((edit for edit in stage.edits if edit != "translate"), "translate")
+    result = Act(
         kind="edit",
         role=stage.role,
         by=person.name,
@@ -331,7 +331,7 @@ def edit(
         before = ReviewRow.objects.filter(
             item=item, revision=item.current, stage=stage.role, reviewer__pseudonym=person.name
         ).first()
-        done = act(item, said)
+        done = act(item, result)
         if isinstance(done, RecordedAct) and before is not None:
             review = _review(item, person, stage.role)
             review.answer, review.begun_at, review.checks = before.answer, before.begun_at, before.checks
@@ -361,7 +361,7 @@ def decide(
         is_disputed = look.state.is_disputed
         if fault := given_fault(kind, given, look.lines, is_disputed=is_disputed):
             return Refused(reason=fault)
-        said = Act(
+        result = Act(
             kind=kind,
             role=look.stage.role,
             by=person.name,
@@ -371,25 +371,27 @@ def decide(
             minutes=minutes,
             seen=seen,
         )
-        done = act(item, said)
+        done = act(item, result)
         if isinstance(done, RecordedAct):
-            _keep(item, person, said, given=given, number=done.number, stage=look.stage)
+            _keep(item, person, result, given=given, number=done.number, stage=look.stage)
             _close_claim(item, person.name, "submitted")
     return done
 
 
-def _keep(item: ItemRow, person: Person, said: Act, *, given: FilledForm, number: int, stage: Stage) -> None:
-    review = _review(item, person, said.role)
+def _keep(
+    item: ItemRow, person: Person, result: Act, *, given: FilledForm, number: int, stage: Stage
+) -> None:
+    review = _review(item, person, result.role)
     review.transition = TransitionRow.objects.get(project=item.project_id, number=number)
     event = to_event(review.transition)
     marked = marked_fields(event, stage)
     fields = {
         name: WRONG if name in marked else RIGHT for name in field_verdicts(event, stage)
     } | given.fields
-    review.decision, review.feedback = said.kind, said.message
-    review.seconds = None if said.minutes is None else said.minutes * 60
+    review.decision, review.feedback = result.kind, result.message
+    review.seconds = None if result.minutes is None else result.minutes * 60
     review.ended_at = current().settings.clock()
-    review.checks = review.checks | said.checks
+    review.checks = review.checks | result.checks
     review.fields = {name: [verdict, given.notes.get(name, "")] for name, verdict in fields.items()}
     review.save()
 
@@ -413,5 +415,5 @@ def minutes_since(begun: datetime | None) -> float | None:
 
 def decided_by(events: Iterable[Event], name: str) -> Event | None:
     """What a person decided of an item last."""
-    mine = [one for one in events if one.by == name and one.kind in ("accept", "return", "reject")]
+    mine = [event for event in events if event.by == name and event.kind in ("accept", "return", "reject")]
     return mine[-1] if mine else None

@@ -94,10 +94,10 @@ def open_vault(folder: Path, board: LeaderboardRow, *, data: Path, is_judged: bo
     if folder.stat().st_mode & OTHERS:
         raise UsageError(f"others may read {folder}; expected its owner only: chmod -R go-rwx {folder}")
     items = {item.item_id: item for item in rows_of(path, Item)}
-    salts = {one.item_id: one.salt for one in rows_of(folder / ANSWERS_FILE, HiddenAnswer)}
-    hashes = {name: commitment(salts.get(name, ""), name, one.answer) for name, one in items.items()}
-    choices = [(one.item_id, one.choices) for one in items.values()]
-    if choices != [(one.item_id, one.choices) for one in items_of(board)] or board.items_sha256 != bound(
+    salts = {row.item_id: row.salt for row in rows_of(folder / ANSWERS_FILE, HiddenAnswer)}
+    hashes = {name: commitment(salts.get(name, ""), name, item.answer) for name, item in items.items()}
+    choices = [(item.item_id, item.choices) for item in items.values()]
+    if choices != [(item.item_id, item.choices) for item in items_of(board)] or board.items_sha256 != bound(
         board.items.encode(), hashes
     ):
         raise UsageError(

@@ -80,7 +80,7 @@ def changed_rows(connection: BaseDatabaseWrapper) -> dict[tuple[str, object], st
     tables = sealed_tables(connection)
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT of_table, of_row, 'removed' FROM {SEALS}")
-        found = [one for one in cursor.fetchall() if one[0] not in tables]
+        rows = [row for row in cursor.fetchall() if row[0] not in tables]
         for table, columns in tables.items():
             both = f"ON s.of_table = '{table}' AND s.of_row = r.id"
             seal = _expression(connection, table, columns, row="r")
@@ -90,10 +90,10 @@ def changed_rows(connection: BaseDatabaseWrapper) -> dict[tuple[str, object], st
                 f"UNION ALL SELECT '{table}', s.of_row, 'removed' FROM {SEALS} s "
                 f"LEFT JOIN \"{table}\" r {both} WHERE s.of_table = '{table}' AND r.id IS NULL ORDER BY 2"
             )
-            found += cursor.fetchall()
+            rows += cursor.fetchall()
     return {
         (table, row): f"{str(table).removeprefix('studio_')}, row {row}: {act} by hand"
-        for table, row, act in found
+        for table, row, act in rows
     }
 
 
@@ -106,12 +106,12 @@ def not_covered() -> Iterator[str]:
 
 def content_of(connection: BaseDatabaseWrapper) -> str:
     """One hash over all seals: the same content has the same."""
-    found = sha256()
+    result = sha256()
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT of_table, of_row, seal FROM {SEALS} ORDER BY of_table, of_row")
         for row in cursor:
-            found.update(repr(tuple(row)).encode())
-    return found.hexdigest()
+            result.update(repr(tuple(row)).encode())
+    return result.hexdigest()
 
 
 def seal_all(connection: BaseDatabaseWrapper, *, but: Iterable[tuple[str, object]]) -> int:
@@ -191,10 +191,10 @@ def _expression(connection: BaseDatabaseWrapper, table: str, columns: Sequence[s
     if connection.vendor == "postgresql":
         return f"studio_seal_of('{table}', to_jsonb({row}))"
     named = f"{table}: {', '.join(columns)}".replace("'", "''")
-    said = [f"'{named}'"]
+    messages = [f"'{named}'"]
     for column in columns:
         value = f"{row}.{connection.ops.quote_name(column)}"
-        said.append(
+        messages.append(
             f"typeof({value}), CASE typeof({value}) WHEN 'text' THEN CAST({value} AS BLOB) ELSE {value} END"
         )
-    return f"studio_seal_of({', '.join(said)})"
+    return f"studio_seal_of({', '.join(messages)})"

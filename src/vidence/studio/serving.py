@@ -93,19 +93,19 @@ def listen(bind: Bind) -> socket.socket:
     """
     try:
         family = socket.getaddrinfo(bind.host, bind.port, type=socket.SOCK_STREAM)[0][0]
-        found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        result = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         try:
-            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            found.bind((bind.host, bind.port))
-            found.listen(128)
+            result.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            result.bind((bind.host, bind.port))
+            result.listen(128)
         except OSError:
-            found.close()
+            result.close()
             raise
     except OSError as error:
         raise UsageError(
             f"nothing can listen at {bind.host}:{bind.port}: {error}; say another --port"
         ) from error
-    return found
+    return result
 
 
 def address(bind: Bind, listening: socket.socket) -> str:

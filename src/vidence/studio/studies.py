@@ -58,7 +58,10 @@ class ServedFolder(DrawnFolder):
         """The very pictures that a trial shows in a row, with the time of each that shows one frame."""
         kept = self.frames.get(trial.item_id, {}).get(trial.condition, ())
         folder = self.file.folder
-        return tuple((folder / one.file, one.times_s[0] if len(one.times_s) == 1 else None) for one in kept)
+        return tuple(
+            (folder / picture.file, picture.times_s[0] if len(picture.times_s) == 1 else None)
+            for picture in kept
+        )
 
     def trials(self, slot: int, responses: Sequence[Response] = ()) -> tuple[PlannedTrial, ...]:
         """The trials of a participant; dealt once where no answer decides about them."""
@@ -87,8 +90,8 @@ def read_folder(folder: Path, sha256: str = "") -> ServedFolder:
         DataError: what was drawn cannot be read.
     """
     file = read_study(folder)
-    found = DrawnFolder.read(file)
-    if file.sha256 != found.drawn.study_sha256:
+    text = DrawnFolder.read(file)
+    if file.sha256 != text.drawn.study_sha256:
         raise UsageError(f"{file.path} was changed after it was drawn; draw it again: vidence study draw")
     if sha256 and file.sha256 != sha256:
         raise UsageError(
@@ -101,7 +104,7 @@ def read_folder(folder: Path, sha256: str = "") -> ServedFolder:
         if why := unreadable(folder / name):
             raise UsageError(why)
         texts[name] = (folder / name).read_text(encoding="utf-8")
-    return ServedFolder(**vars(found), frames=frames, texts=texts)
+    return ServedFolder(**vars(text), frames=frames, texts=texts)
 
 
 def open_study(folder: Path, *, is_recruited: bool = False) -> StudyRow:
@@ -323,9 +326,9 @@ class Seat:
         self.row, self.study = row, row.study
         self.folder = folder_of(row.study)
         self.now = current().settings.clock()
-        self.rows = {one.place: one for one in ResponseRow.objects.filter(participant=row)}
+        self.rows = {value.place: value for value in ResponseRow.objects.filter(participant=row)}
         happened = StudyEventRow.objects.filter(participant=row).order_by("pk")
-        self.events = tuple(_event(one, row.name) for one in happened)
+        self.events = tuple(_event(entry, row.name) for entry in happened)
 
     @cached_property
     def trials(self) -> tuple[PlannedTrial, ...]:
@@ -349,7 +352,9 @@ class Seat:
             taxonomy=self.folder.taxonomy,
             # In what was seen a quote of a reply is looked for.
             shown={
-                one.place: self.folder.shown(one) for one in self.trials if one.run and one.place in self.rows
+                trial.place: self.folder.shown(trial)
+                for trial in self.trials
+                if trial.run and trial.place in self.rows
             },
         )
 
@@ -596,8 +601,8 @@ def withdraw(row: ParticipantRow) -> None:
         ResponseRow.objects.filter(participant=person).update(
             draft="{}", entered="{}", problem="", request=""
         )
-        said = Q(kind__in=("problem", "late-frames"))
-        StudyEventRow.objects.filter(said, participant=person).update(note="")
+        result = Q(kind__in=("problem", "late-frames"))
+        StudyEventRow.objects.filter(result, participant=person).update(note="")
         person.state, person.ended_at = "withdrawn", current().settings.clock()
         person.key, person.browser, person.parameters, person.user = "", "", {}, None
         person.save()

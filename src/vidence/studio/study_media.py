@@ -107,7 +107,7 @@ def file_named(row: ParticipantRow, token: str, *sources: Source) -> tuple[Trial
     A token of a medium that is seen once is refused where it is asked for in another way, which is noted.
     """
     seat = Seat(row)
-    for kept in sorted(seat.rows.values(), key=lambda one: one.shown_at, reverse=True):
+    for kept in sorted(seat.rows.values(), key=lambda entry: entry.shown_at, reverse=True):
         planned = seat.planned(kept.place)
         for file in files_of(seat, planned) if planned is not None else ():
             if hmac.compare_digest(file.token, token):

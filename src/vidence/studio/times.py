@@ -70,15 +70,15 @@ def beat(user: UserRow, project: ProjectRow, item: ItemRow | None) -> None:
 
 
 def _open_span(user: UserRow) -> TimeSpanRow | None:
-    found: TimeSpanRow | None = TimeSpanRow.objects.filter(user=user, is_open=True).first()
-    return found
+    row: TimeSpanRow | None = TimeSpanRow.objects.filter(user=user, is_open=True).first()
+    return row
 
 
 def _claim(user: UserRow, item: ItemRow | None) -> AssignmentRow | None:
     if item is None:
         return None
-    found: AssignmentRow | None = AssignmentRow.objects.filter(user=user, item=item, state="claimed").first()
-    return found
+    row: AssignmentRow | None = AssignmentRow.objects.filter(user=user, item=item, state="claimed").first()
+    return row
 
 
 def _columns(span: Span) -> dict[str, object]:
@@ -97,8 +97,8 @@ def _close(row: TimeSpanRow, closed: tuple[Span, ...]) -> None:
     first, *more = closed
     row.end_at, row.n_beats, row.is_open = first.end, first.n_beats, False
     row.save(update_fields=["end_at", "n_beats", "is_open"])
-    for one in more:
-        TimeSpanRow.objects.create(user=row.user, project=row.project, item=row.item, **_columns(one))
+    for span in more:
+        TimeSpanRow.objects.create(user=row.user, project=row.project, item=row.item, **_columns(span))
 
 
 def close_stale(now: datetime) -> int:
@@ -145,27 +145,27 @@ def minutes_since(user: UserRow, item: ItemRow, since: datetime | None) -> float
     rows = TimeSpanRow.objects.filter(user=user, item=item, source="heartbeat")
     if since is not None:
         rows = rows.filter(end_at__gt=since)
-    spans = [span_of(one) for one in rows]
+    spans = [span_of(row) for row in rows]
     if not spans:
         return None
-    cut = [one if since is None else replace(one, start=max(one.start, since)) for one in spans]
+    cut = [span if since is None else replace(span, start=max(span.start, since)) for span in spans]
     return active_s(cut, given=[]) / 60
 
 
-def file_correction(user: UserRow, project: ProjectRow, told: Span, *, reason: str) -> TimeCorrectionRow:
+def file_correction(user: UserRow, project: ProjectRow, span: Span, *, reason: str) -> TimeCorrectionRow:
     """File that time was missed (active), or was counted and was none (idle); an operator decides.
 
     Raises:
         UsageError: the times cannot be, or there is no reason.
     """
     now = current().settings.clock()
-    if told.end <= told.start:
+    if span.end <= span.start:
         raise UsageError("it ends before it begins; expected an end that is later")
-    if told.end > now:
+    if span.end > now:
         raise UsageError("it ends in the future; time is corrected once it is over")
-    if told.start < now - timedelta(days=MOST_DAYS):
+    if span.start < now - timedelta(days=MOST_DAYS):
         raise UsageError(f"it began more than {MOST_DAYS} days ago; corrections are filed before that")
-    if told.seconds > MOST_HOURS * 3600 or day_of(told.start) != day_of(told.end - timedelta(microseconds=1)):
+    if span.seconds > MOST_HOURS * 3600 or day_of(span.start) != day_of(span.end - timedelta(microseconds=1)):
         raise UsageError(
             f"expected {MOST_HOURS} hours at most, within one day of UTC; file two where it was more"
         )
@@ -174,9 +174,9 @@ def file_correction(user: UserRow, project: ProjectRow, told: Span, *, reason: s
     row: TimeCorrectionRow = TimeCorrectionRow.objects.create(
         user=user,
         project=project,
-        kind=told.kind,
-        start_at=told.start,
-        end_at=told.end,
+        kind=span.kind,
+        start_at=span.start,
+        end_at=span.end,
         reason=reason.strip(),
         filed_at=now,
         state="filed",
@@ -191,30 +191,30 @@ def decide(row: TimeCorrectionRow, *, by: UserRow, is_approved: bool, answer: st
         UsageError: it was decided already, or the person would decide their own.
     """
     with transaction.atomic():
-        found = TimeCorrectionRow.objects.select_for_update().get(pk=row.pk)
-        if found.state != "filed":
-            raise UsageError(f"it was {found.state} already")
-        if found.user_id == by.pk and current().settings.mode == "team":
+        decide = TimeCorrectionRow.objects.select_for_update().get(pk=row.pk)
+        if decide.state != "filed":
+            raise UsageError(f"it was {decide.state} already")
+        if decide.user_id == by.pk and current().settings.mode == "team":
             raise UsageError("nobody decides their own correction; another operator does")
         if is_approved:
-            found.span = TimeSpanRow.objects.create(
-                user=found.user,
-                project=found.project,
-                kind=found.kind,
+            decide.span = TimeSpanRow.objects.create(
+                user=decide.user,
+                project=decide.project,
+                kind=decide.kind,
                 source="correction",
-                start_at=found.start_at,
-                end_at=found.end_at,
-                reason=found.reason,
+                start_at=decide.start_at,
+                end_at=decide.end_at,
+                reason=decide.reason,
                 approved_by=by,
             )
         elif not answer.strip():
             raise UsageError("no answer; a correction is refused with a reason")
-        found.state = "approved" if is_approved else "refused"
-        found.decided_by, found.answer = by, answer.strip()
-        found.decided_at = current().settings.clock()
-        found.save()
-        about = f"{found.project.slug}:{found.public}"
-        note(f"correction-{found.state}", by=by.pseudonym, about=about)
+        decide.state = "approved" if is_approved else "refused"
+        decide.decided_by, decide.answer = by, answer.strip()
+        decide.decided_at = current().settings.clock()
+        decide.save()
+        about = f"{decide.project.slug}:{decide.public}"
+        note(f"correction-{decide.state}", by=by.pseudonym, about=about)
 
 
 # --------------------------------------------------------------------------- what is owed
@@ -237,15 +237,16 @@ def owed(project: ProjectRow, user: UserRow | None = None) -> list[Owed]:
     if pay is None or current().settings.mode != "team":
         return []
     users = UserRow.objects.all() if user is None else [user]
-    names = {one.pk: one.pseudonym for one in users}
+    names = {value.pk: value.pseudonym for value in users}
     acts = TransitionRow.objects.filter(project=project, by__in=names.values()).order_by("number")
-    found = []
+    entries = []
     for row in acts.select_related("item"):
         event = replace(to_event(row), minutes=None)
-        found += [Owed(entry=one, is_due=row.item.state in ENDS) for one in ledger([event], pay)]
+        entries += [Owed(entry=element, is_due=row.item.state in ENDS) for element in ledger([event], pay)]
     rows = TimeSpanRow.objects.filter(project=project, user__in=names, is_open=False)
     for (name, day), spans in groupby(
-        rows.order_by("user", "start_at"), key=lambda one: (names[one.user_id], day_of(one.start_at)[0])
+        rows.order_by("user", "start_at"),
+        key=lambda element: (names[element.user_id], day_of(element.start_at)[0]),
     ):
         minutes = sum_s(spans) / 60
         entry = Entry(
@@ -256,15 +257,17 @@ def owed(project: ProjectRow, user: UserRow | None = None) -> list[Owed]:
             quantity=minutes,
             amount=time_amount(minutes, pay.per_hour),
         )
-        found.append(Owed(entry=entry, is_due=True))
-    return sorted((one for one in found if one.entry.amount), key=lambda one: one.entry.day, reverse=True)
+        entries.append(Owed(entry=entry, is_due=True))
+    return sorted(
+        (owed for owed in entries if owed.entry.amount), key=lambda owed: owed.entry.day, reverse=True
+    )
 
 
 def sum_s(rows: Iterable[TimeSpanRow]) -> float:
     """How many seconds spans of one day come to: what was counted, with corrections that were approved."""
     by_source: dict[str, list[Span]] = defaultdict(list)
-    for one in rows:
-        by_source[one.source].append(span_of(one))
+    for row in rows:
+        by_source[row.source].append(span_of(row))
     return active_s(by_source["heartbeat"], given=by_source["correction"])
 
 

@@ -57,8 +57,8 @@ def add_guideline(project: ProjectRow, source: str, *, by: str) -> GuidelineRow:
 
 def newest(project: ProjectRow) -> GuidelineRow | None:
     """The last version of the guidelines of a project; None where it has none."""
-    found: GuidelineRow | None = GuidelineRow.objects.filter(project=project).order_by("-version").first()
-    return found
+    row: GuidelineRow | None = GuidelineRow.objects.filter(project=project).order_by("-version").first()
+    return row
 
 
 def accept(user: UserRow, guideline: GuidelineRow) -> None:
@@ -72,12 +72,12 @@ def accept(user: UserRow, guideline: GuidelineRow) -> None:
 
 def read_by(by: str, project: ProjectRow) -> GuidelineRow | None:
     """The last version of the guidelines that somebody has said to have read; None where there is none."""
-    found: GuidelineRow | None = (
+    row: GuidelineRow | None = (
         GuidelineRow.objects.filter(project=project, readings__user__pseudonym=by)
         .order_by("-version")
         .first()
     )
-    return found
+    return row
 
 
 class Trial(Record):
@@ -96,7 +96,7 @@ def add_trial(project: ProjectRow, trial: Trial, *, medium: MediumRow | None = N
     Raises:
         UsageError: there is nothing to read, fewer than two options, or the right one is none of them.
     """
-    known = tuple(dict.fromkeys(one.strip() for one in trial.options if one.strip()))
+    known = tuple(dict.fromkeys(option.strip() for option in trial.options if option.strip()))
     right = trial.right.strip()
     if trial.role not in WORKERS:
         raise UsageError(f"trial items are for {', '.join(WORKERS)}; {trial.role!r} is none of them")
@@ -184,11 +184,11 @@ def standing(seat: Seat) -> RoleProgress:
     runs = seat.runs.filter(guideline=newest(seat.project)) if rules.again else seat.runs
     now = current().settings.clock()
     ran = list(runs.filter(is_set_aside=False).order_by("n_try"))
-    passed = [one for one in ran if one.is_passed]
+    passed = [entry for entry in ran if entry.is_passed]
     until = passed[-1].at + timedelta(days=rules.days) if passed and rules.days else None
     is_passed = bool(passed) and (until is None or now < until)
     if passed and not is_passed:  # what ended is asked for anew
-        ran = [one for one in ran if one.n_try > passed[-1].n_try]
+        ran = [entry for entry in ran if entry.n_try > passed[-1].n_try]
     last = ran[-1] if ran else None
     return RoleProgress(
         role=seat.role,
@@ -202,12 +202,12 @@ def standing(seat: Seat) -> RoleProgress:
     )
 
 
-def answer(seat: Seat, said: Mapping[str, str]) -> QualificationRow:
+def answer(seat: Seat, values: Mapping[str, str]) -> QualificationRow:
     """Record one try at all trial items of a role.
 
     Args:
         seat: who, where, in which role.
-        said: by the public name of each trial item what was chosen.
+        values: by the public name of each trial item what was chosen.
 
     Raises:
         UsageError: no try is left, or a trial item has no answer.
@@ -218,11 +218,11 @@ def answer(seat: Seat, said: Mapping[str, str]) -> QualificationRow:
         if not now.is_open:
             raise UsageError(now.refusal or f"nothing is asked for {seat.role}, or it is passed")
         trials = trials_of(seat.project, seat.role)
-        for i, one in enumerate(trials, start=1):
-            if said.get(str(one.public)) not in one.options:
+        for i, trial in enumerate(trials, start=1):
+            if values.get(str(trial.public)) not in trial.options:
                 raise UsageError(f"trial item {i} has no answer; choose one for each")
-        answers = {str(one.public): said[str(one.public)] for one in trials}
-        n_right = sum(answers[str(one.public)] == one.right for one in trials)
+        answers = {str(row.public): values[str(row.public)] for row in trials}
+        n_right = sum(answers[str(row.public)] == row.right for row in trials)
         run: QualificationRow = QualificationRow.objects.create(
             user=seat.user,
             project=seat.project,

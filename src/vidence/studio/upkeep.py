@@ -72,15 +72,15 @@ def secret_of(data: Path) -> bytes:
         else:
             with os.fdopen(handle, "wb") as file:
                 file.write(new_secret())
-        for one in (path.parent, path):
-            if os.name == "posix" and one.stat().st_mode & OTHERS:
-                raise StoreError(f"others may read {one}; expected its owner only: chmod go-rwx {one}")
-        found = path.read_bytes()
+        for entry in (path.parent, path):
+            if os.name == "posix" and entry.stat().st_mode & OTHERS:
+                raise StoreError(f"others may read {entry}; expected its owner only: chmod go-rwx {entry}")
+        result = path.read_bytes()
     except OSError as error:
         raise StoreError(f"the key of the studio cannot be kept in {path}: {error.strerror}") from error
-    if len(found) < len(new_secret()):
+    if len(result) < len(new_secret()):
         raise StoreError(f"{path} is too short; delete it, and all have to sign in again")
-    return found
+    return result
 
 
 def kind_of_disk(path: Path, mounts: str) -> str:
@@ -90,9 +90,9 @@ def kind_of_disk(path: Path, mounts: str) -> str:
     >>> kind_of_disk(Path("/srv/lab/team"), chr(10).join(said))
     'nfs4'
     """
-    found = [line.split(" ")[1:3] for line in mounts.splitlines() if line.count(" ") >= _FIELDS_OF_MOUNTS]
-    above = {Path(_OCTAL.sub(lambda one: chr(int(one[1], 8)), where)): kind for where, kind in found}
-    return next((above[one] for one in (path, *path.parents) if one in above), "")
+    entries = [line.split(" ")[1:3] for line in mounts.splitlines() if line.count(" ") >= _FIELDS_OF_MOUNTS]
+    above = {Path(_OCTAL.sub(lambda match: chr(int(match[1], 8)), where)): kind for where, kind in entries}
+    return next((above[entry] for entry in (path, *path.parents) if entry in above), "")
 
 
 def refuse_unsafe_folder(data: Path, *, has_database: bool, mounts: Path = Path("/proc/self/mounts")) -> None:
@@ -216,11 +216,11 @@ def mode_of(connection: "BaseDatabaseWrapper") -> dict[str, str]:
     if connection.vendor != "sqlite":
         return {}
     with connection.cursor() as cursor:
-        said = {}
+        result = {}
         for name, question in _PRAGMAS.items():
             cursor.execute(question)
-            said[name] = str(cursor.fetchone()[0])
-    return said
+            result[name] = str(cursor.fetchone()[0])
+    return result
 
 
 def refuse_unsafe_database(connection: "BaseDatabaseWrapper") -> None:
@@ -231,11 +231,11 @@ def refuse_unsafe_database(connection: "BaseDatabaseWrapper") -> None:
     """
     if connection.vendor != "sqlite":
         return
-    said = mode_of(connection)
+    mode = mode_of(connection)
     wanted = {"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1"}
-    if said != wanted or connection.transaction_mode != "IMMEDIATE":
+    if mode != wanted or connection.transaction_mode != "IMMEDIATE":
         raise StoreError(
-            f"SQLite says {said}; expected {wanted}: its folder may lie on a network disk, take a local one"
+            f"SQLite says {mode}; expected {wanted}: its folder may lie on a network disk, take a local one"
         )
 
 
@@ -249,8 +249,8 @@ class Copied(Record):
 
     def __str__(self) -> str:
         """What is known of it, in a line."""
-        said = "NOT checked" if self.unsure else f"checked, content {self.content}"
-        return f"{self.path}: {sum(self.n_rows.values()):,} rows in {len(self.n_rows)} tables, {said}"
+        message = "NOT checked" if self.unsure else f"checked, content {self.content}"
+        return f"{self.path}: {sum(self.n_rows.values()):,} rows in {len(self.n_rows)} tables, {message}"
 
 
 def backup(data: Path, *, to: Path | None, at: datetime) -> Copied:
@@ -362,19 +362,19 @@ def count_tables(connection: "BaseDatabaseWrapper") -> dict[str, int]:
     """How many rows each sealed table of a studio has, in a database of any version."""
     from vidence.studio.seals import sealed_tables
 
-    found: dict[str, int] = {}
+    tables: dict[str, int] = {}
     with connection.cursor() as cursor:
         for name in sealed_tables(connection):
             cursor.execute(f"SELECT COUNT(*) FROM {connection.ops.quote_name(name)}")  # noqa: S608 - a name
-            found[name.removeprefix(_PREFIX)] = cursor.fetchone()[0]
-    return found
+            tables[name.removeprefix(_PREFIX)] = cursor.fetchone()[0]
+    return tables
 
 
 def newest_copy(data: Path) -> Path | None:
     """The copy that was made last by its name, in the folder of copies; None where there is none."""
     folder = data / BACKUPS
-    found = sorted(folder.glob("studio-*.sqlite3")) if folder.is_dir() else []
-    return found[-1] if found else None
+    paths = sorted(folder.glob("studio-*.sqlite3")) if folder.is_dir() else []
+    return paths[-1] if paths else None
 
 
 def check_copy(path: Path, *, by: str) -> str:
@@ -388,8 +388,8 @@ def check_copy(path: Path, *, by: str) -> str:
 
     fault, n_rows = "", 0
     try:
-        found = _checked(path, name=path)
-        n_rows, fault = sum(found.n_rows.values()), "; ".join(found.unsure[:1])
+        copied = _checked(path, name=path)
+        n_rows, fault = sum(copied.n_rows.values()), "; ".join(copied.unsure[:1])
     except StoreError as error:
         fault = str(error)
     details = {"fault": fault, "n_rows": n_rows}
@@ -461,13 +461,15 @@ def _items() -> Iterator[str]:
     from vidence.studio.workflow import columns_of, events_of, protocol_of, revisions_of, standing
 
     for item in ItemRow.objects.select_related("project__protocol").order_by("pk").iterator():
-        faults = [one.fault for one in revisions_of(item).values()] + [one.fault for one in events_of(item)]
+        faults = [revision.fault for revision in revisions_of(item).values()] + [
+            event.fault for event in events_of(item)
+        ]
         faults = list(filter(None, faults))
         if faults:
             yield f"{item.item_id}: {faults[0]}"
             continue
         state = standing(item, protocol_of(item.project))
-        told = msgspec.convert(item.standing, ItemState) if item.standing else state
+        item_state = msgspec.convert(item.standing, ItemState) if item.standing else state
         repeated = columns_of(state)
-        if state != told or any(getattr(item, name) != value for name, value in repeated.items()):
+        if state != item_state or any(getattr(item, name) != value for name, value in repeated.items()):
             yield f"{item.item_id} says {item.state}, and its transitions lead to {state.state}"

@@ -137,9 +137,9 @@ class Refused(Record):
     reason: str
 
 
-def board_of(said: Said) -> BoardName:
+def board_of(result: Said) -> BoardName:
     """The board on which something is said."""
-    return next(name for name, board in BOARDS.items() if isinstance(said, board.holds))
+    return next(name for name, board in BOARDS.items() if isinstance(result, board.holds))
 
 
 def record_of(row: BoardRow) -> Said:
@@ -147,115 +147,115 @@ def record_of(row: BoardRow) -> Said:
     return msgspec.convert(row.said, BOARDS[cast("BoardName", row.board)].holds)
 
 
-def in_words(said: Said) -> str:
+def in_words(result: Said) -> str:
     """What a person said, in a few words."""
-    return BOARDS[board_of(said)].words.format(said)
+    return BOARDS[board_of(result)].words.format(result)
 
 
-def on_file(said: Said) -> SignedRow | None:
+def on_file(result: Said) -> SignedRow | None:
     """The row of people's file; None for what no file holds (yet)."""
-    return said.row if isinstance(said, Words | Reading) else said
+    return result.row if isinstance(result, Words | Reading) else result
 
 
-def said_on(made: MadeSetRow, kind: type[SaidT], *, video_id: str) -> list[SaidT]:
+def said_on(set_row: MadeSetRow, kind: type[SaidT], *, video_id: str) -> list[SaidT]:
     """What people have said of a video on a board, in the order in which they did."""
     name = next(name for name, board in BOARDS.items() if board.holds is kind)
-    rows = BoardRow.objects.filter(made_set=made, board=name, video_id=video_id).order_by("at", "pk")
+    rows = BoardRow.objects.filter(made_set=set_row, board=name, video_id=video_id).order_by("at", "pk")
     return [msgspec.convert(row.said, kind) for row in rows]
 
 
 # --------------------------------------------------------------------------- saying
 
 
-def _row(made: MadeSetRow, said: Said) -> BoardRow:
+def _row(row: MadeSetRow, result: Said) -> BoardRow:
     return BoardRow(
-        made_set=made,
-        board=board_of(said),
-        video_id=said.video_id,
-        key=_key(said),
-        said=msgspec.to_builtins(said),
-        by_name=said.counter if isinstance(said, CountRow) else said.by,
+        made_set=row,
+        board=board_of(result),
+        video_id=result.video_id,
+        key=_key(result),
+        said=msgspec.to_builtins(result),
+        by_name=result.counter if isinstance(result, CountRow) else result.by,
         at=current().settings.clock(),
     )
 
 
-def _key(said: Said | SignedRow) -> str:
-    return msgspec.json.encode(said.key).decode()
+def _key(result: Said | SignedRow) -> str:
+    return msgspec.json.encode(result.key).decode()
 
 
 @contextmanager
-def _both(made: MadeSetRow, old: Said | None, new: Said | None) -> Iterator[None]:
+def _both(row: MadeSetRow, old: Said | None, new: Said | None) -> Iterator[None]:
     """One transaction of the database in which the people's files follow.
 
     Raises:
         DataError: a file has faults, or the row has.
         StoreError: a file cannot be written.
     """
-    folder = Path(made.people_folder)
-    before, after = (None if one is None else on_file(one) for one in (old, new))
+    folder = Path(row.people_folder)
+    before, after = (None if entry is None else on_file(entry) for entry in (old, new))
     with transaction.atomic():
         yield
         if before is not None and before != after:
             remove_row(folder, before)
         if after is not None and before != after:
             append_row(folder, after)
-        _write_words(made, new if new is not None else cast("Said", old))
+        _write_words(row, new if new is not None else cast("Said", old))
 
 
-def say(made: MadeSetRow, said: Said) -> Said | Refused:
+def say(row: MadeSetRow, result: Said) -> Said | Refused:
     """Keep what a person says, in the database and in its file."""
     with _LOCK:
         try:
-            with _both(made, None, said):
-                _row(made, said).save(force_insert=True)
+            with _both(row, None, result):
+                _row(row, result).save(force_insert=True)
         except IntegrityError:
             return Refused(reason="you have said this already; take it back first")
         except (DataError, StoreError) as error:
             return Refused(reason=str(error))
-    return said
+    return result
 
 
-def change(made: MadeSetRow, old: SaidT, new: SaidT) -> Said | Refused:
+def change(set_row: MadeSetRow, old: SaidT, new: SaidT) -> Said | Refused:
     """Keep what a person goes on with, such as a card that is tried, or a sentence seen with the film."""
-    rows = BoardRow.objects.filter(made_set=made, board=board_of(old), key=_key(old))
+    rows = BoardRow.objects.filter(made_set=set_row, board=board_of(old), key=_key(old))
     with _LOCK:
         row = rows.first()
         if row is None or record_of(row) != old:
             return Refused(reason="it was changed in another window; load the page again")
         try:
-            with _both(made, old, new):
+            with _both(set_row, old, new):
                 rows.update(said=msgspec.to_builtins(new), at=current().settings.clock())
         except (DataError, StoreError) as error:
             return Refused(reason=str(error))
     return new
 
 
-def last_of(made: MadeSetRow, board: BoardName, by: Person, *, video_id: str) -> BoardRow | None:
+def last_of(set_row: MadeSetRow, board: BoardName, by: Person, *, video_id: str) -> BoardRow | None:
     """The last thing that a person said on a board about a video."""
-    rows = BoardRow.objects.filter(made_set=made, board=board, video_id=video_id, by_name=by.name)
+    rows = BoardRow.objects.filter(made_set=set_row, board=board, video_id=video_id, by_name=by.name)
     row: BoardRow | None = rows.order_by("-pk").first()
     return row
 
 
-def take_back(made: MadeSetRow, board: BoardName, by: Person, *, video_id: str) -> Said | Refused:
+def take_back(set_row: MadeSetRow, board: BoardName, by: Person, *, video_id: str) -> Said | Refused:
     """Undo the last thing that a person said on a board about a video."""
     with _LOCK:
-        row = last_of(made, board, by, video_id=video_id)
+        row = last_of(set_row, board, by, video_id=video_id)
         if row is None:
             return Refused(reason="you have said nothing here that could be taken back")
-        said = record_of(row)
+        record = record_of(row)
         try:
-            with _both(made, said, None):
+            with _both(set_row, record, None):
                 row.delete()
                 audit_note(
                     "verdict-taken-back",
                     by=by.name,
-                    about=f"{made.public}/{video_id}",
-                    details={"board": board, "said": in_words(said)},
+                    about=f"{set_row.public}/{video_id}",
+                    details={"board": board, "said": in_words(record)},
                 )
         except (DataError, StoreError) as error:
             return Refused(reason=str(error))
-    return said
+    return record
 
 
 # --------------------------------------------------------------------------- words
@@ -272,20 +272,22 @@ def natural(name: str) -> tuple[tuple[int, str], ...]:
     )
 
 
-def words_of(made: MadeSetRow, video_id: str) -> dict[tuple[str, str], Words]:
+def words_of(row: MadeSetRow, video_id: str) -> dict[tuple[str, str], Words]:
     """The latest words of people by track (or shot) and kind."""
-    return {(one.track_id, one.kind): one for one in said_on(made, Words, video_id=video_id) if one.text}
+    return {
+        (words.track_id, words.kind): words for words in said_on(row, Words, video_id=video_id) if words.text
+    }
 
 
-def _write_words(made: MadeSetRow, said: Said) -> None:
+def _write_words(row: MadeSetRow, result: Said) -> None:
     """Write the cards of a video into its file where a row holds words; the same words, the same bytes."""
-    if not isinstance(said, Words) or not (said.text or said.kind in (SCENE, FALSE)):
+    if not isinstance(result, Words) or not (result.text or result.kind in (SCENE, FALSE)):
         return
-    latest = words_of(made, said.video_id)
-    is_scene = said.kind in (SCENE, FALSE)
+    latest = words_of(row, result.video_id)
+    is_scene = result.kind in (SCENE, FALSE)
     folder = SCENES_FOLDER if is_scene else CARDS_FOLDER
-    path = Path(made.people_folder) / folder / f"{said.video_id}.jsonl"
-    gone = (said.track_id, said.kind)
+    path = Path(row.people_folder) / folder / f"{result.video_id}.jsonl"
+    gone = (result.track_id, result.kind)
     foreign = [key for key in _words_in(path) if key not in latest and key != gone]
     if foreign:
         raise DataError(
@@ -302,7 +304,7 @@ def _words_in(path: Path) -> dict[tuple[str, str], CardRow | SceneRow]:
         DataError: a line cannot be used here; one that names a shot by a time, or lists changes, is for
             files that no board writes.
     """
-    found: dict[tuple[str, str], CardRow | SceneRow] = {}
+    words: dict[tuple[str, str], CardRow | SceneRow] = {}
     there = plain_file(path.parent, path.name)
     lines = [] if there is None else there.read_bytes().splitlines()
     is_scene = path.parent.name == SCENES_FOLDER
@@ -316,15 +318,15 @@ def _words_in(path: Path) -> dict[tuple[str, str], CardRow | SceneRow]:
                     raise DataError(
                         f"{path}:{number}: expected shot_id, text and false, as boards write them"
                     )
-                found[scene.shot_id, SCENE] = scene
+                words[scene.shot_id, SCENE] = scene
                 if scene.false:
-                    found[scene.shot_id, FALSE] = msgspec.structs.replace(scene, text=scene.false)
+                    words[scene.shot_id, FALSE] = msgspec.structs.replace(scene, text=scene.false)
             else:
                 card = msgspec.json.decode(line, type=CardRow)
-                found[card.track_id, card.kind] = card
+                words[card.track_id, card.kind] = card
         except msgspec.DecodeError as error:
             raise DataError(f"{path}:{number}: {error}") from error
-    return found
+    return words
 
 
 def _card_lines(latest: Mapping[tuple[str, str], Words]) -> list[CardRow]:
@@ -361,45 +363,45 @@ def write_words(path: Path, lines: Sequence[CardRow] | Sequence[SceneRow]) -> No
         path.unlink(missing_ok=True)
         return
     given = [
-        {name: value for name, value in msgspec.structs.asdict(one).items() if value not in ("", (), None)}
-        for one in lines
+        {name: value for name, value in msgspec.structs.asdict(line).items() if value not in ("", (), None)}
+        for line in lines
     ]
-    write_file(path, b"".join(msgspec.json.encode(one) + b"\n" for one in given))
+    write_file(path, b"".join(msgspec.json.encode(row) + b"\n" for row in given))
 
 
-def sent_back(made: MadeSetRow, video_id: str) -> dict[tuple[str, str], str]:
+def sent_back(row: MadeSetRow, video_id: str) -> dict[tuple[str, str], str]:
     """The tracks in whose pictures the writer of a card sees different people, and who that is.
 
     By the track and its check as the writer saw it: a track that was split since is another one.
     """
     return {
-        (one.track_id, one.check): f"different people in its pictures, says {one.by}"
-        for one in words_of(made, video_id).values()
-        if one.kind in "AB" and says_different_people(one.text) is not None
+        (word.track_id, word.check): f"different people in its pictures, says {word.by}"
+        for word in words_of(row, video_id).values()
+        if word.kind in "AB" and says_different_people(word.text) is not None
     }
 
 
 # --------------------------------------------------------------------------- rows that others wrote
 
 
-def take_in(made: MadeSetRow) -> int:
+def take_in(set_row: MadeSetRow) -> int:
     """Take the rows of people's files into the database that are not there; how many were new.
 
     Raises:
         DataError: a file has lines that cannot be used; each is named.
     """
-    folder = Path(made.people_folder)
+    folder = Path(set_row.people_folder)
     with _LOCK, transaction.atomic():
-        there = {row.key: record_of(row) for row in BoardRow.objects.filter(made_set=made)}
-        known = {_key(row) for said in there.values() if (row := on_file(said))}
+        there = {row.key: record_of(row) for row in BoardRow.objects.filter(made_set=set_row)}
+        known = {_key(row) for outcome in there.values() if (row := on_file(outcome))}
         new: dict[str, Said] = {}
         for board in BOARDS.values():
             for row in read_rows(folder, board.file, videos=None):
                 if _key(row) not in known:
-                    said = _as_said(row)
-                    new[_key(said)] = said
+                    result = _as_said(row)
+                    new[_key(result)] = result
         n_rows = len(new)
-        for words in _new_words(made, folder):
+        for words in _new_words(set_row, folder):
             n_rows += 1
             # One person may have written a card and tried it: both are one row.
             mine = new.get(_key(words)) or there.get(_key(words))
@@ -407,18 +409,18 @@ def take_in(made: MadeSetRow) -> int:
                 {"fits": mine.fits, "leaks": mine.leaks, "note": mine.note} if isinstance(mine, Words) else {}
             )
             new[_key(words)] = msgspec.structs.replace(words, **tried)
-        for key, said in new.items():
-            BoardRow.objects.filter(made_set=made, key=key).delete()
-            _row(made, said).save(force_insert=True)
+        for key, result in new.items():
+            BoardRow.objects.filter(made_set=set_row, key=key).delete()
+            _row(set_row, result).save(force_insert=True)
     return n_rows
 
 
-def _new_words(made: MadeSetRow, folder: Path) -> Iterator[Words]:
+def _new_words(row: MadeSetRow, folder: Path) -> Iterator[Words]:
     """The words of people's files that are not in the database."""
     for path in (
         p for name in (CARDS_FOLDER, SCENES_FOLDER) for p in sorted((folder / name).glob("*.jsonl"))
     ):
-        there = words_of(made, path.stem)
+        there = words_of(row, path.stem)
         for (name, kind), line in _words_in(path).items():
             if (name, kind) not in there:
                 yield Words(
@@ -443,11 +445,11 @@ def _as_said(row: SignedRow) -> Said:
     return msgspec.convert(fields, Reading)
 
 
-def rows_of(made: MadeSetRow, kind: type[FileRowT], *, video_id: str) -> tuple[FileRowT, ...]:
+def rows_of(set_row: MadeSetRow, kind: type[FileRowT], *, video_id: str) -> tuple[FileRowT, ...]:
     """The rows of a file on one video, in their order, as the making reads them.
 
     Raises:
         DataError: the file has lines that cannot be used.
     """
-    found = read_rows(Path(made.people_folder), kind, videos=None)
-    return tuple(row for row in found if row.video_id == video_id)
+    rows = read_rows(Path(set_row.people_folder), kind, videos=None)
+    return tuple(row for row in rows if row.video_id == video_id)

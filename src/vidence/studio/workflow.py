@@ -71,10 +71,10 @@ def standing(item: ItemRow, protocol: Protocol) -> ItemState:
     state = drafting(item.item_id, protocol)
     revisions = revisions_of(item)
     for event in events_of(item):
-        found = advance(state, event, revisions=revisions, protocol=protocol)
-        if isinstance(found, str):  # it was checked when it was recorded
-            raise AssertionError(found)
-        state = found
+        result = advance(state, event, revisions=revisions, protocol=protocol)
+        if isinstance(result, str):  # it was checked when it was recorded
+            raise AssertionError(result)
+        state = result
     return state
 
 
@@ -109,38 +109,36 @@ def to_event(row: TransitionRow) -> Event:
     return msgspec.json.decode(row.event, type=Event)
 
 
-def act(item: ItemRow, said: Act) -> Result:
+def act(item: ItemRow, act: Act) -> Result:
     """Record what somebody does with an item, where the rules allow it; all of it or nothing.
 
     Args:
         item: its row; it is read anew, and changed.
-        said: what is done.
+        act: what is done.
     """
     with transaction.atomic():
         project = ProjectRow.objects.select_for_update().get(pk=item.project_id)
         row = ItemRow.objects.select_for_update().get(pk=item.pk)
-        if said.seen is not None and said.seen != row.lock_version:
+        if act.seen is not None and act.seen != row.lock_version:
             return Refused(reason="somebody has changed it since it was shown")
         protocol = protocol_of(project)
-        if admission.is_asked(said.kind, said.origin) and (
-            fault := admission.refusal(said.by, project, protocol, role=said.role, item=row)
+        if admission.is_asked(act.kind, act.origin) and (
+            fault := admission.refusal(act.by, project, protocol, role=act.role, item=row)
         ):
             return Refused(reason=fault)
-        if fault := hint_tries.refusal(said.kind, row, protocol, by=said.by):
+        if fault := hint_tries.refusal(act.kind, row, protocol, by=act.by):
             return Refused(reason=fault)
         before = standing(row, protocol)
         known = revisions_of(row)
         last = TransitionRow.objects.filter(project=project).order_by("-number").first()
-        mine = TransitionRow.objects.filter(project=project, by=said.by).order_by("-number").first()
+        mine = TransitionRow.objects.filter(project=project, by=act.by).order_by("-number").first()
         at = at_after(mine)
         fresh = None
-        if said.content is not None:
+        if act.content is not None:
             parent = known.get(before.revision)
-            fresh = new_revision(
-                row.item_id, said.content, parent=parent, origin=said.origin, by=said.by, at=at
-            )
+            fresh = new_revision(row.item_id, act.content, parent=parent, origin=act.origin, by=act.by, at=at)
             known[fresh.sha256] = fresh
-        bare = _event(row, said, revision=fresh.sha256 if fresh else before.revision, at=at)
+        bare = _event(row, act, revision=fresh.sha256 if fresh else before.revision, at=at)
         (event,) = chained([bare], last="" if mine is None else mine.event_id)
         fault = event.fault or ("" if fresh is None else fresh.fault)
         after = fault or advance(before, event, revisions=known, protocol=protocol)
@@ -149,11 +147,11 @@ def act(item: ItemRow, said: Act) -> Result:
         if fresh is not None:
             row.current = revision_row(row, fresh, guideline=training.read_by(fresh.by, project))
             row.current.save(force_insert=True)
-        made = transition_row(row, event, last, states=(before, after))
-        made.save(force_insert=True)
+        result = transition_row(row, event, last, states=(before, after))
+        result.save(force_insert=True)
         show(row, after)
     item.refresh_from_db()
-    return RecordedAct(state=after, number=made.number, revision=after.revision)
+    return RecordedAct(state=after, number=result.number, revision=after.revision)
 
 
 def transition_row(
@@ -225,21 +223,21 @@ def chain_content(number: int, event: Event) -> Mapping[str, object]:
     return {"number": number, "event": msgspec.to_builtins(event)}
 
 
-def _event(row: ItemRow, said: Act, *, revision: str, at: str) -> Event:
+def _event(row: ItemRow, act: Act, *, revision: str, at: str) -> Event:
     return Event(
         event_id="",
         item_id=row.item_id,
         revision=revision,
-        kind=said.kind,
-        role=said.role,
-        by=said.by,
+        kind=act.kind,
+        role=act.role,
+        by=act.by,
         at=at,
-        checks=said.checks,
-        scores=said.scores,
-        message=said.message.strip(),
-        answer=said.answer,
-        minutes=said.minutes,
-        whose=said.whose,
+        checks=act.checks,
+        scores=act.scores,
+        message=act.message.strip(),
+        answer=act.answer,
+        minutes=act.minutes,
+        whose=act.whose,
     )
 
 

@@ -94,7 +94,7 @@ def desk_of(item: ItemRow, *, author: str) -> Desk:
     form = FORMS.get(str(item.strata.get(FORM, "")), FORMS[form_of_project(item.project)])
     kind = cast("Kind", item.kind)
     subject = _subject(item, form, rows)
-    told = ItemFacts(
+    facts = ItemFacts(
         form=form,
         kind=kind,
         subject=subject,
@@ -105,7 +105,7 @@ def desk_of(item: ItemRow, *, author: str) -> Desk:
         folder=folder_of(item.project),
         tried=too_strong(item),
     )
-    return Desk(item=item, form=form, rows=rows, subject=subject, told=told)
+    return Desk(item=item, form=form, rows=rows, subject=subject, told=facts)
 
 
 def _subject(item: ItemRow, form: Form, rows: tuple[MediumRow, ...]) -> Subject:
@@ -117,7 +117,7 @@ def _subject(item: ItemRow, form: Form, rows: tuple[MediumRow, ...]) -> Subject:
     source = rows[0].source_id if rows else ""
     if item.current is not None:
         before = item_of(to_revision(item.current, item.item_id))
-        tags = {name: said for name, said in before.tags.items() if name not in _SHOWN_TAGS}
+        tags = {name: tag for name, tag in before.tags.items() if name not in _SHOWN_TAGS}
         media = media or before.media
         source, benchmark = source or before.source, before.benchmark or benchmark
     return Subject(
@@ -180,11 +180,13 @@ def why_returned(item: ItemRow, protocol: Protocol) -> Returned | None:
     stage = None if event is None else stage_of(event, protocol)
     if event is None or stage is None:
         return None
-    failed = {one.id: one for one in stage.checks if one.id in event.checks}
-    marks = [(one.field, one.words) for one in failed.values() if one.is_failed(event.checks[one.id])]
+    failed = {entry.id: entry for entry in stage.checks if entry.id in event.checks}
+    marks = [
+        (entry.field, entry.words) for entry in failed.values() if entry.is_failed(event.checks[entry.id])
+    ]
     look = ReviewRow.objects.filter(item=item, transition__event_id=event.event_id).first()
-    said = {} if look is None else look.fields
-    marks += [(name, f"“{note}”") for name, (verdict, note) in said.items() if verdict == WRONG and note]
+    fields = {} if look is None else look.fields
+    marks += [(name, f"“{note}”") for name, (verdict, note) in fields.items() if verdict == WRONG and note]
     return Returned(message=event.message, marks=tuple(marks))
 
 
@@ -217,12 +219,12 @@ def hand_in(
     is_again = desk.item.state == "returned"
     if is_again and (left := _left(desk.item, content)) and not written.changed:
         words = "This was marked and is as it was: change it, or say below why it stays."
-        said = tuple(FieldRemark(field=name, level="fault", words=words, by="review") for name in left)
-        return MachineChecks(said=(*said, *checked.said))
+        remarks = tuple(FieldRemark(field=name, level="fault", words=words, by="review") for name in left)
+        return MachineChecks(said=(*remarks, *checked.said))
     with transaction.atomic():
         if desk.item.author_id is None:
             ItemRow.objects.filter(pk=desk.item.pk, author=None).update(author=user)
-        found = act(
+        result = act(
             desk.item,
             Act(
                 kind="resubmit" if is_again else "submit",
@@ -234,11 +236,11 @@ def hand_in(
                 seen=seen,
             ),
         )
-        if isinstance(found, RecordedAct):
+        if isinstance(result, RecordedAct):
             close(draft)
         else:
             transaction.set_rollback(True)
-    return found
+    return result
 
 
 def _left(item: ItemRow, content: dict[str, object]) -> tuple[str, ...]:

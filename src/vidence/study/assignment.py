@@ -52,7 +52,7 @@ def all_trials(
             asked = [t.item_id for t in trials if t.phase in kept and t.kind == "asked"]
             wrong = wrong_items(study, asked, before=before.name, responses=responses, items=items)
             trials += deal.again(phase, wrong)
-    return tuple(sorted(trials, key=lambda one: one.place))
+    return tuple(sorted(trials, key=lambda trial: trial.place))
 
 
 def wrong_items(
@@ -149,8 +149,8 @@ class _Deal:
         """All trials but those of phases that ask what was wrong."""
         first = self.study.phases[0]
         trials = [
-            self.trial(one, first, place=place, kind="practice")
-            for place, one in enumerate(self.drawn.practice)
+            self.trial(stimulus, first, place=place, kind="practice")
+            for place, stimulus in enumerate(self.drawn.practice)
         ]
         for phase in self.study.phases:
             if phase.items == "all":
@@ -159,7 +159,7 @@ class _Deal:
 
     def again(self, phase: Phase, wrong: Collection[str]) -> tuple[PlannedTrial, ...]:
         """The trials of a phase that asks some items again."""
-        asked = [one for one in self.asked_in(phase) if one[0].item_id in wrong and not one[1]]
+        asked = [pair for pair in self.asked_in(phase) if pair[0].item_id in wrong and not pair[1]]
         return self.phase_trials(phase, asked, first=self.first_place(phase)) if asked else ()
 
     # ------------------------------------------------------------------ which
@@ -174,24 +174,28 @@ class _Deal:
         place = self.study.phases.index(phase)
         if phase.items == "wrong":
             return self.asked_in(self.study.phases[place - 1])
-        shown = self.drawn.shown_in(phase.name)
-        rank = {one: i for i, one in enumerate(ranked(shown, f"deal/{self.seed}", name=_name))}
+        dealt = self.drawn.shown_in(phase.name)
+        rank = {stimulus: i for i, stimulus in enumerate(ranked(dealt, f"deal/{self.seed}", name=_name))}
         again: list[Stimulus] = []
         if self.study.design == "split":
-            shown = tuple(
-                one for one in shown if self.slot % self.study.n_people in self._people(rank[one], len(rank))
+            dealt = tuple(
+                stimulus
+                for stimulus in dealt
+                if self.slot % self.study.n_people in self._people(rank[stimulus], len(rank))
             )
-            n_again = round(self.study.overlap.again * len(shown))
-            again = ranked(shown, f"again/{self.seed}/{self.slot}", name=_name)[:n_again]
+            n_again = round(self.study.overlap.again * len(dealt))
+            again = ranked(dealt, f"again/{self.seed}/{self.slot}", name=_name)[:n_again]
         elif self.study.design == "latin-square":
-            rotated = [one for one in self.study.phases if one.items == "all"]
+            rotated = [entry for entry in self.study.phases if entry.items == "all"]
             turn = rotated.index(phase)
-            shown = tuple(one for one in shown if (rank[one] + self.slot) % len(rotated) == turn)
+            dealt = tuple(
+                stimulus for stimulus in dealt if (rank[stimulus] + self.slot) % len(rotated) == turn
+            )
         salt = f"order/{self.seed}/{self.slot}/{phase.name}"
         if self.study.order == "mixed":
-            shown = tuple(ranked(shown, salt, name=_name))
+            dealt = tuple(ranked(dealt, salt, name=_name))
             again = ranked(again, f"{salt}/again", name=_name)
-        return [*((one, 0) for one in shown), *((one, 1) for one in again)]
+        return [*((stimulus, 0) for stimulus in dealt), *((stimulus, 1) for stimulus in again)]
 
     def _people(self, rank: int, n: int) -> tuple[int, ...]:
         """Who gets a stimulus of the design ``split``, by its rank among `n`."""
@@ -207,16 +211,16 @@ class _Deal:
         """The place of the first trial of a phase: all phases before it keep as many as they can have."""
         before = self.study.phases[: self.study.phases.index(phase)]
         n_catch = self.study.catch.n
-        return len(self.drawn.practice) + sum(len(self.asked_in(one)) + n_catch for one in before)
+        return len(self.drawn.practice) + sum(len(self.asked_in(entry)) + n_catch for entry in before)
 
     def phase_trials(
         self, phase: Phase, asked: Sequence[tuple[Stimulus, int]], *, first: int
     ) -> tuple[PlannedTrial, ...]:
         """The trials of a phase, catch trials among them, from a place on."""
-        trials = [self.trial(one, phase, repeat=repeat) for one, repeat in asked]
+        trials = [self.trial(stimulus, phase, repeat=repeat) for stimulus, repeat in asked]
         for at, item_id in sorted(self._catch(phase, len(trials)), reverse=True):
             trials.insert(at, self.trial(Stimulus(item_id=item_id), phase, kind="catch"))
-        return tuple(msgspec.structs.replace(one, place=first + i) for i, one in enumerate(trials))
+        return tuple(msgspec.structs.replace(trial, place=first + i) for i, trial in enumerate(trials))
 
     def _catch(self, phase: Phase, n_asked: int) -> list[tuple[int, str]]:
         """Before which trial each catch trial of a phase stands: one in each equal part, never the first."""
@@ -234,24 +238,24 @@ class _Deal:
         return list(zip(places, chosen, strict=True))
 
     def trial(
-        self, shown: Stimulus, phase: Phase, *, place: int = 0, kind: TrialKind = "asked", repeat: int = 0
+        self, stimulus: Stimulus, phase: Phase, *, place: int = 0, kind: TrialKind = "asked", repeat: int = 0
     ) -> PlannedTrial:
         """A stimulus as a trial; which of two replies stands first is drawn for each participant."""
-        run, other = shown.run, shown.other
-        if other and _seed(f"side/{self.seed}/{self.slot}/{_name(shown)}")[0] % 2:
+        run, other = stimulus.run, stimulus.other
+        if other and _seed(f"side/{self.seed}/{self.slot}/{_name(stimulus)}")[0] % 2:
             run, other = other, run
         is_asking = kind == "catch" and not self.study.catch.items
         return PlannedTrial(
             place=place,
             phase=phase.name,
             kind=kind,
-            item_id=shown.item_id,
+            item_id=stimulus.item_id,
             repeat=repeat,
             condition="none" if is_asking else phase.condition,
-            choice_order=self._choice_order(shown.item_id, repeat),
+            choice_order=self._choice_order(stimulus.item_id, repeat),
             run=run,
             other=other,
-            expected=self.drawn.catch[shown.item_id] if kind == "catch" else "",
+            expected=self.drawn.catch[stimulus.item_id] if kind == "catch" else "",
         )
 
     def _choice_order(self, item_id: str, repeat: int) -> tuple[int, ...]:
@@ -263,8 +267,8 @@ class _Deal:
         return shuffled(f"{self.seed}/{item_id}/{repeat}{own}", n_choices)
 
 
-def _name(shown: Stimulus) -> str:
-    return "/".join((shown.item_id, shown.run, shown.other))
+def _name(stimulus: Stimulus) -> str:
+    return "/".join((stimulus.item_id, stimulus.run, stimulus.other))
 
 
 def _seed(words: str) -> list[int]:

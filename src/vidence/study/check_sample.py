@@ -52,19 +52,21 @@ def draw_sample(run: Run, *, n: int, n_people: int, seed: int, environment: Envi
     folder = run.folder / FOLDER
     own_folder(folder, STUDY_MARK)
     items = (msgspec.structs.replace(of[i].item, answer=said_answer(of[i].item), media=()) for i in drawn)
-    said = _STUDY.format(items=_QUESTIONS, n=n_people, seed=seed)
-    write_into(folder, {_QUESTIONS: rows_as_jsonl(tuple(items)), STUDY_FILE: said})
+    message = _STUDY.format(items=_QUESTIONS, n=n_people, seed=seed)
+    write_into(folder, {_QUESTIONS: rows_as_jsonl(tuple(items)), STUDY_FILE: message})
     file = read_study(folder)
-    found = draw(file, environment=environment)
+    study = draw(file, environment=environment)
     field_of = {phase.name: phase.fields[0] for phase in file.study.phases}  # each asks one thing
     by_phase = {
-        phase: tuple(one for one in shown if _asked(of[one.item_id]) == field_of[phase])
-        for phase, shown in found.drawn.by_phase.items()
+        phase: tuple(stimulus for stimulus in pair if _asked(of[stimulus.item_id]) == field_of[phase])
+        for phase, pair in study.drawn.by_phase.items()
     }
-    write_drawn(file, replace(found, drawn=msgspec.structs.replace(found.drawn, by_phase=by_phase)))
+    write_drawn(file, replace(study, drawn=msgspec.structs.replace(study.drawn, by_phase=by_phase)))
     sheets = write_sheets(SheetStudy.read(file), n=n_people)
-    told = CheckDraw(replies_sha256=digest_of([row.trial for row in run.rows]), strata=strata, drawn=drawn)
-    write_file(folder / FILE, msgspec.json.encode(told))
+    check_draw = CheckDraw(
+        replies_sha256=digest_of([row.trial for row in run.rows]), strata=strata, drawn=drawn
+    )
+    write_file(folder / FILE, msgspec.json.encode(check_draw))
     return sheets
 
 
@@ -143,18 +145,18 @@ def ask_here(folder: Path, put: Put, *, at: str) -> None:
     before = StudyAnswers(participants=(), responses=())
     if (folder / PARTICIPANTS_FILE).exists():
         before = read_answers(folder)
-    trials, said = study.trials(0), {one.trial.place: one for one in before.of(who)}
+    trials, entries = study.trials(0), {response.trial.place: response for response in before.of(who)}
     for number, trial in enumerate(trials, 1):
-        if trial.place in said:
+        if trial.place in entries:
             continue
         (field,) = study.study.fields_of(study.study.phase(trial.phase))
         if not (value := put(study.shown(trial), field, f"{number} of {len(trials)}")):
             return
         values = {field.name: value}
-        said[trial.place] = Response(participant=who, trial=trial, values=values, answered_at=at)
-        is_whole = len(said) == len(trials)
+        entries[trial.place] = Response(participant=who, trial=trial, values=values, answered_at=at)
+        is_whole = len(entries) == len(trials)
         person = Participant(name=who, slot=0, state="finished" if is_whole else "begun", recruited="file")
-        own = StudyAnswers(participants=(person,), responses=tuple(said.values()))
+        own = StudyAnswers(participants=(person,), responses=tuple(entries.values()))
         answers = with_sheets(before, own)
         write_answers(folder, answers)
         write_labels(study.file, counted(answers.participants, answers.responses), items=study.items)

@@ -71,18 +71,18 @@ def reported(
     Raises:
         VidenceError: as for `open_study` and `report_of`.
     """
-    found = open_study(folder, models=models)
+    outcome = open_study(folder, models=models)
     draws = Draws(rng=np.random.default_rng(SEED), level=level)
-    made = report_of(found, draws=draws, with_published=with_published)
-    entries = checklist(found, made.tables)
-    return found, replace(made, sentences=(*made.sentences, checklist_sentence(entries))), entries
+    report = report_of(outcome, draws=draws, with_published=with_published)
+    entries = checklist(outcome, report.tables)
+    return outcome, replace(report, sentences=(*report.sentences, checklist_sentence(entries))), entries
 
 
-def checklist(found: StudyOutcome, tables: Sequence[Table]) -> tuple[Entry, ...]:
+def checklist(outcome: StudyOutcome, tables: Sequence[Table]) -> tuple[Entry, ...]:
     """Every item of the checklist, in its order.
 
     Args:
-        found: the study.
+        outcome: the study.
         tables: those of its report.
 
     Source: Wei and others (2025), arXiv 2506.13776, appendix "Human Baselines Checklist".
@@ -90,7 +90,7 @@ def checklist(found: StudyOutcome, tables: Sequence[Table]) -> tuple[Entry, ...]
         and texts that the study holds; the program assumes none of the paper's default answers.
     """
     parts = packaged("vidence.study", "checklist.toml", dict[str, dict[str, _Item]])
-    known = {**_of_plan(found), **_of_people(found), **_of_models(found), **_of_tables(found, tables)}
+    known = {**_of_plan(outcome), **_of_people(outcome), **_of_models(outcome), **_of_tables(outcome, tables)}
     entries = []
     for number, item in (pair for part in parts.values() for pair in part.items()):
         named = [name for _, name, *_ in Formatter().parse(item.says) if name]
@@ -103,7 +103,7 @@ def checklist(found: StudyOutcome, tables: Sequence[Table]) -> tuple[Entry, ...]
 
 def checklist_sentence(entries: Sequence[Entry]) -> str:
     """How far the program could fill it in."""
-    n_left = sum(bool(one.left) for one in entries)
+    n_left = sum(bool(entry.left) for entry in entries)
     return (
         f"Reporting checklist for human baselines (arXiv 2506.13776): {len(entries) - n_left} of "
         f"{len(entries)} items are filled in from what the study recorded; {n_left} are left, at least in "
@@ -117,8 +117,8 @@ def checklist_table(entries: Sequence[Entry]) -> Table:
         "checklist",
         "Reporting checklist",
         label="item",
-        rows=[RowSpec(one.number, f"{one.number} {one.asks}", one) for one in entries],
-        measures=(words("text", lambda one: one.text, "this study"),),
+        rows=[RowSpec(entry.number, f"{entry.number} {entry.asks}", entry) for entry in entries],
+        measures=(words("text", lambda entry: entry.text, "this study"),),
         notes=("After arXiv 2506.13776, with its numbers. In brackets: what the program cannot know.",),
     )
 
@@ -126,33 +126,33 @@ def checklist_table(entries: Sequence[Entry]) -> Table:
 def checklist_latex(entries: Sequence[Entry]) -> str:
     """The items as a list for an appendix, in plain LaTeX."""
     lines = ["% Written by vidence, after the checklist of arXiv 2506.13776.", "\\begin{description}"]
-    for one in entries:
-        left = f"\\textit{{{escaped(f'[{one.left}]')}}}" if one.left else ""
-        said = " ".join(filter(None, (escaped(" ".join(one.recorded.split())), left)))
-        lines.append(f"\\item[{one.number}] {escaped(one.asks)}: {said}")
+    for entry in entries:
+        left = f"\\textit{{{escaped(f'[{entry.left}]')}}}" if entry.left else ""
+        latex = " ".join(filter(None, (escaped(" ".join(entry.recorded.split())), left)))
+        lines.append(f"\\item[{entry.number}] {escaped(entry.asks)}: {latex}")
     return "\n".join([*lines, "\\end{description}", ""])
 
 
 # --------------------------------------------------------------------------- what is known
 
 
-def _of_plan(found: StudyOutcome) -> dict[str, str]:
+def _of_plan(outcome: StudyOutcome) -> dict[str, str]:
     """What study.toml and the draw say; empty where they say nothing."""
-    study, drawn = found.file.study, found.drawn
-    aids = _by_phase(found, lambda phase: phase.aids)
+    study, drawn = outcome.file.study, outcome.drawn
+    aids = _by_phase(outcome, lambda phase: phase.aids)
     practice, n_catch = study.practice, study.catch.n
     trials = several(practice.n, "trial")
-    told = "with the right answer after each" if practice.tells else "without right answers"
+    message = "with the right answer after each" if practice.tells else "without right answers"
     texts = ", ".join(field.title or field.name for field in study.form if field.kind == "text")
-    rules = _rules(found)
+    rules = _rules(outcome)
     return {
-        "modes": _by_phase(found, _mode),
-        "n_items": several(len({one.item_id for one in drawn.asked}), "item"),
+        "modes": _by_phase(outcome, _mode),
+        "n_items": several(len({stimulus.item_id for stimulus in drawn.asked}), "item"),
         "benchmark": drawn.benchmark,
-        "draw": _draw(found),
-        "limits": _by_phase(found, _limit),
+        "draw": _draw(outcome),
+        "limits": _by_phase(outcome, _limit),
         "practice": f"Yes: {trials} of practice before the data." if practice.n else "No practice trials.",
-        "training": f"{trials} like those of the data, {told}." if practice.n else "",
+        "training": f"{trials} like those of the data, {message}." if practice.n else "",
         "paid": _paid(study.pay),
         "bonus": f"{study.pay.currency} {study.pay.per_right:g} a right answer"
         if study.pay.per_right
@@ -167,7 +167,7 @@ def _of_plan(found: StudyOutcome) -> dict[str, str]:
         "checked": "Yes." if rules or n_catch else "No catch trials and no rules of exclusion.",
         "rules": rules,
         "since": "unchanged since the draw"
-        if drawn.study_sha256 == found.file.sha256
+        if drawn.study_sha256 == outcome.file.sha256
         else "which was changed after the draw",
         "frames_of": ", ".join(dict.fromkeys(filter(None, (frames_run(p.condition) for p in study.phases)))),
         "aids": aids,
@@ -176,58 +176,64 @@ def _of_plan(found: StudyOutcome) -> dict[str, str]:
     }
 
 
-def _of_people(found: StudyOutcome) -> dict[str, str]:
+def _of_people(outcome: StudyOutcome) -> dict[str, str]:
     """Who took part, and how much each answered."""
-    states = Counter[str](one.state for one in found.answers.participants)
-    began = [one for one in found.answers.participants if one.state in ("begun", "finished", "withdrawn")]
-    n_began, recruited = len(began), Counter(_RECRUITED[one.recruited] for one in began)
-    rules = Counter(rule for one in found.excluded for rule in one.excluded)
+    states = Counter[str](participant.state for participant in outcome.answers.participants)
+    began = [
+        participant
+        for participant in outcome.answers.participants
+        if participant.state in ("begun", "finished", "withdrawn")
+    ]
+    n_began, recruited = len(began), Counter(_RECRUITED[participant.recruited] for participant in began)
+    rules = Counter(rule for participant in outcome.excluded for rule in participant.excluded)
     why = f" ({', '.join(f'{rule}: {n}' for rule, n in rules.items())})" if rules else ""
-    interfaces = {"sheets" if one.recruited == "file" else "pages in a browser" for one in found.kept}
+    interfaces = {
+        "sheets" if participant.recruited == "file" else "pages in a browser" for participant in outcome.kept
+    }
 
     def time(phase: Phase) -> str:
-        seconds = [one.seconds for one in found.timed(phase.name)]
+        seconds = [response.seconds for response in outcome.timed(phase.name)]
         return f"median {median(seconds):.1f} s an answer" if seconds else ""
 
     def each(phase: Phase, noun: str) -> str:
-        given = found.given(phase.name)
+        given = outcome.given(phase.name)
         counts = Counter(r.trial.item_id if noun == "answer" else r.participant for r in given)
         if phase.items == "all":  # what has no answer counts, too
-            all_of = found.drawn.asked if noun == "answer" else found.kept
-            counts.update({getattr(one, "item_id" if noun == "answer" else "name"): 0 for one in all_of})
+            all_of = outcome.drawn.asked if noun == "answer" else outcome.kept
+            counts.update({getattr(entry, "item_id" if noun == "answer" else "name"): 0 for entry in all_of})
         return _range(counts, noun)
 
     return {
-        "n_kept": str(len(found.kept)),
+        "n_kept": str(len(outcome.kept)),
         "n_began": str(n_began),
         "recruited": ", ".join(f"{n} {how}" for how, n in recruited.items()),
-        "per_item": _by_phase(found, lambda phase: each(phase, "answer")),
-        "per_person": _by_phase(found, lambda phase: each(phase, "item")),
-        "left_out": f"{len(found.excluded)} of {n_began} people{why}." if _rules(found) else "",
+        "per_item": _by_phase(outcome, lambda phase: each(phase, "answer")),
+        "per_person": _by_phase(outcome, lambda phase: each(phase, "item")),
+        "left_out": f"{len(outcome.excluded)} of {n_began} people{why}." if _rules(outcome) else "",
         "interface": " or ".join(sorted(interfaces)),
-        "time": _by_phase(found, time),
+        "time": _by_phase(outcome, time),
         "completion": f"Of {n_began} who began, {states['finished']} finished, {states['begun']} stopped, "
         f"{states['withdrawn']} withdrew; {states['declined']} declined before.",
     }
 
 
-def _of_models(found: StudyOutcome) -> dict[str, str]:
+def _of_models(outcome: StudyOutcome) -> dict[str, str]:
     """What models were asked, and whether it was the same; empty without models."""
-    ours = {item_id: item.question for item_id, item in found.items.items()}
-    person = next(iter(found.runs.values()), None)
-    is_crossed = any(len(run.people) > 1 for run in found.runs.values())
+    ours = {item_id: item.question for item_id, item in outcome.items.items()}
+    person = next(iter(outcome.runs.values()), None)
+    is_crossed = any(len(run.people) > 1 for run in outcome.runs.values())
     both, alone = "people and videos as crossed random factors", "videos as clusters, for one person alone"
     factors = both if is_crossed else alone
 
-    def of(said: Callable[[Run], str]) -> str:
-        return "; ".join(f"{label_of(run.plan)}: {said(run)}" for run in found.models)
+    def of(function: Callable[[Run], str]) -> str:
+        return "; ".join(f"{label_of(run.plan)}: {function(run)}" for run in outcome.models)
 
     def same(run: Run) -> str:
         asked = {row.item.item_id: row.item.question for row in run.rows}
         n = sum(ours.get(item_id) == question for item_id, question in asked.items())
-        own = "put through this very study, " if run.facts.study_sha256 == found.file.sha256 else ""
+        own = "put through this very study, " if run.facts.study_sha256 == outcome.file.sha256 else ""
         return (
-            f"{own}the same words of {n} of {len(found.drawn.asked)} questions, {run.plan.protocol} prompts"
+            f"{own}the same words of {n} of {len(outcome.drawn.asked)} questions, {run.plan.protocol} prompts"
         )
 
     def alike(run: Run) -> str:
@@ -238,7 +244,7 @@ def _of_models(found: StudyOutcome) -> dict[str, str]:
         return f"no, another {', '.join(apart)}" if apart else "yes"
 
     return {
-        "models": ", ".join(label_of(run.plan) for run in found.models),
+        "models": ", ".join(label_of(run.plan) for run in outcome.models),
         "model_items": of(lambda run: str(len({row.item.item_id for row in run.rows}))),
         "model_repeats": of(lambda run: str(run.plan.repeats)),
         "model_words": of(same),
@@ -249,13 +255,13 @@ def _of_models(found: StudyOutcome) -> dict[str, str]:
     }
 
 
-def _of_tables(found: StudyOutcome, tables: Sequence[Table]) -> dict[str, str]:
+def _of_tables(outcome: StudyOutcome, tables: Sequence[Table]) -> dict[str, str]:
     """What tables of the report say: differences from models, scores without and with the excluded."""
     by_name = {table.name: table for table in tables}
 
-    def rows(name: str, said: Callable[[Table, str], str]) -> str:
+    def rows(name: str, function: Callable[[Table, str], str]) -> str:
         table = by_name.get(name)
-        return "; ".join(f"{row.label}{said(table, row.key)}" for row in table.rows) if table else ""
+        return "; ".join(f"{row.label}{function(table, row.key)}" for row in table.rows) if table else ""
 
     def gap(table: Table, key: str) -> str:
         cell = shown(table, key, "difference")
@@ -266,15 +272,15 @@ def _of_tables(found: StudyOutcome, tables: Sequence[Table]) -> dict[str, str]:
             f": {shown(table, key, 'without').text} % without, {shown(table, key, 'with').text} % with them"
         )
 
-    none = "No person was excluded." if _rules(found) and not found.excluded else ""
+    none = "No person was excluded." if _rules(outcome) and not outcome.excluded else ""
     return {"tested": rows("study-models", gap), "robust": rows("study-exclusions", both) or none}
 
 
-def _by_phase(found: StudyOutcome, of: Callable[[Phase], str]) -> str:
+def _by_phase(outcome: StudyOutcome, of: Callable[[Phase], str]) -> str:
     """What is said of each phase that says something, the phase before it where there are several."""
-    phases = found.file.study.phases
-    said = [(phase.title or phase.name, of(phase)) for phase in phases]
-    return "; ".join(f"{name}: {text}" if len(phases) > 1 else text for name, text in said if text)
+    phases = outcome.file.study.phases
+    entries = [(phase.title or phase.name, of(phase)) for phase in phases]
+    return "; ".join(f"{name}: {text}" if len(phases) > 1 else text for name, text in entries if text)
 
 
 def _range(counts: Counter[str], noun: str) -> str:
@@ -295,8 +301,8 @@ def _limit(phase: Phase) -> str:
     return ", ".join(filter(None, (whole, each))) or "no limit of time"
 
 
-def _draw(found: StudyOutcome) -> str:
-    draw = found.file.study.draw
+def _draw(outcome: StudyOutcome) -> str:
+    draw = outcome.file.study.draw
     how = {"items": "of the set", "same": "that all runs answered", "wrong": "that runs answered wrong"}
     if draw.n is None:
         return f"All items {how[draw.of]}."
@@ -309,9 +315,9 @@ def _paid(pay: Pay) -> str:
     return "; ".join(f"{pay.currency} {amount:g} {what}" for what, amount in amounts.items() if amount)
 
 
-def _rules(found: StudyOutcome) -> str:
-    rule = found.file.study.exclude
-    said = {
+def _rules(outcome: StudyOutcome) -> str:
+    rule = outcome.file.study.exclude
+    rules = {
         f"less than {percent(rule.catch_below or 0, digits=0)} % of the catch trials right": rule.catch_below,
         f"a median answer in less than {rule.faster_than_s or 0:g} s": rule.faster_than_s,
         "no calibration": rule.without_calibration or None,
@@ -319,4 +325,4 @@ def _rules(found: StudyOutcome) -> str:
             rule.problems_above
         ),
     }
-    return "; ".join(text for text, value in said.items() if value is not None)
+    return "; ".join(text for text, value in rules.items() if value is not None)

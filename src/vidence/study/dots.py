@@ -34,7 +34,7 @@ def light_sources(folder: Path, items: Sequence[Item]) -> dict[str, Path]:
     """
     sources: dict[str, Path] = {}
     faults: list[str] = []
-    for item in (one for one in items if one.media):
+    for item in (entry for entry in items if entry.media):
         if len(item.media) > 1:
             raise UsageError(
                 f"{item.item_id!r} has {len(item.media)} media, and point lights are of one; leave it out "
@@ -73,7 +73,7 @@ def dots_file(folder: Path, item_id: str, item_ids: Collection[str]) -> Path:
         item_id: of the item.
         item_ids: those of all drawn items.
     """
-    ranked = sorted(item_ids, key=lambda one: hashlib.sha256(f"dots/{one}".encode()).digest())
+    ranked = sorted(item_ids, key=lambda name: hashlib.sha256(f"dots/{name}".encode()).digest())
     return folder / DOTS_FOLDER / f"{ranked.index(item_id) + 1}.json"
 
 

@@ -175,7 +175,9 @@ class _Set:
         return [
             msgspec.structs.replace(
                 item,
-                media=tuple(msgspec.structs.replace(one, path=str(located(root, one))) for one in item.media),
+                media=tuple(
+                    msgspec.structs.replace(medium, path=str(located(root, medium))) for medium in item.media
+                ),
             )
             for item in items
         ]
@@ -198,8 +200,8 @@ def draw(file: StudyFile, *, environment: Environment) -> DrawnStudy:
         UsageError: the study cannot be put to people as it is; the message has all that is wrong.
         DataError: questions or runs cannot be read; `MissingMediaError` lists media that are not there.
     """
-    if found := problems(file):
-        raise UsageError(_listed(file, found))
+    if texts := problems(file):
+        raise UsageError(_listed(file, texts))
     study = file.study
     main = _load(study_plan(file, cache_root=environment.cache_root))
     known = {item.item_id: item for item in main.usable()}
@@ -209,21 +211,21 @@ def draw(file: StudyFile, *, environment: Environment) -> DrawnStudy:
     if shows_replies(study):
         replies = draw_replies(file, among=known, cache_root=environment.cache_root)
         by_phase = {phase.name: reply_trials(study, phase, replies.packet) for phase in study.phases}
-        shown = dict.fromkeys(one.item_id for one in replies.packet.key.drawn if one.row)
-        pool = [Stimulus(item_id=i) for i in shown]
+        fields = dict.fromkeys(reply.item_id for reply in replies.packet.key.drawn if reply.row)
+        pool = [Stimulus(item_id=i) for i in fields]
     wanted = Draw() if replies is not None else study.draw
     asked, practice = drawn_from(pool, wanted, known, n_practice=n_practice)
     places = {item_id: place for place, item_id in enumerate(known)}
-    asked = sorted(asked, key=lambda one: places[one.item_id])
-    chosen = {one.item_id: known[one.item_id] for one in (*asked, *practice)}
+    asked = sorted(asked, key=lambda stimulus: places[stimulus.item_id])
+    chosen = {stimulus.item_id: known[stimulus.item_id] for stimulus in (*asked, *practice)}
     main.check_media(list(chosen.values()) if shows_media(study) else [])
     items = main.seen_from(file.folder, chosen.values())
     extra = _of_file(file, study.practice.items, study.practice.n, environment=environment)
     practice += [Stimulus(item_id=item.item_id) for item in extra]
     caught = _catch_items(file, environment=environment)
     items += [*extra, *caught]
-    if found := (*_twice(items), *misfits(file, items, [one.item_id for one in asked])):
-        raise UsageError(_listed(file, found))
+    if texts := (*_twice(items), *misfits(file, items, [stimulus.item_id for stimulus in asked])):
+        raise UsageError(_listed(file, texts))
     if shows_dots(study):
         light_sources(file.folder, items)
     drawn = Drawn(
@@ -244,8 +246,8 @@ def shows_media(study: Study) -> bool:
     return any(phase.condition != "none" for phase in study.phases)
 
 
-def _listed(file: StudyFile, found: Sequence[str]) -> str:
-    return f"{file.path} cannot be put to people as it is:" + "".join(f"\n  {one}" for one in found)
+def _listed(file: StudyFile, texts: Sequence[str]) -> str:
+    return f"{file.path} cannot be put to people as it is:" + "".join(f"\n  {name}" for name in texts)
 
 
 def drawn_from(
@@ -262,7 +264,7 @@ def drawn_from(
     Raises:
         UsageError: there are too few, or the number cannot be the same for each value of the tag.
     """
-    own, by = [items[one.item_id] for one in pool], wanted.by
+    own, by = [items[stimulus.item_id] for stimulus in pool], wanted.by
     groups = strata(own, by) if by else {"": list(range(len(pool)))}
     if not groups:
         raise no_such_tag(by, own)
@@ -283,13 +285,13 @@ def drawn_from(
             f"set n of [draw] to a multiple of {len(groups)}, and to {len(groups) * least} at most"
         )
     chosen = {place for places in groups.values() for place in places[:each]}
-    left = [one for place, one in enumerate(pool) if place not in chosen]
+    left = [stimulus for place, stimulus in enumerate(pool) if place not in chosen]
     return [pool[place] for place in sorted(chosen)], left[:n_practice]
 
 
 def ranked(things: Iterable[ThingT], salt: str, *, name: Callable[[ThingT], str] = str) -> list[ThingT]:
     """Things in an order that the salt decides; another thing among them moves none past another."""
-    return sorted(things, key=lambda one: hashlib.sha256(f"study/{salt}/{name(one)}".encode()).digest())
+    return sorted(things, key=lambda entry: hashlib.sha256(f"study/{salt}/{name(entry)}".encode()).digest())
 
 
 # --------------------------------------------------------------------------- practice and catch trials
@@ -325,12 +327,12 @@ def _catch_items(file: StudyFile, *, environment: Environment) -> list[Item]:
     field = catch_field(study)
     if not study.catch.n or field is None:
         return []
-    found = []
+    catch_items = []
     for number in range(study.catch.n * len(study.phases)):
         item_id = f"catch-{number + 1}"
         expected = ranked(options_of(field) or _CATCH, f"{item_id}/{study.draw.seed}")[0]
         is_choice = field.kind == "answer"
-        found.append(
+        catch_items.append(
             Item(
                 item_id=item_id,
                 question=f"This trial checks that questions are read. Please give the answer {expected}.",
@@ -339,14 +341,14 @@ def _catch_items(file: StudyFile, *, environment: Environment) -> list[Item]:
                 answer_kind="choice" if is_choice else "text",
             )
         )
-    return found
+    return catch_items
 
 
 def _twice(items: Sequence[Item]) -> list[str]:
     twice = sorted(item_id for item_id, n in Counter(item.item_id for item in items).items() if n > 1)
     return [
-        f"two items have the id {one!r}; change that in the file of practice or of catch trials"
-        for one in twice[:5]
+        f"two items have the id {name!r}; change that in the file of practice or of catch trials"
+        for name in twice[:5]
     ]
 
 
@@ -369,8 +371,8 @@ def write_items(file: StudyFile, study: DrawnStudy) -> Path:
         )
     if study.replies is not None:
         write_replies(file.folder, study.replies)
-    said = (msgspec.structs.replace(item, answer=said_answer(item)) for item in study.items)
-    write_file(file.folder / ITEMS_FILE, rows_as_jsonl(tuple(said)))
+    items = (msgspec.structs.replace(item, answer=said_answer(item)) for item in study.items)
+    write_file(file.folder / ITEMS_FILE, rows_as_jsonl(tuple(items)))
     write_videos(file.folder, file.study, study.items)
     if shows_dots(file.study):
         write_dots(file.folder, study.items)

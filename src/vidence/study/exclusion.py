@@ -18,8 +18,10 @@ from vidence.text import normal_form
 def excluded(study: Study, answers: StudyAnswers) -> StudyAnswers:
     """The answers with the rules of `Exclude` that each participant falls under written beside them."""
     participants = tuple(
-        msgspec.structs.replace(one, excluded=rules_against(study, one, answers.of(one.name)))
-        for one in answers.participants
+        msgspec.structs.replace(
+            participant, excluded=rules_against(study, participant, answers.of(participant.name))
+        )
+        for participant in answers.participants
     )
     return replace(answers, participants=participants)
 
@@ -30,24 +32,24 @@ def rules_against(study: Study, participant: Participant, responses: Sequence[Re
     A catch trial that was shown and not answered is not right. Practice counts for no rule; the median time
     is that of the answered trials that are data. Who did not begin, declined or withdrew is out already.
     """
-    rules, found = study.exclude, list[str]()
+    rules, names = study.exclude, list[str]()
     if participant.state not in ("begun", "finished"):
         return ()
-    caught = [one for one in responses if one.trial.kind == "catch"]
+    caught = [response for response in responses if response.trial.kind == "catch"]
     if rules.catch_below is not None and caught:
-        right = sum(is_caught_right(study, one) for one in caught) / len(caught)
+        right = sum(is_caught_right(study, response) for response in caught) / len(caught)
         if right < rules.catch_below:
-            found.append("catch_below")
-    asked = [one for one in responses if one.trial.kind == "asked"]
-    seconds = [one.seconds for one in asked if one.answered_at]
+            names.append("catch_below")
+    asked = [response for response in responses if response.trial.kind == "asked"]
+    seconds = [response.seconds for response in asked if response.answered_at]
     if rules.faster_than_s is not None and seconds and median(seconds) < rules.faster_than_s:
-        found.append("faster_than_s")
+        names.append("faster_than_s")
     if rules.without_calibration and participant.calibration_px_per_cm is None:
-        found.append("without_calibration")
-    failed = sum(study.failed(one) for one in asked) / len(asked) if asked else 0.0
+        names.append("without_calibration")
+    failed = sum(study.failed(response) for response in asked) / len(asked) if asked else 0.0
     if rules.problems_above is not None and failed > rules.problems_above:
-        found.append("problems_above")
-    return tuple(found)
+        names.append("problems_above")
+    return tuple(names)
 
 
 def is_caught_right(study: Study, response: Response) -> bool:
@@ -82,19 +84,23 @@ def wages(study: Study, answers: StudyAnswers, *, n_right: Mapping[str, int]) ->
         n_right: how many of each participant's answers are right; nothing is paid for what is not there.
     """
     return tuple(
-        _wage(study, one, answers, n_right=n_right.get(one.name, 0))
-        for one in answers.participants
-        if one.state in ("begun", "finished", "withdrawn")
+        _wage(study, participant, answers, n_right=n_right.get(participant.name, 0))
+        for participant in answers.participants
+        if participant.state in ("begun", "finished", "withdrawn")
     )
 
 
-def _wage(study: Study, one: Participant, answers: StudyAnswers, *, n_right: int) -> Wage:
-    asked = [r for r in answers.of(one.name) if r.trial.kind == "asked" and r.answered_at]
-    hours = sum(_seconds_in(phase.name, one.name, answers) for phase in study.phases) / 3600
+def _wage(study: Study, participant: Participant, answers: StudyAnswers, *, n_right: int) -> Wage:
+    asked = [r for r in answers.of(participant.name) if r.trial.kind == "asked" and r.answered_at]
+    hours = sum(_seconds_in(phase.name, participant.name, answers) for phase in study.phases) / 3600
     pay = study.pay
     amount = pay.flat + pay.per_hour * hours + pay.per_answer * len(asked) + pay.per_right * n_right
     return Wage(
-        participant=one.name, hours=hours, n_answers=len(asked), n_right=n_right, amount=round(amount, 2)
+        participant=participant.name,
+        hours=hours,
+        n_answers=len(asked),
+        n_right=n_right,
+        amount=round(amount, 2),
     )
 
 

@@ -27,19 +27,19 @@ class StudyAnswers:
 
     def of(self, participant: str) -> tuple[Response, ...]:
         """The responses of one participant."""
-        return tuple(one for one in self.responses if one.participant == participant)
+        return tuple(response for response in self.responses if response.participant == participant)
 
     def events_of(self, participant: str) -> tuple[Event, ...]:
         """What happened to one participant."""
-        return tuple(one for one in self.events if one.participant == participant)
+        return tuple(event for event in self.events if event.participant == participant)
 
     def of_files(self) -> "StudyAnswers":
         """Those of participants who answered in files, not on pages of a studio."""
-        names = {one.name for one in self.participants if one.recruited == "file"}
+        names = {participant.name for participant in self.participants if participant.recruited == "file"}
         return StudyAnswers(
-            participants=tuple(one for one in self.participants if one.name in names),
-            responses=tuple(one for one in self.responses if one.participant in names),
-            events=tuple(one for one in self.events if one.participant in names),
+            participants=tuple(participant for participant in self.participants if participant.name in names),
+            responses=tuple(response for response in self.responses if response.participant in names),
+            events=tuple(event for event in self.events if event.participant in names),
         )
 
 
@@ -82,18 +82,21 @@ def _odd(
 ) -> Iterator[str]:
     """Participants and trials that are there twice, and records of participants who are not there."""
     names, places = set[str](), set[tuple[str, int]]()
-    for line, one in enumerate(participants, 1):
-        if one.name in names:
-            yield f"{PARTICIPANTS_FILE}, line {line}: a second participant {one.name!r}; names must differ"
-        names.add(one.name)
+    for line, participant in enumerate(participants, 1):
+        if participant.name in names:
+            yield (
+                f"{PARTICIPANTS_FILE}, line {line}: a second participant {participant.name!r}; names "
+                "must differ"
+            )
+        names.add(participant.name)
     for line, response in enumerate(responses, 1):
         key = response.participant, response.trial.place
         if key in places:
             yield f"{RESPONSES_FILE}, line {line}: a second response of {key[0]} on trial {key[1]}; keep one"
         places.add(key)
     named = {
-        RESPONSES_FILE: [one.participant for one in responses],
-        EVENTS_FILE: [one.participant for one in events],
+        RESPONSES_FILE: [entry.participant for entry in responses],
+        EVENTS_FILE: [event.participant for event in events],
     }
     for file, people in named.items():
         for line, person in enumerate(people, 1):

@@ -77,7 +77,10 @@ def faults_of(
     known = [field.name for field in fields]
     unknown = [f"{name}: no field; expected {', '.join(known)}" for name in values if name not in known]
     options = {field.name: options_of(field, letters=letters, taxonomy=taxonomy) for field in fields}
-    faults = [*unknown, *(one for field in fields for one in _faults(field, values, options, shown=shown))]
+    faults = [
+        *unknown,
+        *(fault for field in fields for fault in _faults(field, values, options, shown=shown)),
+    ]
     label = label_in(fields, values)
     if taxonomy and label.kind and not faults:
         read = checked(label, words=shown.words, n_conditions=len(shown.conditions), taxonomy=taxonomy)

@@ -69,7 +69,7 @@ async def write_frames(
         UsageError: whole videos are sent.
         StoreError: a file cannot be written.
     """
-    found: dict[str, dict[str, tuple[Picture, ...]]] = {}
+    values: dict[str, dict[str, tuple[Picture, ...]]] = {}
     write_items(file, study)
     for condition in shown_conditions(file):
         named = frames_run(condition)
@@ -91,9 +91,9 @@ async def write_frames(
         for item_id, own_pictures in pictures.found.items():
             for picture, content in own_pictures:
                 write_into(file.folder, {picture.file: content})
-            found.setdefault(item_id, {})[condition] = tuple(one for one, _ in own_pictures)
-    frames = StudyFrames(items=dict(sorted(found.items())))
-    if found:
+            values.setdefault(item_id, {})[condition] = tuple(entry for entry, _ in own_pictures)
+    frames = StudyFrames(items=dict(sorted(values.items())))
+    if values:
         write_file(file.folder / FRAMES_FILE, rows_as_jsonl([frames]))
     return frames
 
@@ -117,13 +117,13 @@ def _sent(folder: Path, items: Sequence[str]) -> dict[str, list[str]]:
     """
     with RunStore(folder) as store:
         prompts = {t.item_id: t.prompt for t in store.trials() if t.repeat == 0 and t.prompt is not None}
-    found = {i: [one.digest for one in _images(prompts[i])] for i in items if i in prompts}
-    if absent := [i for i in items if not found.get(i)]:
+    values = {i: [image.digest for image in _images(prompts[i])] for i in items if i in prompts}
+    if absent := [i for i in items if not values.get(i)]:
         raise DataError(
             f"{folder} was sent no pictures of {len(absent)} drawn items: {some(absent, most=_MOST_IDS)}; "
             "draw of items that it was sent pictures of"
         )
-    return found
+    return values
 
 
 def _images(prompt: Prompt) -> list[ImagePart]:
@@ -150,7 +150,7 @@ class _Pictures:
             images = _images(subject.prompt(view))
         except ItemFailedError as error:
             raise DataError(f"pictures of {item_id!r} cannot be made: {error.failed.message}") from error
-        digests, times_s = [one.digest for one in images], subject.times_s(view)
+        digests, times_s = [image.digest for image in images], subject.times_s(view)
         if self.sent and digests != self.sent[item_id]:
             raise DataError(
                 f"the pictures of {item_id!r} cannot be made again as {self.source} was sent them (SHA-256): "
@@ -159,13 +159,13 @@ class _Pictures:
         self.found[item_id] = [
             (
                 Picture(
-                    digest=one.digest,
-                    times_s=tuple(times_s[i] for i in one.frames),
-                    media_type=one.media_type,
+                    digest=image.digest,
+                    times_s=tuple(times_s[i] for i in image.frames),
+                    media_type=image.media_type,
                 ),
-                subject.context.image(one.digest),
+                subject.context.image(image.digest),
             )
-            for one in images
+            for image in images
         ]
 
 

@@ -52,9 +52,9 @@ def export_jspsych(folder: DrawnFolder, out: Path) -> tuple[Path, ...]:
     Raises:
         UsageError: the study needs something that only the studio has: the message has all of it.
     """
-    if found := tuple(_unfit(folder.study)):
+    if jspsych := tuple(_unfit(folder.study)):
         raise UsageError(
-            f"{folder.file.path} cannot be a folder for jsPsych:" + "".join(f"\n  {one}" for one in found)
+            f"{folder.file.path} cannot be a folder for jsPsych:" + "".join(f"\n  {name}" for name in jspsych)
         )
     own_folder(out, ".vidence-jspsych")
     players = resources.files("vidence.study").joinpath("players")
@@ -124,12 +124,12 @@ def _trial(folder: DrawnFolder, trial: PlannedTrial) -> dict[str, object]:
     item = folder.items[trial.item_id]
     order = trial.choice_order or tuple(range(len(item.choices)))
     is_told = trial.kind == "practice" and folder.study.practice.tells and item.answer
-    told: dict[str, str] = {}
+    values: dict[str, str] = {}
     if is_told and item.choices:
         right = ord(item.answer) - ord("A")
-        told = {"told": chr(ord("A") + order.index(right)), "tells": item.choices[right]}
+        values = {"told": chr(ord("A") + order.index(right)), "tells": item.choices[right]}
     elif is_told:
-        told = {"told": item.answer, "tells": item.answer}
+        values = {"told": item.answer, "tells": item.answer}
     return {
         "place": trial.place,
         "phase": trial.phase,
@@ -139,7 +139,7 @@ def _trial(folder: DrawnFolder, trial: PlannedTrial) -> dict[str, object]:
         "dots": f"{DOTS_FOLDER}/{dots_file(Path(), trial.item_id, folder.items).name}"
         if trial.condition == "dots"
         else "",
-        **told,
+        **values,
     }
 
 
@@ -176,7 +176,7 @@ def read_jspsych(folder: DrawnFolder, paths: Sequence[Path]) -> StudyAnswers:
     faults: list[str] = []
     rows: dict[tuple[int, str, int | None], tuple[str, _Row]] = {}
     responses: dict[tuple[int, int], Response] = {}
-    for where, row in (found for path in paths for found in _rows(path)):
+    for where, row in (pair for path in paths for pair in _rows(path)):
         first, same = rows.setdefault((row.slot, row.what, row.place), (where, row))
         read = _read(folder, row)
         if isinstance(read, Response) and same != row:
@@ -193,7 +193,7 @@ def read_jspsych(folder: DrawnFolder, paths: Sequence[Path]) -> StudyAnswers:
     slots = sorted({row.slot for row in kept})
     return StudyAnswers(
         participants=tuple(_person(slot, [row for row in kept if row.slot == slot]) for slot in slots),
-        responses=tuple(one for _, one in sorted(responses.items())),
+        responses=tuple(response for _, response in sorted(responses.items())),
         events=tuple(event for row in kept for event in _events(row)),
     )
 
@@ -222,7 +222,7 @@ def _read(folder: DrawnFolder, row: _Row) -> Response | str:
         return f"slot {row.slot}, {row.what!r}; expected slots 1 to {study.n_people} and {', '.join(_ROWS)}"
     if row.what != "answered":
         return ""
-    trial = next((one for one in folder.trials(row.slot - 1) if one.place == row.place), None)
+    trial = next((entry for entry in folder.trials(row.slot - 1) if entry.place == row.place), None)
     if trial is None:
         return f"place {row.place} is none of slot {row.slot}"
     try:
@@ -271,7 +271,7 @@ def _events(row: _Row) -> Iterator[Event]:
     """What a row says of what happened."""
     name, at = name_of(row.slot - 1), row.at
     kinds = {"consent": "consented", "calibrated": "calibrated"} | {
-        one: one for one in ("answered", "finished")
+        word: word for word in ("answered", "finished")
     }
     if row.what in kinds:
         yield Event(participant=name, at=at, kind=kinds[row.what], place=row.place)

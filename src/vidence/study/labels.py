@@ -94,7 +94,7 @@ def error_labels(file: StudyFile, responses: Iterable[Response]) -> tuple[Label,
         DataError: a response is no label of the taxonomy, or of a reply that was not drawn.
     """
     study, packet, taxonomy = file.study, read_packet(file.folder), _taxonomy(file.folder)
-    shown, reply_of = packet.shown(), packet.key.reply_of()
+    values, reply_of = packet.shown(), packet.key.reply_of()
     row_of = {(drawn.run, drawn.item_id): row for row, drawn in reply_of.items()}
     labels, faults = [], []
     for response in responses:
@@ -106,7 +106,7 @@ def error_labels(file: StudyFile, responses: Iterable[Response]) -> tuple[Label,
             faults.append(f"{response.participant}, trial {trial.place}: its reply was not drawn")
             continue
         label = label_of(
-            given, shown[row], reply_of[row], labeller=response.participant, by="person", taxonomy=taxonomy
+            given, values[row], reply_of[row], labeller=response.participant, by="person", taxonomy=taxonomy
         )
         if isinstance(label, str):
             faults.append(f"{response.participant}, trial {trial.place}: {label}")
@@ -202,10 +202,10 @@ class Rated:
             ratings.setdefault(unit, {})[response.participant] = value
         return ratings
 
-    def coded(self, said: Said) -> tuple[Ratings, Measurement]:
+    def coded(self, values: Said) -> tuple[Ratings, Measurement]:
         """The same as numbers, and how they are measured: scales have an order, options none."""
         code = {value: float(place) for place, value in enumerate(self.options)}
-        ratings = {unit: {who: code[value] for who, value in own.items()} for unit, own in said.items()}
+        ratings = {unit: {who: code[value] for who, value in own.items()} for unit, own in values.items()}
         return ratings, "ordinal" if self.field.kind == "scale" else "nominal"
 
 

@@ -49,8 +49,8 @@ def _of_phases(file: StudyFile) -> Iterator[str]:
         yield "there is no phase; add a table [[phases]] with a name and a condition"
     yield from _of_names([phase.name for phase in phases], "phases")
     for place, phase in enumerate(phases):
-        said = (*_of_condition(file, phase), *_of_opening(file.study, phase, place))
-        yield from (f"phase {phase.name!r}: {what}" for what in (*said, *_of_shows(file.study, phase)))
+        messages = (*_of_condition(file, phase), *_of_opening(file.study, phase, place))
+        yield from (f"phase {phase.name!r}: {what}" for what in (*messages, *_of_shows(file.study, phase)))
     if phases and phases[0].items == "wrong":
         yield (
             f"phase {phases[0].name!r} can never open: items is 'wrong', and no phase is before it; put one "
@@ -113,8 +113,8 @@ def _of_form(study: Study) -> Iterator[str]:
     yield from _of_names([field.name for field in study.form], "fields")
     for place, field in enumerate(study.form):
         rule = _RULES.get(field.kind, _of_plain)
-        said = (*rule(field, study), *_of_needs(field, study.form[:place]))
-        yield from (f"field {field.name!r}: {what}" for what in said)
+        form = (*rule(field, study), *_of_needs(field, study.form[:place]))
+        yield from (f"field {field.name!r}: {what}" for what in form)
 
 
 def _of_plain(field: Field, _: Study) -> Iterator[str]:
@@ -163,7 +163,7 @@ def _of_needs(field: Field, before: Sequence[Field]) -> Iterator[str]:
     if not field.needs:
         return
     name, equals, value = field.needs.partition("=")
-    other = next((one for one in before if one.name == name), None)
+    other = next((entry for entry in before if entry.name == name), None)
     if not equals or other is None:
         yield f"it needs {field.needs!r}; expected NAME=VALUE with a field before it"
     elif (known := options_of(other)) and value not in known:
@@ -255,27 +255,27 @@ def misfits(file: StudyFile, items: Iterable[Item], asked: Sequence[str]) -> tup
         asked: the ids of those that are data.
     """
     study, known = file.study, {item.item_id: item for item in items}
-    found = []
+    misfits = []
     own = [known[i] for i in dict.fromkeys(asked)]
     bare = [item.item_id for item in own if not item.media]
     for phase in study.phases:
         if bare and phase.condition != "none":
-            found.append(
+            misfits.append(
                 f"phase {phase.name!r} shows media under {phase.condition!r}, and these items have none: "
                 f"{some(bare, most=_MOST_IDS)}; leave them out with where, or set its condition to 'none'"
             )
     spans = [field.name for field in study.form if field.kind == "span"]
     still = [item.item_id for item in own if all(medium.kind != "video" for medium in item.media)]
     if spans and still:
-        found.append(
+        misfits.append(
             f"the field {spans[0]!r} asks for times of a video, and these items have none: "
             f"{some(still, most=_MOST_IDS)}; leave them out with where"
         )
     hidden = [item.item_id for item in own if not item.answer]
     needing = [phase.name for phase in study.phases if phase.items == "wrong"]
     if hidden and needing:
-        found.append(
+        misfits.append(
             f"phase {needing[0]!r} asks again what was wrong, and the answers to these items are hidden: "
             f"{some(hidden, most=_MOST_IDS)}; leave the phase out, or draw items with answers"
         )
-    return tuple(found)
+    return tuple(misfits)

@@ -119,8 +119,8 @@ class Course:
             return Consent()
         if self.study.calibrates and not self._at("calibrated"):
             return Calibration()
-        practice = [one for one in self.trials if one.kind == "practice"]
-        if open_now := [one for one in practice if self._is_open(one, now)]:
+        practice = [trial for trial in self.trials if trial.kind == "practice"]
+        if open_now := [trial for trial in practice if self._is_open(trial, now)]:
             return self._trial(open_now[0], practice, now)
         for phase in self.study.phases:
             own = self.of_phase(phase)
@@ -145,15 +145,15 @@ class Course:
             if opens_at > now:
                 return Waiting(phase=phase, until=opens_at)
             return Begin(phase=phase, n_trials=len(own))
-        wanted = next((one for one in own if one.place == place), None)
+        wanted = next((trial for trial in own if trial.place == place), None)
         if wanted is not None and phase.may_change and not self._is_late(wanted, now):
             return self._trial(wanted, own, now)
-        left = [one for one in own if self._is_open(one, now)]
+        left = [trial for trial in own if self._is_open(trial, now)]
         if left:
             return self._trial(left[0], own, now)
         return Review(
             phase=phase,
-            places=tuple(one.place for one in own),
+            places=tuple(trial.place for trial in own),
             seconds_left=_left(self._phase_end(phase), now),
         )
 
@@ -161,7 +161,7 @@ class Course:
         phase = self.study.phase(planned.phase)
         is_timed = planned.kind != "practice"
         ends = [self._trial_end(planned), self._phase_end(phase) if is_timed else None]
-        seconds = [one for end in ends if (one := _left(end, now)) is not None]
+        seconds = [left for end in ends if (left := _left(end, now)) is not None]
         return Trial(
             planned=planned,
             fields_open=tuple(field.name for field in self._fields_open(planned)),
@@ -187,7 +187,7 @@ class Course:
 
     def of_phase(self, phase: Phase) -> tuple[PlannedTrial, ...]:
         """The trials of a phase; practice is before all phases."""
-        return tuple(one for one in self.trials if one.phase == phase.name and one.kind != "practice")
+        return tuple(trial for trial in self.trials if trial.phase == phase.name and trial.kind != "practice")
 
     def phase_ended(self, phase: Phase, now: datetime) -> datetime | None:
         """When a phase ended; None where it has not begun or goes on.
@@ -199,8 +199,8 @@ class Course:
             return None
         ends = [self._at("phase-ended", note=phase.name), self._phase_end(phase)]
         own = self.of_phase(phase)
-        if not phase.may_change and own and not any(self._is_open(one, now) for one in own):
-            ends.append(max(self._closed_at(one) or now for one in own))
+        if not phase.may_change and own and not any(self._is_open(trial, now) for trial in own):
+            ends.append(max(self._closed_at(trial) or now for trial in own))
         over = [end for end in ends if end is not None and end <= now]
         return min(over) if over else None
 
@@ -209,8 +209,11 @@ class Course:
         return None if began is None or phase.limit_s is None else began + timedelta(seconds=phase.limit_s)
 
     def _trial_end(self, planned: PlannedTrial) -> datetime | None:
-        limit_s, shown = self.study.phase(planned.phase).trial_limit_s, self._at("shown", place=planned.place)
-        return None if limit_s is None or shown is None else shown + timedelta(seconds=limit_s)
+        limit_s, moment = (
+            self.study.phase(planned.phase).trial_limit_s,
+            self._at("shown", place=planned.place),
+        )
+        return None if limit_s is None or moment is None else moment + timedelta(seconds=limit_s)
 
     def _closed_at(self, planned: PlannedTrial) -> datetime | None:
         answered = self._answered_at(planned)
@@ -256,7 +259,7 @@ class Course:
         if ended := self._ended():
             words = {"finished": "you have finished it", "withdrawn": "you have withdrawn from it"}
             raise UsageError(f"the study is over for you: {words.get(ended.state, 'you have declined it')}")
-        planned = next((one for one in self.trials if one.place == place), None)
+        planned = next((trial for trial in self.trials if trial.place == place), None)
         if planned is None or not self._at("consented"):
             raise UsageError("this trial is not one of yours; go back to the page of the study")
         self._check_open(planned, now)
@@ -267,7 +270,7 @@ class Course:
                 raise UsageError(f"{name} was sent as {held.get(name)!r} and cannot be changed any more")
         self._check_values(act, values, planned)
         if act == "freeze":
-            freezing = [one.name for one in self._fields_open(planned, values) if one.is_frozen]
+            freezing = [entry.name for entry in self._fields_open(planned, values) if entry.is_frozen]
             if field not in freezing or field not in values:
                 raise UsageError(f"{field} cannot be sent now; fill it in first")
 
@@ -279,7 +282,7 @@ class Course:
             raise UsageError("this trial is answered, and answers cannot be changed here")
         if planned.kind != "practice":
             later = self.study.phases[self.study.phases.index(phase) + 1 :]
-            is_past = any(self._at("phase-began", note=one.name) for one in later)
+            is_past = any(self._at("phase-began", note=entry.name) for entry in later)
             ended_at, end = self._at("phase-ended", note=phase.name), self._phase_end(phase)
             if is_past or ended_at is not None or (end is not None and end + grace < now):
                 raise UsageError("this part of the study has ended; its answers are as they were at its end")
@@ -298,9 +301,9 @@ class Course:
     def _reached(self, planned: PlannedTrial, values: Mapping[str, str]) -> list[Field]:
         """The fields up to the first that is still to be frozen, also those that are not asked."""
         frozen, reached = self._frozen(planned), list[Field]()
-        for one in self.study.fields_of(self.study.phase(planned.phase)):
-            reached.append(one)
-            if one.is_frozen and one.name not in frozen and is_asked(one, values):
+        for entry in self.study.fields_of(self.study.phase(planned.phase)):
+            reached.append(entry)
+            if entry.is_frozen and entry.name not in frozen and is_asked(entry, values):
                 break
         return reached
 
@@ -308,12 +311,12 @@ class Course:
         """The fields that can be filled in."""
         values, frozen = self._values(planned) if values is None else values, self._frozen(planned)
         reached = self._reached(planned, values)
-        return [one for one in reached if one.name not in frozen and is_asked(one, values)]
+        return [entry for entry in reached if entry.name not in frozen and is_asked(entry, values)]
 
     def _check_values(self, act: Act, values: Mapping[str, str], planned: PlannedTrial) -> None:
         fields, n_choices = self._reached(planned, values), self.n_choices.get(planned.item_id, 0)
         if act != "submit":
-            fields = [msgspec.structs.replace(one, is_optional=True) for one in fields]
+            fields = [msgspec.structs.replace(entry, is_optional=True) for entry in fields]
         faults = faults_of(
             fields,
             values,

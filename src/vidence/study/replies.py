@@ -56,16 +56,19 @@ class ShownTrial(Record, omit_defaults=True):
     @property
     def parts(self) -> tuple[tuple[str, str], ...]:
         """All that stands before the form but the choices: a title and words each."""
-        conditions = "\n".join(f"{i}. {one}" for i, one in enumerate(self.conditions, 1))
+        conditions = "\n".join(f"{i}. {condition}" for i, condition in enumerate(self.conditions, 1))
         parts = [("Question", self.question), ("Its conditions", conditions)]
         titles = ("First reply", "Second reply") if len(self.replies) > 1 else ("The reply",)
-        for title, one in zip(titles, self.replies, strict=False):
-            parts += [(f"{title}: reasoning", one.reasoning), (title, one.reply or one.outcome)]
+        for title, reply in zip(titles, self.replies, strict=False):
+            parts += [(f"{title}: reasoning", reply.reasoning), (title, reply.reply or reply.outcome)]
         parts += [
             ("The right answer", self.reference),
             ("Why it is right", self.rationale),
             ("What one has to know", "\n".join(self.knowledge)),
-            ("Evidence", "\n".join(f"e{i}: {_evidence(one)}" for i, one in enumerate(self.evidence, 1))),
+            (
+                "Evidence",
+                "\n".join(f"e{i}: {_evidence(evidence)}" for i, evidence in enumerate(self.evidence, 1)),
+            ),
             ("Label", self.label),
         ]
         return tuple((title, words) for title, words in parts if words)
@@ -74,7 +77,7 @@ class ShownTrial(Record, omit_defaults=True):
 def _evidence(piece: Evidence) -> str:
     has_times = piece.start_s is not None and piece.end_s is not None
     span = f"{piece.start_s:g} to {piece.end_s:g} s" if has_times else ""
-    frames = ", ".join(f"frame {one}" for one in piece.frames)
+    frames = ", ".join(f"frame {frame}" for frame in piece.frames)
     return ": ".join(filter(None, (span, piece.note))) or frames or "no time"
 
 
@@ -188,8 +191,8 @@ def _pairs(packet: Packet) -> Iterator[Stimulus]:
 
 def lines_of(packet: Packet) -> dict[tuple[str, str], PacketLine]:
     """The rows of a packet by run and question."""
-    shown = packet.shown()
-    return {(reply.run, reply.item_id): shown[row] for row, reply in packet.key.reply_of().items()}
+    values = packet.shown()
+    return {(reply.run, reply.item_id): values[row] for row, reply in packet.key.reply_of().items()}
 
 
 def shown_trial(

@@ -65,12 +65,20 @@ class StudyOutcome:
     @property
     def kept(self) -> tuple[Participant, ...]:
         """The people who count: who finished, and fell under no rule of exclusion."""
-        return tuple(one for one in self.answers.participants if one.state == "finished" and not one.excluded)
+        return tuple(
+            participant
+            for participant in self.answers.participants
+            if participant.state == "finished" and not participant.excluded
+        )
 
     @property
     def excluded(self) -> tuple[Participant, ...]:
         """Who finished, and was left out by a rule."""
-        return tuple(one for one in self.answers.participants if one.state == "finished" and one.excluded)
+        return tuple(
+            participant
+            for participant in self.answers.participants
+            if participant.state == "finished" and participant.excluded
+        )
 
     @property
     def phases(self) -> tuple[Phase, ...]:
@@ -80,16 +88,20 @@ class StudyOutcome:
     @property
     def data(self) -> list[Response]:
         """The trials that people who count were shown, without those of practice and catch trials."""
-        kept = {one.name for one in self.kept}
+        kept = {participant.name for participant in self.kept}
         return [r for r in self.answers.responses if r.participant in kept and r.trial.kind == "asked"]
 
     def given(self, phase: str) -> list[Response]:
         """The trials of a phase, among them, in which something was filled in."""
-        return [one for one in self.data if one.trial.phase == phase and any(one.values.values())]
+        return [
+            response
+            for response in self.data
+            if response.trial.phase == phase and any(response.values.values())
+        ]
 
     def timed(self, phase: str) -> list[Response]:
         """Those of them that were handed in by a clock: sheets have none, and drafts were not handed in."""
-        return [one for one in self.given(phase) if one.answered_at and one.seconds]
+        return [response for response in self.given(phase) if response.answered_at and response.seconds]
 
 
 def open_study(folder: Path, *, models: Sequence[Path] = ()) -> StudyOutcome:
@@ -121,16 +133,16 @@ def open_study(folder: Path, *, models: Sequence[Path] = ()) -> StudyOutcome:
 
 def _runs_of(folder: Path, phases: Sequence[Phase]) -> dict[str, Run]:
     """The run folders of people in a folder, those of a phase as one run."""
-    found = {phase_of(one) for one in folder.glob("*") if (one / PLAN_FILE).exists()}
+    names = {phase_of(path) for path in folder.glob("*") if (path / PLAN_FILE).exists()}
     known = {phase.name: f"*-{phase.name}" for phase in phases}
-    if len(phases) == 1 and found <= {""}:
-        known, found = {phases[0].name: "*"}, {phases[0].name} if found else set()
-    if unknown := sorted(found - set(known)):
+    if len(phases) == 1 and names <= {""}:
+        known, names = {phases[0].name: "*"}, {phases[0].name} if names else set()
+    if unknown := sorted(names - set(known)):
         raise UsageError(
             f"{folder} has run folders of the phase {unknown[0]!r}; expected {', '.join(known)}: "
             f"`vidence study close {folder.parent}` writes them again"
         )
-    return {name: load_run(folder / pattern) for name, pattern in known.items() if name in found}
+    return {name: load_run(folder / pattern) for name, pattern in known.items() if name in names}
 
 
 def _joined(first: Mapping[str, Run], second: Mapping[str, Run]) -> dict[str, Run]:
@@ -157,29 +169,29 @@ class StudyReport:
         return tuple(table for section in self.sections for table in section.tables)
 
 
-def report_of(found: StudyOutcome, *, draws: Draws, with_published: bool = False) -> StudyReport:
+def report_of(outcome: StudyOutcome, *, draws: Draws, with_published: bool = False) -> StudyReport:
     """Everything that a study says.
 
     Args:
-        found: the study.
+        outcome: the study.
         draws: the level of intervals, and where draws come from.
         with_published: whether people and models are set beside the rows that papers print.
 
     Raises:
         UsageError: a model that was asked other questions; printed rows where none fits.
     """
-    data = counted(found.kept, found.data)
+    data = counted(outcome.kept, outcome.data)
     parts: dict[str, Sequence[Table | None]] = {
-        "People": [participants_table(found)],
-        "Scores": [scores_table(found, draws=draws), people_table(found)] if found.runs else [],
-        "Exclusions": [exclusions_table(found, draws=draws)],
-        "Changes between phases": [changes_table(found, draws=draws)],
-        "Beside models": [models_table(found, draws=draws)],
-        "Time": [time_table(found)],
+        "People": [participants_table(outcome)],
+        "Scores": [scores_table(outcome, draws=draws), people_table(outcome)] if outcome.runs else [],
+        "Exclusions": [exclusions_table(outcome, draws=draws)],
+        "Changes between phases": [changes_table(outcome, draws=draws)],
+        "Beside models": [models_table(outcome, draws=draws)],
+        "Time": [time_table(outcome)],
         "Labels, ratings, agreement": label_sections(
-            found.file, data, answers=dict(_answers(found)), items=found.items, draws=draws
+            outcome.file, data, answers=dict(_answers(outcome)), items=outcome.items, draws=draws
         ),
-        "Pay": [pay_table(found)],
+        "Pay": [pay_table(outcome)],
     }
     sections = [
         Section(title=title, tables=there)
@@ -188,50 +200,55 @@ def report_of(found: StudyOutcome, *, draws: Draws, with_published: bool = False
     ]
     if with_published:
         runs = [
-            replace(run, plan=msgspec.structs.replace(run.plan, name=_row_name(found, name)))
-            for name, run in found.runs.items()
+            replace(run, plan=msgspec.structs.replace(run.plan, name=_row_name(outcome, name)))
+            for name, run in outcome.runs.items()
         ]
         people = {run.folder for run in runs}
-        whole = [*runs, *found.models]
+        whole = [*runs, *outcome.models]
         sections += paper_sections(whole, draws=draws, with_published=True, people=people)
-    return StudyReport(sentences=tuple(_sentences(found)), sections=tuple(sections))
+    return StudyReport(sentences=tuple(_sentences(outcome)), sections=tuple(sections))
 
 
-def _row_name(found: StudyOutcome, phase: str) -> str:
-    return "people" if len(found.runs) == 1 else f"people, {_title(found.file.study.phase(phase))}"
+def _row_name(outcome: StudyOutcome, phase: str) -> str:
+    return "people" if len(outcome.runs) == 1 else f"people, {_title(outcome.file.study.phase(phase))}"
 
 
 def _title(phase: Phase) -> str:
     return phase.title or phase.name
 
 
-def _sentences(found: StudyOutcome) -> Iterator[str]:
-    n, states = len(found.kept), Counter[str](one.state for one in found.answers.participants)
+def _sentences(outcome: StudyOutcome) -> Iterator[str]:
+    n, states = (
+        len(outcome.kept),
+        Counter[str](participant.state for participant in outcome.answers.participants),
+    )
     began = sum(states[state] for state in ("begun", "finished", "withdrawn"))
     yield (
         f"{began} began, {states['finished']} finished, {states['withdrawn']} withdrew, "
-        f"{len(found.excluded)} excluded: {n} {'person counts' if n == 1 else 'people count'}."
+        f"{len(outcome.excluded)} excluded: {n} {'person counts' if n == 1 else 'people count'}."
     )
     if n == 1:
         yield "One person: intervals are by videos alone, and speak of no other people."
     elif n == 2:
         yield "Two people: intervals are as wide as two people leave open, which is nearly everything."
-    elif n and found.runs:
+    elif n and outcome.runs:
         yield "Intervals take people and videos as crossed: they speak of other people and other videos."
     without = [
-        one.name for one in found.kept if not any(one.name in run.people for run in found.runs.values())
+        participant.name
+        for participant in outcome.kept
+        if not any(participant.name in run.people for run in outcome.runs.values())
     ]
-    if without and found.runs:
+    if without and outcome.runs:
         yield f"No answers of {', '.join(without)} are in any score."
 
 
-def participants_table(found: StudyOutcome) -> Table:
+def participants_table(outcome: StudyOutcome) -> Table:
     """How many people reached which state, and the rules that left some out."""
-    states = Counter[str](one.state for one in found.answers.participants)
-    rules = Counter(rule for one in found.excluded for rule in one.excluded)
+    states = Counter[str](participant.state for participant in outcome.answers.participants)
+    rules = Counter(rule for participant in outcome.excluded for rule in participant.excluded)
     rows = [(state, state, states[state]) for state in _STATES if states[state]]
     rows += [(f"rule:{rule}", f"excluded: {rule}", n) for rule, n in rules.items()]
-    rows.append(("kept", "in the scores", len(found.kept)))
+    rows.append(("kept", "in the scores", len(outcome.kept)))
     return tabulate(
         "participants",
         "Participants",
@@ -245,11 +262,11 @@ def participants_table(found: StudyOutcome) -> Table:
 # --------------------------------------------------------------------------- scores
 
 
-def _parts(found: StudyOutcome) -> Iterator[RowSpec[tuple[Phase, Sequence[Row]]]]:
+def _parts(outcome: StudyOutcome) -> Iterator[RowSpec[tuple[Phase, Sequence[Row]]]]:
     """The answers of each phase, then those to each value of the tag that was drawn by."""
-    tag = found.file.study.draw.by
-    for phase in found.phases:
-        rows = found.runs[phase.name].rows
+    tag = outcome.file.study.draw.by
+    for phase in outcome.phases:
+        rows = outcome.runs[phase.name].rows
         yield RowSpec(f"{phase.name}:all", _title(phase), (phase, rows))
         for value in sorted({row.item.tags[tag] for row in rows if tag in row.item.tags}):
             some = [row for row in rows if row.item.tags.get(tag) == value]
@@ -261,14 +278,14 @@ def _marks(rows: Sequence[Row]) -> list[float]:
     return [row.correct for row in rows if row.correct is not None]
 
 
-def scores_table(found: StudyOutcome, *, draws: Draws) -> Table:
+def scores_table(outcome: StudyOutcome, *, draws: Draws) -> Table:
     """The accuracy of the people who count, by phase, condition and stratum."""
-    waiting = sum(len(run.rows) - len(_marks(run.rows)) for run in found.runs.values())
+    waiting = sum(len(run.rows) - len(_marks(run.rows)) for run in outcome.runs.values())
     return tabulate(
         "study-scores",
         "Accuracy by phase",
         label="phase",
-        rows=_parts(found),
+        rows=_parts(outcome),
         measures=(
             words("condition", lambda part: part[0].condition),
             count("right", lambda part: _whole(sum(_marks(part[1])))),
@@ -289,14 +306,14 @@ def _whole(total: float) -> int | float:
     return int(total) if total == int(total) else total
 
 
-def people_table(found: StudyOutcome) -> Table:
+def people_table(outcome: StudyOutcome) -> Table:
     """What each person got right in each phase; those who were left out stand below."""
-    excluded = {one.name for one in found.excluded}
-    names = sorted({name for run in found.with_excluded.values() for name in run.people})
+    excluded = {participant.name for participant in outcome.excluded}
+    names = sorted({name for run in outcome.with_excluded.values() for name in run.people})
 
     def of(phase: str) -> Callable[[str], Cell]:
         def cell(name: str) -> Cell:
-            marks = _marks([row for row in found.with_excluded[phase].rows if row.person == name])
+            marks = _marks([row for row in outcome.with_excluded[phase].rows if row.person == name])
             if not marks:
                 return Cell()
             return Cell(value=float(np.mean(marks)), detail=f"{_whole(sum(marks))} of {len(marks)}")
@@ -311,30 +328,30 @@ def people_table(found: StudyOutcome) -> Table:
             RowSpec(name, name, name, detail="excluded" if name in excluded else "")
             for name in sorted(names, key=lambda name: (name in excluded, name))
         ],
-        measures=[share(phase.name, of(phase.name), _title(phase)) for phase in found.phases],
+        measures=[share(phase.name, of(phase.name), _title(phase)) for phase in outcome.phases],
     )
 
 
-def exclusions_table(found: StudyOutcome, *, draws: Draws) -> Table | None:
+def exclusions_table(outcome: StudyOutcome, *, draws: Draws) -> Table | None:
     """The score of each phase without and with the people who were left out; None where there are none."""
-    if not any(set(run.people) - set(found.runs[name].people) for name, run in _both(found)):
+    if not any(set(run.people) - set(outcome.runs[name].people) for name, run in _both(outcome)):
         return None
     return tabulate(
         "study-exclusions",
         "Without and with those who were excluded",
         label="phase",
-        rows=[RowSpec(name, _title(found.file.study.phase(name)), name) for name, _ in _both(found)],
+        rows=[RowSpec(name, _title(outcome.file.study.phase(name)), name) for name, _ in _both(outcome)],
         measures=(
-            share("without", lambda name: Aggregate.of(found.runs[name].rows).estimate(draws)),
-            share("with", lambda name: Aggregate.of(found.with_excluded[name].rows).estimate(draws)),
-            count("people", lambda name: len(found.runs[name].people), "people without"),
-            count("all", lambda name: len(found.with_excluded[name].people), "people with"),
+            share("without", lambda name: Aggregate.of(outcome.runs[name].rows).estimate(draws)),
+            share("with", lambda name: Aggregate.of(outcome.with_excluded[name].rows).estimate(draws)),
+            count("people", lambda name: len(outcome.runs[name].people), "people without"),
+            count("all", lambda name: len(outcome.with_excluded[name].people), "people with"),
         ),
     )
 
 
-def _both(found: StudyOutcome) -> list[tuple[str, Run]]:
-    return [(name, run) for name, run in found.with_excluded.items() if name in found.runs]
+def _both(outcome: StudyOutcome) -> list[tuple[str, Run]]:
+    return [(name, run) for name, run in outcome.with_excluded.items() if name in outcome.runs]
 
 
 # --------------------------------------------------------------------------- differences
@@ -364,9 +381,9 @@ class _Paired:
         }
         if not pairs:
             return None
-        found, p_value = answers_difference(pairs, items, level=level)
+        estimate, p_value = answers_difference(pairs, items, level=level)
         marks = tuple(pairs.values())
-        return cls(key=key, label=label, marks=marks, difference=found, p_value=p_value, model=model)
+        return cls(key=key, label=label, marks=marks, difference=estimate, p_value=p_value, model=model)
 
     def n(self, before: bool, after: bool) -> int:
         """How many answers were wholly right, or not, before and after."""
@@ -378,15 +395,15 @@ class _Paired:
         return float(first), float(second)
 
 
-def changes_table(found: StudyOutcome, *, draws: Draws) -> Table | None:
+def changes_table(outcome: StudyOutcome, *, draws: Draws) -> Table | None:
     """What the same people got right in a phase and in the next; None where no phase asks anything again."""
     rows = [
         RowSpec(about.key, about.label, about)
-        for a, b in pairwise(found.phases)
+        for a, b in pairwise(outcome.phases)
         if (
             about := _Paired.of(
-                found.runs[a.name],
-                found.runs[b.name],
+                outcome.runs[a.name],
+                outcome.runs[b.name],
                 key=f"{a.name}:{b.name}",
                 label=f"{_title(a)} to {_title(b)}",
                 level=draws.level,
@@ -413,39 +430,42 @@ def changes_table(found: StudyOutcome, *, draws: Draws) -> Table | None:
     )
 
 
-def models_table(found: StudyOutcome, *, draws: Draws) -> Table | None:
+def models_table(outcome: StudyOutcome, *, draws: Draws) -> Table | None:
     """People less each model, on the items that both answered; None without models.
 
     Raises:
         UsageError: a model that was put no question of the study.
     """
     rows = list[_Paired]()
-    for place, model in enumerate(found.models):
-        for phase in found.phases:
-            name, label = phase.name, _row_name(found, phase.name)
+    for place, model in enumerate(outcome.models):
+        for phase in outcome.phases:
+            name, label = phase.name, _row_name(outcome, phase.name)
             key, called = f"{name}:{place}", label_of(model.plan)
-            about = _Paired.of(model, found.runs[name], key=key, label=label, model=called, level=draws.level)
+            about = _Paired.of(
+                model, outcome.runs[name], key=key, label=label, model=called, level=draws.level
+            )
             if about is None:
                 raise UsageError(
-                    f"{model.folder} shares no question with the phase {phase.name!r} of {found.file.path}; "
-                    f"put the model through its items: vidence run --study {found.file.path} --model ..."
+                    f"{model.folder} shares no question with the phase {phase.name!r} of "
+                    f"{outcome.file.path}; "
+                    f"put the model through its items: vidence run --study {outcome.file.path} --model ..."
                 )
             rows.append(about)
     if not rows:
         return None
-    adjusted = dict(zip((one.key for one in rows), holm([one.p_value for one in rows]), strict=True))
+    adjusted = dict(zip((row.key for row in rows), holm([row.p_value for row in rows]), strict=True))
     return tabulate(
         "study-models",
         "People and models on the same items",
         label="people",
-        rows=[RowSpec(one.key, one.label, one) for one in rows],
+        rows=[RowSpec(row.key, row.label, row) for row in rows],
         measures=(
-            words("model", lambda one: one.model),
-            count("answers", lambda one: len(one.marks)),
-            share("people", lambda one: one.means()[1]),
-            share("score", lambda one: one.means()[0], "model's score"),
-            difference("difference", lambda one: one.difference),
-            p_value("p", lambda one: adjusted[one.key], "p (Holm)"),
+            words("model", lambda paired: paired.model),
+            count("answers", lambda paired: len(paired.marks)),
+            share("people", lambda paired: paired.means()[1]),
+            share("score", lambda paired: paired.means()[0], "model's score"),
+            difference("difference", lambda paired: paired.difference),
+            p_value("p", lambda paired: adjusted[paired.key], "p (Holm)"),
         ),
         notes=("The difference is people less model; each answer counts once, for both.",),
     )
@@ -454,18 +474,20 @@ def models_table(found: StudyOutcome, *, draws: Draws) -> Table | None:
 # --------------------------------------------------------------------------- time, agreement, pay
 
 
-def time_table(found: StudyOutcome) -> Table | None:
+def time_table(outcome: StudyOutcome) -> Table | None:
     """How long answers took, and how often media were played; None where no clock ran, as on sheets."""
     rows = [
         RowSpec(phase.name, _title(phase), phase.name)
-        for phase in found.file.study.phases
-        if found.timed(phase.name)
+        for phase in outcome.file.study.phases
+        if outcome.timed(phase.name)
     ]
     if not rows:
         return None
 
     def failed(phase: str) -> int:
-        return sum(found.file.study.failed(one) for one in found.data if one.trial.phase == phase)
+        return sum(
+            outcome.file.study.failed(response) for response in outcome.data if response.trial.phase == phase
+        )
 
     return tabulate(
         "study-time",
@@ -473,14 +495,18 @@ def time_table(found: StudyOutcome) -> Table | None:
         label="phase",
         rows=rows,
         measures=(
-            count("answers", lambda name: len(found.timed(name))),
+            count("answers", lambda name: len(outcome.timed(name))),
             number(
-                "seconds", lambda name: median(one.seconds for one in found.timed(name)), "median seconds"
+                "seconds",
+                lambda name: median(response.seconds for response in outcome.timed(name)),
+                "median seconds",
             ),
             number(
-                "plays", lambda name: float(median(one.n_plays for one in found.timed(name))), "median plays"
+                "plays",
+                lambda name: float(median(response.n_plays for response in outcome.timed(name))),
+                "median plays",
             ),
-            count("changed", lambda name: sum(one.n_changes > 0 for one in found.timed(name))),
+            count("changed", lambda name: sum(response.n_changes > 0 for response in outcome.timed(name))),
             count("failed", failed, "technical failures"),
         ),
         notes=(
@@ -490,11 +516,11 @@ def time_table(found: StudyOutcome) -> Table | None:
     )
 
 
-def _answers(found: StudyOutcome) -> Iterator[tuple[str, tuple[Ratings, Measurement]]]:
+def _answers(outcome: StudyOutcome) -> Iterator[tuple[str, tuple[Ratings, Measurement]]]:
     """What each person answered in each phase, as numbers: choices, and of free answers their marks."""
-    for phase in found.phases:
+    for phase in outcome.phases:
         codes, ratings = dict[str | float, float](), dict[tuple[str, str], dict[str, float]]()
-        for row in found.runs[phase.name].rows:
+        for row in outcome.runs[phase.name].rows:
             answer = own_answer(row) if row.item.answer_kind == "choice" else row.correct
             if answer is not None:
                 own = ratings.setdefault((row.item.item_id, ""), {})
@@ -502,33 +528,33 @@ def _answers(found: StudyOutcome) -> Iterator[tuple[str, tuple[Ratings, Measurem
         yield f"answers ({phase.name})", (ratings, "nominal")
 
 
-def pay_table(found: StudyOutcome) -> Table | None:
+def pay_table(outcome: StudyOutcome) -> Table | None:
     """What each person is paid by the rules of study.toml; None for a study that pays nothing."""
-    pay = found.file.study.pay
+    pay = outcome.file.study.pay
     if not (pay.flat or pay.per_hour or pay.per_answer or pay.per_right):
         return None
     right = {
         (row.person, phase, row.item.item_id)
-        for phase, run in found.with_excluded.items()
+        for phase, run in outcome.with_excluded.items()
         for row in run.rows
         if row.correct == 1
     }
     # What was right in the phase before, and stays, was paid there.
-    before = {b.name: a.name for a, b in pairwise(found.file.study.phases) if b.keeps}
+    before = {b.name: a.name for a, b in pairwise(outcome.file.study.phases) if b.keeps}
     n_right = Counter(who for who, phase, item in right if (who, before.get(phase, ""), item) not in right)
     return tabulate(
         "study-pay",
         "Pay",
         label="person",
         rows=[
-            RowSpec(one.participant, one.participant, one)
-            for one in wages(found.file.study, found.answers, n_right=n_right)
+            RowSpec(wage.participant, wage.participant, wage)
+            for wage in wages(outcome.file.study, outcome.answers, n_right=n_right)
         ],
         measures=(
-            number("hours", lambda one: one.hours, "hours in phases"),
-            count("answers", lambda one: one.n_answers),
-            count("right", lambda one: one.n_right, "right answers"),
-            number("amount", lambda one: one.amount, f"by the rules, {pay.currency}"),
+            number("hours", lambda wage: wage.hours, "hours in phases"),
+            count("answers", lambda wage: wage.n_answers),
+            count("right", lambda wage: wage.n_right, "right answers"),
+            number("amount", lambda wage: wage.amount, f"by the rules, {pay.currency}"),
         ),
         notes=("What study.toml promises; what was paid is not recorded.",),
     )

@@ -104,13 +104,13 @@ def settled(drawn: DrawnFolder, answers: StudyAnswers, *, now: datetime) -> Stud
         now: the server's time.
     """
 
-    def is_over(one: Participant) -> bool:
-        own, events = answers.of(one.name), answers.events_of(one.name)
-        if one.state != "begun" or not events:
+    def is_over(participant: Participant) -> bool:
+        own, events = answers.of(participant.name), answers.events_of(participant.name)
+        if participant.state != "begun" or not events:
             return False
         course = Course(
             study=drawn.study,
-            trials=_trials(drawn, one, own),
+            trials=_trials(drawn, participant, own),
             events=events,
             responses={r.trial.place: r for r in own},
             n_choices=drawn.drawn.n_choices,
@@ -121,7 +121,8 @@ def settled(drawn: DrawnFolder, answers: StudyAnswers, *, now: datetime) -> Stud
     return replace(
         answers,
         participants=tuple(
-            msgspec.structs.replace(one, state="finished") if is_over(one) else one for one in people
+            msgspec.structs.replace(person, state="finished") if is_over(person) else person
+            for person in people
         ),
     )
 
@@ -160,10 +161,10 @@ def _rows(
     words = [field.name for field in study.form if field.kind == "text"]
     for item_id in sorted(set(planned)):
         values = given.get(item_id, {})
-        said = "\n".join(values[word] for word in words if values.get(word))
+        rows = "\n".join(values[word] for word in words if values.get(word))
         text = values.get(name, "")
-        log = "\n".join(filter(None, (said, f"Answer: {text}" if text else "")))
-        yield PersonAnswer(item_id=item_id, text=text, reasoning=said, log=log)
+        log = "\n".join(filter(None, (rows, f"Answer: {text}" if text else "")))
+        yield PersonAnswer(item_id=item_id, text=text, reasoning=rows, log=log)
 
 
 def _person_plan(
@@ -216,7 +217,7 @@ def model_plan(
     if asked.items == "wrong":
         raise UsageError(
             f"phase {asked.name!r} asks again what was wrong before; put the model through a phase that asks "
-            f"all: {', '.join(one.name for one in study.phases if one.items == 'all')}"
+            f"all: {', '.join(entry.name for entry in study.phases if entry.items == 'all')}"
         )
     if asked.shows != ("question",) or asked not in answer_phases(study):
         raise UsageError(

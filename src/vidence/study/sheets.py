@@ -68,7 +68,7 @@ class SheetStudy(DrawnFolder):
 
     def trials(self, slot: int, responses: Sequence[Response] = ()) -> tuple[PlannedTrial, ...]:
         """The trials of a participant; practice is for pages, which tell the answer."""
-        return tuple(one for one in super().trials(slot, responses) if one.kind != "practice")
+        return tuple(trial for trial in super().trials(slot, responses) if trial.kind != "practice")
 
     def id_of(self, slot: int, trial: PlannedTrial) -> str:
         """The id of a row: whose it is, its place, and six letters that tell draws apart."""
@@ -100,13 +100,13 @@ def blank_sheet(study: SheetStudy, slot: int) -> str:
 
 
 def _cells(study: SheetStudy, trial: PlannedTrial) -> dict[str, str]:
-    item, phase, shown = study.items[trial.item_id], study.study.phase(trial.phase), study.shown(trial)
+    item, phase, shown_trial = study.items[trial.item_id], study.study.phase(trial.phase), study.shown(trial)
     media = [medium.path or medium.url or "" for medium in item.media] if phase.condition != "none" else []
     cells = {"phase": phase.title or phase.name, "media": "\n".join(media)}
-    cells["question"] = shown.question
-    cells["choices"] = "\n".join(f"{chr(ord('A') + i)}. {text}" for i, text in enumerate(shown.choices))
-    cells |= {title.lower(): words for title, words in shown.parts}
-    for n, reply in enumerate(shown.replies, 1):
+    cells["question"] = shown_trial.question
+    cells["choices"] = "\n".join(f"{chr(ord('A') + i)}. {text}" for i, text in enumerate(shown_trial.choices))
+    cells |= {title.lower(): words for title, words in shown_trial.parts}
+    for n, reply in enumerate(shown_trial.replies, 1):
         cells[f"frames of reply {n}"] = "\n".join(filter(None, (reply.frames_note, reply.picture)))
     cells["asked for"] = ", ".join(field.name for field in study.study.fields_of(phase))
     fields = {field.name for field in study.study.form}

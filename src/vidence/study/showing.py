@@ -49,38 +49,41 @@ def show_report(given: StudyReportWanted) -> None:
     from vidence.tables.terminal import Sheet
 
     console = screen(given.html, given.json_path, given.latex)
-    found, made, entries = reported(
+    outcome, report, entries = reported(
         given.folder, models=given.models, level=given.level, with_published=given.published
     )
-    sentences = made.sentences
-    title = found.file.study.title or found.file.folder.resolve().name
-    facts = {"file": str(found.file.path), "sha256": found.file.sha256, "level": given.level}
-    values = {"title": title, "study": found.file.study, **facts, "checklist": entries}
+    sentences = report.sentences
+    title = outcome.file.study.title or outcome.file.folder.resolve().name
+    facts = {"file": str(outcome.file.path), "sha256": outcome.file.sha256, "level": given.level}
+    values = {"title": title, "study": outcome.file.study, **facts, "checklist": entries}
 
     def write_page(path: Path) -> None:
-        page = Section(title=title, paragraphs=sentences, tables=(*made.tables, checklist_table(entries)))
+        page = Section(title=title, paragraphs=sentences, tables=(*report.tables, checklist_table(entries)))
         page.write_page(path, eyebrow="vidence study report", facts=(("Study", facts),))
 
     def as_json() -> bytes:
-        return said_as_json("study report", sentences=sentences, tables=made.tables, values=values)
+        return said_as_json("study report", sentences=sentences, tables=report.tables, values=values)
 
     write_asked(
         (given.html, write_page),
         (given.json_path, lambda path: write_file(path, as_json())),
-        (given.latex, lambda path: write_file(path, latex_of(made.tables) + "\n" + checklist_latex(entries))),
+        (
+            given.latex,
+            lambda path: write_file(path, latex_of(report.tables) + "\n" + checklist_latex(entries)),
+        ),
     )
     sheet = Sheet(console)
     draw_section(Section(title=title, paragraphs=(*sentences, _ON_PAGE)), sheet)
-    for section in made.sections:
+    for section in report.sections:
         console.print()
         draw_section(section, sheet)
 
 
 def study_of(folder: Path) -> Path | None:
     """The study whose people a row of a panel has: `folder` is that of the study, or a pattern in it."""
-    for one in (folder, folder.parent.parent if folder.parent.name == PEOPLE_FOLDER else folder):
-        if is_study(one):
-            return one
+    for path in (folder, folder.parent.parent if folder.parent.name == PEOPLE_FOLDER else folder):
+        if is_study(path):
+            return path
     return None
 
 
@@ -94,9 +97,9 @@ def panel_section(folder: Path, *, level: float) -> "Section":
     from vidence.study.checklist import checklist_table, reported
     from vidence.study.report import participants_table
 
-    found, made, entries = reported(folder, level=level)
+    outcome, report, entries = reported(folder, level=level)
     return Section(
-        title=f"People: {found.file.study.title or folder.resolve().name}",
-        paragraphs=made.sentences,
-        tables=(participants_table(found), checklist_table(entries)),
+        title=f"People: {outcome.file.study.title or folder.resolve().name}",
+        paragraphs=report.sentences,
+        tables=(participants_table(outcome), checklist_table(entries)),
     )

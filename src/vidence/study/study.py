@@ -241,7 +241,7 @@ class Study(Record, omit_defaults=True):
         at = last = self.phases.index(self.phase(phase))
         while at and self.phases[at].keeps:
             at -= 1
-        return tuple(one.name for one in self.phases[at : last + 1])
+        return tuple(entry.name for entry in self.phases[at : last + 1])
 
     def failed(self, response: "Response") -> bool:
         """Whether a trial failed technically: by its `problem`, or more late frames than its phase allows."""

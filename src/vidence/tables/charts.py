@@ -23,11 +23,11 @@ class Series(Record):
     points: tuple[Point, ...]
 
 
-def curves(found: Iterable[tuple[str, Iterable[tuple[float, Estimate]]]]) -> tuple[Series, ...]:
+def curves(entries: Iterable[tuple[str, Iterable[tuple[float, Estimate]]]]) -> tuple[Series, ...]:
     """Curves by their labels, each of its places along x with their estimates."""
     return tuple(
         Series(label=label, points=tuple(Point(x=float(x), y=y) for x, y in points))
-        for label, points in found
+        for label, points in entries
     )
 
 
@@ -118,8 +118,8 @@ def table_of(statement: Statement) -> Table:
 
 def _numbers_of_chart(chart: Chart) -> Table:
     def curve(i: int, series: Series) -> Measure[float]:
-        found = {point.x: point.y for point in series.points}
-        return number(f"series:{i}", found.get, series.label, kind="share" if chart.is_share else "number")
+        values = {point.x: point.y for point in series.points}
+        return number(f"series:{i}", values.get, series.label, kind="share" if chart.is_share else "number")
 
     words_at = dict(chart.x_labels)
     across = sorted({point.x for series in chart.series for point in series.points})

@@ -68,9 +68,9 @@ def table_as_csv(table: Table) -> str:
         heading = ": ".join(filter(None, (column.group, column.title))) or column.key
         columns.append([heading, *("" if cell.text == DASH else cell.text for cell in cells)])
         if any(cell.estimate is not None and has_interval(cell.estimate) for cell in cells):
-            found = [_ENDS.fullmatch(cell.detail) for cell in cells]
-            columns.append([f"{heading}, low", *(ends[1] if ends else "" for ends in found)])
-            columns.append([f"{heading}, high", *(ends[2] if ends else "" for ends in found)])
+            matches = [_ENDS.fullmatch(cell.detail) for cell in cells]
+            columns.append([f"{heading}, low", *(ends[1] if ends else "" for ends in matches)])
+            columns.append([f"{heading}, high", *(ends[2] if ends else "" for ends in matches)])
         elif any(cell.detail for cell in cells):
             columns.append([f"{heading}, note", *(cell.detail for cell in cells)])
     return csv_text(zip(*columns, strict=True))
@@ -92,8 +92,10 @@ def table_as_json(table: Table) -> dict[str, object]:
 
 def _column_as_json(column: Column) -> dict[str, object]:
     kept = {"key": column.key, "title": column.title, "group": column.group, "note": column.note}
-    found: dict[str, object] = {name: text for name, text in kept.items() if text or name in {"key", "title"}}
-    return {**found, "is_text": True} if column.kind == "text" else found
+    fields: dict[str, object] = {
+        name: text for name, text in kept.items() if text or name in {"key", "title"}
+    }
+    return {**fields, "is_text": True} if column.kind == "text" else fields
 
 
 def object_as_json(form: str, *, tables: Iterable[Table], **values: object) -> bytes:
@@ -112,8 +114,8 @@ def said_as_json(
     command: str, *, sentences: Sequence[str], tables: Sequence[Table], values: Mapping[str, object]
 ) -> bytes:
     """What a command says, as one JSON object: sentences, tables, and values under names of their own."""
-    said = {"command": command, **values, "sentences": sentences}
-    return object_as_json(SAID_FORMAT, tables=tables, **said)
+    fields = {"command": command, **values, "sentences": sentences}
+    return object_as_json(SAID_FORMAT, tables=tables, **fields)
 
 
 def statement_as_json(statement: Statement) -> dict[str, object]:

@@ -59,8 +59,8 @@ def _whole(body: Sequence[str], title: str, *, height: float, legend: Sequence[t
 
 def _numbered(table: Table, column: str) -> list[Numbered]:
     """The rows that have a number in a column, with that number."""
-    found = [(row, shown(table, row.key, column)) for row in table.rows if row.is_drawn]
-    return [(row, cell) for row, cell in found if cell.value is not None]
+    entries = [(row, shown(table, row.key, column)) for row in table.rows if row.is_drawn]
+    return [(row, cell) for row, cell in entries if cell.value is not None]
 
 
 def _ends(cell: CellText) -> tuple[float, ...]:
@@ -149,8 +149,8 @@ def _counts(table: Table) -> Drawing:
     body: list[str] = []
     for i, (row, some) in enumerate(zip(table.rows, counts, strict=True)):
         top = i * _DIFFERENCE_PX
-        said = ", ".join(f"{n:,} {titles[key]}" for key, n in zip(keys, some, strict=True) if n)
-        body += _named(row, said, y=top + 14)
+        message = ", ".join(f"{n:,} {titles[key]}" for key, n in zip(keys, some, strict=True) if n)
+        body += _named(row, message, y=top + 14)
         at = 0.0
         for key, n in zip(keys, some, strict=True):
             width = 100 * n / most

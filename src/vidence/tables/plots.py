@@ -73,8 +73,8 @@ def round_ticks(low: float, high: float, *, is_share: bool) -> list[float]:
 
 def _ticks(estimates: Sequence[Estimate], *, is_share: bool) -> list[float]:
     """The numbers of an axis for some estimates with their intervals."""
-    found = [v for e in estimates for v in (e.value, e.low, e.high) if math.isfinite(v)]
-    return round_ticks(min(found, default=0.0), max(found, default=0.0), is_share=is_share)
+    ticks = [v for e in estimates for v in (e.value, e.low, e.high) if math.isfinite(v)]
+    return round_ticks(min(ticks, default=0.0), max(ticks, default=0.0), is_share=is_share)
 
 
 def _written(values: Sequence[float], *, is_share: bool) -> list[tuple[float, str]]:
@@ -92,9 +92,9 @@ def _frame(
 ) -> list[str]:
     """Horizontal lines with their numbers, and what is measured along both axes."""
     body = [text(y_title, x="0", y=12, style="axis")]
-    for value, shown in numbers:
+    for value, result in numbers:
         body.append(line(x1=LEFT, x2=RIGHT, y1=y(value), y2=y(value), style="grid"))
-        body.append(text(shown, x=f"{LEFT - 1:g}%", y=y(value) + 4, anchor="end", style="axis"))
+        body.append(text(result, x=f"{LEFT - 1:g}%", y=y(value) + 4, anchor="end", style="axis"))
     bottom = PLOT_PX + LABEL_PX + 18 + below_px
     return [*body, text(x_title, x=f"{RIGHT:g}%", y=bottom, anchor="end", style="axis")]
 
@@ -104,11 +104,11 @@ def _below(places: Sequence[tuple[float, str]], *, is_upright: bool = False) -> 
     if not is_upright:
         return [_inside(words, at=at, y=PLOT_PX + LABEL_PX) for at, words in places]
     style = "axis crowded" if len(places) > _MOST_UPRIGHT else "axis"
-    made = [
+    texts = [
         text(svg.shorten(words, most=_LONGEST), x=f"{at:.2f}%", y=PLOT_PX + LABEL_PX - 10, style=style)
         for at, words in places
     ]
-    return [one.replace("<text ", '<text writing-mode="vertical-rl" ', 1) for one in made]
+    return [name.replace("<text ", '<text writing-mode="vertical-rl" ', 1) for name in texts]
 
 
 def _inside(words: str, *, at: float, y: float) -> str:
@@ -138,10 +138,10 @@ def _draw_chart(chart: Chart) -> Drawing:
     body += _below([*zip(map(place, xs), words, strict=True)], is_upright=upright > 0)
     marks = [
         part
-        for value, said in chart.y_marks
+        for value, message in chart.y_marks
         for part in (
             line(x1=LEFT, x2=RIGHT, y1=y(value), y2=y(value), style="zero"),
-            text(said, x=f"{RIGHT:g}%", y=y(value) - 5, anchor="end", style="number"),
+            text(message, x=f"{RIGHT:g}%", y=y(value) - 5, anchor="end", style="number"),
         )
     ]
     if chart.is_bars:
@@ -151,7 +151,7 @@ def _draw_chart(chart: Chart) -> Drawing:
         for i, series in enumerate(chart.series):
             body += _curve(series.points, _beside(place, i, n=len(chart.series)), y, index=i)
         swatches = [svg.dot_swatch(_mark(i)) for i in range(len(chart.series))]
-    legend = tuple((swatch, one.label) for swatch, one in zip(swatches, chart.series, strict=True))
+    legend = tuple((swatch, values.label) for swatch, values in zip(swatches, chart.series, strict=True))
     return Drawing(svg=_whole([*body, *marks], chart.title, below_px=upright), legend=legend)
 
 
@@ -254,7 +254,7 @@ def _draw_violins(violins: Violins) -> Drawing:
     bottom = len(violins.groups) * VIOLIN_PX
     span = violins.high - violins.low
     numbers = _written([violins.low + span * i / (N_TICKS - 1) for i in range(N_TICKS)], is_share=False)
-    ticks = [Tick(at=x(value), words=shown) for value, shown in numbers]
+    ticks = [Tick(at=x(value), words=result) for value, result in numbers]
     body += svg.axis(ticks, bottom=bottom - 1, has_lines=False)
     body.append(text(violins.y_title, x="50%", y=bottom + 32, anchor="middle", style="axis"))
     legend = ((svg.swatch('<path d="M8 1V15" class="whisker"/>'), "median; thin lines: quartiles"),)
@@ -289,7 +289,7 @@ def _draw_scatter(scatter: Scatter) -> Drawing:
     numbers = _written(y_ticks, is_share=scatter.y_is_share)
     body = _frame(y, numbers, x_title=scatter.x_title, y_title=scatter.y_title)
     x, below = _scatter_axis(scatter)
-    body += _below([(x(v), shown) for v, shown in below])
+    body += _below([(x(v), result) for v, result in below])
     taken: list[_Box] = []
     known = [d for d in scatter.dots if math.isfinite(d.x.value) and math.isfinite(d.y.value)]
     for dot in known:
@@ -311,12 +311,12 @@ def _draw_scatter(scatter: Scatter) -> Drawing:
 
 def _scatter_axis(scatter: Scatter) -> tuple[Callable[[float], float], list[tuple[float, str]]]:
     """Where values are drawn across, and the numbers below."""
-    found = [dot.x for dot in scatter.dots]
+    estimates = [dot.x for dot in scatter.dots]
     if not scatter.is_log:
-        ticks = _ticks(found, is_share=scatter.x_is_share)
+        ticks = _ticks(estimates, is_share=scatter.x_is_share)
         x = svg.scale(ticks[0], ticks[-1], start=LEFT, end=RIGHT - 2)
         return x, _written(ticks, is_share=scatter.x_is_share)
-    values = [value.value for value in found]
+    values = [value.value for value in estimates]
     powers = log_ticks(min(values), max(values))
     inner = svg.scale(math.log10(powers[0]), math.log10(powers[-1]), start=LEFT, end=RIGHT - 2)
 
@@ -356,7 +356,10 @@ def _named(label: str, *, at: float, height: float, taken: list[_Box]) -> str:
     left = at + offset - (width if anchor == "end" else 0)
 
     def is_free(y: float) -> bool:
-        apart = (one.right < left or left + width < one.left or abs(one.y - y) >= LABEL_GAP for one in taken)
+        apart = (
+            values.right < left or left + width < values.left or abs(values.y - y) >= LABEL_GAP
+            for values in taken
+        )
         return 12 < y < PLOT_PX - 2 and all(apart)
 
     heights = [height - 6 + step for step in (0, 20, -14, 34, -28, 48, -42, 62, -56)]

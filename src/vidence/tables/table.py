@@ -224,14 +224,14 @@ def _with_corrected(table: Table) -> Table:
         columns.append(column)
         values.append([row.values[i] for row in table.rows])
         cells = [cell_of(value, column.kind) for value in values[-1]]
-        found = [cell.value.corrected if isinstance(cell.value, Estimate) else None for cell in cells]
-        if any(found):
+        estimates = [cell.value.corrected if isinstance(cell.value, Estimate) else None for cell in cells]
+        if any(estimates):
             key, title = f"{column.key}:corrected", f"{column.title}, as people read"
             columns.append(msgspec.structs.replace(column, key=key, title=title, note=_CORRECTED))
             values.append(
                 [
-                    Cell(value=one, kind=cell.kind, detail=one.reason or None if one else None)
-                    for one, cell in zip(found, cells, strict=True)
+                    Cell(value=estimate, kind=cell.kind, detail=estimate.reason or None if estimate else None)
+                    for estimate, cell in zip(estimates, cells, strict=True)
                 ]
             )
     if len(columns) == len(table.columns):
@@ -271,8 +271,8 @@ def shown(table: Table, row: str, column: str) -> CellText:
         KeyError: there is no such row or column.
     """
     if column == table.labels.key:
-        found = table.row(row)
-        return CellText(text=found.label, detail=found.detail)
+        part = table.row(row)
+        return CellText(text=part.label, detail=part.detail)
     return show(table.cell(row, column), "number")
 
 

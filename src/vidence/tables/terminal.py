@@ -125,7 +125,7 @@ class Sheet:
         left_out += [f"the rest of {several(self._n_cut, 'table')}"] if self._n_cut else []
         left_out += self._left_out
         if left_out:
-            listed = some([shortened(one, most=MOST_WORDS) for one in left_out], most=_MOST_NAMED)
+            listed = some([shortened(name, most=MOST_WORDS) for name in left_out], most=_MOST_NAMED)
             self.console.print(plain(f"\nNot printed: {listed}. {how}", style="dim"))
 
     def _put(self, parts: Sequence[RenderableType]) -> bool:
@@ -248,15 +248,15 @@ def _widths(lines: Sequence[Sequence[str]], width: int) -> list[int]:
     headings, *rows = lines
     cells = [max((cell_len(row[i]) for row in rows), default=0) for i in range(len(headings))]
     words = [max(map(cell_len, heading.split("\n"))) for heading in headings]
-    found: list[list[int]] = []
+    entries: list[list[int]] = []
     for most in (MOST_HEADING, _NARROW_HEADING):
         widths = [max(cell, min(word, most)) for cell, word in zip(cells, words, strict=True)]
         widths[0] = min(max(cells[0], words[0]), width // 2)
         over = max(0, _whole(widths) - width)
         if not over or widths[0] - over >= _NARROW_LABEL:
             return [widths[0] - over, *widths[1:]]
-        found.append(widths)
-    return min(found, key=lambda widths: len(list(_blocks(widths, width))))
+        entries.append(widths)
+    return min(entries, key=lambda widths: len(list(_blocks(widths, width))))
 
 
 def _whole(widths: Sequence[int]) -> int:

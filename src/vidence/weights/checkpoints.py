@@ -122,9 +122,9 @@ def check_weights(place: str, report: Mapping[str, object]) -> None:
     for key, fault in (("missing_keys", "lack"), ("mismatched_keys", "have another shape of")):
         names = report.get(key)
         if isinstance(names, set | list | tuple) and names:
-            shown = ", ".join(sorted(map(str, names))[:3])
+            weights = ", ".join(sorted(map(str, names))[:3])
             raise AccessError(
-                f"the weights in {place} {fault} {len(names)} of the model's tensors ({shown}, ...); they "
+                f"the weights in {place} {fault} {len(names)} of the model's tensors ({weights}, ...); they "
                 "would be random numbers. Fetch them again"
             )
 
@@ -308,17 +308,17 @@ def find_weights(owner: str, settings: WeightSettings, *, types: Mapping[str, st
             f"{owner}: needs a folder or a name on the hub, for example {owner}:/path/to/weights"
         )
     require_libraries(owner, ("torch", "transformers"))
-    found = locate(
+    source = locate(
         settings.weights, revision=settings.revision, local_only=settings.local_only, example=example
     )
-    stored = found.config.get("architectures")
+    stored = source.config.get("architectures")
     kind = str(stored[0]) if isinstance(stored, list) and stored else ""
-    if found.model_type not in types or kind not in {"", types[found.model_type]}:
+    if source.model_type not in types or kind not in {"", types[source.model_type]}:
         raise UsageError(
-            f"{found.place} holds a {kind or 'model'} of type {found.model_type!r}; "
+            f"{source.place} holds a {kind or 'model'} of type {source.model_type!r}; "
             f"{owner}: needs {' or '.join(dict.fromkeys(types.values()))}, such as {example}"
         )
-    return found
+    return source
 
 
 def require_libraries(owner: str, libraries: Sequence[str]) -> None:

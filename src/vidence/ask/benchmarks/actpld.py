@@ -112,8 +112,8 @@ class Labels:
                 row = _label(_filled(usable(cells), LABEL_COLUMNS))
             except FieldError as error:
                 raise DataError(f"{where}: {error}") from error
-            shown = {other.words.text.casefold() for other in named[row.target].values()}
-            if row.name in named[row.target] or row.words.text.casefold() in shown:
+            texts = {other.words.text.casefold() for other in named[row.target].values()}
+            if row.name in named[row.target] or row.words.text.casefold() in texts:
                 raise DataError(
                     f"{where}: {row.name!r} is there twice as {row.target}, or shown like another one; "
                     "expected each once"
@@ -150,9 +150,9 @@ class Actpld(OfPaper):
                     reason = f"{clip.clip_id!r} was used on line {first} before; expected an id of its own"
                     raise FieldError("clip_id", reason)
                 # Whatever the split, the first thing wrong with a clip leaves it out.
-                made = {what: _item(clip, labels, task=what[0], target=what[1]) for what in _SPLITS["all"]}
+                values = {what: _item(clip, labels, task=what[0], target=what[1]) for what in _SPLITS["all"]}
                 for what in _SPLITS[split]:
-                    gathering.keep(made[what])
+                    gathering.keep(values[what])
         loaded = gathering.loaded(media_root=file.path.parent)
         both = f"{file.content_hash} {label_file.content_hash}"
         return replace(loaded, content_hash=hashlib.sha256(both.encode()).hexdigest())
@@ -174,7 +174,7 @@ def create() -> Benchmark:
 
 
 def _item(clip: ClipRow, labels: Labels, *, task: str, target: Target) -> Item:
-    shown = choices_for(clip, target, labels)
+    rows = choices_for(clip, target, labels)
     known = labels.of[target]
     truth = known[clip.name(target)]
     is_choice = task == "3afc"
@@ -184,8 +184,8 @@ def _item(clip: ClipRow, labels: Labels, *, task: str, target: Target) -> Item:
         media=(Media(path=clip.path, kind=clip.kind, sha256=clip.sha256 or None),),
         source=clip.source_id,
         question=_QUESTIONS[task, target],
-        choices=tuple(row.words.text for row in shown) if is_choice else (),
-        answer=chr(ord("A") + shown.index(truth)) if is_choice else truth.words.text,
+        choices=tuple(row.words.text for row in rows) if is_choice else (),
+        answer=chr(ord("A") + rows.index(truth)) if is_choice else truth.words.text,
         answer_kind="choice" if is_choice else "text",
         tags={
             "set": clip.set,
@@ -197,7 +197,7 @@ def _item(clip: ClipRow, labels: Labels, *, task: str, target: Target) -> Item:
             "intention": clip.intention,
             **({"condition": clip.condition} if clip.condition else {}),
         },
-        knowledge=_words(shown if is_choice else (truth, *eligible(known.values(), truth))),
+        knowledge=_words(rows if is_choice else (truth, *eligible(known.values(), truth))),
         provenance=Provenance(source=clip.source, licence=clip.licence),
     )
     return checked(item)
@@ -294,5 +294,5 @@ def choices_for(clip: ClipRow, target: Target, labels: Labels) -> tuple[LabelRow
             target,
             f"labels.csv has {len(others)} of other groups than {truth.group!r}; expected {N_DISTRACTORS}",
         )
-    shown = (truth, *sampled[:N_DISTRACTORS])
-    return tuple(sorted(shown, key=lambda r: _rank(clip.clip_id, target, "place", r.name)))
+    rows = (truth, *sampled[:N_DISTRACTORS])
+    return tuple(sorted(rows, key=lambda r: _rank(clip.clip_id, target, "place", r.name)))

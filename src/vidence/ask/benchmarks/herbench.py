@@ -120,9 +120,9 @@ def _task_files(data: Path) -> list[Path]:
     if not data.is_dir():
         return [locate(data, (), what=_EXPECTED)]
     for folder in (data / "tasks", data / "data" / "tasks", data):
-        found = sorted([*folder.glob("*.json"), *folder.glob("*.json.gz")])
-        if found := [path for path in found if not path.name.startswith(".")]:
-            return found
+        paths = sorted([*folder.glob("*.json"), *folder.glob("*.json.gz")])
+        if paths := [path for path in paths if not path.name.startswith(".")]:
+            return paths
     if tables := sorted(path for path in data.rglob(f"*{_TABLE}") if not path.name.startswith(".")):
         if len(folders := sorted({path.parent for path in tables})) > 1:
             names = ", ".join(str(folder) for folder in folders)
@@ -336,8 +336,8 @@ def _disagrees(row: _Row) -> bool:
     if letter not in letters:
         return False  # the question is left out
     place = letters.index(letter)
-    said = (row.answer_text or "").strip()
+    text = (row.answer_text or "").strip()
     chosen = row.candidates[place].strip()
     return (row.answer_index is not None and row.answer_index != place) or (
-        said not in ("", chosen, chosen.removeprefix(f"{letter}. ").strip())
+        text not in ("", chosen, chosen.removeprefix(f"{letter}. ").strip())
     )

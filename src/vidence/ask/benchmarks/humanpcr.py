@@ -31,7 +31,7 @@ DIMENSIONS: Mapping[str, Mapping[str, int]] = {
     "comprehension": {"Behavior": 4, "Procedure": 5, "Relation": 4, "Scene": 4},
     "reasoning": {},
 }
-_LEVEL_OF = {dimension: level for level, found in DIMENSIONS.items() for dimension in found}
+_LEVEL_OF = {dimension: level for level, values in DIMENSIONS.items() for dimension in values}
 
 # The files of a folder, the level of the questions in each, and the splits that read it.
 _LEVEL_FILES = {"human-p": "perception", "human-c": "comprehension", "human-r": "reasoning"}
@@ -117,12 +117,12 @@ def create() -> Benchmark:
 def _question_files(data: Path, split: str) -> list[Path]:
     if not data.is_dir():
         return [locate(data, (), what=_EXPECTED)]
-    found = [path for name in _SPLITS[split] if (path := _file(data, name)) is not None]
+    paths = [path for name in _SPLITS[split] if (path := _file(data, name)) is not None]
     whole = _file(data, "humanpcr")
-    if not found and whole is None:
+    if not paths and whole is None:
         names = ", ".join(f"{name}.jsonl" for name in _SPLITS[split])
         raise DataError(f"the folder {data} holds none of {names}, humanpcr.jsonl; expected {_EXPECTED}")
-    return found or [path for path in (whole,) if path is not None]
+    return paths or [path for path in (whole,) if path is not None]
 
 
 def _file(folder: Path, name: str) -> Path | None:
@@ -142,7 +142,7 @@ def _item(row: _Row, file: DataFile) -> Item:
     if level != of_file:
         raise FieldError("level", f"{row.level!r} found in {file.path.name}; expected {of_file}")
     is_open = level == "reasoning"
-    found = _open_tags(row) if is_open else _choice_tags(row, level)
+    tags = _open_tags(row) if is_open else _choice_tags(row, level)
     return checked(
         Item(
             item_id=row.id,
@@ -156,7 +156,7 @@ def _item(row: _Row, file: DataFile) -> Item:
             tags={
                 "level": level,
                 **({"split": row.split} if row.split else {}),
-                **found,
+                **tags,
                 "media_type": _media_type(row),
                 **_evidence_tags(row),
             },
@@ -254,7 +254,7 @@ def _notes(items: Sequence[Item], files: Sequence[DataFile], split: str) -> Iter
         yield f"{', '.join(absent)} is not there: the mean is over the questions of the other files"
     tasks = {(item.tags["dimension"], item.tags["task"]) for item in items if "task" in item.tags}
     counts = Counter(dimension for dimension, _ in tasks)
-    paper = {name: n for found in DIMENSIONS.values() for name, n in found.items()}
+    paper = {name: n for values in DIMENSIONS.values() for name, n in values.items()}
     other = [f"{name} {counts[name]} (paper {n})" for name, n in paper.items() if counts[name] != n]
     if tasks and other:
         yield (

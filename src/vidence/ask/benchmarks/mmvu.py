@@ -148,13 +148,13 @@ def youtube_id(address: str) -> str:
     >>> youtube_id(" https://www.youtube.com/watch?v=VkqytRr85ao&t=15s"), youtube_id("https://a.org/1.mp4")
     ('VkqytRr85ao', 'https://a.org/1.mp4')
     """
-    found = _YOUTUBE.match(address.strip())
-    return found["film"] if found else address.strip()
+    match = _YOUTUBE.match(address.strip())
+    return match["film"] if match else address.strip()
 
 
 def _video_path(video: str) -> str:
-    _, found, rest = f"/{video}".rpartition("/videos/")
-    return f"videos/{rest}" if found and rest else ""
+    _, text, rest = f"/{video}".rpartition("/videos/")
+    return f"videos/{rest}" if text and rest else ""
 
 
 def _release(answers: Mapping[str, str]) -> tuple[str, str]:

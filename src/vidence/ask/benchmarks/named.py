@@ -42,10 +42,12 @@ class Named(OfPaper):
         self.name = name
         super().__init__(facts)
         self.release = replace(facts.release, takes_all=True)
-        self.releases = {split: replace(one, takes_all=True) for split, one in facts.releases.items()}
+        self.releases = {split: replace(release, takes_all=True) for split, release in facts.releases.items()}
         self.layouts, self.published, self.doubts = facts.layouts, facts.published, facts.doubts
         self.verified = facts.verified
-        self.splits = tuple(dict.fromkeys(split for one in facts.layouts.values() for split in one.splits))
+        self.splits = tuple(
+            dict.fromkeys(split for layout in facts.layouts.values() for split in layout.splits)
+        )
 
     def load(self, data: Path, *, split: str, strict: bool = False) -> Loaded:
         """Read the questions of a split in the folder or the file `data`, in the first layout that fits.
@@ -55,15 +57,19 @@ class Named(OfPaper):
             UsageError: a split that does not exist.
         """
         check_split(self.name, split, self.splits)
-        layouts = [one.of(split) for one in self.layouts.values() if split in one.splits]
+        layouts = [entry.of(split) for entry in self.layouts.values() if split in entry.splits]
         seen = ""
-        layouts.sort(key=lambda one: not any(fnmatchcase(data.name, Path(name).name) for name in one.files))
+        layouts.sort(
+            key=lambda column_map: (
+                not any(fnmatchcase(data.name, Path(name).name) for name in column_map.files)
+            )
+        )
         for layout in layouts:
             if (row := _first_row(layout, data)) is not None:
                 if layout.fits(row):
                     return mapped(data, layout, split="all", strict=strict)
                 seen = f"; a file is there with other columns: {listed(row)} (vidence list mappings)"
-        patterns = ", ".join(pattern for one in layouts for pattern in one.files)
+        patterns = ", ".join(pattern for column_map in layouts for pattern in column_map.files)
         seen += f"; vidence get {self.name} --split {split} fetches them" if split in self.releases else ""
         raise DataError(f"{data} holds no questions as {self.name} has them; expected {patterns}{seen}")
 

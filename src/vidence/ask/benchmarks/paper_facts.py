@@ -59,14 +59,14 @@ def group_of(benchmark: str, listed: str) -> Mapping[str, str]:
 
 
 def _asking_rules(protocols: Mapping[str, Mapping[str, object]]) -> dict[str, AskingRules]:
-    made: dict[str, AskingRules] = {}
+    rules: dict[str, AskingRules] = {}
     for name, changed in protocols.items():
         fields = dict(changed)
-        like = made.get(str(fields.pop("like", "")), AskingRules())
+        like = rules.get(str(fields.pop("like", "")), AskingRules())
         if isinstance(sampling := fields.get("sampling"), dict):
             fields["sampling"] = {key: None if value == "none" else value for key, value in sampling.items()}
-        made[name] = msgspec.convert(msgspec.to_builtins(like) | fields, AskingRules)
-    return made
+        rules[name] = msgspec.convert(msgspec.to_builtins(like) | fields, AskingRules)
+    return rules
 
 
 class OfPaper:

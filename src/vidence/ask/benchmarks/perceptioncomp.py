@@ -187,8 +187,8 @@ def film_of(video_id: str) -> str:
     >>> film_of("Chicago_1h14m-1h18m"), film_of("London_2-4"), film_of("paris1")
     ('Chicago', 'London', 'paris1')
     """
-    found = _CLIP.fullmatch(video_id)
-    return found["film"].strip() if found else video_id
+    match = _CLIP.fullmatch(video_id)
+    return match["film"].strip() if match else video_id
 
 
 def n_conditions(question: str) -> int:
@@ -276,7 +276,7 @@ def read_skills(folders: Iterable[Path]) -> Skills:
         return Skills(by_question={})
     file = files.read(path)
     decoder, skills = msgspec.json.Decoder(_Labels), known_names(PerceptionComp.name, "skills")
-    found: dict[tuple[str, str], frozenset[str]] = {}
+    values: dict[tuple[str, str], frozenset[str]] = {}
     bad: list[str] = []
     unknown: dict[str, None] = {}
     for line, text in files.elements(file):
@@ -288,11 +288,11 @@ def read_skills(folders: Iterable[Path]) -> Skills:
         names = {name: skills.find(name) for step in row.step_abilities for name in step.abilities}
         unknown.update(dict.fromkeys(name for name, skill in names.items() if skill is None))
         place = (row.key, row.video_id)
-        found[place] = found.get(place, frozenset()) | {skill for skill in names.values() if skill}
+        values[place] = values.get(place, frozenset()) | {skill for skill in names.values() if skill}
     trouble = []
     if bad:
         trouble.append(f"{len(bad)} entries of {path.name} cannot be read; they begin on line {listed(bad)}")
     if unknown:
         trouble.append(f"{path.name} names skills that are not known and not used: {listed(list(unknown))}")
     source = f"{path.name} (SHA-256 {file.content_hash[:12]})"
-    return Skills(by_question=found, source=source, trouble=tuple(trouble))
+    return Skills(by_question=values, source=source, trouble=tuple(trouble))

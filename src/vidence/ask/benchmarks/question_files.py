@@ -40,8 +40,8 @@ def locate(data: Path, names: Sequence[str], *, what: str) -> Path:
         return data
     if not data.is_dir():
         raise DataError(f"there is nothing at {data}; expected {what}")
-    if found := find(data / name for name in names):
-        return found
+    if path := find(data / name for name in names):
+        return path
     raise DataError(
         f"the folder {data} holds none of {', '.join(names)} (or these with .gz); expected {what}"
     )
@@ -106,20 +106,20 @@ def letter_of(item: Item, answer: str) -> str:
     """
     answer = answer.strip()
     choices = dict(zip(item.letters, map(str.strip, item.choices), strict=True))
-    found = sorted({letter for letter, text in choices.items() if answer == text or answer.upper() == letter})
-    if (marked := _MARKED.fullmatch(answer)) and not found and marked["letter"] in choices:
-        found = [marked["letter"]]
-    if not found:
-        shown = "; ".join(f"{letter}: {text}" for letter, text in choices.items())
+    names = sorted({letter for letter, text in choices.items() if answer == text or answer.upper() == letter})
+    if (marked := _MARKED.fullmatch(answer)) and not names and marked["letter"] in choices:
+        names = [marked["letter"]]
+    if not names:
+        result = "; ".join(f"{letter}: {text}" for letter, text in choices.items())
         raise FieldError(
-            "answer", f"{answer!r} is not among the choices ({shown}); expected a letter or a text"
+            "answer", f"{answer!r} is not among the choices ({result}); expected a letter or a text"
         )
-    if len(found) > 1:
+    if len(names) > 1:
         raise FieldError(
             "answer",
-            f"{answer!r} may mean {', '.join(found)}, as letter or text; expected one: reword the choices",
+            f"{answer!r} may mean {', '.join(names)}, as letter or text; expected one: reword the choices",
         )
-    return found[0]
+    return names[0]
 
 
 def said_answer(item: Item) -> str:
@@ -142,10 +142,10 @@ def said_answer(item: Item) -> str:
 def seen_from(folder: Path, item: Item, media_root: Path) -> Item:
     """The item with the paths of its media as they are seen from another folder."""
     media = tuple(
-        msgspec.structs.replace(one, path=os.path.relpath(media_root / one.path, folder.resolve()))
-        if one.path and not Path(one.path).is_absolute()
-        else one
-        for one in item.media
+        msgspec.structs.replace(medium, path=os.path.relpath(media_root / medium.path, folder.resolve()))
+        if medium.path and not Path(medium.path).is_absolute()
+        else medium
+        for medium in item.media
     )
     return msgspec.structs.replace(item, media=media)
 
@@ -360,9 +360,9 @@ def is_evidence_outside(item: Item) -> bool:
     """Some evidence lies outside the span that is shown of the only medium."""
     if len(item.media) != 1:
         return False
-    shown = item.media[0]
-    start_s = shown.start_s or 0.0
-    end_s = math.inf if shown.end_s is None else shown.end_s
+    media = item.media[0]
+    start_s = media.start_s or 0.0
+    end_s = math.inf if media.end_s is None else media.end_s
     return any(
         (e.start_s is not None and not start_s <= e.start_s < end_s)
         or (e.end_s is not None and not start_s < e.end_s <= end_s)
@@ -415,8 +415,8 @@ class KnownNames:
         Raises:
             FieldError: there is none like it; the nearest known name, and all of them.
         """
-        if found := self.find(text):
-            return found
+        if result := self.find(text):
+            return result
         raise FieldError(field, f"{text!r} found; {self.expected(text)}")
 
     def expected(self, text: str) -> str:

@@ -181,10 +181,10 @@ def mapped(data: Path, mapping: ColumnMap, *, split: str, strict: bool) -> Loade
             inner: list[Mapping[str, object]] = []
             with gathering.row(line, file=table.file):
                 inner = reader.inner(usable(row))
-            for number, one in enumerate(inner):
+            for number, entry in enumerate(inner):
                 with gathering.row(f"{line}/{number}" if mapping.each else line, file=table.file):
-                    if reader.wants(made := reader.row(one)):
-                        gathering.keep(lettered(reader.item(made)))
+                    if reader.wants(fields := reader.row(entry)):
+                        gathering.keep(lettered(reader.item(fields)))
     loaded = gathering.loaded(media_root=data if data.is_dir() else data.parent)
     parts = (loaded.content_hash, mapping.digest, *(file.content_hash for file in reader.joined))
     return replace(loaded, content_hash=hashlib.sha256(" ".join(parts).encode()).hexdigest())
@@ -194,8 +194,8 @@ def _way_out(data: Path) -> str:
     """For data in another layout: the columns, the presets that fit, and how a mapping is said."""
     try:
         folder = folder_presets(data) if data.is_dir() else {}
-        if found := [name for name, path in folder.items() if _reads(name, path, folder=data)]:
-            return f"It is read with {_flags(found, data)}"
+        if items := [name for name, path in folder.items() if _reads(name, path, folder=data)]:
+            return f"It is read with {_flags(items, data)}"
         path = next(iter(find_files(data, (), split=ALL)))
         n_levels, row = _first_row(path)
     except (DataError, UsageError):
@@ -215,13 +215,15 @@ def _way_out(data: Path) -> str:
 
 def _one_of_tables(data: Path) -> str:
     """The columns of the first tables of a folder that holds several in another layout; empty for others."""
-    told: list[str] = []
+    messages: list[str] = []
     for path in (tables := tables_in(data))[:_MOST_TOLD]:
         with suppress(DataError, UsageError):
             if "item_id" in (row := _first_row(path)[1] or {}):
                 return ""
-            told += [f"{path.relative_to(data)} ({listed(row)})"] if row else []
-    return f"Name one of its {len(tables):,} tables, such as {'; '.join(told)}. {_SAY}" if told else ""
+            messages += [f"{path.relative_to(data)} ({listed(row)})"] if row else []
+    return (
+        f"Name one of its {len(tables):,} tables, such as {'; '.join(messages)}. {_SAY}" if messages else ""
+    )
 
 
 def _reads(preset: str, path: Path, *, folder: Path) -> bool:
@@ -231,9 +233,9 @@ def _reads(preset: str, path: Path, *, folder: Path) -> bool:
         reader = ItemReader(mapping, folder=folder)
         for _, row in islice(read_rows(path, levels=mapping.levels, is_log=mapping.is_log).lines, _TRIED):
             with suppress(FieldError):
-                for one in reader.inner(usable(row)):
-                    if reader.wants(made := reader.row(one)):
-                        reader.item(made)
+                for entry in reader.inner(usable(row)):
+                    if reader.wants(fields := reader.row(entry)):
+                        reader.item(fields)
                         return True
     return False
 
@@ -244,17 +246,19 @@ def _own_of(path: Path, layouts: Sequence[str] = ()) -> str:
     A preset that fits the first line may leave out the questions of another kind. With names of presets it is
     the benchmark with one of these layouts that leaves out the fewest lines of a place.
     """
-    found: list[tuple[int, list[int], str]] = []
+    entries: list[tuple[int, list[int], str]] = []
     for name in catalog.ready("benchmark"):
         benchmark: Benchmark = catalog.create("benchmark", name)
-        fitting = [place for place, one in enumerate(layouts) if one in getattr(benchmark, "layouts", ())]
+        fitting = [
+            place for place, layout in enumerate(layouts) if layout in getattr(benchmark, "layouts", ())
+        ]
         is_own = not layouts and name != "table" and not hasattr(benchmark, "layouts")
         for split in benchmark.splits if is_own else benchmark.splits[: len(fitting[:1])]:
             with suppress(DataError, UsageError, OSError):
                 n_left_out = len(benchmark.load(path, split=split).problems)
                 if layouts or not n_left_out:
-                    found.append((n_left_out, fitting, name))
-    return min(found)[-1] if found else ""
+                    entries.append((n_left_out, fitting, name))
+    return min(entries)[-1] if entries else ""
 
 
 def _flags(presets: Sequence[str], data: Path) -> str:
@@ -275,8 +279,8 @@ def _first_row(path: Path) -> tuple[int, Mapping[str, object] | None]:
 def _only_table(data: Path) -> Path:
     if not data.is_dir():
         return locate(data, (), what=_EXPECTED)
-    found = (path for path in data.iterdir() if ending_of(path) in _SUFFIXES and path.name not in NOT_ROWS)
-    tables = sorted(filter(Path.is_file, found))
+    paths = (path for path in data.iterdir() if ending_of(path) in _SUFFIXES and path.name not in NOT_ROWS)
+    tables = sorted(filter(Path.is_file, paths))
     if len(tables) != 1:
         names = ", ".join(path.name for path in tables) or "none"
         raise DataError(
@@ -322,8 +326,8 @@ def _json(name: str, cell: str) -> object:
 def _parts(name: str, cell: str) -> object:
     if not cell.startswith("["):
         return [part.strip() for part in cell.split("|")]
-    found = _json(name, cell)
-    return msgspec.json.decode(files.numbers_as_texts(cell.encode())) if name == "choices" else found
+    value = _json(name, cell)
+    return msgspec.json.decode(files.numbers_as_texts(cell.encode())) if name == "choices" else value
 
 
 def _choices(row: Row) -> Fields:
@@ -349,8 +353,8 @@ def _media(row: Row) -> Fields:
     cell = row.get("media", row.get("video", ""))
     paths = _parts("media", cell) if cell else []
     if not isinstance(paths, list) or not all(isinstance(path, str) for path in paths):
-        if beside := [name for name in ("media_kind", "start_s", "end_s") if name in row]:
-            raise FieldError(beside[0], "given beside media in JSON; expected it inside the JSON")
+        if names := [name for name in ("media_kind", "start_s", "end_s") if name in row]:
+            raise FieldError(names[0], "given beside media in JSON; expected it inside the JSON")
         return {"media": paths}
     span: Fields = {"kind": row["media_kind"]} if "media_kind" in row else {}
     for name in ("start_s", "end_s"):

@@ -120,12 +120,12 @@ class BlipItm(_Blip):
             prepared = self._to_read(texts)
             weights = self._ready()
             words = [self._tokens(weights, text) for text in prepared]
-            made = []
+            entries = []
             for pixels in self._batches(frames):
                 with weights.running():
                     seen = weights.model.vision_model(**pixels).last_hidden_state
-                    made.append(np.stack([_probabilities(weights, seen, ids) for ids in words], axis=1))
-            return np.concatenate(made)
+                    entries.append(np.stack([_probabilities(weights, seen, ids) for ids in words], axis=1))
+            return np.concatenate(entries)
 
     def _tokens(self, weights: Weights, text: str) -> "Tensor":
         ids, _ = weights.tokens([text])
@@ -148,8 +148,8 @@ def _probabilities(weights: Weights, seen: "Tensor", ids: "Tensor") -> NDArray[n
         attention_mask=None,
         encoder_hidden_states=seen,
     ).last_hidden_state
-    found: NDArray[np.float32] = model.itm_head(words[:, 0, :]).float().softmax(-1)[:, 1].cpu().numpy()
-    return found
+    values: NDArray[np.float32] = model.itm_head(words[:, 0, :]).float().softmax(-1)[:, 1].cpu().numpy()
+    return values
 
 
 def create(settings: Settings, *, name: str) -> Embedder:

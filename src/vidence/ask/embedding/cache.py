@@ -61,8 +61,8 @@ class ScoreCache:
 
         Shapes: (n_found,), (n_found, n_dims); (0, 0) where nothing is found.
         """
-        found, values = self._get(self._folder_of_features(content_hash), frame_indices, n_axes=2)
-        return found, values
+        result, values = self._get(self._folder_of_features(content_hash), frame_indices, n_axes=2)
+        return result, values
 
     def put_features(self, content_hash: str, frame_indices: Indices, features: NDArray[np.float32]) -> None:
         """Keep features, shape (n_frames, n_dims). Never raises for a disk that is full.
@@ -160,16 +160,16 @@ def _write_part(folder: Path, indices: NDArray[np.int64], values: NDArray[np.flo
 
 def _read_parts(folder: Path, *, n_axes: int) -> dict[Path, _Part]:
     """The files of a folder that are whole and belong together."""
-    found: dict[Path, _Part] = {}
+    parts: dict[Path, _Part] = {}
     # Another process may have put files together between listing and reading: then look again.
     for _ in range(_MOST_LOOKS):
         paths = sorted(folder.glob("*.npz"))
-        read = {path: _read_part(path, n_axes=n_axes) for path in paths if path not in found}
-        found |= {path: part for path, part in read.items() if part is not None}
+        read = {path: _read_part(path, n_axes=n_axes) for path in paths if path not in parts}
+        parts |= {path: part for path, part in read.items() if part is not None}
         if all(path.exists() for path in paths):
             break
-    shapes = [part[1].shape[1:] for part in found.values()]
-    return {path: part for path, part in found.items() if part[1].shape[1:] == shapes[0]}
+    shapes = [part[1].shape[1:] for part in parts.values()]
+    return {path: part for path, part in parts.items() if part[1].shape[1:] == shapes[0]}
 
 
 def _read_part(path: Path, *, n_axes: int) -> _Part | None:

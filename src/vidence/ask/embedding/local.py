@@ -107,11 +107,11 @@ class DualEncoder(LocalEmbedder):
             AccessError: the weights cannot be loaded.
         """
         with self._lock:
-            weights, made = self._ready(), []
+            weights, entries = self._ready(), []
             for pixels in self._batches(frames):
                 with weights.running():
-                    made.append(_unit(self._see(weights, pixels)))
-            return np.concatenate(made)
+                    entries.append(_unit(self._see(weights, pixels)))
+            return np.concatenate(entries)
 
     def compare(self, features: NDArray[np.float32], texts: Sequence[str]) -> NDArray[np.float32]:
         """How well frames match texts, shape (n_frames, n_texts).
@@ -137,12 +137,12 @@ class DualEncoder(LocalEmbedder):
             with weights.running():
                 vectors = _unit(self._understand(weights, new[start : start + n]))
             self._read.update(zip(new[start : start + n], vectors, strict=True))
-        found = np.stack([self._read[text] for text in texts])
+        values = np.stack([self._read[text] for text in texts])
         for text in texts:
             self._read.move_to_end(text)
         while len(self._read) > _REMEMBERED_TEXTS:
             self._read.popitem(last=False)
-        return found
+        return values
 
 
 def _unit(vectors: "Tensor") -> NDArray[np.float32]:

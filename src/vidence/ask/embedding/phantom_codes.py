@@ -63,9 +63,11 @@ class PhantomCodes:
 
     def __init__(self, planted: Settings) -> None:
         is_random = bool(planted.miss or planted.noise)
-        said = ["distinct=yes"] if planted.distinct else []
-        said += [f"miss={planted.miss!r}&noise={planted.noise!r}&seed={planted.seed}"] if is_random else []
-        self.identity = f"phantom-codes{'?' if said else ''}{'&'.join(said)} v{VERSION}"
+        messages = ["distinct=yes"] if planted.distinct else []
+        messages += (
+            [f"miss={planted.miss!r}&noise={planted.noise!r}&seed={planted.seed}"] if is_random else []
+        )
+        self.identity = f"phantom-codes{'?' if messages else ''}{'&'.join(messages)} v{VERSION}"
         self._planted = planted
 
     def features(self, frames: Sequence[NDArray[np.uint8]]) -> NDArray[np.float32]:
@@ -81,9 +83,9 @@ class PhantomCodes:
         for frame in frames:
             code = read(frame)
             pixels = zlib.crc32(frame.tobytes())
-            shown = (_NO_CARD, _NO_CARD) if code is None else (code.world, code.piece)
+            features = (_NO_CARD, _NO_CARD) if code is None else (code.world, code.piece)
             # Halves of 16 bits are exact in 32-bit floats.
-            rows.append((*shown, pixels >> 16, pixels & 0xFFFF))
+            rows.append((*features, pixels >> 16, pixels & 0xFFFF))
         return np.array(rows, np.float32)
 
     def compare(self, features: NDArray[np.float32], texts: Sequence[str]) -> NDArray[np.float32]:

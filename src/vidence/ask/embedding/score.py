@@ -101,10 +101,10 @@ def _pair_scores(
             scores[text][places] = kept
             lacking[text][places] = False
     # Texts that lack the same frames look at them together.
-    together: dict[bytes, list[str]] = {}
+    pair_scores: dict[bytes, list[str]] = {}
     for text in texts:
-        together.setdefault(lacking[text].tobytes(), []).append(text)
-    for mask, group in together.items():
+        pair_scores.setdefault(lacking[text].tobytes(), []).append(text)
+    for mask, group in pair_scores.items():
         missing = wanted[np.frombuffer(mask, np.bool_)]
         for block, pictures in _blocks(missing, frames, content_hash=content_hash):
             new = embedder.match(pictures, group)

@@ -76,10 +76,10 @@ class Weights:
     def pixels(self, frames: Sequence[NDArray[np.uint8]]) -> dict[str, "Tensor"]:
         """The frames as the image processor of the checkpoint makes them, on the device of the model."""
         pictures = [Image.fromarray(frame) for frame in frames]
-        made = self._images(images=pictures, return_tensors="pt")
+        images = self._images(images=pictures, return_tensors="pt")
         return {
             name: value.to(self.device, self.model.dtype if value.is_floating_point() else value.dtype)
-            for name, value in made.items()
+            for name, value in images.items()
         }
 
     def tokens(self, texts: Sequence[str], *, fill_to: int | None = None) -> tuple["Tensor", "Tensor"]:
@@ -91,14 +91,14 @@ class Weights:
         """
         # The mark of the end stays: the tokenizer cuts the words before it.
         cut = self.tokenizer(list(texts), truncation=True, max_length=self.limit, verbose=False)["input_ids"]
-        made = self.tokenizer.pad(
+        result = self.tokenizer.pad(
             {"input_ids": cut},
             padding="max_length" if fill_to else True,
             max_length=fill_to,
             return_attention_mask=True,
             return_tensors="pt",
         )
-        return made["input_ids"].to(self.device), made["attention_mask"].to(self.device)
+        return result["input_ids"].to(self.device), result["attention_mask"].to(self.device)
 
     @contextmanager
     def running(self) -> Iterator[None]:

@@ -40,11 +40,11 @@ class HubAddress:
         >>> HubAddress.parse("hf:yale-nlp/MMVU@main/videos")
         HubAddress(repo='yale-nlp/MMVU', revision='main', folder='videos')
         """
-        found = _ADDRESS.fullmatch(text)
-        if found is None or ".." in text.split("/"):
+        match = _ADDRESS.fullmatch(text)
+        if match is None or ".." in text.split("/"):
             raise UsageError(f"{text!r} is no address; expected hf:OWNER/NAME@REVISION")
-        folder = (found["folder"] or "").strip("/")
-        return cls(f"{found['owner']}/{found['name']}", found["revision"] or "main", folder)
+        folder = (match["folder"] or "").strip("/")
+        return cls(f"{match['owner']}/{match['name']}", match["revision"] or "main", folder)
 
 
 def is_address(text: str) -> bool:

@@ -54,18 +54,18 @@ def matched(available: Sequence[str], needed: Sequence[str]) -> dict[str, str]:
     by_name: dict[str, list[str]] = {}
     for path in available:
         by_name.setdefault(PurePosixPath(path).name, []).append(path)
-    found = {}
+    result = {}
     for path in needed:
         fits = by_name.get(PurePosixPath(path).name, [])
-        lengths = [_n_common(path, one) for one in fits]
+        lengths = [_n_common(path, fit) for fit in fits]
         if fits and lengths.count(max(lengths)) == 1:
-            found[path] = fits[lengths.index(max(lengths))]
-    return found
+            result[path] = fits[lengths.index(max(lengths))]
+    return result
 
 
-def _n_common(one: str, other: str) -> int:
+def _n_common(name: str, other: str) -> int:
     """How many of the last names of two paths are the same."""
-    pairs = zip(reversed(PurePosixPath(one).parts), reversed(PurePosixPath(other).parts), strict=False)
+    pairs = zip(reversed(PurePosixPath(name).parts), reversed(PurePosixPath(other).parts), strict=False)
     return len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
 
 
@@ -91,14 +91,14 @@ def unpack(
     """
     stem = next((name[: -len(end)] for end in ENDINGS if name.lower().endswith(end)), name)
     with _opened(pieces, name) as members:
-        fine = [one for one in members if is_inside(one.name) and one.is_plain]
-        refused = tuple(one.name for one in members if not (is_inside(one.name) and one.is_plain))
+        fine = [member for member in members if is_inside(member.name) and member.is_plain]
+        refused = tuple(member.name for member in members if not (is_inside(member.name) and member.is_plain))
         left = _RATIO * sum(piece.stat().st_size for piece in pieces) + free_bytes
         if needed is None:
-            places = {str(PurePosixPath(name).parent / one.name): one for one in fine}
+            places = {str(PurePosixPath(name).parent / member.name): member for member in fine}
             pairs = {place: place for place in places}
         else:
-            places = {f"{stem}/{one.name}": one for one in fine}
+            places = {f"{stem}/{member.name}": member for member in fine}
             pairs = matched(list(places), needed)
         order = {id(member): k for k, member in enumerate(fine)}
         for path, place in sorted(pairs.items(), key=lambda pair: order[id(places[pair[1]])]):
@@ -224,7 +224,7 @@ def _parquet_members(archive: Path) -> list[_Member]:
     columns = [
         field.name
         for field in table.schema_arrow
-        if pa.types.is_struct(field.type) and {"bytes", "path"} <= {one.name for one in field.type}
+        if pa.types.is_struct(field.type) and {"bytes", "path"} <= {entry.name for entry in field.type}
     ]
 
     def opened(column: str, group: int, row: int) -> Callable[[], IO[bytes]]:

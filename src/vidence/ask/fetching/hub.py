@@ -78,7 +78,7 @@ class Hub:
                     )
                 )
             )
-        if odd := [one.path for one in entries if not is_inside(one.path)]:
+        if odd := [entry.path for entry in entries if not is_inside(entry.path)]:
             raise DataError(
                 f"{address} lists {odd[0]!r}, which leaves its folder; nothing is fetched from it"
             )
@@ -90,20 +90,20 @@ class Hub:
             is_gated=bool(info.gated),
             files=tuple(
                 HubFile(
-                    path=one.path,
-                    n_bytes=one.size,
-                    git_sha1=one.blob_id,
-                    sha256=one.lfs.sha256 if one.lfs else "",
+                    path=entry.path,
+                    n_bytes=entry.size,
+                    git_sha1=entry.blob_id,
+                    sha256=entry.lfs.sha256 if entry.lfs else "",
                 )
-                for one in entries
-                if isinstance(one, RepoFile)
+                for entry in entries
+                if isinstance(entry, RepoFile)
             ),
         )
 
     def absent(self, listing: DatasetListing, files: Sequence[HubFile]) -> tuple[HubFile, ...]:
         """Those of some files of a data set that are not in the cache."""
         folder = cache_folder(listing.address, self.cache) / "snapshots" / listing.address.revision
-        return tuple(one for one in files if not (folder / one.path).exists())
+        return tuple(file for file in files if not (folder / file.path).exists())
 
     def fetch(
         self,
@@ -132,11 +132,11 @@ class Hub:
         address = listing.address
         folder = cache_folder(address, self.cache)
         with _explained(address, is_offline=self._is_offline), ThreadPoolExecutor(_AT_ONCE) as pool:
-            futures = [pool.submit(self._fetch_one, address, one) for one in files]
+            futures = [pool.submit(self._fetch_one, address, entry) for entry in files]
             try:
-                for one, future in zip(files, futures, strict=True):
+                for file, future in zip(files, futures, strict=True):
                     future.result()
-                    on_file(one)
+                    on_file(file)
             except BaseException:
                 pool.shutdown(wait=True, cancel_futures=True)
                 raise
@@ -184,8 +184,8 @@ class Hub:
                 response = error.response
                 if response is None or response.status_code not in _AGAIN:
                     raise
-                said = response.headers.get("retry-after", "")
-                self._wait(min(float(said) if said.isdecimal() else 2.0**k, _LONGEST_WAIT_S))
+                header = response.headers.get("retry-after", "")
+                self._wait(min(float(header) if header.isdecimal() else 2.0**k, _LONGEST_WAIT_S))
         return ask()
 
 

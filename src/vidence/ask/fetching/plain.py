@@ -22,17 +22,17 @@ def read_web(url: str, *, most: int = MOST_BYTES) -> bytes:
     """
     import httpx2
 
-    found = bytearray()
+    result = bytearray()
     try:
         with httpx2.stream("GET", url, follow_redirects=True, timeout=_TIMEOUT_S) as answer:
             answer.raise_for_status()
             for block in answer.iter_bytes():
-                found += block
-                if len(found) > most:
+                result += block
+                if len(result) > most:
                     raise DataError(f"{url} has more than {most >> 20} MB; expected a file of questions")
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
         raise DataError(
             f"{url} cannot be fetched ({error or type(error).__name__}); fetch it by other means, and name "
             "it with --questions FILE"
         ) from error
-    return bytes(found)
+    return bytes(result)

@@ -75,7 +75,7 @@ def normal_form(text: str) -> str:
 
     Digits below the line stand on it (*H₂O* is *H2O*), those above it stay apart (*x²* is *x^2*, not *x2*).
     """
-    text = re.sub(r"[⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+", lambda found: f"^{found[0].translate(_RAISED)}", text)
+    text = re.sub(r"[⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+", lambda result: f"^{result[0].translate(_RAISED)}", text)
     text = re.sub(r"(?<=\d)(?=[¼½¾⅓⅔])", " ", text.translate(_LOWERED))
     text = _MACRO.sub(_greek, text)
     text = unicodedata.normalize("NFKC", text).replace("\u2044", "/").replace("\u2212", "-")
@@ -104,8 +104,8 @@ def _tables() -> _Tables:
 @cache
 def _units() -> Mapping[str, tuple[str, Fraction]]:
     """What each symbol measures, and what multiple of its first unit it is."""
-    found = _tables().symbols.items()
-    return {symbol: (what, Fraction(size)) for what, units in found for symbol, size in units.items()}
+    items = _tables().symbols.items()
+    return {symbol: (what, Fraction(size)) for what, units in items for symbol, size in units.items()}
 
 
 @cache
@@ -133,20 +133,20 @@ def quantity_of(text: str) -> Quantity | None:
     >>> quantity_of("3 cm") == quantity_of("30 mm"), quantity_of("3 apples")
     (True, None)
     """
-    found = _QUANTITY.fullmatch(normal_form(text.strip().removesuffix(".")))
-    if found is None or (found["under"] is not None and not int(found["under"])):
+    match = _QUANTITY.fullmatch(normal_form(text.strip().removesuffix(".")))
+    if match is None or (match["under"] is not None and not int(match["under"])):
         return None
-    unit = _unit_of(found["unit"] or "")
+    unit = _unit_of(match["unit"] or "")
     if unit is None:
         return None
     what, size = unit
-    value, kind = _number(found)
+    value, kind = _number(match)
     if what == "percent":
         return Quantity(value / 100, "", "percent") if kind == "plain" else None
-    return Quantity(-value * size if found["sign"] else value * size, what, kind)
+    return Quantity(-value * size if match["sign"] else value * size, what, kind)
 
 
-def is_same_quantity(one: str, other: str) -> bool:
+def is_same_quantity(name: str, other: str) -> bool:
     """Whether two texts are surely the same quantity.
 
     Two fractions with other terms (*6/8* and *3/4* may be measures of music), and a fraction or a percentage
@@ -155,7 +155,7 @@ def is_same_quantity(one: str, other: str) -> bool:
     >>> is_same_quantity("1/2", "0.5"), is_same_quantity("6/8", "3/4"), is_same_quantity("100 %", "1")
     (True, False, False)
     """
-    a, b = quantity_of(one), quantity_of(other)
+    a, b = quantity_of(name), quantity_of(other)
     if a is None or b is None or (a.value, a.what) != (b.value, b.what):
         return False
     kinds = {a.kind, b.kind}
@@ -175,17 +175,17 @@ def _unit_of(text: str) -> tuple[str, Fraction] | None:
     powers: dict[str, int] = {}
     size, sign, end = Fraction(1), 1, 0
     while end < len(text):
-        found = _FACTOR.match(text, end)
-        if found is None or (unit := _symbol(found["name"])) is None:
+        match = _FACTOR.match(text, end)
+        if match is None or (unit := _symbol(match["name"])) is None:
             return None
         power = sign * (
-            int(found["power"] or found["digit"] or 0)
-            or _POWERS.get((found["before"] or found["behind"] or "").strip(), 1)
+            int(match["power"] or match["digit"] or 0)
+            or _POWERS.get((match["before"] or match["behind"] or "").strip(), 1)
         )
         what, _, own = unit[0].partition("^")
         powers[what] = powers.get(what, 0) + power * int(own or 1)
         size *= unit[1] ** power
-        joint = _JOINT.match(text, found.end())
+        joint = _JOINT.match(text, match.end())
         if joint is None or (joint[1] and joint.end() == len(text)) or (sign < 0 and joint[1] in {"*", " "}):
             return None
         sign, end = (-1 if joint[1] in {"/", "per"} else 1), joint.end()
@@ -198,13 +198,13 @@ def _symbol(name: str) -> tuple[str, Fraction] | None:
     return _units().get(_symbol_named(folded) or name)
 
 
-def _number(found: re.Match[str]) -> tuple[Fraction, Kind]:
-    if found["over"] is not None:
-        return Fraction(int(found["over"]), int(found["under"])), "fraction"
-    if found["alone"] is not None:
-        return Fraction(10) ** int(found["alone"]), "power"
-    value = Fraction(found["number"].replace(",", ""))
-    exponent = found["e"] or found["power"]
+def _number(match: re.Match[str]) -> tuple[Fraction, Kind]:
+    if match["over"] is not None:
+        return Fraction(int(match["over"]), int(match["under"])), "fraction"
+    if match["alone"] is not None:
+        return Fraction(10) ** int(match["alone"]), "power"
+    value = Fraction(match["number"].replace(",", ""))
+    exponent = match["e"] or match["power"]
     return (value * Fraction(10) ** int(exponent), "power") if exponent else (value, "plain")
 
 
@@ -286,12 +286,12 @@ def _without_articles(tokens: list[str]) -> list[str]:
     return [word for word in tokens if word != "the"]
 
 
-def _is_equal(said: str, answer: str) -> bool:
-    if max(len(said), len(answer)) > _MOST_CHARS:
+def _is_equal(message: str, answer: str) -> bool:
+    if max(len(message), len(answer)) > _MOST_CHARS:
         return False
-    if is_same_quantity(_without_wrapping(said), _without_wrapping(answer)):
+    if is_same_quantity(_without_wrapping(message), _without_wrapping(answer)):
         return True
-    ours, theirs = _tokens(answer), _tokens(said)
+    ours, theirs = _tokens(answer), _tokens(message)
     if not any(token[0].isalnum() for token in theirs):
         return False
     # A capital A at the beginning of the right answer may be a name, as in "A major".
@@ -299,7 +299,7 @@ def _is_equal(said: str, answer: str) -> bool:
     return theirs == ours or (bool(kept) and _without_articles(theirs) == kept)
 
 
-def says_the_same(said: str, answer: str) -> bool:
+def says_the_same(message: str, answer: str) -> bool:
     """Whether a reply, or the one line of it that is marked as the answer, equals the right answer.
 
     Equal are texts that differ in nothing but the marks of LaTeX (`normal_form`), case, space, articles, a
@@ -309,7 +309,7 @@ def says_the_same(said: str, answer: str) -> bool:
     sentences that take nothing back may follow it; a box stands last. An empty text equals nothing.
 
     Args:
-        said: the words of a reply, without reasoning in tags.
+        message: the words of a reply, without reasoning in tags.
         answer: the right answer.
 
     Note: the rule of lmms-eval for MMVU finds the empty text right on every open question;
@@ -320,16 +320,16 @@ def says_the_same(said: str, answer: str) -> bool:
     >>> says_the_same("CO", "Co"), says_the_same("-5", "5"), says_the_same("", "")
     (False, False, False)
     """
-    said = _EMPHASIS.sub("", said)
-    lines = [line for line in said.split("\n") if line.strip()]
+    message = _EMPHASIS.sub("", message)
+    lines = [line for line in message.split("\n") if line.strip()]
     marked = [match for line in lines for match in _MARKED.finditer(line)]
-    answers = [said.strip()]
+    answers = [message.strip()]
     if len(marked) == 1 and marked[0].string == lines[-1]:
         answers.append(marked[0]["said"])
         first, *more = _SENTENCE_END.split(marked[0]["said"], maxsplit=1)
         if more and not (_TURNS.search(more[0]) or _MARKED.search(more[0])):
             answers.append(first)
-    boxed = list(_BOXED.finditer(said))
-    if len(boxed) == 1 and not re.search(r"\w", said[boxed[0].end() :]):
+    boxed = list(_BOXED.finditer(message))
+    if len(boxed) == 1 and not re.search(r"\w", message[boxed[0].end() :]):
         answers.append(boxed[0][0])
-    return any(_is_equal(one, answer) for one in answers)
+    return any(_is_equal(name, answer) for name in answers)

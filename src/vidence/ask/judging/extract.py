@@ -110,8 +110,8 @@ class CaptionChoice(TemplateJudge):
             why = "the caption has no question with choices to be judged by (its rationale and answer)"
             return judge_error(why, scorer=self.name, version=self.version)
         unread = msgspec.structs.replace(ruled, outcome=Unreadable(reason="a caption"))
-        said = Reply(text=ruled.outcome.answer)
-        score = yield from which_choice(self, asked, said, ruled=unread, rule="judge")
+        result = Reply(text=ruled.outcome.answer)
+        score = yield from which_choice(self, asked, result, ruled=unread, rule="judge")
         return score if score.has_judge_error else msgspec.structs.replace(score, outcome=ruled.outcome)
 
 

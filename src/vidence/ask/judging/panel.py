@@ -49,12 +49,12 @@ def combine(scores: Sequence[Score], *, rule: str = "majority") -> Score:
     if 2 * len(voted) < len(asked):
         few = f"{len(voted)} of {len(asked)} judges gave a verdict"
         return _without_value(Failed(stage="scoring", error=ERROR, message=few), first, verdicts)
-    said = ", ".join(f"{n} for {value:g}" for value, n in counts if value is not None)
+    message = ", ".join(f"{n} for {value:g}" for value, n in counts if value is not None)
     if rule == "open" and len(counts) > 1:
-        differ = Failed(stage="scoring", error=UNDECIDED, message=f"the judges differ: {said}")
+        differ = Failed(stage="scoring", error=UNDECIDED, message=f"the judges differ: {message}")
         return msgspec.structs.replace(_without_value(differ, first, verdicts), value=None)
     if rule == "majority" and len(counts) > 1 and counts[0][1] == counts[1][1]:
-        tied = Failed(stage="scoring", error=UNDECIDED, message=f"the judges are tied: {said}")
+        tied = Failed(stage="scoring", error=UNDECIDED, message=f"the judges are tied: {message}")
         return _without_value(tied, first, verdicts)
     winner = next(score for score in voted if score.value == counts[0][0])
     points = [verdict.points for verdict in verdicts if verdict.points is not None]

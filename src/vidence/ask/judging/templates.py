@@ -75,10 +75,12 @@ def known_of(
 def _check_judge(folder: Path, set_name: str) -> None:
     """Refuse what was imported for another judge, or for asking: its verdicts have other keys."""
     about = read_origin(folder)
-    one = released().get(about.name) if about is not None else None
-    if one is not None and one.judge != set_name:
-        meant = f"the judge {one.judge!r}" if one.judge else "asking (--prompts)"
-        raise UsageError(f"{folder} holds {one.name}, which is for {meant}, not for the judge {set_name!r}")
+    released_set = released().get(about.name) if about is not None else None
+    if released_set is not None and released_set.judge != set_name:
+        meant = f"the judge {released_set.judge!r}" if released_set.judge else "asking (--prompts)"
+        raise UsageError(
+            f"{folder} holds {released_set.name}, which is for {meant}, not for the judge {set_name!r}"
+        )
 
 
 def _names(folder: Traversable, set_name: str) -> list[str]:
@@ -132,15 +134,15 @@ class JudgeTemplates:
         if override is not None:
             _check_judge(override, set_name)
             files |= own_files(override, known, what=f"prompts for the judge {set_name!r}")
-        made = cls(digest=digest_of(files.values()), _files=MappingProxyType(files))
+        result = cls(digest=digest_of(files.values()), _files=MappingProxyType(files))
         probe = {**item_values(_PROBE, block_id="0"), **dict.fromkeys(more, "x"), "problem": "x"}
         if "block_id" not in files[SIGN].uses:
             raise UsageError(
                 f"{files[SIGN].place} does not use {{{{ block_id }}}}, which the verdict must repeat"
             )
         for name in files:
-            made.fill(name, {**probe, **{shown: f"<{shown} 0>" for shown in SHOWN.get(name, {})}})
-        return made
+            result.fill(name, {**probe, **{text: f"<{text} 0>" for text in SHOWN.get(name, {})}})
+        return result
 
     def label(self, name: str) -> str:
         """What a stored prompt says of its template: set, file and the SHA-256 of the file's text."""
@@ -153,8 +155,8 @@ class JudgeTemplates:
     @property
     def wording(self) -> Wording:
         """Whose words the system messages are: the authors' where all of them are."""
-        told = {wording_of(file.label) for name, file in self._files.items() if name.startswith(SYSTEM)}
-        return "authors" if told == {"authors"} else "unchecked" if "unchecked" in told else "own"
+        wordings = {wording_of(file.label) for name, file in self._files.items() if name.startswith(SYSTEM)}
+        return "authors" if wordings == {"authors"} else "unchecked" if "unchecked" in wordings else "own"
 
     def fill(self, name: str, values: Mapping[str, object]) -> str:
         """The words of a template with values filled in.
@@ -163,11 +165,11 @@ class JudgeTemplates:
             UsageError: it cannot be filled, or what it must show is not there exactly once.
         """
         text = self._files[name].fill(values)
-        for shown in SHOWN.get(name, {}):
-            n_shown = text.count(str(values[shown]))
+        for result in SHOWN.get(name, {}):
+            n_shown = text.count(str(values[result]))
             if n_shown != 1:
                 raise UsageError(
-                    f"{self._files[name].place} shows {{{{ {shown} }}}} {n_shown} times; it must stand "
+                    f"{self._files[name].place} shows {{{{ {result} }}}} {n_shown} times; it must stand "
                     "there once, on lines of its own and without a filter"
                 )
         return text

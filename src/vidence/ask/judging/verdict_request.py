@@ -206,16 +206,16 @@ class TemplateJudge(ABC):
             return f"no verdict in the judge's reply: {reading.problem}"
 
         (reply,) = yield (prompt,)
-        decided, said = read(reply), [reply.text]
+        decided, messages = read(reply), [reply.text]
         if isinstance(decided, str) and not refusal_in(reply):
             earlier = fence(reply.text, name="earlier", marked=marked, most_chars=_MOST_EARLIER)
-            shown = {**values, "earlier": earlier, "problem": decided}
-            repair = TextPart(text=self.templates.fill(REPAIR, shown) + signing)
+            fields = {**values, "earlier": earlier, "problem": decided}
+            repair = TextPart(text=self.templates.fill(REPAIR, fields) + signing)
             (reply,) = yield (msgspec.structs.replace(prompt, parts=(*prompt.parts, repair)),)
             decided = read(reply)
-            said.append(reply.text)
+            messages.append(reply.text)
         if isinstance(decided, str):
-            lost = judge_error(decided, scorer=self.name, version=self.version, said=tuple(said))
+            lost = judge_error(decided, scorer=self.name, version=self.version, said=tuple(messages))
             return _contrary(lost, contrary)
         outcome, verdict = decided
         if verdict.value is None:
@@ -226,11 +226,11 @@ class TemplateJudge(ABC):
             scorer=self.name,
             scorer_version=self.version,
             points=verdict.points,
-            verdicts=(msgspec.structs.replace(verdict, said=tuple(said)),),
+            verdicts=(msgspec.structs.replace(verdict, said=tuple(messages)),),
         )
 
 
 def _contrary(lost: Score, why: str) -> Score:
     """A judge error with what contradicts itself in the verdict, if that is why there is none."""
-    verdicts = tuple(msgspec.structs.replace(one, contradiction=why) for one in lost.verdicts)
+    verdicts = tuple(msgspec.structs.replace(verdict, contradiction=why) for verdict in lost.verdicts)
     return msgspec.structs.replace(lost, verdicts=verdicts)

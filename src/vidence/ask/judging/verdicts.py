@@ -128,12 +128,12 @@ class Form:
         return hashlib.sha256(json.dumps(self.schema()).encode()).hexdigest()
 
     def read(
-        self, said: str, *, marked: str, is_recorded: bool = False, is_cut: bool = False
+        self, message: str, *, marked: str, is_recorded: bool = False, is_cut: bool = False
     ) -> VerdictFields | NoReading:
         """The verdict that a judge's words are: one JSON object with the fields and the id, and no more.
 
         Args:
-            said: the judge's words; thinking that a tag ends, and a code fence around the object, are set
+            message: the judge's words; thinking that a tag ends, and a code fence around the object, are set
                 aside.
             marked: the id of the block under judgement.
             is_recorded: the words were written down before, and need neither the id nor the texts.
@@ -141,7 +141,7 @@ class Form:
         """
         if is_cut:
             return NoReading(problem="it was cut off at its length limit")
-        for words in _behind_thinking(said.strip(), marked):
+        for words in _behind_thinking(message.strip(), marked):
             pairs = _object(words.strip())
             if pairs is not None and self._holds(pairs, marked, is_recorded=is_recorded):
                 return VerdictFields(values={key: value for key, value in pairs.items() if key != ID_KEY})

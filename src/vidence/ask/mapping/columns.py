@@ -30,15 +30,15 @@ def value_at(row: Row, path: str) -> object:
         return row[path]
     if "." not in path:
         return None
-    found: object = row
+    value: object = row
     for step in path.split("."):
-        if isinstance(found, Mapping):
-            found = found.get(step)
-        elif isinstance(found, list) and step.isdecimal() and int(step) < len(found):
-            found = found[int(step)]
+        if isinstance(value, Mapping):
+            value = value.get(step)
+        elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
+            value = value[int(step)]
         else:
             return None
-    return found
+    return value
 
 
 @functools.cache
@@ -129,10 +129,10 @@ def seconds_of(value: object, column: str) -> float | None:
         FieldError: it is something else.
     """
     text = as_text(value, column).strip()
-    found = seconds(text)
-    if text and found is None:
+    number = seconds(text)
+    if text and number is None:
         raise FieldError(column, f"{text!r} found; expected seconds, or HH:MM:SS")
-    return found
+    return number
 
 
 def span_of(value: object, column: str) -> tuple[float, float]:
@@ -163,14 +163,14 @@ def words_of(value: object, column: str, *, kind: str = "text") -> str:
     'B'
     """
     if isinstance(value, Mapping):
-        if isinstance(said := value.get(kind), str):
-            return said
+        if isinstance(entry := value.get(kind), str):
+            return entry
         inner = value.get("content")
         return "" if inner is None else words_of(inner, column, kind=kind)
     if isinstance(value, list):
-        if kind == "text" and all(isinstance(one, str) for one in value) and len(value) > 1:
+        if kind == "text" and all(isinstance(element, str) for element in value) and len(value) > 1:
             raise FieldError(column, f"{len(value)} replies in one row; expected one")
-        return "\n".join(words for one in value if (words := words_of(one, column, kind=kind)))
+        return "\n".join(words for element in value if (words := words_of(element, column, kind=kind)))
     return as_text(value, column) if kind == "text" else ""
 
 

@@ -37,12 +37,12 @@ def label_of(text: str) -> tuple[int, str] | None:
     >>> label_of("B. a red car"), label_of("Option 2: a red car"), label_of("a red car")
     ((1, 'a red car'), (1, 'a red car'), None)
     """
-    found = _LABEL.fullmatch(text)
-    if found is None:
+    match = _LABEL.fullmatch(text)
+    if match is None:
         return None
-    label = found["named"] or found["letter"]
+    label = match["named"] or match["letter"]
     place = int(label) - 1 if label.isdecimal() else ord(label.upper()) - ord("A")
-    return place, found["text"].strip()
+    return place, match["text"].strip()
 
 
 def bare_choices(choices: Sequence[str]) -> tuple[str, ...]:
@@ -53,10 +53,10 @@ def bare_choices(choices: Sequence[str]) -> tuple[str, ...]:
     """
     bare = []
     for place, choice in enumerate(choices):
-        found = label_of(choice)
-        if found is None or found[0] != place:
+        label = label_of(choice)
+        if label is None or label[0] != place:
             return tuple(choices)
-        bare.append(found[1])
+        bare.append(label[1])
     return tuple(bare)
 
 
@@ -67,7 +67,7 @@ def split_question(text: str) -> tuple[str, tuple[str, ...]]:
     ('Where?', ('here', 'there'))
     """
     lines = text.splitlines()
-    places = [found[0] if (found := label_of(line)) else None for line in lines]
+    places = [label[0] if (label := label_of(line)) else None for line in lines]
     for first in reversed([i for i, place in enumerate(places) if place == 0]):
         n = next((k for k in range(len(lines) - first) if places[first + k] != k), len(lines) - first)
         if n >= _FEWEST:
@@ -91,8 +91,8 @@ class ItemReader:
         self.joined = tuple(files.read(_beside(folder, join)) for join in mapping.joins.values())
         tables = zip(mapping.joins.items(), self.joined, strict=True)
         self._joins = {name: (self._get(join.of), _values(file)) for (name, join), file in tables}
-        self._lookups = {name: (self._get(one.of), one) for name, one in mapping.lookups.items()}
-        self._patterns = [(column, re.compile(one)) for column, one in mapping.patterns.items()]
+        self._lookups = {name: (self._get(lookup.of), lookup) for name, lookup in mapping.lookups.items()}
+        self._patterns = [(column, re.compile(pattern)) for column, pattern in mapping.patterns.items()]
         self._texts = {
             name: self._get(str(getattr(mapping, name))) for name in _TEXTS if getattr(mapping, name)
         }
@@ -119,28 +119,30 @@ class ItemReader:
         """
         if not (self._patterns or self._lookups or self._joins):
             return row
-        made: dict[str, object] = dict(row)
+        fields: dict[str, object] = dict(row)
         for column, pattern in self._patterns:
-            text = as_text(self._get(column)(made), column)
+            text = as_text(self._get(column)(fields), column)
             if not text:
                 continue
             if n_ways(pattern.pattern, len(text)) > MOST_WAYS:
                 raise FieldError(column, f"{len(text):,} characters, too many for {pattern.pattern}")
-            found = pattern.search(text)
-            if found is None and column.startswith("@"):  # names of files are changed
+            match = pattern.search(text)
+            if match is None and column.startswith("@"):  # names of files are changed
                 continue
-            if found is None:
+            if match is None:
                 raise FieldError(column, f"{text[:80]!r} found; expected {pattern.pattern}")
-            made |= found.groupdict()
+            fields |= match.groupdict()
         for name, (of, lookup) in self._lookups.items():
-            value = of(made)
+            value = of(fields)
             if str(value).startswith(("['", '["')):  # a list of texts, or one written as text
-                made[name] = [lookup.values.get(one, lookup.default) for one in _several(value, lookup.of)]
+                fields[name] = [
+                    lookup.values.get(word, lookup.default) for word in _several(value, lookup.of)
+                ]
             else:
-                made[name] = lookup.values.get(as_text(value, lookup.of), lookup.default)
+                fields[name] = lookup.values.get(as_text(value, lookup.of), lookup.default)
         for name, (of, values) in self._joins.items():
-            made[name] = values.get(as_text(of(made), self.mapping.joins[name].of))
-        return made
+            fields[name] = values.get(as_text(of(fields), self.mapping.joins[name].of))
+        return fields
 
     def inner(self, row: Row) -> list[Row]:
         """The rows that stand in a row, with its columns; itself where the mapping names no such column.
@@ -150,10 +152,10 @@ class ItemReader:
         """
         if not self.mapping.each:
             return [row]
-        found = row.get(self.mapping.each)
-        if not isinstance(found, list) or not all(isinstance(one, Mapping) for one in found):
-            raise FieldError(self.mapping.each, f"{str(found)[:80]!r} found; expected a list of objects")
-        return [{**row, **one, "@each": number} for number, one in enumerate(found)]
+        value = row.get(self.mapping.each)
+        if not isinstance(value, list) or not all(isinstance(entry, Mapping) for entry in value):
+            raise FieldError(self.mapping.each, f"{str(value)[:80]!r} found; expected a list of objects")
+        return [{**row, **entry, "@each": number} for number, entry in enumerate(value)]
 
     def wants(self, row: Row) -> bool:
         """Whether a row that `row` completed is one of those that the mapping takes."""
@@ -232,7 +234,7 @@ class ItemReader:
         for name, get in self._tags.items():
             value = get(row)
             if name.endswith("*"):
-                tags |= {name[:-1] + one.strip(): "yes" for one in _several(value, name) if one.strip()}
+                tags |= {name[:-1] + word.strip(): "yes" for word in _several(value, name) if word.strip()}
             elif text := as_text(value, name):
                 tags[name] = text
         return tags
@@ -241,10 +243,10 @@ class ItemReader:
         """The steps of the rationale, without empty ones."""
         if len(self._steps) == 1:
             column, get = self._steps[0]
-            found = _lines(get(row), column)
+            lines = _lines(get(row), column)
         else:
-            found = tuple(as_text(get(row), column) for column, get in self._steps)
-        return tuple(step.strip() for step in found if step.strip())
+            lines = tuple(as_text(get(row), column) for column, get in self._steps)
+        return tuple(step.strip() for step in lines if step.strip())
 
     # ------------------------------------------------------------------------- choices and answer
 
@@ -255,12 +257,12 @@ class ItemReader:
         if len(self._choices) == 1:
             column, get = self._choices[0]
             return _several(get(row), column)
-        found = [as_text(get(row), column) for column, get in self._choices]
-        while found and not found[-1].strip():
-            found.pop()
-        if (gap := next((i for i, text in enumerate(found) if not text.strip()), None)) is not None:
+        texts = [as_text(get(row), column) for column, get in self._choices]
+        while texts and not texts[-1].strip():
+            texts.pop()
+        if (gap := next((i for i, text in enumerate(texts) if not text.strip()), None)) is not None:
             raise FieldError(self._choices[gap][0], "empty, and a later choice is not; expected no gap")
-        return tuple(found)
+        return tuple(texts)
 
     def _answer_of(self, row: Row, raw: Sequence[str], choices: Sequence[str]) -> str:
         if self._answer is None:
@@ -275,8 +277,8 @@ class ItemReader:
             case "number-from-0" | "number-from-1" as form:
                 return _numbered(text, form, len(choices))
             case "letter":
-                if found := _LETTER.fullmatch(text):
-                    return found["letter"].upper()
+                if match := _LETTER.fullmatch(text):
+                    return match["letter"].upper()
                 raise FieldError("answer", f"{text!r} found; expected a letter")
             case "text":
                 return _lettered(text, choices) or _lettered(text, raw) or text
@@ -311,8 +313,8 @@ class ItemReader:
     def _spans(self, name: str, row: Row) -> list[tuple[float, float]]:
         """The spans in the column of a field."""
         value = self._times[name](row) or []
-        found = _written(value, name) if isinstance(value, str) else value
-        return [span_of(one, name) for one in (found if isinstance(found, list | tuple) else [found])]
+        entry = _written(value, name) if isinstance(value, str) else value
+        return [span_of(other, name) for other in (entry if isinstance(entry, list | tuple) else [entry])]
 
 
 def _medium(
@@ -334,11 +336,11 @@ def _beside(folder: Path, join: Join) -> Path:
 
 def _values(file: files.DataFile) -> Mapping[str, object]:
     try:
-        found = msgspec.json.decode(file.content, type=dict[str, object])
+        values = msgspec.json.decode(file.content, type=dict[str, object])
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise DataError(f"{file.path} is not one JSON object ({error}); expected values by key") from error
-    inner = ((key, one) for key, one in found.items() if isinstance(one, Mapping))
-    return found | {f"{key}/{name}": value for key, one in inner for name, value in one.items()}
+    inner = ((key, value) for key, value in values.items() if isinstance(value, Mapping))
+    return values | {f"{key}/{name}": value for key, row in inner for name, value in row.items()}
 
 
 def _several(value: object, column: str) -> tuple[str, ...]:
@@ -351,8 +353,8 @@ def _several(value: object, column: str) -> tuple[str, ...]:
         return ()
     if not isinstance(value, list | tuple):
         raise FieldError(column, f"{type(value).__name__} found; expected a list")
-    texts = (", ".join(map(str, one)) if isinstance(one, list) else one for one in value)
-    return tuple(as_text(one, column) for one in texts)
+    texts = (", ".join(map(str, group)) if isinstance(group, list) else group for group in value)
+    return tuple(as_text(text, column) for text in texts)
 
 
 def _lines(value: object, column: str) -> tuple[str, ...]:
@@ -397,9 +399,9 @@ def _lettered(text: str, choices: Sequence[str]) -> str:
 
 def _labelled(text: str, choices: Sequence[str]) -> str:
     """The letter of an answer such as ``B. a red car`` or ``(B)``; empty for another."""
-    found = label_of(text)
-    if found and found[0] < len(choices) and choices[found[0]].strip() == found[1]:
-        return chr(ord("A") + found[0])
+    label = label_of(text)
+    if label and label[0] < len(choices) and choices[label[0]].strip() == label[1]:
+        return chr(ord("A") + label[0])
     bare = text.strip("(). ")
     return bare.upper() if len(bare) == 1 and bare.isalpha() and bare != text else ""
 
@@ -414,6 +416,6 @@ def _places(value: object, column: str) -> list[str]:
     if isinstance(value, str) and value.lstrip().startswith("["):
         value = _written(value, column)
     if isinstance(value, list | tuple):
-        return [place for one in value for place in _places(one, column)]
+        return [place for entry in value for place in _places(entry, column)]
     text = as_text(value, column)
     return [text] if text else []

@@ -162,12 +162,12 @@ class ColumnMap(Record):
     @property
     def used(self) -> frozenset[str]:
         """All columns that are read; of a path the column that it begins in, too."""
-        said = [] if self.reply is None else [getattr(self.reply, n) for n in self.reply.__struct_fields__]
+        entries = [] if self.reply is None else [getattr(self.reply, n) for n in self.reply.__struct_fields__]
         fields = (getattr(self, name) for name in (*_PLAIN, "spans", "evidence"))
         several = (*map(columns_in, (self.choices, self.steps, self.media)), self.only, [self.each])
-        sources = (*fields, *chain.from_iterable(several), *self.tags.values(), *said)
-        found = {name for source in sources for way in source.split("|") for name in self._columns(way)}
-        return frozenset(found | {name.partition(".")[0] for name in found})
+        sources = (*fields, *chain.from_iterable(several), *self.tags.values(), *entries)
+        columns = {name for source in sources for way in source.split("|") for name in self._columns(way)}
+        return frozenset(columns | {name.partition(".")[0] for name in columns})
 
     def fits(self, row: Row) -> bool:
         """Whether a row has the columns without which a file has another layout."""
@@ -187,19 +187,19 @@ class ColumnMap(Record):
 
     def _columns(self, way: str) -> set[str]:
         """The columns of the file that a source without bars needs, those behind made ones in their place."""
-        behind = {name: one.of for name, one in self.lookups.items()}
-        behind |= {name: one.of for name, one in self.joins.items()}
+        behind = {name: lookup.of for name, lookup in self.lookups.items()}
+        behind |= {name: entry.of for name, entry in self.joins.items()}
         for column, pattern in self.patterns.items():
             behind |= dict.fromkeys(re.compile(pattern).groupindex, column)
-        found: set[str] = set()
+        names: set[str] = set()
         waiting = list(columns_of(way))
         while waiting:
             column = waiting.pop()
-            if (made := column if column in behind else column.partition(".")[0]) in behind:
-                waiting += columns_of(behind.pop(made))
+            if (columns := column if column in behind else column.partition(".")[0]) in behind:
+                waiting += columns_of(behind.pop(columns))
             elif not column.startswith("@") and column not in self.levels:
-                found.add(column)
-        return found
+                names.add(column)
+        return names
 
 
 _PLAIN = (
@@ -234,11 +234,11 @@ class _Benchmark(msgspec.Struct):
 @cache
 def presets() -> dict[str, ColumnMap]:
     """The mappings that come with vidence, by name: of tools, and of the layouts of benchmarks."""
-    found = {path.stem: msgspec.convert(read_toml(path), ColumnMap) for path in PRESETS.glob("*.toml")}
+    presets = {path.stem: msgspec.convert(read_toml(path), ColumnMap) for path in PRESETS.glob("*.toml")}
     for path in NAMED.glob("*.toml"):
         for name, layout in msgspec.convert(read_toml(path), _Benchmark).layouts.items():
-            found[name] = layout.of(next(iter(layout.splits)))
-    return dict(sorted(found.items()))
+            presets[name] = layout.of(next(iter(layout.splits)))
+    return dict(sorted(presets.items()))
 
 
 def read_map(text: str) -> ColumnMap:
@@ -300,9 +300,9 @@ def read_toml(path: Path) -> dict[str, object]:
 
 def as_table(mapping: ColumnMap) -> dict[str, object]:
     """What a file in TOML says of a mapping."""
-    said: dict[str, object] = msgspec.to_builtins(mapping)
+    fields: dict[str, object] = msgspec.to_builtins(mapping)
     usual: dict[str, object] = msgspec.to_builtins(ColumnMap(item_id="-", question="-", answer="-"))
-    return {name: value for name, value in said.items() if value != usual[name]}
+    return {name: value for name, value in fields.items() if value != usual[name]}
 
 
 def _put(table: dict[str, object], name: str, value: str) -> None:
@@ -331,20 +331,24 @@ def near_presets(row: Row, *, name: str = "", n_levels: int = 0) -> list[str]:
         n_levels: how many keys of objects stand around the rows.
     """
     fitting = [
-        (name not in [Path(pattern).name for pattern in one.files], -len(one.used & row.keys()), preset)
-        for preset, one in presets().items()
-        if len(one.levels) == n_levels and one.fits(row)
+        (
+            name not in [Path(pattern).name for pattern in column_map.files],
+            -len(column_map.used & row.keys()),
+            preset,
+        )
+        for preset, column_map in presets().items()
+        if len(column_map.levels) == n_levels and column_map.fits(row)
     ]
     return [preset for *_, preset in sorted(fitting)]
 
 
 def folder_presets(folder: Path) -> dict[str, Path]:
     """The presets whose files and columns a folder has, with such a file; the most telling patterns first."""
-    found: list[tuple[int, str, Path]] = []
-    for name, one in presets().items():
-        pattern, paths = files_like(folder, one.files)
+    folder_presets: list[tuple[int, str, Path]] = []
+    for name, preset in presets().items():
+        pattern, paths = files_like(folder, preset.files)
         with suppress(DataError, UsageError):  # of another layout: no object with keys, no log
-            row = read_rows(paths[0], levels=one.levels, is_log=one.is_log).first if paths else None
-            if row is not None and one.fits(row):
-                found.append((-len(pattern), name, paths[0]))
-    return {name: path for _, name, path in sorted(found)}
+            row = read_rows(paths[0], levels=preset.levels, is_log=preset.is_log).first if paths else None
+            if row is not None and preset.fits(row):
+                folder_presets.append((-len(pattern), name, paths[0]))
+    return {name: path for _, name, path in sorted(folder_presets)}

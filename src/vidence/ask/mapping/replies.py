@@ -46,13 +46,13 @@ def score_of(value: object) -> float | None:
         return _RIGHT.get(value.strip().lower())
     if isinstance(value, Mapping):
         # The score first: beside it lmms-eval keeps for MVBench the whole reply as what was read.
-        name = next((one for one in _SCORES if one in value), None)
+        name = next((word for word in _SCORES if word in value), None)
         if name is not None and (score := score_of(value[name])) is not None:
             return score
         for read, right in _PAIRS:
             if read in value and right in value:
                 return float(str(value[read]).strip() == str(value[right]).strip())
-        return next((score_of(one) for one in value.values() if isinstance(one, Mapping)), None)
+        return next((score_of(row) for row in value.values() if isinstance(row, Mapping)), None)
     return None
 
 
@@ -65,16 +65,16 @@ def recorded(row: Row, columns: ReplyColumns, *, item_id: str, sample: int) -> R
     value = getter(columns.text)(row)
     if value is None:
         return None
-    said = {
+    values = {
         name: words_of(getter(source)(row), source)
         for name in ("reasoning", "refusal", "finish", "model", "prompt")
         if (source := getattr(columns, name))
     }
-    said["reasoning"] = said.get("reasoning") or words_of(value, columns.text, kind="reasoning")
+    values["reasoning"] = values.get("reasoning") or words_of(value, columns.text, kind="reasoning")
     return Recorded(
         item_id=item_id,
         sample=sample,
         text=words_of(value, columns.text),
         correct=score_of(getter(columns.correct)(row)) if columns.correct else None,
-        **said,
+        **values,
     )

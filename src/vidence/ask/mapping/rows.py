@@ -141,21 +141,21 @@ def _nested(file: DataFile, levels: Sequence[str]) -> Iterator[Line]:
     yield from _below(whole, levels, keys={}, place="")
 
 
-def _below(found: object, levels: Sequence[str], *, keys: Mapping[str, str], place: str) -> Iterator[Line]:
-    if levels and isinstance(found, Mapping):
-        for key, inner in found.items():
+def _below(value: object, levels: Sequence[str], *, keys: Mapping[str, str], place: str) -> Iterator[Line]:
+    if levels and isinstance(value, Mapping):
+        for key, inner in value.items():
             where = f"{place}/{key}" if place else key
             yield from _below(inner, levels[1:], keys={**keys, levels[0]: key}, place=where)
-    elif not levels and isinstance(found, Mapping):
-        yield place, {**found, **keys}
-    elif not levels and isinstance(found, list):
-        for number, row in enumerate(found, 1):
+    elif not levels and isinstance(value, Mapping):
+        yield place, {**value, **keys}
+    elif not levels and isinstance(value, list):
+        for number, row in enumerate(value, 1):
             where = f"{place} (entry {number})"
             is_row = isinstance(row, Mapping)
             yield where, {**row, **keys} if is_row else FieldError("row", "expected a JSON object")
     else:
         expected = f"an object with keys for {levels[0]}" if levels else "rows"
-        yield place or "1", FieldError("row", f"{type(found).__name__} found; expected {expected}")
+        yield place or "1", FieldError("row", f"{type(value).__name__} found; expected {expected}")
 
 
 def levels_of(file: DataFile) -> tuple[int, Row] | None:
@@ -166,13 +166,13 @@ def levels_of(file: DataFile) -> tuple[int, Row] | None:
     if file.ending != ".json" or file.content.lstrip()[:1] != b"{":
         return None
     try:
-        found: object = msgspec.json.decode(file.content)
+        levels: object = msgspec.json.decode(file.content)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
     depth = 0
-    while isinstance(found, Mapping) and found:
-        found, depth = next(iter(found.values())), depth + 1
-    first = found[0] if isinstance(found, list) and found else None
+    while isinstance(levels, Mapping) and levels:
+        levels, depth = next(iter(levels.values())), depth + 1
+    first = levels[0] if isinstance(levels, list) and levels else None
     return (depth, first) if isinstance(first, Mapping) else None
 
 
@@ -182,8 +182,8 @@ def levels_of(file: DataFile) -> tuple[int, Row] | None:
 def files_like(folder: Path, patterns: Sequence[str]) -> tuple[str, list[Path]]:
     """The first of some patterns that files of a folder have, and these files, plain or with ``.gz``."""
     for pattern in patterns:
-        if found := {path for end in ("", ".gz") for path in folder.glob(pattern + end) if path.is_file()}:
-            return pattern, sorted(found)
+        if paths := {path for end in ("", ".gz") for path in folder.glob(pattern + end) if path.is_file()}:
+            return pattern, sorted(paths)
     return "", []
 
 
@@ -208,15 +208,15 @@ def find_files(data: Path, patterns: Sequence[str], *, split: str) -> list[Path]
         raise DataError(f"there is nothing at {data}; expected {_EXPECTED}")
     if matches := files_like(data, patterns)[1]:
         return _of_split(data, matches, split)
-    if not (found := tables_in(data)):
+    if not (paths := tables_in(data)):
         raise DataError(f"the folder {data} holds no table; expected {_EXPECTED}")
-    found = _of_split(data, found, split)
-    tables = sorted({_SHARD.sub("", str(path.relative_to(data).with_suffix(""))) for path in found})
+    paths = _of_split(data, paths, split)
+    tables = sorted({_SHARD.sub("", str(path.relative_to(data).with_suffix(""))) for path in paths})
     if len(tables) > 1:
         raise DataError(
             f"the folder {data} holds {len(tables)} tables ({', '.join(tables[:20])}); give the path of one"
         )
-    return found
+    return paths
 
 
 def tables_in(data: Path) -> list[Path]:
@@ -238,8 +238,8 @@ def split_of(path: Path) -> str:
     ('validation', 'test')
     """
     names = [path.name.partition(".")[0], *reversed(path.parts[:-1])]
-    found = next((match[1] for name in names if (match := _SPLIT.search(name.lower()))), "")
-    return _SPLITS.get(found, found)
+    text = next((match[1] for name in names if (match := _SPLIT.search(name.lower()))), "")
+    return _SPLITS.get(text, text)
 
 
 def _of_split(data: Path, paths: Sequence[Path], split: str) -> list[Path]:

@@ -84,18 +84,18 @@ def _unpacked(file: DataFile, archive: zipfile.ZipFile, name: str) -> bytes:
         DataError: it is damaged or too large.
         UsageError: it is packed with Zstandard, and pyarrow is not installed.
     """
-    found = archive.getinfo(name)
-    if found.file_size > _MOST_BYTES:
+    getinfo = archive.getinfo(name)
+    if getinfo.file_size > _MOST_BYTES:
         raise DataError(f"{file.path}: its part {name} is larger than any table of questions")
     try:
-        if found.compress_type == _ZSTD:
-            return _zstd(file, found)
+        if getinfo.compress_type == _ZSTD:
+            return _zstd(file, getinfo)
         return archive.read(name)
     except _DAMAGED as error:
         raise DataError(f"{file.path}: its part {name} is damaged ({error}); copy it again") from error
 
 
-def _zstd(file: DataFile, found: zipfile.ZipInfo) -> bytes:
+def _zstd(file: DataFile, result: zipfile.ZipInfo) -> bytes:
     """A part that is packed with Zstandard, which zipfile reads from Python 3.14 on."""
     try:
         import pyarrow as pa
@@ -104,13 +104,13 @@ def _zstd(file: DataFile, found: zipfile.ZipInfo) -> bytes:
             f"{file.path} is packed with Zstandard, which is unpacked with pyarrow; run: "
             f"{adding('parquet')}, or convert the log: inspect log convert LOG --to json"
         ) from error
-    lengths = struct.unpack_from("<HH", file.content, found.header_offset + _LENGTHS_AT)
-    start = found.header_offset + _LOCAL_HEADER + sum(lengths)
-    packed = pa.BufferReader(file.content[start : start + found.compress_size])
+    lengths = struct.unpack_from("<HH", file.content, result.header_offset + _LENGTHS_AT)
+    start = result.header_offset + _LOCAL_HEADER + sum(lengths)
+    packed = pa.BufferReader(file.content[start : start + result.compress_size])
     with pa.CompressedInputStream(packed, "zstd") as stream:
-        content: bytes = stream.read(found.file_size + 1)
-    if len(content) != found.file_size or zlib.crc32(content) != found.CRC:
-        raise zipfile.BadZipFile(f"{len(content)} bytes of {found.file_size}, or others")
+        content: bytes = stream.read(result.file_size + 1)
+    if len(content) != result.file_size or zlib.crc32(content) != result.CRC:
+        raise zipfile.BadZipFile(f"{len(content)} bytes of {result.file_size}, or others")
     return content
 
 
@@ -160,9 +160,9 @@ def _attached(value: object, apart: Mapping[str, object]) -> object:
     if isinstance(value, str) and value.startswith(_ATTACHED):
         return apart.get(value.removeprefix(_ATTACHED), value)
     if isinstance(value, list):
-        return [_attached(one, apart) for one in value]
+        return [_attached(entry, apart) for entry in value]
     if isinstance(value, Mapping):
-        return {name: _attached(one, apart) for name, one in value.items()}
+        return {name: _attached(entry, apart) for name, entry in value.items()}
     return value
 
 
@@ -172,12 +172,12 @@ def _decoded(file: DataFile, content: bytes, what: str) -> dict[str, object]:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         pass
     try:  # Python's writer gives NaN for scores that are none, which JSON does not have
-        found = json.loads(content)
+        values = json.loads(content)
     except (ValueError, UnicodeDecodeError, RecursionError) as error:
         raise DataError(f"{file.path}: {what} is not readable as JSON ({error})") from error
-    if not isinstance(found, dict):
+    if not isinstance(values, dict):
         raise DataError(f"{file.path}: {what} is no JSON object")
-    return found
+    return values
 
 
 # --------------------------------------------------------------------------- workbooks
@@ -195,7 +195,7 @@ def workbook_rows(file: DataFile) -> Rows:
             raise DataError(f"{file.path} holds no {_SHEET}; expected an Excel workbook with one sheet")
         shared: list[str] = []
         if _STRINGS in names:
-            shared = [_words(one) for one in _parsed(file, _unpacked(file, archive, _STRINGS))]
+            shared = [_words(element) for element in _parsed(file, _unpacked(file, archive, _STRINGS))]
         sheet = _parsed(file, _unpacked(file, archive, _SHEET))
     header: dict[str, str] = {}
     for place, row in enumerate(sheet.iterfind(".//{*}row"), 1):
@@ -230,10 +230,10 @@ def _words(element: ElementTree.Element) -> str:
 
 
 def _column(cell: ElementTree.Element) -> str:
-    found = _LETTERS.match(cell.get("r", ""))
-    if found is None:
+    match = _LETTERS.match(cell.get("r", ""))
+    if match is None:
         raise ValueError(f"a cell at {cell.get('r')!r}")
-    return found[0]
+    return match[0]
 
 
 def _cell(cell: ElementTree.Element, shared: list[str]) -> object:
@@ -292,15 +292,15 @@ def parquet_questions(path: Path, columns: Columns) -> tuple[DataFile, list[tupl
         DataError: it cannot be read, or lacks a needed column.
         UsageError: pyarrow is not installed.
     """
-    found: dict[str, str] = {}
+    questions: dict[str, str] = {}
 
     def choose(names: Sequence[str]) -> Sequence[str]:
-        found.update(columns.found(names, path))
-        return list(dict.fromkeys(found.values()))
+        questions.update(columns.found(names, path))
+        return list(dict.fromkeys(questions.values()))
 
     rows: list[tuple[str, bytes]] = []
     for values in arrow_rows(path, choose):
-        row = {field: values[name] for field, name in found.items() if values[name] is not None}
+        row = {field: values[name] for field, name in questions.items() if values[name] is not None}
         row |= {f: _nested(text) for f in columns.nested if isinstance(text := row.get(f), str)}
         rows.append((str(len(rows) + 1), json.dumps(row, default=str, sort_keys=True).encode()))
     if not rows:

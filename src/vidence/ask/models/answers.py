@@ -138,8 +138,8 @@ def _kept(body: bytes) -> bytes | None:
         return None
     if isinstance(value, dict) and not isinstance(value.get("usage"), dict):
         value.pop("usage", None)
-    said = json.dumps(value, ensure_ascii=False).encode("utf-16", "surrogatepass")
-    return said.decode("utf-16", "replace").encode()
+    result = json.dumps(value, ensure_ascii=False).encode("utf-16", "surrogatepass")
+    return result.decode("utf-16", "replace").encode()
 
 
 @lru_cache(maxsize=256)
@@ -175,7 +175,7 @@ class Indexed(Protocol):
 
 def first(replies: Sequence[IndexedT]) -> IndexedT:
     """The reply with the lowest `index`; one without an index has its place in the list."""
-    indices = [one.index if isinstance(one.index, int) else at for at, one in enumerate(replies)]
+    indices = [reply.index if isinstance(reply.index, int) else at for at, reply in enumerate(replies)]
     return replies[indices.index(min(indices))]
 
 
@@ -282,18 +282,18 @@ def declined(answer: Answer, server: Server) -> str:
 def fault(answer: Answer, server: Server) -> ModelError:
     """The error that stands for an answer that is not a reply."""
     error = _read_error(answer.body)
-    said = f"{server.address} answered {answer.status}: {_words(error, server)}"
+    fault = f"{server.address} answered {answer.status}: {_words(error, server)}"
     status = answer.status
     if status in _NO_ACCESS or status < 400 or not _NO_ACCESS_CODES.isdisjoint({error.code, error.type}):
-        return AccessError(f"{said} ({_access_advice(server, status)})")
+        return AccessError(f"{fault} ({_access_advice(server, status)})")
     if status in {408, 409, 425, 429} or status >= 500:
         return TransientModelError(
-            said,
+            fault,
             retry_after_s=retry_after_s(answer.headers, now_s=time.time()),
             is_overload=status in _OVERLOADED,
             is_server_error=status >= 500,
         )
-    return RejectedRequestError(said)
+    return RejectedRequestError(fault)
 
 
 def without_reply(answer: Answer, server: Server, *, lacks: str) -> ModelError:
@@ -301,5 +301,5 @@ def without_reply(answer: Answer, server: Server, *, lacks: str) -> ModelError:
     code = _read_error(answer.body).code
     if isinstance(code, int) and 400 <= code < 600:
         return fault(Answer(status=code, headers=answer.headers, body=answer.body), server)
-    said = fault(Answer(status=502, headers=answer.headers, body=answer.body), server)
-    return TransientModelError(f"a reply without {lacks}: {said}")
+    error = fault(Answer(status=502, headers=answer.headers, body=answer.body), server)
+    return TransientModelError(f"a reply without {lacks}: {error}")

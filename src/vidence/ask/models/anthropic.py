@@ -242,16 +242,18 @@ def output_schema(schema: Mapping[str, object]) -> dict[str, object]:
     {'type': 'integer', 'description': 'A number\n\n{minimum: 1}'}
     """
     kept = {k: v for k, v in schema.items() if "$ref" not in schema or k in {"$ref", "$defs"}}
-    made = {("anyOf" if k == "oneOf" else k): _inner(k, v) for k, v in kept.items() if _is_taken(k, v)}
+    fields = {("anyOf" if k == "oneOf" else k): _inner(k, v) for k, v in kept.items() if _is_taken(k, v)}
     rest = {k: v for k, v in kept.items() if not _is_taken(k, v) and k != "additionalProperties"}
-    if made.get("type") == "object":
-        made = {"properties": {}, **made, "additionalProperties": False}
-    if made.keys() & {"enum", "const"}:
-        made.pop("type", None)
+    if fields.get("type") == "object":
+        fields = {"properties": {}, **fields, "additionalProperties": False}
+    if fields.keys() & {"enum", "const"}:
+        fields.pop("type", None)
     if rest:
-        said = "{" + ", ".join(f"{key}: {value}" for key, value in rest.items()) + "}"
-        made["description"] = f"{made['description']}\n\n{said}" if "description" in made else said
-    return made
+        output_schema = "{" + ", ".join(f"{key}: {value}" for key, value in rest.items()) + "}"
+        fields["description"] = (
+            f"{fields['description']}\n\n{output_schema}" if "description" in fields else output_schema
+        )
+    return fields
 
 
 def _is_taken(key: str, value: object) -> bool:
@@ -265,11 +267,11 @@ def _is_taken(key: str, value: object) -> bool:
 def _inner(key: str, value: object) -> object:
     """The value of a keyword, with the schemas in it in the subset, too."""
     if key in {"properties", "$defs"} and isinstance(value, dict):
-        return {name: output_schema(one) for name, one in value.items()}
+        return {name: output_schema(entry) for name, entry in value.items()}
     if key == "items" and isinstance(value, dict):
         return output_schema(value)
     if key in {"anyOf", "oneOf", "allOf"} and isinstance(value, list):
-        return [output_schema(one) for one in value]
+        return [output_schema(entry) for entry in value]
     return value
 
 

@@ -55,17 +55,17 @@ class _Told:
         self.value = value
 
     def text(self, path: str) -> str:
-        found = value_at(self.value, path)
-        return found if isinstance(found, str) else ""
+        value = value_at(self.value, path)
+        return value if isinstance(value, str) else ""
 
     def count(self, *paths: str) -> int:
         """The sum of some numbers, which Gemini writes as texts."""
-        found = (str(value_at(self.value, path)) for path in paths)
-        return sum(int(digits[:18]) for digits in found if digits.isdecimal())
+        result = (str(value_at(self.value, path)) for path in paths)
+        return sum(int(digits[:18]) for digits in result if digits.isdecimal())
 
     def all(self, path: str) -> "list[_Told]":
-        found = value_at(self.value, path)
-        return [_Told(each) for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+        value = value_at(self.value, path)
+        return [_Told(each) for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
 class BatchApi(ABC):
@@ -158,8 +158,8 @@ class BatchApi(ABC):
     def _id(self, text: str) -> str:
         """An id that can stand in a route."""
         if _ID.fullmatch(text) is None:
-            said = visible(text[:80])
-            raise TransientModelError(f"{self._caller.server.address} gave {said!r} as an id of a batch")
+            message = visible(text[:80])
+            raise TransientModelError(f"{self._caller.server.address} gave {message!r} as an id of a batch")
         return text
 
     def _said(self, words: str) -> str:
@@ -224,14 +224,16 @@ class OpenAIBatches(BatchApi):
         return f"{self.root}/{batch_id}"
 
     def _state(self, answer: Answer, batch_id: str) -> BatchState:
-        told = self._read(answer)
-        files = filter(None, map(told.text, ("output_file_id", "error_file_id")))
-        reasons = "; ".join(one.text("message") or one.text("code") for one in told.all("errors.data")[:3])
+        state = self._read(answer)
+        files = filter(None, map(state.text, ("output_file_id", "error_file_id")))
+        reasons = "; ".join(
+            entry.text("message") or entry.text("code") for entry in state.all("errors.data")[:3]
+        )
         return BatchState(
-            is_ended=told.text("status") in {"completed", "failed", "expired", "cancelled"},
-            n_done=told.count("request_counts.completed", "request_counts.failed"),
+            is_ended=state.text("status") in {"completed", "failed", "expired", "cancelled"},
+            n_done=state.count("request_counts.completed", "request_counts.failed"),
             results=tuple(f"/files/{self._id(file)}/content" for file in files),
-            why=self._said(": ".join(filter(None, (told.text("status"), reasons)))),
+            why=self._said(": ".join(filter(None, (state.text("status"), reasons)))),
         )
 
     def result(self, line: bytes) -> tuple[str, Answer | None]:
@@ -314,12 +316,12 @@ class MessageBatches(BatchApi):
         return f"{self.root}/{batch_id}"
 
     def _state(self, answer: Answer, batch_id: str) -> BatchState:
-        told = self._read(answer)
+        state = self._read(answer)
         return BatchState(
-            is_ended=told.text("processing_status") == "ended",
-            n_done=told.count(*_ENDED),
+            is_ended=state.text("processing_status") == "ended",
+            n_done=state.count(*_ENDED),
             results=(f"{self.root}/{batch_id}/results",),
-            why=self._said(told.text("processing_status")),
+            why=self._said(state.text("processing_status")),
         )
 
     def result(self, line: bytes) -> tuple[str, Answer | None]:
@@ -373,14 +375,14 @@ class GeminiBatches(BatchApi):
         }
         body = msgspec.json.encode({"file": {"displayName": name, "mimeType": "application/jsonl"}})
         begun = await self._call("/upload/v1beta/files", [body], headers=headers)
-        told, ours = (
+        entry, ours = (
             urlsplit(begun.headers.get("x-goog-upload-url", "")),
             urlsplit(self._caller.server.address),
         )
-        if not told.path:
+        if not entry.path:
             raise TransientModelError(f"{ours.netloc} gave no address for the upload of a batch")
         # The server's own name for itself is not that of a gateway in front of it.
-        route = told._replace(scheme=ours.scheme, netloc=ours.netloc).geturl()
+        route = entry._replace(scheme=ours.scheme, netloc=ours.netloc).geturl()
         last = {"x-goog-upload-command": "upload, finalize", "x-goog-upload-offset": "0"}
         kind = {"content-type": "application/octet-stream"}
         answer = await self._call(route, [content], headers=kind | last)
@@ -403,16 +405,16 @@ class GeminiBatches(BatchApi):
         return f"/v1beta/{batch_id}"
 
     def _state(self, answer: Answer, batch_id: str) -> BatchState:
-        told = self._read(answer)
-        state = told.text("metadata.state").rpartition("_STATE_")[2].lower()
-        file = told.text("response.responsesFile") or told.text("metadata.output.responsesFile")
+        result = self._read(answer)
+        state = result.text("metadata.state").rpartition("_STATE_")[2].lower()
+        file = result.text("response.responsesFile") or result.text("metadata.output.responsesFile")
         counts = (f"metadata.batchStats.{how}RequestCount" for how in ("successful", "failed"))
         return BatchState(
-            is_ended=told.value.get("done") is True
+            is_ended=result.value.get("done") is True
             or state in {"succeeded", "failed", "cancelled", "expired"},
-            n_done=told.count(*counts),
+            n_done=result.count(*counts),
             results=(f"/download/v1beta/{self._id(file)}:download?alt=media",) if file else (),
-            why=self._said(": ".join(filter(None, (state, told.text("error.message"))))),
+            why=self._said(": ".join(filter(None, (state, result.text("error.message"))))),
         )
 
     def result(self, line: bytes) -> tuple[str, Answer | None]:

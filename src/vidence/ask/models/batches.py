@@ -154,19 +154,19 @@ class Batches:
 
     def _noted(self) -> dict[str, OpenBatch]:
         """The batches of earlier processes at this server, by the keys of their requests."""
-        found: dict[str, OpenBatch] = {}
+        values: dict[str, OpenBatch] = {}
         try:
             make_private(self._folder)
             for note in sorted(self._folder.glob("*.json")):
                 batch = msgspec.json.decode(note.read_bytes(), type=OpenBatch)
                 if batch.address == self._server:
-                    found |= dict.fromkeys(batch.keys, batch)
+                    values |= dict.fromkeys(batch.keys, batch)
         except (OSError, msgspec.DecodeError) as error:
             raise StoreError(
                 f"the notes of open batches in {self._folder} cannot be read: {error}; their requests are "
                 "paid for: move them away only to pay again"
             ) from error
-        return found
+        return values
 
     async def _send(self, part: _Part) -> None:
         batch = OpenBatch(
@@ -182,13 +182,13 @@ class Batches:
         source = await self._patiently(lambda: self._api.upload(content, batch.name))
         self._note(batch)  # before it is made: what is made and not noted would be paid twice
         try:
-            made = await self._made(batch, source, content)
+            text = await self._made(batch, source, content)
         except AccessError:
             self._forget(batch)
             raise
-        batch = msgspec.structs.replace(batch, id=made)
+        batch = msgspec.structs.replace(batch, id=text)
         self._note(batch)
-        self._say(f"batch {made} of {len(batch.keys):,} requests is sent")
+        self._say(f"batch {text} of {len(batch.keys):,} requests is sent")
         await self._take_up(batch)
 
     async def _made(self, batch: OpenBatch, source: str, content: memoryview) -> str:
@@ -198,21 +198,21 @@ class Batches:
             except TransientModelError as error:  # it may have been made all the same
                 self._say(str(error))
                 await anyio.sleep(self._poll_s)
-                if found := await self._found(batch):
-                    return found
+                if text := await self._found(batch):
+                    return text
 
     async def _found(self, batch: OpenBatch) -> str:
-        known = {one.id for one in self._open.values()} | self._foreign
+        known = {open_batch.id for open_batch in self._open.values()} | self._foreign
         return await self._patiently(lambda: self._api.find(batch, known=known))
 
     async def _take_up(self, batch: OpenBatch) -> None:
         """Wait for a batch and read its answers; what has none is asked again in the next pass."""
         if not batch.id:
             await anyio.sleep(max(0.0, batch.began_s + self._poll_s - self._clock()))  # until it is listed
-            if not (found := await self._found(batch)):
+            if not (text := await self._found(batch)):
                 self._forget(batch)  # it was never made
                 return
-            batch = msgspec.structs.replace(batch, id=found)
+            batch = msgspec.structs.replace(batch, id=text)
             self._note(batch)
         state = await self._ended(batch)
         if state is None:

@@ -360,7 +360,7 @@ def _details(answer: Answer) -> Sequence[_Detail]:
 def _with_wait(answer: Answer, details: Sequence[_Detail]) -> Answer:
     """The answer with a ``retry-after`` header, where the API asks for a wait in the body only."""
     waits = [re.fullmatch(r"(\d+(?:\.\d+)?)s", d.retry_delay or "") for d in details]
-    wait = next((found[1] for found in waits if found), None)
+    wait = next((match[1] for match in waits if match), None)
     if wait is None or "retry-after" in answer.headers or "retry-after-ms" in answer.headers:
         return answer
     headers = {**answer.headers, "retry-after": wait}

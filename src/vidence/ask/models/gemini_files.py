@@ -100,13 +100,13 @@ class Files:
         async with self._locks.setdefault(part.digest, anyio.Lock()):
             if part.digest in self._unusable:
                 raise RejectedRequestError(self._unusable[part.digest])
-            found = self._uploaded.get(part.digest)
-            if found is None or found.is_old(datetime.now(UTC)):
+            file = self._uploaded.get(part.digest)
+            if file is None or file.is_old(datetime.now(UTC)):
                 # Kept before it is ready: the request after one that was given up does not upload again.
-                found = self._uploaded[part.digest] = await self._upload(part)
-            if found.state != "ACTIVE":
-                found = self._uploaded[part.digest] = await self._ready(found, part)
-            return found.uri
+                file = self._uploaded[part.digest] = await self._upload(part)
+            if file.state != "ACTIVE":
+                file = self._uploaded[part.digest] = await self._ready(file, part)
+            return file.uri
 
     async def _upload(self, part: VideoPart) -> _File:
         """Send a file by the resumable protocol: an address is asked for, then the bytes go there."""
@@ -147,12 +147,12 @@ class Files:
         route = f"/upload/{self._version}/files"
         async with await anyio.open_file(part.path, "rb") as file:
             answer = self._good(await self._caller.send("POST", route, [body], headers=start))
-            told = urlsplit(answer.headers.get("x-goog-upload-url", ""))
-            if not told.path:
+            entry = urlsplit(answer.headers.get("x-goog-upload-url", ""))
+            if not entry.path:
                 raise self._odd(part, "no address for the upload was returned")
             # The server's own name for itself is not that of a gateway in front of it.
             ours = urlsplit(self._caller.server.address)
-            route = told._replace(scheme=ours.scheme, netloc=ours.netloc).geturl()
+            route = entry._replace(scheme=ours.scheme, netloc=ours.netloc).geturl()
             offset = 0
             while True:
                 piece = await file.read(PIECE_BYTES)
@@ -199,11 +199,11 @@ class Files:
 
     def forget_lost(self, answer: Answer, parts: Collection[VideoPart]) -> bool:
         """Whether an answer says that an uploaded file is gone; it is then uploaded again."""
-        said = answer.body.decode(errors="replace")
+        message = answer.body.decode(errors="replace")
         gone = [
             p.digest
             for p in parts
-            if p.digest in self._uploaded and self._uploaded[p.digest].name.removeprefix("files/") in said
+            if p.digest in self._uploaded and self._uploaded[p.digest].name.removeprefix("files/") in message
         ]
         for digest in gone:
             self._uploaded.pop(digest, None)

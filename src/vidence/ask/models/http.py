@@ -216,9 +216,9 @@ class Caller:
                 f"a longer wait can be allowed with {option}=SECONDS"
             ) from error
         except aiohttp.ClientError as error:
-            said = self.server.hide_key(f"{type(error).__name__}: {error}")
+            message = self.server.hide_key(f"{type(error).__name__}: {error}")
             raise TransientModelError(
-                f"the connection to {address} broke: {said}",
+                f"the connection to {address} broke: {message}",
                 is_unreachable=isinstance(error, aiohttp.ClientConnectionError),
             ) from error
 
@@ -296,19 +296,19 @@ class Caller:
 
 def _without_connection(address: str, error: Exception) -> ModelError:
     """The error that stands for a connection that could not be made."""
-    found: BaseException | None = (
+    cause: BaseException | None = (
         error.__cause__
     )  # of aiohttp's own, some of which are SSL errors without a reason
-    while found is not None and not isinstance(found, ssl.SSLError):
-        found = found.__cause__ or found.__context__
-    if isinstance(found, ssl.SSLCertVerificationError):
+    while cause is not None and not isinstance(cause, ssl.SSLError):
+        cause = cause.__cause__ or cause.__context__
+    if isinstance(cause, ssl.SSLCertVerificationError):
         return AccessError(
-            f"the TLS certificate of {address} is not trusted ({found.verify_message}); is it the right "
+            f"the TLS certificate of {address} is not trusted ({cause.verify_message}); is it the right "
             "server? The environment variable SSL_CERT_FILE names the certificates of one's own authority"
         )
-    if isinstance(found, ssl.SSLError) and found.reason in _NO_TLS:
+    if isinstance(cause, ssl.SSLError) and cause.reason in _NO_TLS:
         return AccessError(
-            f"{address} does not speak TLS as it is needed here ({found.reason}); should base_url begin with "
+            f"{address} does not speak TLS as it is needed here ({cause.reason}); should base_url begin with "
             "http:// ?"
         )
     return TransientModelError(
@@ -399,11 +399,11 @@ class Dialect(ABC):
         counted = [believed(counts) for counts in (read, wrote, [cached], [cache_write])]
         if not self._doubted and "absurd" in counted:
             self._doubted = True
-            said = [n for n in (*read, *wrote, cached, cache_write) if n is not None]
+            entries = [n for n in (*read, *wrote, cached, cache_write) if n is not None]
             _log.warning(
                 "%s says that a reply took %s tokens; such numbers are counted as unknown",
                 self._server.address,
-                visible(self._server.hide_key(f"{said}")[:200]),
+                visible(self._server.hide_key(f"{entries}")[:200]),
             )
         n_in, n_out, n_cached, n_new = (None if n == "absurd" else n for n in counted)
         return Usage(input_tokens=n_in, output_tokens=n_out, cached_tokens=n_cached, cache_write_tokens=n_new)
@@ -415,8 +415,8 @@ class Dialect(ABC):
     def _fault(self, answer: Answer) -> ModelError:
         error = fault(answer, self._server)
         if isinstance(error, RejectedRequestError) and answer.status in {400, 422}:
-            said = str(error).lower()
-            advice = next((helps for words, helps in self.advice.items() if re.search(words, said)), None)
+            message = str(error).lower()
+            advice = next((helps for words, helps in self.advice.items() if re.search(words, message)), None)
             return self.advised(f"{error} ({advice})") if advice else error
         return error
 
@@ -472,8 +472,8 @@ class HttpModel:
     def ask_in_batches(self, opened: "Callable[[Caller, str], BatchedT]") -> "BatchedT":
         """Ask through the batch API from now on; `opened` makes its client from a caller and the path."""
         self.caches = False  # no question of a batch waits for another
-        self._batches = made = opened(self._caller, self._dialect.path)
-        return made
+        self._batches = batched_t = opened(self._caller, self._dialect.path)
+        return batched_t
 
     async def reply(self, request: Request) -> Reply:
         """Ask; see `Model.reply`.
@@ -505,8 +505,8 @@ class HttpModel:
             is_large = len(answer.body) > _LARGE_BYTES
             reply = await anyio.to_thread.run_sync(read) if is_large else read()
             return msgspec.structs.replace(reply, latency_s=latency_s)
-        if said := declined(answer, self._caller.server):
-            return Reply(text="", finish="refusal", refusal=said, latency_s=latency_s)
+        if message := declined(answer, self._caller.server):
+            return Reply(text="", finish="refusal", refusal=message, latency_s=latency_s)
         error = self._dialect.fault(answer, request)
         if isinstance(error, AccessError) and answer.status in {400, 404} and self._dialect.models_path:
             raise AccessError(f"{error}{await self._served()}")
@@ -521,7 +521,7 @@ class HttpModel:
             listed = decode(answer, server, kind=_Listed, what="list of models", api="the models")
         except ModelError:  # it says nothing, as many do whose address is wrong
             return ""
-        names = [str(one.get("id"))[:_LONGEST] for one in listed.data[:1000]]
+        names = [str(row.get("id"))[:_LONGEST] for row in listed.data[:1000]]
         near = get_close_matches(self._name, names, _MOST_LISTED, 0)
         return f"; it serves {visible(server.hide_key(', '.join(near)))}" if near else ""
 
@@ -537,8 +537,10 @@ class HttpModel:
     def _note(self, refused: str, error: ModelError) -> None:
         if refused not in self._refused:  # others that were on their way say it again
             self._refused |= {refused}
-            said = visible(str(error))
-            _log.warning("%s refuses %s and is asked without from now on: %s", self.identity, refused, said)
+            message = visible(str(error))
+            _log.warning(
+                "%s refuses %s and is asked without from now on: %s", self.identity, refused, message
+            )
 
     async def close(self) -> None:
         """Close the connections; closing twice is fine."""

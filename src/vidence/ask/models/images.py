@@ -92,12 +92,12 @@ class EncodedMedia:
         return b"".join((start, base64.b64encode(content), b'"'))
 
     def _find(self, digest: str, media_type: str) -> bytes | None:
-        found = self._kept.get((digest, media_type))
-        if found is None:
+        values = self._kept.get((digest, media_type))
+        if values is None:
             return None
-        self._kept[digest, media_type] = (self._n_requests, found[1])
+        self._kept[digest, media_type] = (self._n_requests, values[1])
         self._kept.move_to_end((digest, media_type))
-        return found[1]
+        return values[1]
 
     def _keep(self, digest: str, media_type: str, text: bytes) -> None:
         self._kept[digest, media_type] = (self._n_requests, text)

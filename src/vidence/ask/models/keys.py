@@ -55,7 +55,7 @@ def clean_error(error: BaseException) -> None:
     """Cut the keys out of the words of an error, and of those that it came from."""
     seen: BaseException | None = error
     while seen is not None:
-        seen.args = tuple(without_keys(one) if isinstance(one, str) else one for one in seen.args)
+        seen.args = tuple(without_keys(arg) if isinstance(arg, str) else arg for arg in seen.args)
         seen = seen.__cause__ or seen.__context__
 
 
@@ -64,9 +64,9 @@ def _cleaned(value: object) -> object:
         case str():
             return without_keys(value)
         case dict():
-            return {_cleaned(name): _cleaned(one) for name, one in value.items()}
+            return {_cleaned(name): _cleaned(entry) for name, entry in value.items()}
         case list() | tuple():
-            return [_cleaned(one) for one in value]
+            return [_cleaned(entry) for entry in value]
         case _:
             return value
 
@@ -95,9 +95,9 @@ def _key_in(value: object, name: str = "extra") -> str | None:
     """The name of the first field that looks like a key; None for none."""
     inner: Iterable[tuple[object, str]] = ()
     if isinstance(value, Mapping):
-        inner = ((one, str(key)) for key, one in value.items())
+        inner = ((entry, str(key)) for key, entry in value.items())
     elif isinstance(value, list | tuple):
-        inner = ((one, name) for one in value)
+        inner = ((entry, name) for entry in value)
     elif isinstance(value, str) and value.strip() and (_NAMES.search(name) or looks_like_key(value)):
         return name
-    return next((found for one in inner if (found := _key_in(*one)) is not None), None)
+    return next((text for pair in inner if (text := _key_in(*pair)) is not None), None)

@@ -113,11 +113,11 @@ class ResponsesDialect(ChatDialect):
         outputs = body.output or []
         pieces = [piece for output in outputs if output.type == "message" for piece in output.content or []]
         refusal = declined or "".join(p.refusal or "" for p in pieces)
-        said = [p for p in pieces if p.type in {"output_text", "text"}]
+        parts = [p for p in pieces if p.type in {"output_text", "text"}]
         usage = body.usage or _Usage()
         details = usage.input_tokens_details or InputDetails()
         return Reply(
-            text="".join(p.text or "" for p in said),
+            text="".join(p.text or "" for p in parts),
             reasoning="\n\n".join(filter(None, (_reasoning(o) for o in outputs if o.type == "reasoning"))),
             finish="refusal" if refusal else _finish(body),
             refusal=refusal,
@@ -128,7 +128,7 @@ class ResponsesDialect(ChatDialect):
                 cached=details.cached_tokens,
                 cache_write=details.cache_write_tokens,
             ),
-            choice_logps=choice_logps((t.position for p in said for t in p.logprobs or []), letters),
+            choice_logps=choice_logps((t.position for p in parts for t in p.logprobs or []), letters),
         )
 
     def _declined(self, error: "_Error | str | None") -> str:
@@ -137,10 +137,10 @@ class ResponsesDialect(ChatDialect):
         words = self._server.hide_key(message or "(no message)")
         if code in _POLICY:
             return words
-        said = f"{self._server.address} failed: {words} (code {code})"
+        result = f"{self._server.address} failed: {words} (code {code})"
         if code is None or code in _MAY_PASS:
-            raise TransientModelError(said, is_overload=code == "rate_limit_exceeded")
-        raise RejectedRequestError(said)
+            raise TransientModelError(result, is_overload=code == "rate_limit_exceeded")
+        raise RejectedRequestError(result)
 
 
 # --------------------------------------------------------------------------------- what is sent back

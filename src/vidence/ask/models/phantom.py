@@ -188,10 +188,10 @@ class PhantomModel(LocalModel):
         if self.reader.name == "blind":
             return []
         parts = images_shown(request, owner=self._name)
-        found = _CODES.known(parts, request.images)
-        if found is None:
-            found = await anyio.to_thread.run_sync(_CODES.read, parts, request.images)
-        return [code for part in parts for code in found[part]]
+        known = _CODES.known(parts, request.images)
+        if known is None:
+            known = await anyio.to_thread.run_sync(_CODES.read, parts, request.images)
+        return [code for part in parts for code in known[part]]
 
 
 def _named(reader: SimulatedModel) -> str:
@@ -200,8 +200,8 @@ def _named(reader: SimulatedModel) -> str:
         "letter": reader.letter if reader.name == "letter-biased" else "",
         "memory": str(reader.memory) if reader.name == "forgetful" else "",
     }
-    told = "&".join(f"{key}={value}" for key, value in options.items() if value)
-    return f"phantom:{reader.name}{'?' if told else ''}{told}"
+    named = "&".join(f"{key}={value}" for key, value in options.items() if value)
+    return f"phantom:{reader.name}{'?' if named else ''}{named}"
 
 
 def _key(part: ImagePart) -> tuple[str, int]:
@@ -217,17 +217,17 @@ class _CodesOfImages:
 
     def known(self, parts: Sequence[ImagePart], images: Mapping[str, bytes]) -> _Codes | None:
         """The codes in each of these images; None where one is not known, or was not sent."""
-        found = {part: self._codes.get(_key(part)) for part in parts if part.digest in images}
-        whole = {part: codes for part, codes in found.items() if codes is not None}
+        values = {part: self._codes.get(_key(part)) for part in parts if part.digest in images}
+        whole = {part: codes for part, codes in values.items() if codes is not None}
         return whole if len(whole) == len(set(parts)) else None
 
     def read(self, parts: Sequence[ImagePart], images: Mapping[str, bytes]) -> _Codes:
         """The same, read where they are not known."""
         with self._lock:
-            found = self.known(parts, images) or {part: self._one(part, images) for part in parts}
+            known = self.known(parts, images) or {part: self._one(part, images) for part in parts}
             for key in list(self._codes)[:-_REMEMBERED]:
                 del self._codes[key]
-            return found
+            return known
 
     def _one(self, part: ImagePart, images: Mapping[str, bytes]) -> tuple[Payload, ...]:
         if part.digest not in images or _key(part) not in self._codes:

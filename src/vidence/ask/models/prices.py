@@ -92,9 +92,9 @@ class _Provider(Record):
 def price_table() -> Mapping[str, Prices]:
     """Prices by ``provider:model``; the models of other providers, and those not named, have none here."""
     return {
-        f"{provider}:{name}": msgspec.structs.replace(prices, source=one.source, batch=one.batch)
-        for provider, one in _providers().items()
-        for name, prices in one.models.items()
+        f"{provider}:{name}": msgspec.structs.replace(prices, source=entry.source, batch=entry.batch)
+        for provider, entry in _providers().items()
+        for name, prices in entry.models.items()
     }
 
 
@@ -112,8 +112,8 @@ def listed_prices(specs: Iterable[str]) -> Prices | None:
     >>> listed_prices(["openai:gpt-4.1-2025-04-14"]).input, listed_prices(["openai:gpt-4.1-ultra"])
     (2.0, None)
     """
-    found = {listed_name(spec) for spec in specs}
-    prices = {None if name is None else price_table()[name] for name in found}
+    names = {listed_name(spec) for spec in specs}
+    prices = {None if name is None else price_table()[name] for name in names}
     return prices.pop() if len(prices) == 1 else None
 
 

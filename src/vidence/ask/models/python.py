@@ -45,9 +45,9 @@ class Settings(FunctionSettings):
 class FunctionModel(LocalModel):
     """Asks a function; one that is no coroutine works in threads, `threads` calls at the same time."""
 
-    def __init__(self, found: FunctionSource, *, threads: int) -> None:
-        self.identity = found.identity
-        self._call = Call.of(found, "model", offered=OFFERED, returns=RETURNS, attributes=WANTED)
+    def __init__(self, result: FunctionSource, *, threads: int) -> None:
+        self.identity = result.identity
+        self._call = Call.of(result, "model", offered=OFFERED, returns=RETURNS, attributes=WANTED)
         self.looks = bool({"images", "request"} & set(self._call.names))
         # What the words and images of a prompt do not tell.
         self.by_item = bool({"item_id", "choices", "request"} & set(self._call.names))
@@ -103,7 +103,7 @@ class FunctionModel(LocalModel):
 
 def create(settings: Settings) -> Model:
     """The model of a function, or the model of that name."""
-    found = find("model", settings.function)
-    if has_all(found.thing, WANTED):
-        return cast(Model, found.thing)
-    return FunctionModel(found, threads=max(settings.threads, found.threads))
+    result = find("model", settings.function)
+    if has_all(result.thing, WANTED):
+        return cast(Model, result.thing)
+    return FunctionModel(result, threads=max(settings.threads, result.threads))

@@ -108,9 +108,9 @@ def recorded(place: str, row: Row, columns: Settings) -> Recorded:
     """
     for column, option in ((columns.id, "id"), (columns.text, "text")):
         if column not in row and getter(column)(row) is None:
-            found = ", ".join(repr(name) for name in row if not name.startswith("@"))
+            text = ", ".join(repr(name) for name in row if not name.startswith("@"))
             raise DataError(
-                f"{place}: no field {column!r}; found {found}. "
+                f"{place}: no field {column!r}; found {text}. "
                 f"Name the right one with {option}=FIELD (replay:FILE?{option}=FIELD)"
             )
     item_id = getter(columns.id)(row)
@@ -174,14 +174,14 @@ class ReplayModel(InstantModel):
 def _replies(table: Table, columns: Settings) -> dict[str, dict[int, Reply]]:
     replies: dict[str, dict[int, Reply]] = {}
     for place, row in _places(table):
-        one = recorded(place, row, columns)
-        if replies.setdefault(one.item_id, {}).setdefault(one.sample, one.reply) != one.reply:
+        entry = recorded(place, row, columns)
+        if replies.setdefault(entry.item_id, {}).setdefault(entry.sample, entry.reply) != entry.reply:
             every = (recorded(place, row, columns) for place, row in _places(table))
             first = next(
-                other for other in every if (other.item_id, other.sample) == (one.item_id, one.sample)
+                other for other in every if (other.item_id, other.sample) == (entry.item_id, entry.sample)
             )
             raise DataError(
-                f"{place}: a second, different reply for item {one.item_id!r} (the first is at "
+                f"{place}: a second, different reply for item {entry.item_id!r} (the first is at "
                 f"{first.place}); keep one, or tell them apart by a field that counts from 0, named "
                 "with sample=FIELD"
             )

@@ -64,8 +64,8 @@ def _is_chosen(share: float, *words: object) -> bool:
 def _drill(settings: Settings) -> str:
     """What the identity says of failures: a drill takes no reply out of the memory of runs without one."""
     given = {name: getattr(settings, name) for name in ("fail", "fail_share", "fail_seed")}
-    said = "&".join(f"{name}={value}" for name, value in given.items() if value is not None)
-    return f"?{said}" if settings.fail else ""
+    message = "&".join(f"{name}={value}" for name, value in given.items() if value is not None)
+    return f"?{message}" if settings.fail else ""
 
 
 class ScriptedModel(LocalModel):

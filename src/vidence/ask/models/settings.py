@@ -23,8 +23,8 @@ def spec_of(head: str, settings: Record, fields: Iterable[str], *, always: Colle
         always: those that are never left out.
     """
     defaults = {known.name: known.default for known in msgspec.structs.fields(settings)}
-    told = {name: getattr(settings, name) for name in fields}
-    kept = {k: v for k, v in told.items() if k in always or v not in (defaults[k], {})}
+    entries = {name: getattr(settings, name) for name in fields}
+    kept = {k: v for k, v in entries.items() if k in always or v not in (defaults[k], {})}
     return f"{head}?" + "&".join(f"{name}={_text(value)}" for name, value in kept.items())
 
 

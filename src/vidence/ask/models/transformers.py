@@ -307,13 +307,13 @@ class Checkpoint(Weights):
 
     def _reply(self, job: Job, row: list[int], *, n_input: int, logps: dict[int, float]) -> Reply:
         end = next((i for i, token in enumerate(row) if token in self._ends), None)
-        said = row if end is None else row[:end]
+        values = row if end is None else row[:end]
         letters = {letter: self._letters.get(letter, ()) for letter in wanted_letters(job.request)}
         return Reply(
-            text=self._processor.tokenizer.decode(said, skip_special_tokens=True),
+            text=self._processor.tokenizer.decode(values, skip_special_tokens=True),
             finish="length" if end is None else "stop",
             model=self._name,
-            usage=Usage(input_tokens=n_input, output_tokens=len(said) + (end is not None)),
+            usage=Usage(input_tokens=n_input, output_tokens=len(values) + (end is not None)),
             choice_logps=likeliest(logps, letters),
         )
 

@@ -318,7 +318,7 @@ def read_output(
     letters = {letter: letter_tokens.get(letter, ()) for letter in wanted_letters(request)}
     first = next((i for i, token in enumerate(completion.token_ids) if token not in blanks), None)
     at_first = {} if first is None or not completion.logprobs else completion.logprobs[first]
-    logps = {token: found.logprob for token, found in at_first.items()}
+    logps = {token: result.logprob for token, result in at_first.items()}
     return Reply(
         text=completion.text,
         finish=finish_of(completion.finish_reason),

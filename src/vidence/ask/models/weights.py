@@ -359,18 +359,18 @@ def _content(part: Part, request: Request, *, owner: str, image_type: str) -> di
 
 def likeliest(logps: Mapping[int, float], letters: Mapping[str, Collection[int]]) -> dict[str, float] | None:
     """Of each letter's tokens the largest log-probability; None where none is known."""
-    found = {letter: [logps[t] for t in tokens if t in logps] for letter, tokens in letters.items()}
-    return {letter: max(known) for letter, known in found.items() if known} or None
+    values = {letter: [logps[t] for t in tokens if t in logps] for letter, tokens in letters.items()}
+    return {letter: max(known) for letter, known in values.items() if known} or None
 
 
 def letter_tokens(vocabulary: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
     """The tokens that write one character, with or without blanks around it, by that character."""
-    found: dict[str, list[int]] = {}
+    tokens: dict[str, list[int]] = {}
     for token, token_id in vocabulary.items():
         bare = token.strip(BLANKS)
         if len(bare) == 1:
-            found.setdefault(bare, []).append(token_id)
-    return {character: tuple(sorted(ids)) for character, ids in found.items()}
+            tokens.setdefault(bare, []).append(token_id)
+    return {character: tuple(sorted(ids)) for character, ids in tokens.items()}
 
 
 def blank_tokens(vocabulary: Mapping[str, int]) -> frozenset[int]:

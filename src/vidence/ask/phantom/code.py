@@ -201,9 +201,9 @@ def read_montage(image: NDArray[np.uint8], n_frames: int) -> tuple[Payload, ...]
     """
     best: tuple[Payload, ...] = ()
     for columns, rows in _grids(n_frames):
-        found = tuple(p for cell in _cells(image, columns, rows=rows) if (p := read(cell)) is not None)
-        if len(found) > len(best):
-            best = found
+        payloads = tuple(p for cell in _cells(image, columns, rows=rows) if (p := read(cell)) is not None)
+        if len(payloads) > len(best):
+            best = payloads
         if len(best) == n_frames:
             break
     return best

@@ -101,13 +101,13 @@ class VideoPlan:
 
     def cards(self, world: int) -> list[Card | None]:
         """The card that each frame shows."""
-        shown: list[Card | None] = [None] * len(self.pts)
+        cards: list[Card | None] = [None] * len(self.pts)
         for piece in self.pieces:
             payload = Payload(world=world, piece=piece.piece, value=piece.value)
             card = Card(colour=piece.colour, payload=payload)
             for i in np.flatnonzero((self.times_s >= piece.start_s) & (self.times_s < piece.end_s)):
-                shown[int(i)] = card
-        return shown
+                cards[int(i)] = card
+        return cards
 
 
 @dataclass(frozen=True, kw_only=True)

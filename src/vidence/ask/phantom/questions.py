@@ -53,9 +53,9 @@ def understand(text: str) -> ParsedPrompt | None:
     if not questions:
         return None
     colours = tuple(dict.fromkeys(re.findall(r"the (\w+)", questions[-1].group(1))))
-    told = _TOLD.findall(text)
+    entries = _TOLD.findall(text)
     choices = {letter: int(number) for letter, number in _CHOICE.findall(text)}
-    return ParsedPrompt(colours=colours, told=int(told[-1]) if told else None, choices=choices)
+    return ParsedPrompt(colours=colours, told=int(entries[-1]) if entries else None, choices=choices)
 
 
 def partial_sums(values: Sequence[int]) -> tuple[list[int], list[int]]:

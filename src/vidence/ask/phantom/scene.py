@@ -183,9 +183,9 @@ def look_of(pictures: Sequence[NDArray[np.uint8]]) -> Appearance:
         raise UsageError("a look is read from pictures, and there are none")
     known = np.array([look.colour for look in LOOKS])
     votes = np.zeros(len(LOOKS), int)
-    for one in pictures:
-        height, width = one.shape[:2]
-        middle = one[int(0.32 * height) : int(0.58 * height), int(0.35 * width) : int(0.65 * width)]
+    for picture in pictures:
+        height, width = picture.shape[:2]
+        middle = picture[int(0.32 * height) : int(0.58 * height), int(0.35 * width) : int(0.65 * width)]
         away = np.abs(known[:, None] - middle.reshape(-1, 3).astype(int)).sum(axis=2)
         votes += np.bincount(away.argmin(axis=0), minlength=len(LOOKS))
     return LOOKS[int(votes.argmax())]

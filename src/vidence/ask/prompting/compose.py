@@ -132,17 +132,17 @@ class Prompter:
         aside = more if isinstance(more, Aside) else Aside(name=more)
         kind = f"{'choice' if item.answer_kind == 'choice' else 'open'}-{self._style}"
         name = aside.name if aside.is_alone else kind
-        shown: list[Part] = []
+        parts: list[Part] = []
         images: dict[str, bytes] = {}
         if self._layout.kind == "video":
-            shown += _whole_video(item, frames, video)
+            parts += _whole_video(item, frames, video)
             frames = ()
         elif self._layout.kind == "montage":
-            shown += self._montages(frames, images)
+            parts += self._montages(frames, images)
         else:
-            shown += self._single(frames, images, lines)
-        if words := self._said(lines, shown, frames):
-            shown.append(TextPart(text=words))
+            parts += self._single(frames, images, lines)
+        if words := self._said(lines, parts, frames):
+            parts.append(TextPart(text=words))
         fill = partial(
             self._templates.fill,
             item=item,
@@ -154,14 +154,14 @@ class Prompter:
         behind = (TextPart(text=fill(aside.name)),) if aside.name and not aside.is_alone else ()
         system = fill("system") if "system" in self._templates and not aside.is_alone else ""
         prompt = Prompt(
-            parts=(*self._placed(fill(name), shown, name), *behind),
+            parts=(*self._placed(fill(name), parts, name), *behind),
             choices=() if aside.is_alone else item.choices,
             system=system,
             template=self._templates.label(name),
         )
         return Prompted(prompt=prompt, images=images)
 
-    def _placed(self, words: str, shown: Sequence[Part], name: str) -> Iterator[Part]:
+    def _placed(self, words: str, parts: Sequence[Part], name: str) -> Iterator[Part]:
         """The frames where the template has `frames`, else before its words.
 
         Raises:
@@ -176,7 +176,7 @@ class Prompter:
         first, last = (before.rstrip("\n"), behind[0].lstrip("\n")) if behind else ("", before)
         if first:
             yield TextPart(text=first)
-        yield from shown
+        yield from parts
         if last or not first:
             yield TextPart(text=last)
 
@@ -197,28 +197,28 @@ class Prompter:
         why = self._templates.left_out("choices", f"choice-{self._style}", "system")
         return (f"{why}, unless the questions themselves list them",) if why else ()
 
-    def _said(self, lines: Sequence[Line], shown: Sequence[Part], frames: Sequence[ShownFrame]) -> str:
+    def _said(self, lines: Sequence[Line], parts: Sequence[Part], frames: Sequence[ShownFrame]) -> str:
         """The subtitles in a block; empty where none are wanted, or they stand among the frames."""
         is_among = self._subtitles == "interleaved" and self._layout.kind == "images"
         if self._subtitles == "none" or is_among or not lines:
             return ""
         is_all = self._subtitles == "all" or self._layout.kind == "video"
-        some = list(lines) if is_all else shown_lines(lines, [one.time_s for one in frames])
-        said = "\n".join(line.text for line in some)
-        return self._templates.say("subtitles", {"subtitles": said, "is_all": is_all}) if said else ""
+        some = list(lines) if is_all else shown_lines(lines, [frame.time_s for frame in frames])
+        message = "\n".join(line.text for line in some)
+        return self._templates.say("subtitles", {"subtitles": message, "is_all": is_all}) if message else ""
 
     def _single(
         self, frames: Sequence[ShownFrame], images: dict[str, bytes], lines: Sequence[Line]
     ) -> list[Part]:
         parts: list[Part] = []
         is_among = self._subtitles == "interleaved"
-        left = shown_lines(lines, [one.time_s for one in frames]) if is_among else []
-        for position, shown in enumerate(frames):
-            while left and (left[0].start_s + left[0].end_s) / 2 < shown.time_s:
+        left = shown_lines(lines, [shown_frame.time_s for shown_frame in frames]) if is_among else []
+        for position, frame in enumerate(frames):
+            while left and (left[0].start_s + left[0].end_s) / 2 < frame.time_s:
                 parts.append(TextPart(text=left.pop(0).text))
             if self._frame_times:
-                parts.append(self._words_before(position, shown))
-            parts.append(image_part(shown.frame, images, positions=(position,)))
+                parts.append(self._words_before(position, frame))
+            parts.append(image_part(frame.frame, images, positions=(position,)))
         return [*parts, *(TextPart(text=line.text) for line in left)]
 
     def _montages(self, frames: Sequence[ShownFrame], images: dict[str, bytes]) -> list[Part]:
@@ -227,15 +227,15 @@ class Prompter:
         for start in range(0, len(frames), columns * rows):
             group = frames[start : start + columns * rows]
             if self._frame_times:
-                parts += [self._words_before(start + i, shown) for i, shown in enumerate(group)]
+                parts += [self._words_before(start + i, frame) for i, frame in enumerate(group)]
             picture = montage(
-                [shown.frame for shown in group], columns=columns, rows=rows, encoding=self._encoding
+                [frame.frame for frame in group], columns=columns, rows=rows, encoding=self._encoding
             )
             parts.append(image_part(picture, images, positions=tuple(range(start, start + len(group)))))
         return parts
 
-    def _words_before(self, position: int, shown: ShownFrame) -> TextPart:
-        return TextPart(text=self._templates.frame_words(position + 1, time_s=shown.time_s))
+    def _words_before(self, position: int, frame: ShownFrame) -> TextPart:
+        return TextPart(text=self._templates.frame_words(position + 1, time_s=frame.time_s))
 
 
 def image_part(frame: EncodedFrame, images: dict[str, bytes], *, positions: tuple[int, ...]) -> ImagePart:

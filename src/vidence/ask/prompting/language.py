@@ -72,12 +72,12 @@ def _each(values: object) -> object:
 
 def _joined(pieces: Iterable[str]) -> str:
     """All that a template says."""
-    said, rest = "", iter(pieces)
+    message, rest = "", iter(pieces)
     while some := tuple(islice(rest, _MOST_PIECES)):
-        said += "".join(some)
-        if len(said) > MOST_CHARACTERS:
+        message += "".join(some)
+        if len(message) > MOST_CHARACTERS:
             raise TemplateRuntimeError(f"it says more than {MOST_CHARACTERS:,} characters")
-    return said
+    return message
 
 
 class _Environment(ImmutableSandboxedEnvironment):
@@ -89,8 +89,8 @@ class _Environment(ImmutableSandboxedEnvironment):
     def __init__(self) -> None:
         super().__init__(undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
         self.globals = {}
-        made = {name: _bounded(_format if name == "format" else FILTERS[name]) for name in _FILTERS}
-        self.filters = {**made, _EACH: _each}
+        values = {name: _bounded(_format if name == "format" else FILTERS[name]) for name in _FILTERS}
+        self.filters = {**values, _EACH: _each}
 
     def getattr(self, obj: object, attribute: str) -> object:
         """As ever, and without two lookups for what most templates want: a letter, a text."""
@@ -126,7 +126,7 @@ def _fault(node: nodes.Node, depth: int) -> str:
     if isinstance(node, nodes.Assign) and any(node.find_all(_GROWING)):
         return "set takes a variable, a part of one or a filter of one"
     if isinstance(node, nodes.List | nodes.Tuple) and any(
-        not isinstance(one, nodes.Const) and getattr(one, "ctx", "load") == "load" for one in node.items
+        not isinstance(item, nodes.Const) and getattr(item, "ctx", "load") == "load" for item in node.items
     ):
         return "a list in it holds only texts and numbers"
     if isinstance(node, nodes.Test) and node.name not in _environment().tests:
@@ -134,7 +134,7 @@ def _fault(node: nodes.Node, depth: int) -> str:
     if isinstance(node, nodes.Filter):
         if node.name not in _FILTERS:
             return f"there is no filter {node.name!r}; there are {', '.join(_FILTERS)}"
-        given = [*node.args, *(one.value for one in node.kwargs)]
+        given = [*node.args, *(pair.value for pair in node.kwargs)]
         if node.dyn_args or node.dyn_kwargs or not (node.name in _ANY_ARGUMENT or all(map(_is_small, given))):
             return (
                 f"the filter {node.name!r} takes texts of at most {_MOST_ARGUMENT} characters and numbers up "

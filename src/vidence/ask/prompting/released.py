@@ -92,7 +92,10 @@ class Imported:
 @cache
 def released() -> Mapping[str, ReleasedSet]:
     """The sets whose place in the authors' repositories is known, by name."""
-    return {one.name: one for one in packaged("vidence.ask.prompting", "released.toml", _Released).sets}
+    return {
+        released_set.name: released_set
+        for released_set in packaged("vidence.ask.prompting", "released.toml", _Released).sets
+    }
 
 
 def wording_of(label: str) -> Wording:
@@ -111,7 +114,7 @@ def wording_of(label: str) -> Wording:
 
 @cache
 def _known_templates() -> frozenset[str]:
-    prompts = (prompt for one in released().values() for prompt in one.prompts)
+    prompts = (prompt for released_set in released().values() for prompt in released_set.prompts)
     return frozenset(text.template_sha256 for prompt in prompts for text in prompt.known)
 
 
@@ -140,31 +143,36 @@ def take(name: str, source: Path, *, template: str = "", is_unchecked: bool = Fa
     """
     if name not in released():
         raise UnknownNameError("released set of prompts", name, released())
-    one = released()[name]
+    released_set = released()[name]
     if source.is_dir():
-        found = [(prompt, _in_folder(prompt, source)) for prompt in one.prompts]
+        entries = [(prompt, _in_folder(prompt, source)) for prompt in released_set.prompts]
     else:
-        found = [(_named(one, template), (source, [_read(source)]))]
+        entries = [(_named(released_set, template), (source, [_read(source)]))]
     texts, templates = [], {}
-    for prompt, (path, candidates) in found:
+    for prompt, (path, candidates) in entries:
         known = {text.sha256: text for text in prompt.known}
         text = next((text for text in candidates if sha256(text) in known), candidates[0])
         digest = sha256(text)
         if digest not in known and not is_unchecked:
-            raise UsageError(_does_not_fit(one, prompt, path=path, digest=digest))
-        made = as_template(text, prompt, place=str(path))
-        Template.parse(made, place=str(path), variables=KNOWN.get(prompt.template, VARIABLES))
-        templates[prompt.template] = made
+            raise UsageError(_does_not_fit(released_set, prompt, path=path, digest=digest))
+        result = as_template(text, prompt, place=str(path))
+        Template.parse(result, place=str(path), variables=KNOWN.get(prompt.template, VARIABLES))
+        templates[prompt.template] = result
         texts.append(
             ImportedText(
                 template=prompt.template,
                 file=prompt.file if source.is_dir() else source.name,
                 sha256=digest,
-                template_sha256=hashlib.sha256(made.encode()).hexdigest(),
+                template_sha256=hashlib.sha256(result.encode()).hexdigest(),
                 revision=known[digest].revision if digest in known else "",
             )
         )
-    about = ImportedSet(name=one.name, paper=one.paper, repository=one.repository, texts=tuple(texts))
+    about = ImportedSet(
+        name=released_set.name,
+        paper=released_set.paper,
+        repository=released_set.repository,
+        texts=tuple(texts),
+    )
     return Imported(templates=templates, about=about)
 
 
@@ -180,12 +188,12 @@ def write(imported: Imported, folder: Path) -> tuple[Path, ...]:
     return write_into(folder, contents | {ORIGIN_FILE: tomli_w.dumps(msgspec.to_builtins(imported.about))})
 
 
-def _named(one: ReleasedSet, template: str) -> ReleasedPrompt:
-    there = {prompt.template: prompt for prompt in one.prompts}
+def _named(released_set: ReleasedSet, template: str) -> ReleasedPrompt:
+    there = {prompt.template: prompt for prompt in released_set.prompts}
     if not template:
         raise UsageError(f"a text file holds one prompt; say which with --as: {', '.join(there)}")
     if template not in there:
-        raise UnknownNameError(f"template of {one.name}", template, there)
+        raise UnknownNameError(f"template of {released_set.name}", template, there)
     return there[template]
 
 
@@ -198,10 +206,10 @@ def _in_folder(prompt: ReleasedPrompt, folder: Path) -> tuple[Path, list[str]]:
         tree = ast.parse(_read(path))
     except SyntaxError as error:
         raise UsageError(f"{path}, line {error.lineno}: not Python: {error.msg}") from error
-    found = list(dict.fromkeys(_texts(tree, prompt.variable)))
-    if not found:
+    names = list(dict.fromkeys(_texts(tree, prompt.variable)))
+    if not names:
         raise UsageError(f"{path} gives no text to {prompt.variable!r}; expected the file as it was released")
-    return path, found
+    return path, names
 
 
 def _read(path: Path) -> str:
@@ -211,10 +219,11 @@ def _read(path: Path) -> str:
         raise UsageError(f"{path} cannot be read as UTF-8 text: {error}") from error
 
 
-def _does_not_fit(one: ReleasedSet, prompt: ReleasedPrompt, *, path: Path, digest: str) -> str:
+def _does_not_fit(released_set: ReleasedSet, prompt: ReleasedPrompt, *, path: Path, digest: str) -> str:
     expected = ", ".join(f"{text.sha256} ({text.revision})" for text in prompt.known)
     return (
-        f"{path}: the text for {prompt.template}.txt has the SHA-256 {digest}; known of {one.repository}: "
+        f"{path}: the text for {prompt.template}.txt has the SHA-256 {digest}; known of "
+        f"{released_set.repository}: "
         f"{expected}. Take the file as the authors released it, or accept this one with --unchecked; every "
         "report then says that the wording was not checked"
     )

@@ -198,8 +198,8 @@ def own_files(
     if is_shared:
         paths = [path for path in paths if path.name not in unknown]
     elif unknown or not paths:
-        found = ", ".join(unknown) or "no file"
-        raise UsageError(f"{folder} holds {found}; a folder of {what} holds only some of: {expected}")
+        own_files = ", ".join(unknown) or "no file"
+        raise UsageError(f"{folder} holds {own_files}; a folder of {what} holds only some of: {expected}")
     files = {}
     for path in paths:
         try:
@@ -270,15 +270,15 @@ class Templates:
         files |= brought_files(_FOLDER / set_name, set_name, KNOWN)
         if override is not None:
             files |= own_files(override, KNOWN, is_shared=is_shared)
-        made = cls(
+        result = cls(
             set_name=set_name,
             digest=digest_of(file for file in files.values() if file.origin != _OURS),
             _files=MappingProxyType(files),
         )
         for name in ASIDES if override is not None else ():  # those that vidence brings have it
             if "question" in ASIDES[name]:
-                made.check_question(name)
-        return made
+                result.check_question(name)
+        return result
 
     def __contains__(self, name: str) -> bool:
         return name in self._files

@@ -133,15 +133,15 @@ def _is_denied_before(before: str, after: str) -> bool:
     return bool(_DENIED_BEFORE.search(clause))
 
 
-def _listed(found: Sequence[Mention], text: str) -> set[Mention]:
+def _listed(entries: Sequence[Mention], text: str) -> set[Mention]:
     """Mentions in a bare list of different labels: ``walk, run or jump``, or choices line by line."""
     listed: set[Mention] = set()
-    for one, other in pairwise(found):
-        between = text[one.end : other.start]
-        if one.label == other.label or not _LINK.fullmatch(between):
+    for mention, other in pairwise(entries):
+        between = text[mention.end : other.start]
+        if mention.label == other.label or not _LINK.fullmatch(between):
             continue
-        if not _AND.fullmatch(between) or one in listed:
-            listed |= {one, other}
+        if not _AND.fullmatch(between) or mention in listed:
+            listed |= {mention, other}
     return listed
 
 
@@ -156,10 +156,10 @@ def evidence_for(labels: Sequence[LabelWords], description: str) -> list[Evidenc
 
 
 def _evidence(labels: Sequence[LabelWords], text: _Text) -> list[Evidence]:
-    found = mentions(labels, text.words)
-    listed = _listed(found, text.text)
+    entries = mentions(labels, text.words)
+    listed = _listed(entries, text.text)
     counts = [[0, 0, 0] for _ in labels]
-    for mention in found:
+    for mention in entries:
         if text.is_denied(mention.start, mention.end):
             counts[mention.label][1] += 1
             continue
@@ -172,11 +172,11 @@ def _has_feature(features: Sequence[str], text: _Text) -> bool:
     """Whether all words of a feature stand in one sentence and none of them is negated."""
     wanted = [{stem(word) for word in feature.casefold().split()} for feature in features]
     telling = set().union(*wanted)
-    said: dict[int, set[str]] = {}
+    values: dict[int, set[str]] = {}
     for word in text.words:
         if word.stem in telling and not text.is_denied(word.start, word.end):
-            said.setdefault(text.sentence_of(word.start), set()).add(word.stem)
-    return any(feature <= stems for feature in wanted for stems in said.values())
+            values.setdefault(text.sentence_of(word.start), set()).add(word.stem)
+    return any(feature <= stems for feature in wanted for stems in values.values())
 
 
 def branch(truth: LabelWords, rivals: Sequence[LabelWords], description: str) -> str:

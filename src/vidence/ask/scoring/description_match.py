@@ -89,17 +89,21 @@ class DescriptionMatch:
             return refused
         if _ERROR.search(reply.text):
             return Unreadable(reason="the reply holds 'ERROR:'; such rows are dropped")
-        said = description_in(reply)
-        if not said:
+        description = description_in(reply)
+        if not description:
             return with_cut_off(Unreadable(reason="the reply has no words beside its reasoning"), reply)
         if item.is_hidden and item.answer_kind == "choice":
             return Unreadable(reason="this parser reads with the answer, which is hidden")
         if item.answer_kind == "text":
-            return Answered(answer=said, rule="whole-reply")
+            return Answered(answer=description, rule="whole-reply")
         chosen = read_text(item, reply.text)
-        if _LETTER_ALONE.fullmatch(said):
+        if _LETTER_ALONE.fullmatch(description):
             return with_cut_off(Unreadable(reason="the reply names a choice and has no log"), reply)
-        return self._supported(item, said) if isinstance(chosen, Answered) else with_cut_off(chosen, reply)
+        return (
+            self._supported(item, description)
+            if isinstance(chosen, Answered)
+            else with_cut_off(chosen, reply)
+        )
 
     def mark(self, item: Item, outcome: Outcome) -> Score:
         """1.0 if the description matches the right label; 0.0 otherwise, and where there is none."""
@@ -116,13 +120,15 @@ class DescriptionMatch:
             scorer_version=self.version,
         )
 
-    def _supported(self, item: Item, said: str) -> Answered:
+    def _supported(self, item: Item, message: str) -> Answered:
         right, rivals = label_words(item)
         labels = {words.text: words for words in (right, *rivals)}
         others = [letter for letter in item.letters if letter != item.answer]
         for letter in (item.answer, *others):
             choice = item.choices[item.letters.index(letter)]
-            rule = branch(labels[choice], [words for text, words in labels.items() if text != choice], said)
+            rule = branch(
+                labels[choice], [words for text, words in labels.items() if text != choice], message
+            )
             if rule:
                 return Answered(answer=letter, rule=f"log/{rule}")
         return Answered(answer=NO_CHOICE, rule="log/no-match")

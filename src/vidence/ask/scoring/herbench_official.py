@@ -39,9 +39,9 @@ def read_text(item: Item, text: str) -> Answered | Unreadable:
     if not stripped or "ERROR" in upper:
         return Unreadable(reason="the reply is empty or has the word 'error' in it (official rule)")
     for rule, pattern in _PATTERNS:
-        found = pattern.search(stripped)
-        if found:
-            return Answered(answer=found[1], rule=rule)
+        match = pattern.search(stripped)
+        if match:
+            return Answered(answer=match[1], rule=rule)
     letter = _first_free_letter(upper)
     if letter is None:
         return Unreadable(reason="no letter A to E stands free in the reply (official rule)")

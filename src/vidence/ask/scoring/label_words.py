@@ -140,9 +140,9 @@ def forms_of(label: LabelWords) -> frozenset[tuple[str, ...]]:
     Departs: no.
     """
     own = _INTENTION.sub("", label.text)
-    said = [form.replace("_", " ").casefold() for form in (own, *label.forms)]
-    found = {_stems(form) for form in said} | {(stem("".join(_TOKEN.findall(form))),) for form in said}
-    return frozenset(form for form in found if any(form) and not set(form) <= _NO_FORM)
+    forms = [form.replace("_", " ").casefold() for form in (own, *label.forms)]
+    entries = {_stems(form) for form in forms} | {(stem("".join(_TOKEN.findall(form))),) for form in forms}
+    return frozenset(form for form in entries if any(form) and not set(form) <= _NO_FORM)
 
 
 def _end_of(form: tuple[str, ...], words: Sequence[StemmedWord], first: int) -> int | None:
@@ -180,16 +180,16 @@ def mentions(labels: Sequence[LabelWords], words: Sequence[StemmedWord]) -> list
     for i, label in enumerate(labels):
         for form in forms_of(label):
             by_first.setdefault(form[0], []).append((i, form))
-    found: list[Mention] = []
+    mentions: list[Mention] = []
     for first, word in enumerate(words):
         for i, form in by_first.get(word.stem, ()):
             last = _end_of(form, words, first)
             if last is not None:
-                found.append(Mention(i, word.start, words[last].end))
-    found.sort(key=lambda m: (m.start - m.end, m.label, m.start))
+                mentions.append(Mention(i, word.start, words[last].end))
+    mentions.sort(key=lambda m: (m.start - m.end, m.label, m.start))
     kept: list[Mention] = []
     is_taken = bytearray(words[-1].end if words else 0)
-    for mention in found:
+    for mention in mentions:
         if not any(is_taken[mention.start : mention.end]):
             is_taken[mention.start : mention.end] = b"\1" * (mention.end - mention.start)
             kept.append(mention)

@@ -74,8 +74,8 @@ def _tight(text: str) -> str:
 
 def _said(text: str) -> tuple[str, ...]:
     """The words without *the* and without a leading *a*."""
-    found = tuple(w for w in words(text) if w != "the")
-    return found[1:] if len(found) > 1 and found[0] in ("a", "an") else found
+    names = tuple(w for w in words(text) if w != "the")
+    return names[1:] if len(names) > 1 and names[0] in ("a", "an") else names
 
 
 def _joined(text: str) -> str:
@@ -107,9 +107,9 @@ def wanted(choices: tuple[str, ...]) -> Wanted:
     stems: dict[tuple[str, ...], tuple[int, ...]] = {}
     by_word: dict[str, list[tuple[tuple[str, ...], tuple[int, ...]]]] = {}
     for i, text in enumerate(texts):
-        for found, form in zip(by_form, _FORMS, strict=True):
+        for values, form in zip(by_form, _FORMS, strict=True):
             if key := form(text):
-                found[key] = (*found.get(key, ()), i)
+                values[key] = (*values.get(key, ()), i)
     for own, known in by_form[2].items():
         key = tuple(map(_key, own))
         stems[key] = (*stems.get(key, ()), *known)
@@ -139,19 +139,19 @@ def equal_choices(text: str, choices: Sequence[str]) -> tuple[int, ...]:
     text = plain(text)
     by_form = wanted(tuple(choices)).by_form
     for known, form in list(zip(by_form, _FORMS, strict=True))[: 1 if _LABEL.match(text) else 3]:
-        if found := known.get(form(text)):
-            return found
+        if equal_choices := known.get(form(text)):
+            return equal_choices
     return ()
 
 
 def _texts(asked: Wanted, text: str) -> Iterator[Mention]:
     """Where the words of a choice stand, but for *the*, the longest first; none overlaps another."""
     tokens = [(key, m.start(), m.end()) for m in TOKEN.finditer(text) if (key := _key(m[0])) != "the"]
-    said = tuple(key for key, _, _ in tokens)
+    messages = tuple(key for key, _, _ in tokens)
     free = 0
     for at, (key, start, _) in enumerate(tokens):
         for own, choices in asked.by_word.get(key, ()) if start >= free else ():
-            if said[at : at + len(own)] == own:
+            if messages[at : at + len(own)] == own:
                 end = tokens[at + len(own) - 1][2]
                 end += text[end : end + 1] in ("%", "°")
                 is_near = end - start <= sum(map(len, own)) + 3 * _SMALL_GAP * len(own)
@@ -168,10 +168,14 @@ def _texts(asked: Wanted, text: str) -> Iterator[Mention]:
 def _misspelt(asked: Wanted, own: int, text: str) -> int:
     """The length of the line, where it says its choice but for a slip or a cut; otherwise 0."""
     line = text.partition("\n")[0].rstrip(" .*\ue002")
-    said, is_last = line.casefold(), len(line) == len(text.rstrip(" .*\ue002"))
-    if not said or abs(len(said) - len(asked.tight[own])) > _SMALL_GAP:
-        return len(line) if is_last and len(said) >= _SMALL_GAP and asked.tight[own].startswith(said) else 0
-    ratios = [SequenceMatcher(None, said, tight, autojunk=False).ratio() for tight in asked.tight]
+    message, is_last = line.casefold(), len(line) == len(text.rstrip(" .*\ue002"))
+    if not message or abs(len(message) - len(asked.tight[own])) > _SMALL_GAP:
+        return (
+            len(line)
+            if is_last and len(message) >= _SMALL_GAP and asked.tight[own].startswith(message)
+            else 0
+        )
+    ratios = [SequenceMatcher(None, message, tight, autojunk=False).ratio() for tight in asked.tight]
     return len(line) if ratios[own] == max(ratios) > _ALIKE and ratios.count(max(ratios)) == 1 else 0
 
 
@@ -210,11 +214,11 @@ def find_mentions(choices: tuple[str, ...], text: str) -> list[Mention]:
     """All places of a plain text that name a choice, in order; none overlaps another."""
     asked = wanted(choices)
     texts = {m.start: m for m in _texts(asked, text)}
-    found = [m for place in _LETTER.finditer(text) if (m := _lettered(asked, place, texts))]
+    mentions = [m for place in _LETTER.finditer(text) if (m := _lettered(asked, place, texts))]
     letters = {chr(ord("a") + i) for i in range(len(choices))}
-    found += (m for m in texts.values() if text[m.start : m.end].casefold() not in letters)
+    mentions += (m for m in texts.values() if text[m.start : m.end].casefold() not in letters)
     kept: list[Mention] = []
-    for mention in sorted(found, key=lambda m: (m.start, -m.end)):
+    for mention in sorted(mentions, key=lambda m: (m.start, -m.end)):
         last = kept[-1] if kept else None
         if last is None or mention.start >= last.end:
             kept.append(mention)

@@ -44,10 +44,10 @@ class RelativeAccuracy:
         if refused := refusal_in(reply):
             return refused
         words = without_thinking(reply.text).strip()
-        found = list(_NUMBER.finditer(words))
-        if len(found) == 1 or (found and not found[0].start()):
-            return Answered(answer=found[0][0].replace(",", ""), rule="number")
-        why = "several numbers" if found else "no number"
+        matches = list(_NUMBER.finditer(words))
+        if len(matches) == 1 or (matches and not matches[0].start()):
+            return Answered(answer=matches[0][0].replace(",", ""), rule="number")
+        why = "several numbers" if matches else "no number"
         return with_cut_off(Unreadable(reason=f"the reply has {why}"), reply)
 
     def mark(self, item: Item, outcome: Outcome) -> Score:

@@ -51,7 +51,7 @@ def facts_of(name: str) -> PeerFacts:
 def rules_of(log: str) -> list[str]:
     """The rules of the tool that writes logs of this name, such as ``1_samples_videomme.jsonl``."""
     names = sorted(path.stem for path in _FOLDER.glob("*.toml"))
-    return [name for name in names if any(fnmatchcase(log, one) for one in facts_of(name).logs)]
+    return [name for name in names if any(fnmatchcase(log, word) for word in facts_of(name).logs)]
 
 
 def _without_reasoning(text: str) -> str:
@@ -78,8 +78,8 @@ def _surest_place(item: Item, text: str, leads: _Texts) -> str:
         return bare[-1]
     lower = padded.lower()
     ends = [(lower.find(lead), len(lead)) for lead in leads]
-    stated = [(padded.find(one, at + n), one) for at, n in ends if at >= 0 for one in "ABCD"]
-    placed = ([(padded.rfind(place.format(one)), one) for one in "ABCD"] for place in _PLACES)
+    stated = [(padded.find(name, at + n), name) for at, n in ends if at >= 0 for name in "ABCD"]
+    placed = ([(padded.rfind(place.format(name)), name) for name in "ABCD"] for place in _PLACES)
     last = (max(places, default=(-1, "")) for places in (stated, *placed))
     return next((letter for at, letter in last if at >= 0), "")
 
@@ -113,7 +113,7 @@ def _right_occurs(item: Item, text: str, texts: _Texts) -> str:
     """The right letter, where its text, or it within words and one of its text occur: also ``not B``."""
     texts_of = dict(zip(item.letters, item.choices, strict=True))
     lower, right = text.lower(), texts_of.get(item.answer, "").strip().lower()
-    words = [word for one in right.split() if len(word := one.strip(punctuation)) > 2]
+    words = [word for part in right.split() if len(word := part.strip(punctuation)) > 2]
     is_right = (
         re.search(rf"\b{item.answer}\b", text, re.IGNORECASE) is not None
         or right in lower
@@ -132,20 +132,20 @@ def _first_word(item: Item, text: str, refusals: _Texts) -> str:
         return item.answer
     words = text.translate(_SPACES).split()
     lone = [letter for letter in item.letters if letter in words]
-    if any(one in text for one in refusals) or (not lone and "Z" in words):
+    if any(refusal in text for refusal in refusals) or (not lone and "Z" in words):
         return ""
     if len(lone) == 1 and words.index(lone[0]) >= len(words) - _LAST_WORDS:
         return lone[0]
     if (stated := _STATED.search(text)) and stated[1].upper() in item.letters:
         return stated[1].upper()
-    lower, choices = text.lower(), [one.lower() for one in item.choices]
-    named = [letter for letter, one in zip(item.letters, choices, strict=True) if one in lower]
+    lower, choices = text.lower(), [choice.lower() for choice in item.choices]
+    named = [letter for letter, choice in zip(item.letters, choices, strict=True) if choice in lower]
     return named[0] if len(named) == 1 and len(lower) <= 2 * sum(map(len, choices)) else ""
 
 
 _RULES: Final[Mapping[str, Callable[[Item, str, _Texts], str]]] = {
-    one.__name__.replace("_", "-")[1:]: one
-    for one in (_surest_place, _first_capital, _letter_alone, _right_occurs, _first_word)
+    function.__name__.replace("_", "-")[1:]: function
+    for function in (_surest_place, _first_capital, _letter_alone, _right_occurs, _first_word)
 }
 
 

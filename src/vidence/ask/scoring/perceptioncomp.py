@@ -33,8 +33,8 @@ def _tagged_or_stated(text: str) -> tuple[str, str] | None:
 
 def _candidate(text: str) -> tuple[str, str]:
     """The words that the API and Gemini runners take for the answer, and by which rule."""
-    if found := _tagged_or_stated(text):
-        return found
+    if stated := _tagged_or_stated(text):
+        return stated
     letters = _LONE_LETTER.findall(text)
     return (letters[-1], "last-letter") if letters else (text, "whole-reply")
 

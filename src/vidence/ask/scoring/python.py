@@ -33,9 +33,9 @@ class FunctionParser:
     reads_letters = True
     version = 1
 
-    def __init__(self, found: FunctionSource) -> None:
-        self._call = Call.of(found, "parser", offered=OFFERED, returns=RETURNS, attributes=WANTED)
-        self.name = found.identity
+    def __init__(self, result: FunctionSource) -> None:
+        self._call = Call.of(result, "parser", offered=OFFERED, returns=RETURNS, attributes=WANTED)
+        self.name = result.identity
 
     def read(self, item: Item, reply: Reply) -> Outcome:
         """The letter, or why there is none.
@@ -61,8 +61,8 @@ class FunctionParser:
         if not isinstance(returned, str):
             raise UsageError(self._call.wrong(returned, expected=RETURNS))
         if returned not in item.letters:
-            said = f"{self._call.owner} returned {returned[:80]!r}"
-            return Unreadable(reason=f"{said}, no letter of {', '.join(item.letters)}")
+            message = f"{self._call.owner} returned {returned[:80]!r}"
+            return Unreadable(reason=f"{message}, no letter of {', '.join(item.letters)}")
         return Answered(answer=returned, rule=self.name)
 
     def mark(self, item: Item, outcome: Outcome) -> Score:
@@ -73,7 +73,7 @@ class FunctionParser:
 
 def create(settings: Settings) -> Scorer:
     """The parser of a function, or the parser of that name."""
-    found = find("parser", settings.function)
-    if has_all(found.thing, WANTED):
-        return cast(Scorer, found.thing)
-    return FunctionParser(found)
+    result = find("parser", settings.function)
+    if has_all(result.thing, WANTED):
+        return cast(Scorer, result.thing)
+    return FunctionParser(result)

@@ -77,14 +77,14 @@ def _outcome(item: Item, choice: int, rule: str, *, doubt: str) -> Answered | Un
     return Unreadable(reason=doubt) if choice < 0 else Answered(answer=item.letters[choice], rule=rule)
 
 
-def _read_whole(item: Item, said: str) -> Answered | Unreadable | None:
+def _read_whole(item: Item, message: str) -> Answered | Unreadable | None:
     """A reply that is nothing but the text of a choice, or letters with probabilities; else None."""
-    is_plain = len(said) <= _LONGEST_CHOICE and OPEN not in said and FINAL_OPEN not in said
-    equal = equal_choices(said, item.choices) if is_plain else ()
+    is_plain = len(message) <= _LONGEST_CHOICE and OPEN not in message and FINAL_OPEN not in message
+    equal = equal_choices(message, item.choices) if is_plain else ()
     if equal:
         choice = equal[0] if len(equal) == 1 else -1
         return _outcome(item, choice, "reply/choice-text", doubt="several choices have this text")
-    shares = probabilities(item, said)
+    shares = probabilities(item, message)
     return None if shares is None else _outcome(item, shares[0], "reply/probabilities", doubt=shares[1])
 
 
@@ -108,13 +108,13 @@ def read_text(item: Item, text: str) -> Answered | Unreadable:
         return Unreadable(reason="the reply is empty")
     if _ERROR_TEXT.match(text):
         return Unreadable(reason="the recorded reply is an error message")
-    said = _with_marks(without_thinking(text))
-    if not said:
+    marks = _with_marks(without_thinking(text))
+    if not marks:
         return Unreadable(reason="nothing follows the reasoning")
-    whole = _read_whole(item, said)
+    whole = _read_whole(item, marks)
     if whole is not None:
         return whole
-    reader = Reader(item, said)
+    reader = Reader(item, marks)
     statements = reader.statements()
     if not statements:
         return Unreadable(reason="the reply states no answer")

@@ -148,7 +148,7 @@ def split(text: str, lone: frozenset[int] = frozenset()) -> list[Segment]:
         lone: the places behind a lone letter, where a stop is its mark if text in small letters follows, or
             if the letter begins the sentence.
     """
-    found, start = [], 0
+    entries, start = [], 0
     for edge in _EDGE.finditer(text):
         at, behind = edge.start(), text[edge.end() : edge.end() + 1]
         if edge[0][0] == "." and "\n" not in edge[0]:
@@ -156,9 +156,9 @@ def split(text: str, lone: frozenset[int] = frozenset()) -> list[Segment]:
             if is_label or _ABBREVIATION.search(text[max(0, at - 12) : at]):
                 continue
         if text[start:at].strip():
-            found.append(Segment(start, at, edge[0].strip()[:1]))
+            entries.append(Segment(start, at, edge[0].strip()[:1]))
         start = edge.end()
-    return [*found, Segment(start, len(text), "")] if text[start:].strip() else found
+    return [*entries, Segment(start, len(text), "")] if text[start:].strip() else entries
 
 
 @dataclass(frozen=True)
@@ -184,10 +184,10 @@ class Reader:
         self.item, self.text = item, text
         codes = spoken(text)
         self.grammar, self.is_english = grammar(codes), len(codes) == 1
-        found = find_mentions(item.choices, text)
-        if len(found) > _MOST_MENTIONS:  # a model that repeats itself
-            found = found[: _MOST_MENTIONS // 6] + found[-_MOST_MENTIONS:]
-        self.mentions = [self._with_option(m) for m in found]
+        mentions = find_mentions(item.choices, text)
+        if len(mentions) > _MOST_MENTIONS:  # a model that repeats itself
+            mentions = mentions[: _MOST_MENTIONS // 6] + mentions[-_MOST_MENTIONS:]
+        self.mentions = [self._with_option(m) for m in mentions]
         pieces: list[str] = []
         at = 0
         for m in self.mentions:
@@ -220,7 +220,7 @@ class Reader:
     @cached_property
     def listed(self) -> frozenset[int]:
         """The sentences that begin with one of several letters in their order: a list of choices."""
-        found: set[int] = set()
+        values: set[int] = set()
         last, run = -1, set[int]()
         for i, (segment, inside) in enumerate(zip(self.segments, self.inside, strict=True)):
             if self.masked[segment.start : segment.end].rstrip().endswith(":"):
@@ -230,12 +230,12 @@ class Reader:
                 continue
             if last < 0 or m.choice in run or i - last > _NEAR_SEGMENTS:
                 run = set()
-                found |= {i} if i and self.has("announces", self._sentence(i - 1)) else set()
+                values |= {i} if i and self.has("announces", self._sentence(i - 1)) else set()
             else:
-                found |= {last, i}
+                values |= {last, i}
             run.add(m.choice)
             last = i
-        return frozenset(found)
+        return frozenset(values)
 
     def _sentence(self, at: int) -> str:
         return self.masked[self.segments[at].start : self.segments[at].end]
@@ -248,8 +248,8 @@ class Reader:
 
     def statements(self) -> list[Statement]:
         """All statements, in order; also of marks and headings that state no choice."""
-        found = [s for place in self.places if (s := self._statement(place))]
-        return sorted([*found, *self._of_marks(found), *self._of_slots()], key=lambda s: s.start)
+        statements = [s for place in self.places if (s := self._statement(place))]
+        return sorted([*statements, *self._of_marks(statements), *self._of_slots()], key=lambda s: s.start)
 
     @cached_property
     def asked(self) -> set[tuple[int, ...]]:
@@ -320,16 +320,16 @@ class Reader:
         is_behind = self.has if _NO_BLANKS.search(place.after) else self.begins  # where verbs end sentences
         return is_behind("denied", place.after) or self._is_unsaid(place, "")
 
-    def _of_marks(self, found: Sequence[Statement]) -> Iterator[Statement]:
+    def _of_marks(self, statements: Sequence[Statement]) -> Iterator[Statement]:
         """What whole marks say in the words of a choice or in probabilities, and marks that say no choice."""
         for mark in _MARK.finditer(self.text):
-            said = mark["said"].strip()
+            marks = mark["said"].strip()
             rule = _SIGNS[mark["open"]]
-            rank, equal = _RANKS[rule], equal_choices(said, self.item.choices)
+            rank, equal = _RANKS[rule], equal_choices(marks, self.item.choices)
             if len(equal) == 1:
                 yield Statement(mark.end(), rank, rule, equal[0], "choice-text")
-            elif said and not any(mark.start() < s.start < mark.end() for s in found):
-                doubt = f"what the reply marks is no choice: {said[:60]!r}"
+            elif marks and not any(mark.start() < s.start < mark.end() for s in statements):
+                doubt = f"what the reply marks is no choice: {marks[:60]!r}"
                 yield Statement(mark.start(), rank, rule, -1, doubt=doubt)
 
     def _of_slots(self) -> Iterator[Statement]:
@@ -340,8 +340,8 @@ class Reader:
             if not (self.begins("none", self.masked[at : at + 20]) or _LETTER.match(self.masked, at)):
                 continue
             if self.has("marker", self.masked[max(0, at - _HEADING) : at]):
-                said = self.masked[max(0, at - 40) : at + 20]
-                doubt = f"what the reply gives as its answer is no choice: {said!r}"
+                message = self.masked[max(0, at - 40) : at + 20]
+                doubt = f"what the reply gives as its answer is no choice: {message!r}"
                 yield Statement(at, Rank.MARKED, "marker", -1, doubt=doubt)
 
     def _places(self) -> Iterator[Place]:
@@ -409,10 +409,10 @@ class Reader:
         behind = _BEHIND_LABEL.match(place.line)
         if behind is None or not (is_first or behind[0].lstrip()[0] != "."):
             return ("letter-and-remark" if _WORD.search(place.line) else "letter"), ""
-        said = words(behind["said"])
-        if {*said} & {w for w in words(self.item.choices[m.choice]) if not self.begins("small", w)}:
+        messages = words(behind["said"])
+        if {*messages} & {w for w in words(self.item.choices[m.choice]) if not self.begins("small", w)}:
             return "letter-and-text", ""
-        is_text = len(said) <= _LABEL_WORDS and not self.has("verb", behind["said"])
+        is_text = len(messages) <= _LABEL_WORDS and not self.has("verb", behind["said"])
         if is_text and not self.grammar["behind"].fullmatch(behind[0].rstrip()):
             return "letter", "the text beside the letter is not the text of its choice"
         line_end = m.end + len(place.line)

@@ -147,8 +147,8 @@ class Grid:
         lasting_s = float(times_s[-1] - times_s[0])
         if lasting_s <= 0:
             return np.zeros(1, np.int64)
-        found = self.rule(times_s, fps if fps > 0 else (len(times_s) - 1) / lasting_s)
-        return found if len(found) else np.zeros(1, np.int64)
+        values = self.rule(times_s, fps if fps > 0 else (len(times_s) - 1) / lasting_s)
+        return values if len(values) else np.zeros(1, np.int64)
 
 
 def grid(text: str) -> Grid:

@@ -169,15 +169,15 @@ class AnnotatedEvidence(Selector):
             return [], [np.empty(0, np.int64)]
         if self.may_lack and not located(item):
             return [], [midpoints(clip.n_frames, n_frames)]
-        found = pieces(clip, item)
+        entries = pieces(clip, item)
         if self.by_piece:
-            found = [[np.unique(np.concatenate(piece))] for piece in found]
-        budgets = iter(shares([len(group) for piece in found for group in piece], n_frames))
-        given = [np.concatenate([_middles(group, next(budgets)) for group in piece]) for piece in found]
+            entries = [[np.unique(np.concatenate(piece))] for piece in entries]
+        budgets = iter(shares([len(group) for piece in entries for group in piece], n_frames))
+        given = [np.concatenate([_middles(group, next(budgets)) for group in piece]) for piece in entries]
         chosen = np.zeros(clip.n_frames, np.bool_)
         chosen[np.concatenate(given)] = True
         is_evidence = np.zeros(clip.n_frames, np.bool_)
-        is_evidence[np.concatenate([group for piece in found for group in piece])] = True
+        is_evidence[np.concatenate([group for piece in entries for group in piece])] = True
         rest: list[Positions] = []
         for pool in [is_evidence] if self.only else [is_evidence, ~is_evidence]:
             left = np.flatnonzero(pool & ~chosen).astype(np.int64)

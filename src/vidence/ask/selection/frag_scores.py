@@ -67,14 +67,14 @@ def probability_of_yes(reply: Reply, *, item_id: str) -> float:
     Raises:
         DataError: the model gives no log-probabilities, or none for that letter.
     """
-    found = (reply.choice_logps or {}).get(YES)
-    if found is None:
+    probability = (reply.choice_logps or {}).get(YES)
+    if probability is None:
         given = ", ".join(reply.choice_logps or {}) or "none"
         raise DataError(
             f"item {item_id!r}: a score is the probability of the letter {YES}, and the model gave those of: "
             f"{given}. Use a model that gives log-probabilities, or a file of scores"
         )
-    return math.exp(found)
+    return math.exp(probability)
 
 
 class FragScores(Best):

@@ -37,9 +37,9 @@ class FunctionSelector:
 
     budget = "at most"
 
-    def __init__(self, found: FunctionSource) -> None:
-        self._call = Call.of(found, "selector", offered=OFFERED, returns=RETURNS, attributes=WANTED)
-        self.version = found.version
+    def __init__(self, result: FunctionSource) -> None:
+        self._call = Call.of(result, "selector", offered=OFFERED, returns=RETURNS, attributes=WANTED)
+        self.version = result.version
 
     def select(self, clip: Clip, item: Item, *, n_frames: int) -> NDArray[np.int64]:
         """Positions in `clip`, in the order of time.
@@ -81,7 +81,7 @@ class FunctionSelector:
 
 def create(settings: Settings) -> Selector:
     """The selector of a function, or the selector of that name."""
-    found = find("selector", settings.function)
-    if has_all(found.thing, WANTED):
-        return cast(Selector, found.thing)
-    return FunctionSelector(found)
+    result = find("selector", settings.function)
+    if has_all(result.thing, WANTED):
+        return cast(Selector, result.thing)
+    return FunctionSelector(result)

@@ -123,10 +123,10 @@ def _entry(content: Mapping[str, object], where: str) -> _Entry:
 
 def _loaded(text: str, where: str) -> object:
     try:
-        found: object = json.loads(text)
+        value: object = json.loads(text)
     except (json.JSONDecodeError, RecursionError) as error:
         raise DataError(f"{where} is no JSON: {error}") from error
-    return found
+    return value
 
 
 def _named(content: object, where: str) -> tuple[str, _Entry]:
@@ -142,8 +142,8 @@ def _named(content: object, where: str) -> tuple[str, _Entry]:
 
 def _from_json(content: object, where: str) -> Iterator[tuple[str, _Entry]]:
     if isinstance(content, list):
-        for i, one in enumerate(content):
-            yield _named(one, f"{where}, entry {i}")
+        for i, entry in enumerate(content):
+            yield _named(entry, f"{where}, entry {i}")
     elif isinstance(content, dict):
         for name, value in content.items():
             body = value if isinstance(value, dict) else {"scores": value}

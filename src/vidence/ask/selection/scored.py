@@ -141,8 +141,8 @@ class ByScores(ScoringSelector):
         Raises:
             UsageError: the rule for candidates cannot take this frame rate.
         """
-        found = self._grid.positions(clip)
-        return found if self.repeats else np.unique(found)
+        values = self._grid.positions(clip)
+        return values if self.repeats else np.unique(values)
 
     def rank(self, clip: Clip, item: Item, *, n_frames: int, scores: Scores | None = None) -> Positions:
         """Positions in `clip`, best first, each once: at most `n_frames`.

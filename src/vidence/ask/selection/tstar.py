@@ -103,14 +103,14 @@ class Tstar(ByScores):
         digest = hashlib.sha256(item.item_id.encode()).digest()
         return np.random.default_rng([self._settings.seed, int.from_bytes(digest[:8], "big")])
 
-    def picked(self, found: SearchState, n_frames: int, rng: np.random.Generator) -> Positions:
+    def picked(self, state: SearchState, n_frames: int, rng: np.random.Generator) -> Positions:
         """The best frames, or frames sampled in proportion to their scores, in the order sampled.
 
         Where nothing was seen, or the same everywhere, the middles of equal segments.
         """
-        if found.scores.min() == found.scores.max():
-            return ranking.evenly(len(found.scores), n_frames)
-        return found.sampled(n_frames, rng) if self._settings.pick == "drawn" else found.best(n_frames)
+        if state.scores.min() == state.scores.max():
+            return ranking.evenly(len(state.scores), n_frames)
+        return state.sampled(n_frames, rng) if self._settings.pick == "drawn" else state.best(n_frames)
 
     def ranked(self, scores: Scores, n_frames: int, *, item: Item) -> Positions:
         """Positions, best first or in the order sampled; the same question gives the same ones.
@@ -125,8 +125,8 @@ class Tstar(ByScores):
             return [{label: float(scores[frame])} for frame in wanted.frames]
 
         rng = self.rng(item)
-        found = run_search(search(len(scores), TARGET, settings=self._settings, rng=rng), detect)
-        return self.picked(found, n_frames, rng)
+        state = run_search(search(len(scores), TARGET, settings=self._settings, rng=rng), detect)
+        return self.picked(state, n_frames, rng)
 
     def overview(self, clip: Clip) -> Positions:
         """Eight uniform frames for the model that names the objects; none where no model does."""
@@ -183,9 +183,9 @@ class Tstar(ByScores):
                 kept = np.where(table >= self._settings.least, table, 0.0)
                 wanted = searching.send([dict(zip(labels, row, strict=True)) for row in kept.tolist()])
         except StopIteration as done:
-            found: SearchState = done.value
-        picked = self.picked(found, n_frames, rng)
-        return SearchResult(positions=candidates[picked], note=_told(objects, found))
+            state: SearchState = done.value
+        picked = self.picked(state, n_frames, rng)
+        return SearchResult(positions=candidates[picked], note=_told(objects, state))
 
     def _view(self, wanted: SearchStep, candidates: Positions, labels: tuple[str, ...]) -> SearchView:
         return SearchView(
@@ -212,13 +212,13 @@ def check_confidences(scores: Scores, item: Item) -> None:
         )
 
 
-def _told(objects: Objects, found: SearchState) -> str:
+def _told(objects: Objects, state: SearchState) -> str:
     """What was looked for, in one line."""
     near = f" near {', '.join(objects.cues)}" if objects.cues else ""
-    missing = f"; not found: {', '.join(found.missing)}" if found.missing else ""
+    missing = f"; not found: {', '.join(state.missing)}" if state.missing else ""
     return (
-        f"looked for {', '.join(objects.targets)}{near} in {int(found.is_visited.sum())} of "
-        f"{len(found.scores)} frames{missing}"
+        f"looked for {', '.join(objects.targets)}{near} in {int(state.is_visited.sum())} of "
+        f"{len(state.scores)} frames{missing}"
     )
 
 
@@ -228,13 +228,13 @@ def _listed(text: str) -> tuple[str, ...]:
 
 
 def _of_tags(item: Item) -> Objects:
-    found = Objects(targets=_listed(item.tags.get(TARGETS, "")), cues=_listed(item.tags.get(CUES, "")))
-    if not found.targets:
+    result = Objects(targets=_listed(item.tags.get(TARGETS, "")), cues=_listed(item.tags.get(CUES, "")))
+    if not result.targets:
         raise DataError(
             f"item {item.item_id!r} has no tag 'targets' with names in it; expected, for example, "
             '"targets": "red cup, table". Add it, or let a model name them: objects=model'
         )
-    return found
+    return result
 
 
 def read_objects(text: str, *, item_id: str) -> Objects:

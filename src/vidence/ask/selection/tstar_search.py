@@ -246,11 +246,11 @@ def search(
             raise DataError(
                 f"{len(seen)} answers of a detector for {len(frames)} frames; expected one for each"
             )
-        for frame, one in zip(frames.tolist(), seen, strict=True):
-            state.scores[frame] = state.weighted(one, frame)
+        for frame, row in zip(frames.tolist(), seen, strict=True):
+            state.scores[frame] = state.weighted(row, frame)
         state.is_visited[frames] = True
-        for frame, one in zip(frames.tolist(), seen, strict=True):
-            yield from _verify(state, frame, one, threshold=settings.threshold)
+        for frame, row in zip(frames.tolist(), seen, strict=True):
+            yield from _verify(state, frame, row, threshold=settings.threshold)
         _spread_to_neighbours(state, frames)
         state.belief = believed(state.scores, state.is_visited)
         budget -= n_cells
@@ -266,8 +266,8 @@ def run_search(
         while True:
             wanted = searching.send(detect(wanted))
     except StopIteration as done:
-        found: SearchState = done.value
-        return found
+        state: SearchState = done.value
+        return state
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -323,10 +323,10 @@ def by_cell(boxes: Sequence[Box], *, side: int, width_px: int, height_px: int) -
     Source: T*, released code.
     Departs: a centre outside the picture counts for the nearest cell.
     """
-    found: list[dict[str, float]] = [{} for _ in range(side**2)]
+    entries: list[dict[str, float]] = [{} for _ in range(side**2)]
     for box in boxes:
         column = int((box.left_px + box.right_px) / 2 // width_px)
         row = int((box.top_px + box.bottom_px) / 2 // height_px)
-        cell = found[min(max(row, 0), side - 1) * side + min(max(column, 0), side - 1)]
+        cell = entries[min(max(row, 0), side - 1) * side + min(max(column, 0), side - 1)]
         cell[box.label] = max(cell.get(box.label, 0.0), box.confidence)
-    return found
+    return entries

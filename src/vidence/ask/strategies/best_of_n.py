@@ -71,9 +71,9 @@ class BestOfN(OfPlan):
         reward = RewardModel(model=model, view=PLAN, frames=settings.frames)
         if settings.form == "score":
             looked = yield from reward.score(question, replies)
-            picked = best_by_points([one.read for one in looked])
+            picked = best_by_points([exchange.read for exchange in looked])
         else:
             looked = yield from reward.choose(question, replies, orders=settings.orders)
-            picked = most_chosen([one.read for one in looked])
-        steps = [step for one in looked for step in one.steps(model)]
+            picked = most_chosen([exchange.read for exchange in looked])
+        steps = [step for exchange in looked for step in exchange.steps(model)]
         return answered_with(prompt, replies, picked, view=PLAN, more=steps)

@@ -25,9 +25,9 @@ class Settings(FunctionSettings):
 class FunctionStrategy(OfPlan):
     """What a generator function yields is asked."""
 
-    def __init__(self, found: FunctionSource) -> None:
-        self._call = Call.of(found, "strategy", offered=OFFERED, returns=RETURNS, attributes=WANTED)
-        self.version = found.version
+    def __init__(self, result: FunctionSource) -> None:
+        self._call = Call.of(result, "strategy", offered=OFFERED, returns=RETURNS, attributes=WANTED)
+        self.version = result.version
 
     def answer(self, question: Question) -> Flow[Answer]:
         """Ask as the function says.
@@ -47,7 +47,7 @@ class FunctionStrategy(OfPlan):
 
 def create(settings: Settings) -> Strategy:
     """The strategy of a function, or the strategy of that name."""
-    found = find("strategy", settings.function)
-    if has_all(found.thing, WANTED):
-        return cast(Strategy, found.thing)
-    return FunctionStrategy(found)
+    result = find("strategy", settings.function)
+    if has_all(result.thing, WANTED):
+        return cast(Strategy, result.thing)
+    return FunctionStrategy(result)

@@ -83,8 +83,8 @@ def most_chosen(chosen: Sequence[int | None]) -> int:
     >>> most_chosen([2, 1, 2]), most_chosen([2, None, 1]), most_chosen([None])
     (2, 1, 0)
     """
-    known = [one for one in chosen if one is not None]
-    return min(known, key=lambda one: (-known.count(one), one)) if known else 0
+    known = [number for number in chosen if number is not None]
+    return min(known, key=lambda number: (-known.count(number), number)) if known else 0
 
 
 def order_of(item: Item, n: int, number: int) -> tuple[int, ...]:
@@ -108,10 +108,10 @@ class _RewardReader:
         """What was read: points, or the place among those shown; or what is wrong."""
         if refused := refusal_in(reply):
             return f"it was declined: {refused.reason}"
-        found = self.form.read(reply.text, marked=self.marked, is_cut=reply.finish == "length")
-        if isinstance(found, NoReading):
-            return found.problem
-        return found.points("score") if self.form is _SCORE else int(found.text("best")) - 1
+        text = self.form.read(reply.text, marked=self.marked, is_cut=reply.finish == "length")
+        if isinstance(text, NoReading):
+            return text.problem
+        return text.points("score") if self.form is _SCORE else int(text.text("best")) - 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,21 +132,21 @@ def _ask(
     """Ask about each group of replies, the same words once; ask once more for what cannot be read."""
     blocks = [_block(who, subject, [replies[i].text for i in group], form=form) for group in wanted]
     by_prompt = {block.marked: block for block in blocks}
-    said = yield from _asked(who, {key: block.prompt for key, block in by_prompt.items()})
-    read = {key: by_prompt[key].read(reply) for key, reply in said.items()}
+    values = yield from _asked(who, {key: block.prompt for key, block in by_prompt.items()})
+    read = {key: by_prompt[key].read(reply) for key, reply in values.items()}
     repairs = {
         key: _repair(who, subject, by_prompt[key], problem=p) for key, p in read.items() if isinstance(p, str)
     }
     more = (yield from _asked(who, repairs)) if repairs else {}
     read |= {key: by_prompt[key].read(reply) for key, reply in more.items()}
-    found, told = list[RewardExchange](), set[str]()
+    exchanges, messages = list[RewardExchange](), set[str]()
     for group, block in zip(wanted, blocks, strict=True):
         known = read[block.marked]
         place = None if isinstance(known, str) else known if form == "score" else group[known]
-        new = () if block.marked in told else (said[block.marked], *_of(more, block.marked))
-        told.add(block.marked)
-        found.append(RewardExchange(about=group, read=place, said=new))
-    return found
+        new = () if block.marked in messages else (values[block.marked], *_of(more, block.marked))
+        messages.add(block.marked)
+        exchanges.append(RewardExchange(about=group, read=place, said=new))
+    return exchanges
 
 
 def _of(replies: Mapping[str, Reply], key: str) -> tuple[Reply, ...]:
@@ -154,7 +154,7 @@ def _of(replies: Mapping[str, Reply], key: str) -> tuple[Reply, ...]:
 
 
 def _asked(who: RewardModel, prompts: Mapping[str, Prompt]) -> Flow[dict[str, Reply]]:
-    replies = yield [Ask(prompt=one, model=who.model, sampling=SAMPLING) for one in prompts.values()]
+    replies = yield [Ask(prompt=prompt, model=who.model, sampling=SAMPLING) for prompt in prompts.values()]
     return dict(zip(prompts, replies, strict=True))
 
 
@@ -170,22 +170,22 @@ def _reading(item: Item, texts: Sequence[str], form: RewardForm) -> _RewardReade
 
 
 def _block(who: RewardModel, subject: Subject, texts: Sequence[str], *, form: RewardForm) -> _Block:
-    one = _reading(subject.item, texts, form)
+    reader = _reading(subject.item, texts, form)
     if form == "score":
-        shown = fence(texts[0], name="reply", marked=one.marked)
+        block = fence(texts[0], name="reply", marked=reader.marked)
     else:
-        shown = "\n\n".join(fence(t, name=f"reply-{i}", marked=one.marked) for i, t in enumerate(texts, 1))
-    said = {"reply": shown, "block_id": one.marked}
-    said |= {} if form == "score" else {"n_replies": str(len(texts))}
-    aside = Aside(name=f"reward-{form}", said=said, is_alone=True)
+        block = "\n\n".join(fence(t, name=f"reply-{i}", marked=reader.marked) for i, t in enumerate(texts, 1))
+    values = {"reply": block, "block_id": reader.marked}
+    values |= {} if form == "score" else {"n_replies": str(len(texts))}
+    aside = Aside(name=f"reward-{form}", said=values, is_alone=True)
     prompt = subject.prompt(who.view, None if who.frames == "plan" else (), more=aside)
-    prompt = msgspec.structs.replace(prompt, reply_schema=one.form.schema())
-    return _Block(form=one.form, marked=one.marked, prompt=prompt)
+    prompt = msgspec.structs.replace(prompt, reply_schema=reader.form.schema())
+    return _Block(form=reader.form, marked=reader.marked, prompt=prompt)
 
 
 def _repair(who: RewardModel, subject: Subject, block: _Block, *, problem: str) -> Prompt:
     """The prompt with what was wrong behind it; nothing of what was said is shown again."""
-    said = {"block_id": block.marked, "problem": problem}
-    words = subject.prompt(who.view, (), more=Aside(name="reward-repair", said=said, is_alone=True)).parts
+    values = {"block_id": block.marked, "problem": problem}
+    words = subject.prompt(who.view, (), more=Aside(name="reward-repair", said=values, is_alone=True)).parts
     behind = tuple(part for part in words if isinstance(part, TextPart))
     return msgspec.structs.replace(block.prompt, parts=(*block.prompt.parts, *behind))

@@ -65,11 +65,11 @@ def answer_groups(outcomes: Sequence[Outcome], *, is_text: bool) -> tuple[int | 
         if not isinstance(outcome, Answered):
             groups.append(None)
             continue
-        said = outcome.answer
-        same = (i for i, one in firsts if one == said or (is_text and says_the_same(said, one)))
+        answer = outcome.answer
+        same = (i for i, name in firsts if name == answer or (is_text and says_the_same(answer, name)))
         first = next(same, place)
         if first == place:
-            firsts.append((place, said))
+            firsts.append((place, answer))
         groups.append(first)
     return tuple(groups)
 
@@ -80,6 +80,6 @@ def most_given(outcomes: Sequence[Outcome], *, is_text: bool) -> int:
     >>> most_given([Answered(answer=letter) for letter in "ABBA"], is_text=False)
     0
     """
-    groups = [one for one in answer_groups(outcomes, is_text=is_text) if one is not None]
+    groups = [group for group in answer_groups(outcomes, is_text=is_text) if group is not None]
     counts = Counter(groups)
     return min(counts, key=lambda place: (-counts[place], place)) if counts else 0

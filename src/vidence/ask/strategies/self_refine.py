@@ -35,12 +35,12 @@ def trail_of(rounds: Sequence[RefineRound]) -> str:
     [Answer 2]
     B
     """
-    said = []
-    for number, one in enumerate(rounds, 1):
-        said.append(f"[Answer {number}]\n{one.answer.text.strip()}")
-        if one.review is not None:
-            said.append(f"[Review {number}]\n{one.review.strip()}")
-    return "\n\n".join(said)
+    entries = []
+    for number, refine_round in enumerate(rounds, 1):
+        entries.append(f"[Answer {number}]\n{refine_round.answer.text.strip()}")
+        if refine_round.review is not None:
+            entries.append(f"[Review {number}]\n{refine_round.review.strip()}")
+    return "\n\n".join(entries)
 
 
 def critique_prompt(subject: Subject, view: str, rounds: Sequence[RefineRound]) -> Prompt:
@@ -51,8 +51,8 @@ def critique_prompt(subject: Subject, view: str, rounds: Sequence[RefineRound]) 
 def rewrite_prompt(subject: Subject, view: str, rounds: Sequence[RefineRound]) -> Prompt:
     """What asks for the answer again: the prompt of the question, with the trail behind it."""
     has_review = "yes" if rounds[-1].review is not None else ""
-    said = {"trail": trail_of(rounds), "has_review": has_review}
-    return subject.prompt(view, more=Aside(name=REWRITE, said=said))
+    values = {"trail": trail_of(rounds), "has_review": has_review}
+    return subject.prompt(view, more=Aside(name=REWRITE, said=values))
 
 
 def is_unchanged(before: Reply, after: Reply) -> bool:

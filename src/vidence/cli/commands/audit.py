@@ -47,14 +47,14 @@ def audit(given: Audit) -> int:
     from vidence.report.item_card import audit_json, make_card, write_audit
     from vidence.report.results import SEED
 
-    shown = screen(given.json_path)
+    result = screen(given.json_path)
     read = given.questions.load().with_answers(doing="an audit", is_partial=True)
     card = make_card(read.name, _check(read, given.calibration), seed=SEED)
     folder = given.out or Path("runs") / _folder_name(read.plan)
     for path in write_audit(card, folder, with_page=given.page):
         click.echo(f"wrote {path}", err=True)
     write_asked((given.json_path, lambda file: write_file(file, audit_json(card))))
-    _draw(card, shown)
+    _draw(card, result)
     return SEVERE if given.strict and card.n_severe else 0
 
 
@@ -75,7 +75,7 @@ def _check(read: LoadedSet, calibration: Path | None) -> "ItemAudit":
     placed(read.items, read.plan, root)
     gone = set(missing(root, read.items))
     absent = frozenset(
-        item.item_id for item in read.items if any(located(root, one) in gone for one in item.media)
+        item.item_id for item in read.items if any(located(root, medium) in gone for medium in item.media)
     )
     return audit_items(
         read.items,
@@ -100,12 +100,12 @@ def _draw(card: "Card", console: Screen) -> None:
         verdict, finding = map(str, entry.values)
         line = plain(f"{verdict:>9}  ", style=styles.get(verdict, "dim"))
         console.print(line.append_text(plain(f"{entry.label} ")).append_text(plain(finding, style="dim")))
-    worst = [one for one in card.suspects if one.severity == "severe" or is_doubtful(one)]
+    worst = [element for element in card.suspects if element.severity == "severe" or is_doubtful(element)]
     if worst:
         console.print()
-    for one in worst[:_MOST_LISTED]:
-        word = "doubtful" if is_doubtful(one) else "severe"
-        reason = next((r for r in one.reasons if r.kind == DOUBTFUL_KEY), one.reasons[0])
-        console.print(plain(f"{word}  ", style="red").append_text(plain(f"{one.item_id}: {reason.says}")))
+    for suspect in worst[:_MOST_LISTED]:
+        word = "doubtful" if is_doubtful(suspect) else "severe"
+        reason = next((r for r in suspect.reasons if r.kind == DOUBTFUL_KEY), suspect.reasons[0])
+        console.print(plain(f"{word}  ", style="red").append_text(plain(f"{suspect.item_id}: {reason.says}")))
     if len(worst) > _MOST_LISTED:
         console.print(plain(f"and {len(worst) - _MOST_LISTED:,} more in the list", style="dim"))

@@ -67,15 +67,15 @@ def check_sample(given: CheckSample) -> None:
         say(Screen(), sentence)
 
 
-def _put(shown: "ShownTrial", field: "Field", place: str) -> str:
+def _put(trial: "ShownTrial", field: "Field", place: str) -> str:
     """Show a reply and ask what it says; nothing where no more is said."""
     console = Screen()
-    options = [o for o in field.options if len(o) > 1 or ord(o) - ord("A") < len(shown.choices)]
+    options = [o for o in field.options if len(o) > 1 or ord(o) - ord("A") < len(trial.choices)]
     say(console, (f"\nReply {place}", "bold"))
-    for title, words in shown.parts:
+    for title, words in trial.parts:
         say(console, (f"{title}: ", "bold"), words)
-    for i, choice in enumerate(shown.choices):
+    for i, choice in enumerate(trial.choices):
         say(console, f"{chr(ord('A') + i)}. {choice}")
     kinds = click.Choice([*options, "q"], case_sensitive=False)
-    said: str = click.prompt(f"{field.title}; q stops", type=kinds)
-    return "" if said == "q" else said
+    prompt: str = click.prompt(f"{field.title}; q stops", type=kinds)
+    return "" if prompt == "q" else prompt

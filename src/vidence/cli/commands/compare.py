@@ -50,14 +50,14 @@ def compare(given: Compare) -> None:
     runs = [load_run(folder, parser=given.parser, are_brief=True) for folder in given.folders]
     paired = pair(runs, shared=given.shared)
     compared = compare_runs(paired, level=given.level, margin=given.margin, anytime=given.anytime)
-    shown = section(compared)
+    result = section(compared)
     given.files.write(
-        shown.tables,
+        result.tables,
         csv=lambda file: write_comparison_csv(paired, file),
         json=lambda file: write_comparison_json(paired, compared, file),
-        html=lambda file: write_runs(paired.runs, shown, file, level=given.level),
+        html=lambda file: write_runs(paired.runs, result, file, level=given.level),
         interval="brackets",
     )
     sheet = Sheet(console, most_lines=None if given.everything else MOST_LINES)
-    draw_section(shown, sheet, is_ranking=len(runs) > 2)  # last: the reader may close the pipe
+    draw_section(result, sheet, is_ranking=len(runs) > 2)  # last: the reader may close the pipe
     sheet.end("--all prints it, --html FILE writes the page.")

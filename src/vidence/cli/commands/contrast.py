@@ -39,12 +39,12 @@ def contrast(given: Contrast) -> None:
     runs = [load_run(folder, parser=given.parser, are_brief=True) for folder in folders]
     pairs = [(value, given.to) for value in dict.fromkeys(given.of) if given.to]
     contrasts = contrast_runs(runs, tag=given.tag, pairs=pairs, has_trend=given.trend, level=given.level)
-    shown = section(contrasts)
+    result = section(contrasts)
     given.files.write(
-        shown.tables,
+        result.tables,
         csv=lambda file: write_contrast_csv(contrasts, file),
-        json=lambda file: shown.write_json(file, JSON_FORMAT, contrasts=contrasts),
-        html=lambda file: write_runs(runs, shown, file, level=given.level),
+        json=lambda file: result.write_json(file, JSON_FORMAT, contrasts=contrasts),
+        html=lambda file: write_runs(runs, result, file, level=given.level),
         interval="pm",
     )
-    draw_section(shown, Sheet(console))  # last: the reader may close the pipe
+    draw_section(result, Sheet(console))  # last: the reader may close the pipe

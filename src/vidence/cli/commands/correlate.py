@@ -41,17 +41,17 @@ def correlate(given: Correlate) -> None:
     runs = [load_run(folder, parser=given.parser, are_brief=True) for folder in given.folders]
     correlated, statements = shown_of(runs, axes, over_runs=given.over_runs, level=level)
     tables = tuple(map(table_of, statements[1:]))  # the first is the figure of the points
-    shown = correlation.section(correlated)
+    section = correlation.section(correlated)
     runs_named = ", ".join(map(str, given.folders))
     named = {"runs": runs_named, "with": axes.table, "x": axes.x, "y": axes.y, "by": axes.by}
     settings = {**{key: value for key, value in named.items() if value}, "level": level}
     given.files.write(
         tables,
         csv=lambda file: correlation.write_points_csv(correlated, file),
-        json=lambda file: shown.write_json(file, correlation.JSON_FORMAT, correlated=correlated),
-        html=lambda file: replace(shown, figures=statements, tables=()).write_page(
+        json=lambda file: section.write_json(file, correlation.JSON_FORMAT, correlated=correlated),
+        html=lambda file: replace(section, figures=statements, tables=()).write_page(
             file, eyebrow="vidence correlate", facts=(("Correlation", settings),)
         ),
         interval="brackets",
     )
-    draw_section(replace(shown, tables=tables), Sheet(console))  # last: the reader may close the pipe
+    draw_section(replace(section, tables=tables), Sheet(console))  # last: the reader may close the pipe

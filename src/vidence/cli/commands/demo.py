@@ -166,10 +166,10 @@ async def _ask(out: Path, model: SimulatedModel) -> Run:
 
 
 def _accuracy(label: str, model: SimulatedModel, asked: Run) -> _Figure:
-    shown = [row.trial.selection.frames if row.trial.selection else () for row in asked.rows]
+    entries = [row.trial.selection.frames if row.trial.selection else () for row in asked.rows]
     planted = [
         expected(model, row.item, times_s=[frame.time_s for frame in frames])
-        for row, frames in zip(asked.rows, shown, strict=True)
+        for row, frames in zip(asked.rows, entries, strict=True)
     ]
     right = [float(row.correct == 1.0) for row in asked.rows]
     return _Figure(
@@ -209,8 +209,8 @@ def _beside(figures: Sequence[_Figure]) -> Table:
         label="figure",
         rows=(RowSpec(str(i), figure.label, figure) for i, figure in enumerate(figures)),
         measures=(
-            number("measured", lambda one: Cell(value=one.measured, kind=one.kind)),
-            number("planted", lambda one: Cell(value=one.planted, kind=one.kind)),
+            number("measured", lambda figure: Cell(value=figure.measured, kind=figure.kind)),
+            number("planted", lambda figure: Cell(value=figure.planted, kind=figure.kind)),
         ),
         notes=(
             "Accuracy in per cent, differences in points; 95 % intervals, clustered by video. MRFS is the "

@@ -46,7 +46,7 @@ def describe(given: Describe) -> None:
     from vidence.report.terminal import draw_section
     from vidence.tables.terminal import Sheet
 
-    shown = given.files.screen()
+    screen = given.files.screen()
     crossed = [_crossed(text) for text in given.cross]
     read = given.questions.load()
     root = media_root_of(read.plan, read.loaded)
@@ -64,28 +64,28 @@ def describe(given: Describe) -> None:
         json=lambda file: section.write_json(file, form, name=described.name, problems=described.problems),
         html=lambda file: section.write_page(file, eyebrow="vidence describe", facts=(("Set", settings),)),
     )
-    draw_section(section, Sheet(shown))  # last: the reader may close the pipe
+    draw_section(section, Sheet(screen))  # last: the reader may close the pipe
 
 
 def _crossed(text: str) -> tuple[str, str]:
-    one, _, other = (part.strip() for part in text.partition(","))
-    if not one or not other or "," in other:
+    name, _, other = (part.strip() for part in text.partition(","))
+    if not name or not other or "," in other:
         raise UsageError(f"--cross {text!r}; expected two tags: --cross discipline,answer_kind")
-    return one, other
+    return name, other
 
 
 def _durations(root: "MediaPath", items: "Sequence[Item]") -> dict[str, float]:
     """The seconds of the videos here or below `root`, by `Item.video_id`; unreadable ones are said."""
     from vidence.media.files import located, missing, outside, read_facts
 
-    found: dict[str, float] = {}
+    durations: dict[str, float] = {}
     firsts = list({item.video_id: item for item in items}.values())
     # Nobody was asked whether what lies elsewhere on a network may be read.
     elsewhere = {path for path in outside(root, firsts) if not isinstance(path, Path)}
-    near = [item for item in firsts if elsewhere.isdisjoint(located(root, one) for one in item.media)]
+    near = [item for item in firsts if elsewhere.isdisjoint(located(root, medium) for medium in item.media)]
     absent = {*missing(root, near), *elsewhere}
     for item in firsts:
-        paths = [located(root, one) for one in item.media if one.kind == "video"]
+        paths = [located(root, medium) for medium in item.media if medium.kind == "video"]
         if not paths or len(paths) < len(item.media) or not absent.isdisjoint(paths):
             continue
         try:
@@ -93,5 +93,5 @@ def _durations(root: "MediaPath", items: "Sequence[Item]") -> dict[str, float]:
         except MediaError as error:
             click.echo(f"not measured: {error}", err=True)
             continue
-        found[item.video_id] = sum(one.probe.counted.duration_s for one in facts)
-    return found
+        durations[item.video_id] = sum(fact.probe.counted.duration_s for fact in facts)
+    return durations

@@ -39,22 +39,22 @@ class _WithOptions(click.Command):
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The options of the diagnostic that is named, or how to see them."""
         named = [word.partition("?")[0] for word in ctx.meta.get(__name__, ())]
-        found = next((word for word in named if word in names("diagnostic")), None)
-        if found is None:
+        value = next((word for word in named if word in names("diagnostic")), None)
+        if value is None:
             formatter.write_paragraph()
             formatter.write_text(f"Diagnostics are {', '.join(names('diagnostic'))}.")
             formatter.write_text("vidence diagnose NAME --help lists the options of one of them.")
             return
-        settings = settings_type("diagnostic", found)
-        with formatter.section(f"Options of {found}, for --set KEY=VALUE or {found}?KEY=VALUE"):
+        settings = settings_type("diagnostic", value)
+        with formatter.section(f"Options of {value}, for --set KEY=VALUE or {value}?KEY=VALUE"):
             formatter.write_dl(
                 [
                     (
-                        one.name,
-                        f"{one.help}: {one.kind} "
-                        f"({'must be given' if one.default is None else f'default {one.default}'})",
+                        option.name,
+                        f"{option.help}: {option.kind} "
+                        f"({'must be given' if option.default is None else f'default {option.default}'})",
                     )
-                    for one in (options_of(settings) if settings else ())
+                    for option in (options_of(settings) if settings else ())
                 ]
                 or [("none", "")]
             )

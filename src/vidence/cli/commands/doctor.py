@@ -100,14 +100,14 @@ def doctor(given: Doctor) -> int:
         *_plug_ins(looked),
     ]
     looked.say("\nextras:")
-    for name, one in extras().items():
-        absent = [module for module in one.modules if not _is_there(module)]
+    for name, entry in extras().items():
+        absent = [module for module in entry.modules if not _is_there(module)]
         state = "installed" if not absent else f"lacks {', '.join(absent)}"
-        extra = {"purpose": one.purpose, "is_installed": not absent, "lacks": absent}
-        looked.say(f"  {name:<13} {one.purpose}: {state}", extras={name: extra})
+        extra = {"purpose": entry.purpose, "is_installed": not absent, "lacks": absent}
+        looked.say(f"  {name:<13} {entry.purpose}: {state}", extras={name: extra})
         if absent:
-            looked.say(f"{'':<16}add it with: {one.command() if one.command else adding(name)}")
-    unseen = [one for one in catalog.ready("benchmark") if not _was_seen(one)]
+            looked.say(f"{'':<16}add it with: {entry.command() if entry.command else adding(name)}")
+    unseen = [word for word in catalog.ready("benchmark") if not _was_seen(word)]
     looked.say(f"\nbenchmarks of whose releases not all was seen: {', '.join(unseen)}", unseen=unseen)
     looked.say("\nenvironment (only whether it is set; values are never shown):")
     for key in KEYS:
@@ -139,9 +139,9 @@ def _model(spec: str, looked: _Findings) -> list[str]:
     ):
         if reply is not None:
             cut = ", cut off" if reply.finish == "length" else ""
-            said = " ".join(visible(reply.text).split())[:_SHOWN]
+            model = " ".join(visible(reply.text).split())[:_SHOWN]
             looked.say(
-                f"  {number} reply after {time_s:.2f} s{cut}: {said or 'nothing'}", model={number: said}
+                f"  {number} reply after {time_s:.2f} s{cut}: {model or 'nothing'}", model={number: model}
             )
     if (speed := tried.tokens_per_s) is not None:
         looked.say(f"  {speed:,.0f} tokens per second, the second time", model={"tokens_per_s": speed})
@@ -162,7 +162,7 @@ def _devices() -> list[str]:
         builds = [importlib.metadata.version(name) for name in ("torch", "torchvision")]
     except importlib.metadata.PackageNotFoundError:
         return []
-    torch, vision = (one.partition("+")[2] for one in builds)
+    torch, vision = (build.partition("+")[2] for build in builds)
     if torch == vision:
         return []
     index = f" --index-url https://download.pytorch.org/whl/{torch}" if torch else ""
@@ -181,14 +181,14 @@ def _is_there(module: str) -> bool:
 
 
 def _libraries(looked: _Findings) -> list[str]:
-    found = []
+    libraries = []
     for name in ("av", "numpy", "pillow", "msgspec", "anyio", "aiohttp", "httpx2", "scipy"):
         try:
             version = importlib.metadata.version(name)
             looked.say(f"  {name:<10} {version}", libraries={name: version})
         except importlib.metadata.PackageNotFoundError:
-            found.append(f"{name} is not installed; run: {pip()} install {name}")
-    return found
+            libraries.append(f"{name} is not installed; run: {pip()} install {name}")
+    return libraries
 
 
 def _cache(looked: _Findings) -> list[str]:
@@ -229,12 +229,12 @@ def _sandbox(looked: _Findings) -> list[str]:
     from vidence.engine.sandbox import in_force, landlock_version
     from vidence.engine.side_by_side import side_by_side
 
-    ((_, found),) = side_by_side([("a worker process", in_force)], Parallelism())
-    if isinstance(found, VidenceError):
-        return [str(found)]
-    state = {"landlock": landlock_version() if found[0] else 0, "seccomp": found[1]}
-    files = f"only their files (Landlock {state['landlock']})" if found[0] else "all files (no Landlock)"
-    network = "no network (seccomp)" if found[1] else "the network (no seccomp)"
+    ((_, pair),) = side_by_side([("a worker process", in_force)], Parallelism())
+    if isinstance(pair, VidenceError):
+        return [str(pair)]
+    state = {"landlock": landlock_version() if pair[0] else 0, "seccomp": pair[1]}
+    files = f"only their files (Landlock {state['landlock']})" if pair[0] else "all files (no Landlock)"
+    network = "no network (seccomp)" if pair[1] else "the network (no seccomp)"
     looked.say(f"sandbox: decoders reach {files} and {network}", sandbox=state)
     return []
 

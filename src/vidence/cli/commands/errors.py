@@ -69,7 +69,7 @@ def draw(given: DrawWanted) -> None:
     packet, pictures = draw_packet(runs, wanted, cache_root=cache_root(), with_frames=given.frames)
     for path in write_packet(given.out, packet, pictures=pictures):
         click.echo(f"wrote {path}", err=True)
-    n_wrong = sum(one.is_wrong for one in packet.key.drawn)
+    n_wrong = sum(reply.is_wrong for reply in packet.key.drawn)
     say(
         Screen(stderr=True),
         f"{several(n_wrong, 'wrong reply', many='wrong replies')} of {several(len(runs), 'run')}, in "
@@ -137,10 +137,10 @@ def _ask(packet: "Packet", given: Label) -> int:
         replies = jobs.run(asked, model=model)
         spent = jobs.spent
     labels, n_left = [], 0
-    for row, one in replies.items():
-        problem = one.message if isinstance(one, Failed) else one.problem
-        if not isinstance(one, Failed) and one.label is not None:
-            labels.append(one.label)
+    for row, reply in replies.items():
+        problem = reply.message if isinstance(reply, Failed) else reply.problem
+        if not isinstance(reply, Failed) and reply.label is not None:
+            labels.append(reply.label)
             continue
         n_left += 1
         say(console, (f"{row}: ", "yellow"), problem)

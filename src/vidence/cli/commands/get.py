@@ -310,14 +310,14 @@ def _list(what: str, files: Sequence[HubFile], console: Console, *, more: str = 
     if not files:
         return
     say(console, f"{what}: {several(len(files), 'file')}, {decimal(_total(files))}{more}")
-    for one in files[:_MOST_FILES]:
-        say(console, f"  {one.path}  {decimal(one.n_bytes)}")
+    for file in files[:_MOST_FILES]:
+        say(console, f"  {file.path}  {decimal(file.n_bytes)}")
     if len(files) > _MOST_FILES:
         say(console, f"  and {len(files) - _MOST_FILES:,} more")
 
 
 def _total(files: Sequence[HubFile]) -> int:
-    return sum(one.n_bytes for one in files)
+    return sum(file.n_bytes for file in files)
 
 
 def _megabytes(file: HubFile) -> int:

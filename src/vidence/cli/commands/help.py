@@ -30,12 +30,12 @@ def show_page(given: Page) -> None:
     folder = pages()
     if folder is None:
         raise UsageError("this installation has no pages of documentation; install it again from a wheel")
-    found = {path.relative_to(folder).with_suffix("").as_posix(): path for path in folder.rglob("*.md")}
+    values = {path.relative_to(folder).with_suffix("").as_posix(): path for path in folder.rglob("*.md")}
     if given.page is None:
-        for name in sorted(found):
-            click.echo(f"{name:<32} {_title(found[name])}")
+        for name in sorted(values):
+            click.echo(f"{name:<32} {_title(values[name])}")
         return
-    text = _found(given.page, found).read_text(encoding="utf-8")
+    text = _found(given.page, values).read_text(encoding="utf-8")
     console = Console()
     if console.is_terminal:
         console.print(Markdown(text), width=min(console.width, _WIDTH))

@@ -50,13 +50,13 @@ def import_results(given: Import) -> int:
     if given.data is not None or given.benchmark != "table":
         asked: PlanOverrides = {"map": given.map, "split": given.split, "media": given.media}
         questions = make_plan(given.benchmark, data=given.data, model=NOBODY, overrides=asked)
-    found = read_log(given.log, given.layout, questions=questions, model=given.model_name)
-    folder = given.out or default_import_folder(found)
-    say(console, (found.model, "bold"), f" · {found.path} · {folder}")
+    log = read_log(given.log, given.layout, questions=questions, model=given.model_name)
+    folder = given.out or default_import_folder(log)
+    say(console, (log.model, "bold"), f" · {log.path} · {folder}")
     overrides: PlanOverrides = {"parser": given.parser, "name": given.name, "media": given.media}
     n_without = watched(
         lambda listen: import_log(
-            found, folder, overrides=overrides, environment=place, now=now(), on_event=listen
+            log, folder, overrides=overrides, environment=place, now=now(), on_event=listen
         ),
         console,
         doing="importing",
@@ -64,12 +64,12 @@ def import_results(given: Import) -> int:
         kept="the log is as it was",
     )
     show_run(folder, page=folder / "report.html" if given.page else None)
-    n = several(len(found.replies), "reply", many="replies")
-    say(console, f"{n} imported to {several(len(found.items), 'question')}")
+    n = several(len(log.replies), "reply", many="replies")
+    say(console, f"{n} imported to {several(len(log.items), 'question')}")
     if n_without:
         n = several(n_without, "question")
         say(console, (f"{n} without a reply", "red"), ": failed, which counts as wrong")
-    if found.problems:
-        n = several(len(found.problems), "row")
-        say(console, (f"{n} left out", "red"), f"; the first is {found.problems[0]}")
+    if log.problems:
+        n = several(len(log.problems), "row")
+        say(console, (f"{n} left out", "red"), f"; the first is {log.problems[0]}")
     return 0

@@ -45,12 +45,12 @@ class Given(Record):
         runs = [load_run(folder, parser=self.parser, are_brief=True) for folder in self.folders]
         return paired_replies(runs, shared=self.shared)
 
-    def show(self, name: str, said: Sequence[str], table: "Table", *, found: Record | None) -> None:
+    def show(self, name: str, messages: Sequence[str], table: "Table", *, found: Record | None) -> None:
         """Write what was found, and say it."""
         console = screen(self.out, self.json_path)
         write_asked((self.out, lambda file: write_file(file, msgspec.json.encode(found))))
-        write_said(self.json_path, f"items {name}", sentences=said, tables=[table])
-        show(console, said, [table])
+        write_said(self.json_path, f"items {name}", sentences=messages, tables=[table])
+        show(console, messages, [table])
 
 
 @command(group=items)
@@ -64,8 +64,13 @@ def calibrate(given: Given) -> None:
     from vidence.report.results import SEED
 
     paired = given.paired()
-    found = of.calibrated(paired, rng=np.random.default_rng(SEED))
-    given.show("calibrate", (*of.sentences(found), *paired.notes), of.items_table(found), found=found)
+    calibration = of.calibrated(paired, rng=np.random.default_rng(SEED))
+    given.show(
+        "calibrate",
+        (*of.sentences(calibration), *paired.notes),
+        of.items_table(calibration),
+        found=calibration,
+    )
 
 
 class SubsetWanted(Record):
@@ -88,6 +93,6 @@ def subset(given: SubsetWanted) -> None:
     paired, n = given.given.paired(), given.n
     sizes = sorted({n, *(other for other in (n // 2, 2 * n) if 1 < other < len(paired.items))})
     misses = of.cross_validated(paired, sizes, rng=np.random.default_rng(SEED))
-    found = of.chosen_subset(paired, n, misses[n]) if given.given.out is not None else None
-    said = (of.verdict(n, misses[n]), *paired.notes)
-    given.given.show("subset", said, of.errors_table(misses), found=found)
+    subset = of.chosen_subset(paired, n, misses[n]) if given.given.out is not None else None
+    messages = (of.verdict(n, misses[n]), *paired.notes)
+    given.given.show("subset", messages, of.errors_table(misses), found=subset)

@@ -111,16 +111,16 @@ def judges(given: Judges) -> int:
         "human": str(given.human) if given.human else None,
         "families": ", ".join(f"{name}: {family}" for name, family in of.items()),
     }
-    shown, form = judge_tables.section(examined), judge_reliability.JSON_FORMAT
+    section, form = judge_tables.section(examined), judge_reliability.JSON_FORMAT
     facts = (("Judges", settings),)
     write_asked(
         (given.lines_path, lambda file: judge_tables.write_lines(lines, file)),
-        (given.json_path, lambda file: shown.write_json(file, form, judges=examined)),
-        (given.html, lambda file: shown.write_page(file, eyebrow="vidence judges", facts=facts)),
+        (given.json_path, lambda file: section.write_json(file, form, judges=examined)),
+        (given.html, lambda file: section.write_page(file, eyebrow="vidence judges", facts=facts)),
     )
     code = 0 if given.recorded else _say_lost(lines)
     console = screen(given.html, given.json_path, given.lines_path)
-    draw_section(shown, Sheet(console))  # last: the reader may close the pipe
+    draw_section(section, Sheet(console))  # last: the reader may close the pipe
     return code
 
 
@@ -139,13 +139,13 @@ def _say_lost(lines: "Sequence[JudgedReply]") -> int:
 
 def _families(texts: Sequence[str]) -> dict[str, str]:
     """What ``NAME=FAMILY`` says; a name may be a spec with options of its own."""
-    found = {}
+    families = {}
     for text in texts:
         name, equals, family = text.rpartition("=")
         if not (equals and name and family):
             raise UsageError(f"--family {text!r} is not NAME=FAMILY")
-        found[name] = family
-    return found
+        families[name] = family
+    return families
 
 
 def _recorded(path: Path) -> "tuple[JudgedReply, ...]":
@@ -156,13 +156,13 @@ def _recorded(path: Path) -> "tuple[JudgedReply, ...]":
     from vidence.engine.judges import JudgedReply
 
     decoder = msgspec.json.Decoder(JudgedReply)
-    found = []
+    entries = []
     for line, raw in lines(read(path, what="verdicts")):
         try:
-            found.append(usable(decoded(raw, decoder)))
+            entries.append(usable(decoded(raw, decoder)))
         except DataError as error:
             raise DataError(f"{path}, line {line}: {error}; expected a line as --lines writes it") from error
-    return tuple(found)
+    return tuple(entries)
 
 
 def _asked(runs: "Sequence[Run]", models: tuple[str, ...], given: Judges) -> "tuple[JudgedReply, ...]":

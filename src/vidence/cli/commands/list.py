@@ -74,7 +74,7 @@ def _said(kind: str | None, name: str | None) -> tuple[str, Mapping[str, object]
     """What is listed, in words and for programs."""
     if kind is None:
         return "\n".join(map(_everything, plurals())), {
-            "kinds": {one: tuple(_described(one)) for one in plurals()}
+            "kinds": {word: tuple(_described(word)) for word in plurals()}
         }
     if kind not in plurals():
         for of, plural in ((of, catalog.plural(of)) for of in catalog.FOLDERS):
@@ -107,10 +107,10 @@ def _described(plural: str) -> Mapping[str, str]:
 
 def _everything(plural: str) -> str:
     """One kind: what it is for, and a line for each of its names; names that say all in one line."""
-    heading, found = f"{plural}: {PURPOSES[plural]}", _described(plural)
+    heading, values = f"{plural}: {PURPOSES[plural]}", _described(plural)
     if plural in ("protocols", "prompts", "prices"):
-        return f"{heading}\n  {', '.join(found)}"
-    described = {f"  {name}": summary for name, summary in found.items()}
+        return f"{heading}\n  {', '.join(values)}"
+    described = {f"  {name}": summary for name, summary in values.items()}
     return "\n".join(filter(None, (heading, _two_columns(described))))
 
 
@@ -158,8 +158,8 @@ def _as_json(option: "Option") -> dict[str, object]:
 
 
 def _protocols() -> Mapping[str, str]:
-    found = {name: catalog.create("benchmark", name).protocols for name in catalog.ready("benchmark")}
-    return {f"{name}/{protocol}": "" for name, protocols in found.items() for protocol in protocols}
+    fields = {name: catalog.create("benchmark", name).protocols for name in catalog.ready("benchmark")}
+    return {f"{name}/{protocol}": "" for name, protocols in fields.items() for protocol in protocols}
 
 
 def _rows() -> Mapping[str, str]:
@@ -171,7 +171,7 @@ def _rows() -> Mapping[str, str]:
 def _mappings() -> Mapping[str, str]:
     from vidence.ask.mapping.mapping import presets
 
-    return {name: one.about for name, one in presets().items()}
+    return {name: preset.about for name, preset in presets().items()}
 
 
 def _prices() -> Mapping[str, str]:

@@ -105,7 +105,7 @@ def panel(given: PanelWanted) -> int:
         for run in others:
             say(console, (run.benchmark, "bold"), f" · {run.label} · {run.plan.model} · {run.folder}")
         return 0
-    more = [need for one in examined_on for need in one.needs()]
+    more = [need for examination in examined_on for need in examination.needs()]
     check_panel(runs, source=file, environment=environment(), is_trusted=given.trust, more=more)
     own_folder(given.root, ".vidence-panel")
     steps = _Steps(given=given, console=console, n_runs=sum(run.has_trials for run in runs))
@@ -113,10 +113,10 @@ def panel(given: PanelWanted) -> int:
     done.runs += others
     not_shown: tuple[str, ...] = ()
     if done.runs:
-        shown = read_panel(config.title or file.stem, done, level=given.level)
+        panel = read_panel(config.title or file.stem, done, level=given.level)
         studies = dict.fromkeys(filter(None, (study_of(run.folder) for run in others)))
-        sections = tuple(panel_section(one, level=given.level) for one in studies)
-        not_shown = _write(replace(shown, studies=sections), given)
+        sections = tuple(panel_section(study, level=given.level) for study in studies)
+        not_shown = _write(replace(panel, studies=sections), given)
     for line in done.missing:
         say(console, ("no score: ", "red"), line)
     for line in done.not_found:
@@ -140,10 +140,16 @@ class _Steps:
         """Ask the runs, then the diagnostics."""
         from vidence.report.panel_runs import ask_panel
 
-        def examine(place: int, one: "Examination", plan: "Plan") -> "Account":
-            say(self.console, (f"[{place}/{len(examinations)}] ", "bold"), one.label)
-            folder = one.run.folder
-            return examined(one.diagnostic, plan, folder, options=one.options, progress=self.given.progress)
+        def examine(place: int, examination: "Examination", plan: "Plan") -> "Account":
+            say(self.console, (f"[{place}/{len(examinations)}] ", "bold"), examination.label)
+            folder = examination.run.folder
+            return examined(
+                examination.diagnostic,
+                plan,
+                folder,
+                options=examination.options,
+                progress=self.given.progress,
+            )
 
         return ask_panel(runs, max_cost=max_cost, ask=self.ask, examinations=examinations, examine=examine)
 
@@ -160,7 +166,7 @@ class _Steps:
         return summary
 
 
-def _write(shown: "Panel", given: PanelWanted) -> tuple[str, ...]:
+def _write(panel: "Panel", given: PanelWanted) -> tuple[str, ...]:
     """Write files and pages, then draw the scores and the views in the terminal.
 
     Returns:
@@ -176,39 +182,39 @@ def _write(shown: "Panel", given: PanelWanted) -> tuple[str, ...]:
     from vidence.tables.terminal import Sheet
 
     sheet = Sheet(screen(given.json_path, given.latex))
-    views, refused = _views(shown, given.views)
+    views, refused = _views(panel, given.views)
     tables = [table for view in views for table in view.tables]
-    of_studies = [table for study in shown.studies for table in study.tables]
-    section = replace(shown.section, tables=(*shown.section.tables, *tables, *of_studies))
+    of_studies = [table for study in panel.studies for table in study.tables]
+    section = replace(panel.section, tables=(*panel.section.tables, *tables, *of_studies))
     write_asked(
-        (given.json_path, lambda path: write_panel_json(shown.cells, section, path)),
-        (given.latex, lambda path: write_file(path, latex_of([shown.scores, *tables], intervals="pm"))),
+        (given.json_path, lambda path: write_panel_json(panel.cells, section, path)),
+        (given.latex, lambda path: write_file(path, latex_of([panel.scores, *tables], intervals="pm"))),
     )
     if given.tables_dir is not None:
-        n = len(write_tables(tables or [shown.scores], given.tables_dir))
+        n = len(write_tables(tables or [panel.scores], given.tables_dir))
         click.echo(f"wrote {n} tables into {given.tables_dir}", err=True)
     if given.page:
-        if shown.cells:
-            shown.write_page(page := given.root / "panel.html", cache_root=cache_root())
+        if panel.cells:
+            panel.write_page(page := given.root / "panel.html", cache_root=cache_root())
             click.echo(f"wrote {page}", err=True)
         for view in views:
-            view.write_page(page := given.root / f"{slug(view.name)}.html", title=shown.title)
+            view.write_page(page := given.root / f"{slug(view.name)}.html", title=panel.title)
             click.echo(f"wrote {page}", err=True)
-    if shown.cells:
-        draw_section(shown.section, sheet)
-    for study in shown.studies:
+    if panel.cells:
+        draw_section(panel.section, sheet)
+    for study in panel.studies:
         draw_section(study, sheet)
     for view in views:
         draw_section(Section(title=view.name, paragraphs=view.sentences, tables=view.tables), sheet)
-    return (*(one for view in views for one in view.missing), *refused)
+    return (*(name for view in views for name in view.missing), *refused)
 
 
-def _views(shown: "Panel", names: "Sequence[str]") -> "tuple[list[Viewed], list[str]]":
+def _views(panel: "Panel", names: "Sequence[str]") -> "tuple[list[Viewed], list[str]]":
     """The views of these names, and which the runs do not give, and why."""
     views, refused = list["Viewed"](), list[str]()
     for name in names:
         try:
-            views.append(shown.view(name))
+            views.append(panel.view(name))
         except UsageError as error:
             refused.append(f"{name}: {error}")
     return views, refused

@@ -163,16 +163,16 @@ class _Plan:
         size = f"{design.n_items:,} questions on {design.n_clusters:,} {self.source}s"
         if design.n_items == design.n_clusters:
             return [f"{size}, one each."]
-        said = [
+        messages = [
             f"{size}, correlation within a {self.source} {design.icc:.2f}: they count as "
             f"{design.n_effective:,.0f} independent questions."
         ]
         if self.is_icc_assumed:
-            said.append(
+            messages.append(
                 f"The correlation is assumed: {design.icc:g} is the most that pairs of models on three "
                 "benchmarks have; say --icc, or --run for that of an earlier run."
             )
-        return said
+        return messages
 
     def _rng(self) -> "np.random.Generator":
         """Where simulated runs come from: the same ones for the same words."""

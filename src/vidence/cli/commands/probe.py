@@ -62,7 +62,7 @@ def probe(given: Probe) -> int:
             if not is_quiet:
                 click.echo(json.dumps(values, indent=2))
     write_said(given.json_path, "probe", values={"files": probed})
-    return int(any("error" in one for one in probed))
+    return int(any("error" in row for row in probed))
 
 
 def _hash(facts: "MediaFacts") -> dict[str, object]:

@@ -65,11 +65,13 @@ def listed() -> Mapping[str, str]:
         files = own_files(folder, _known(about))
         sets_there[str(folder)] = f"{_origin(about, files)}  {digest_of(files.values())}"
     wanted = {
-        one.name: one for one in released().values() if str(DEFAULT_FOLDER / one.name) not in sets_there
+        released_set.name: released_set
+        for released_set in released().values()
+        if str(DEFAULT_FOLDER / released_set.name) not in sets_there
     }
     return sets_there | {
-        f"({name})": f"vidence prompts import {name} --from CLONE  ({one.repository})"
-        for name, one in wanted.items()
+        f"({name})": f"vidence prompts import {name} --from CLONE  ({released_set.repository})"
+        for name, released_set in wanted.items()
     }
 
 
@@ -79,8 +81,8 @@ def _known(about: "ImportedSet | None") -> Mapping[str, Mapping[str, str]]:
     from vidence.ask.prompting.released import released
     from vidence.ask.prompting.templates import KNOWN
 
-    one = released().get(about.name) if about is not None else None
-    return known_of(one.judge) if one is not None and one.judge else KNOWN
+    released_set = released().get(about.name) if about is not None else None
+    return known_of(released_set.judge) if released_set is not None and released_set.judge else KNOWN
 
 
 def _imported(folder: Path) -> tuple[Path, ...]:
@@ -96,15 +98,15 @@ def _origin(about: "ImportedSet | None", files: "Mapping[str, Template]") -> str
 
     if about is None:
         return "a folder of your own"
-    found: dict[str, list[str]] = {}
+    values: dict[str, list[str]] = {}
     for text in about.texts:
         kind: str = wording_of(files[text.template].label) if text.template in files else "own"
-        found.setdefault(kind, []).append(text.template)
+        values.setdefault(kind, []).append(text.template)
     says = {
         "authors": f"the authors' wording, {about.repository}",
         "unchecked": f"imported as {about.name}, not checked",
         "own": f"changed since it was imported as {about.name}",
     }
-    if len(found) == 1:
-        return says[next(iter(found))]
-    return "; ".join(f"{says[kind]} ({', '.join(names)})" for kind, names in found.items())
+    if len(values) == 1:
+        return says[next(iter(values))]
+    return "; ".join(f"{says[kind]} ({', '.join(names)})" for kind, names in values.items())

@@ -38,10 +38,10 @@ class _RunCommand(click.Command):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The flags in parts."""
         title, parts = "", dict[str, list[tuple[str, str]]]()
-        for one in self.get_params(ctx):
-            title = _PARTS.get(one.name or "", title)
-            if isinstance(one, click.Option) and (said := one.get_help_record(ctx)):
-                parts.setdefault(title, []).append(said)
+        for param in self.get_params(ctx):
+            title = _PARTS.get(param.name or "", title)
+            if isinstance(param, click.Option) and (record := param.get_help_record(ctx)):
+                parts.setdefault(title, []).append(record)
         for title, flags in parts.items():
             with formatter.section(title):
                 formatter.write_dl(flags, col_max=24)

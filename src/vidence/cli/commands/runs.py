@@ -33,18 +33,18 @@ def runs(given: Runs) -> None:
     from vidence.tables.terminal import print_table
 
     console = screen(given.json_path)
-    found = list_runs(given.folder)
-    write_said(given.json_path, "runs", values={"runs": found})
+    runs = list_runs(given.folder)
+    write_said(given.json_path, "runs", values={"runs": runs})
     if console.quiet:
         return
-    if not found:
+    if not runs:
         click.echo(f"{given.folder} holds no run; `vidence run` makes one", err=True)
         return
     console.width = max(console.width, _WIDE)  # a terminal folds the lines, and a folder stays whole
-    print_table(_table(found), console, most_lines=len(found))
+    print_table(_table(runs), console, most_lines=len(runs))
 
 
-def _table(found: "Sequence[ListedRun]") -> "Table":
+def _table(runs: "Sequence[ListedRun]") -> "Table":
     """The list; the folder, with which a run goes on or is reported, is whole."""
     from vidence.tables.table import RowSpec, count, number, tabulate
 
@@ -52,29 +52,29 @@ def _table(found: "Sequence[ListedRun]") -> "Table":
         "runs",
         "Runs",
         label="folder",
-        rows=[RowSpec(one.folder, one.folder, one) for one in found],
+        rows=[RowSpec(run.folder, run.folder, run) for run in runs],
         measures=[
-            number("name", lambda one: one.name, kind="text"),
-            number("benchmark", lambda one: one.benchmark, kind="text"),
+            number("name", lambda run: run.name, kind="text"),
+            number("benchmark", lambda run: run.benchmark, kind="text"),
             number("status", _status, kind="text"),
-            number("done", lambda one: f"{one.n_answered:,}/{one.n_planned:,}", kind="text"),
+            number("done", lambda run: f"{run.n_answered:,}/{run.n_planned:,}", kind="text"),
             number("score", _score, "score, %", kind="text"),
-            number("cost", lambda one: one.cost, "cost, $"),
-            number("seconds", lambda one: one.seconds, "s/reply"),
-            count("tokens", lambda one: one.tokens, "tokens/reply"),
-            number("started", lambda one: one.started_at[:16].replace("T", " "), kind="text"),
+            number("cost", lambda run: run.cost, "cost, $"),
+            number("seconds", lambda run: run.seconds, "s/reply"),
+            count("tokens", lambda run: run.tokens, "tokens/reply"),
+            number("started", lambda run: run.started_at[:16].replace("T", " "), kind="text"),
         ],
-        notes=(f"{one.status}: {one.problem}" if one.problem else "" for one in found),
+        notes=(f"{run.status}: {run.problem}" if run.problem else "" for run in runs),
     )
 
 
-def _status(one: "ListedRun") -> str:
-    return f"{one.n_failed:,} failed" if one.status == "failures" else one.status
+def _status(run: "ListedRun") -> str:
+    return f"{run.n_failed:,} failed" if run.status == "failures" else run.status
 
 
-def _score(one: "ListedRun") -> str:
-    if one.score is None:
-        return "answers hidden" if one.n_hidden else ""
-    interval = "" if one.low is None or one.high is None else f" [{100 * one.low:.1f}, {100 * one.high:.1f}]"
-    hidden = f", {one.n_hidden:,} hidden" if one.n_hidden else ""
-    return f"{100 * one.score:.1f}{interval}{hidden}"
+def _score(run: "ListedRun") -> str:
+    if run.score is None:
+        return "answers hidden" if run.n_hidden else ""
+    interval = "" if run.low is None or run.high is None else f" [{100 * run.low:.1f}, {100 * run.high:.1f}]"
+    hidden = f", {run.n_hidden:,} hidden" if run.n_hidden else ""
+    return f"{100 * run.score:.1f}{interval}{hidden}"

@@ -284,19 +284,19 @@ def places(size: Size, nodes: Iterable[Mapping[str, Any]]) -> list[Place]:
     """
     if size.replicas:
         return [Place(host="the cluster", node_id="", n_cpus=size.n_cpus or 1) for _ in range(size.replicas)]
-    found = [
+    places = [
         Place(host=node["NodeManagerHostname"], node_id=node["NodeID"], n_cpus=n_cpus)
         for node in nodes
         if node["Alive"]
         for n_cpus in size.rooms(node["Resources"])
     ]
-    if not found:
+    if not places:
         wanted = f"{size.n_gpus} GPUs and a processor" if size.n_gpus else f"{max(size.n_cpus, 1)} processors"
         raise UsageError(
             f"no machine of the cluster has the {wanted} that a worker takes, as Ray counts them; see `ray "
             "status`, or ask for less (cpus=, gpus=, device=cpu)"
         )
-    return found
+    return places
 
 
 async def answer(reference: Any) -> Any:  # noqa: ANN401 - Ray has no types for what actors return

@@ -45,8 +45,8 @@ def command_line(words: Sequence[str]) -> str:
     "vidence run table --model 'replay:said file.jsonl'"
     """
     if not words or words[0] not in COMMANDS:
-        said = words[0] if words else "nothing"
-        raise UsageError(f"{said} is no command for a cluster; expected one of {', '.join(COMMANDS)}")
+        message = words[0] if words else "nothing"
+        raise UsageError(f"{message} is no command for a cluster; expected one of {', '.join(COMMANDS)}")
     if any(word == "--on" or word.startswith("--on=") for word in words):
         raise UsageError("leave --on out: the job is on its own cluster")
     return shlex.join(["vidence", *words])

@@ -50,7 +50,7 @@ class ItemAudit:
             for item in self.items
             if item.item_id in self.reasons
         )
-        return tuple(sorted((*lines, *items), key=lambda one: not is_doubtful(one)))
+        return tuple(sorted((*lines, *items), key=lambda entry: not is_doubtful(entry)))
 
 
 def audit_items(
@@ -80,17 +80,17 @@ def audit_items(
     has_evidence = sum(bool(item.evidence) for item in items) > _MOST * len(items)
     is_partly_missing = len(missing) < len(items)
     for item in items:
-        found = reasons[item.item_id]
+        reason = reasons[item.item_id]
         if doubtful and item.item_id in doubtful:
-            found.append(warning(DOUBTFUL_KEY, doubtful[item.item_id]))
-        found += text_reasons(item)
-        found += _media_reasons(item)
-        found += twins.reasons.get(item.item_id, ())
+            reason.append(warning(DOUBTFUL_KEY, doubtful[item.item_id]))
+        reason += text_reasons(item)
+        reason += _media_reasons(item)
+        reason += twins.reasons.get(item.item_id, ())
         if has_evidence and not item.evidence:
-            found.append(note("no-evidence", "no evidence is given"))
+            reason.append(note("no-evidence", "no evidence is given"))
         if is_partly_missing and item.item_id in missing:
             says = "a video or image of this question is not there, those of others are"
-            found.append(warning("missing-media", says))
+            reason.append(warning("missing-media", says))
     return ItemAudit(
         items=tuple(items),
         problems=tuple(problems),
@@ -105,8 +105,8 @@ def _media_reasons(item: Item) -> Iterator[Reason]:
         yield warning("no-media", "names no video or image")
     if is_evidence_outside(item):
         spans = ", ".join(f"{e.start_s} to {e.end_s} s" for e in item.evidence)
-        shown = item.media[0]
-        says = f"evidence at {spans}; shown is {shown.start_s or 0} to {shown.end_s or 'the end'} s"
+        media = item.media[0]
+        says = f"evidence at {spans}; shown is {media.start_s or 0} to {media.end_s or 'the end'} s"
         yield severe("evidence-outside", says)
 
 

@@ -96,7 +96,7 @@ class BlindTest:
 
     def above(self, alpha: float) -> BlindScore | None:
         """The rule that is furthest above guessing, if one is."""
-        return next((one for one in self.scores if one.is_above(alpha)), None)
+        return next((score for score in self.scores if score.is_above(alpha)), None)
 
     def verdict(self, alpha: float) -> Verdict:
         """``untold`` where there are too few boards, or sources, for a leak to show."""
@@ -144,22 +144,22 @@ class _Table:
 
     @classmethod
     def of(cls, boards: Sequence[Board]) -> "_Table":
-        n_texts = np.array([len(one.texts) for one in boards], np.int64)
-        _, cluster = np.unique([one.cluster for one in boards], return_inverse=True)
+        n_texts = np.array([len(board.texts) for board in boards], np.int64)
+        _, cluster = np.unique([board.cluster for board in boards], return_inverse=True)
         return cls(
             boards=tuple(boards),
             is_there=np.arange(n_texts.max()) < n_texts[:, None],
             n_texts=n_texts,
-            n_right=np.array([len(one.right) for one in boards], np.int64),
+            n_right=np.array([len(board.right) for board in boards], np.int64),
             cluster=cluster.reshape(-1),
         )
 
     @property
     def right(self) -> NDArray[np.bool_]:
-        found = np.zeros_like(self.is_there)
+        values = np.zeros_like(self.is_there)
         for row, board in enumerate(self.boards):
-            found[row, list(board.right)] = True
-        return found
+            values[row, list(board.right)] = True
+        return values
 
     def drawn(self, rng: np.random.Generator) -> NDArray[np.bool_]:
         """As many right texts on each board, drawn evenly."""
@@ -191,12 +191,12 @@ Picker: TypeAlias = Callable[[_Table], Weights]
 
 def _picked(pick: Callable[[Sequence[str]], int | None]) -> Picker:
     def weights(table: _Table) -> Weights:
-        found = np.zeros(table.is_there.shape)
+        values = np.zeros(table.is_there.shape)
         for row, board in enumerate(table.boards):
             place = pick(board.texts)
             if place is not None:
-                found[row, place] = 1.0
-        return found
+                values[row, place] = 1.0
+        return values
 
     return weights
 
@@ -211,8 +211,8 @@ def _likeness(board: Board) -> list[float]:
     """How much each text has in common with the others of its board (Jaccard)."""
     parts = [_parts(text) for text in board.texts]
     return [
-        sum(len(one & other) / max(1, len(one | other)) for j, other in enumerate(parts) if j != i)
-        for i, one in enumerate(parts)
+        sum(len(part & other) / max(1, len(part | other)) for j, other in enumerate(parts) if j != i)
+        for i, part in enumerate(parts)
     ]
 
 
@@ -233,9 +233,9 @@ def _surprise(table: _Table) -> NDArray[np.float64]:
     total: Counter[str] = Counter()
     own: dict[int, Counter[str]] = {int(g): Counter() for g in np.unique(table.cluster)}
     for group, text in texts:
-        found = _sequence(text)
-        total.update(found)
-        own[group].update(found)
+        names = _sequence(text)
+        total.update(names)
+        own[group].update(names)
     n_words = {group: sum(total.values()) - sum(counts.values()) for group, counts in own.items()}
     scores = np.full(table.is_there.shape, np.nan)
     for row, board in enumerate(table.boards):
@@ -293,18 +293,20 @@ class _Learner:
     def of(cls, table: _Table, features: Callable[[Board], Sequence[Sequence[str]]]) -> "_Learner | None":
         """None where no text has a feature."""
         numbers: dict[str, int] = {}
-        found: list[tuple[int, int, int]] = []
+        entries: list[tuple[int, int, int]] = []
         for row, board in enumerate(table.boards):
             for column, some in enumerate(features(board)):
-                found += [(row, column, numbers.setdefault(one, len(numbers))) for one in dict.fromkeys(some)]
-        if not found:
+                entries += [
+                    (row, column, numbers.setdefault(name, len(numbers))) for name in dict.fromkeys(some)
+                ]
+        if not entries:
             return None
-        row, column, feature = np.array(found, np.int64).T
+        row, column, feature = np.array(entries, np.int64).T
         _, pair = np.unique(table.cluster[row] * len(numbers) + feature, return_inverse=True)
         pair = pair.reshape(-1)
         chance = (table.n_right / table.n_texts)[row]
-        shown = _elsewhere(np.ones(len(row)), feature, pair)
-        usual = (_elsewhere(chance, feature, pair) + 2 * chance) / (shown + 2)
+        values = _elsewhere(np.ones(len(row)), feature, pair)
+        usual = (_elsewhere(chance, feature, pair) + 2 * chance) / (values + 2)
         return cls(
             table=table,
             row=row,
@@ -312,7 +314,7 @@ class _Learner:
             feature=feature,
             pair=pair,
             chance=chance,
-            shown=shown,
+            shown=values,
             usual=np.log(usual / (1 - usual)),
         )
 
@@ -337,7 +339,7 @@ def _elsewhere(
 def _ranks(sizes: Sequence[float]) -> list[list[str]]:
     """The rank of each size, from the smallest; none where several have it."""
     ordered = sorted(sizes)
-    return [[f"{ordered.index(one)} of {len(sizes)}"] if ordered.count(one) == 1 else [] for one in sizes]
+    return [[f"{ordered.index(siz)} of {len(sizes)}"] if ordered.count(siz) == 1 else [] for siz in sizes]
 
 
 def _of_text(board: Board) -> list[list[str]]:
@@ -376,13 +378,15 @@ class _Rules:
     def __init__(self, table: _Table) -> None:
         self._table = table
         self._fixed = [(key, title, pick(table)) for key, title, pick in _FIXED]
-        found = ((key, title, _Learner.of(table, features)) for key, title, features in _LEARNED)
-        self._learned = [(key, title, one) for key, title, one in found if one is not None]
+        result = ((key, title, _Learner.of(table, features)) for key, title, features in _LEARNED)
+        self._learned = [(key, title, learner) for key, title, learner in result if learner is not None]
         self.names = [(key, title) for key, title, _ in (*self._fixed, *self._learned)]
 
     def weights(self, right: NDArray[np.bool_]) -> NDArray[np.float64]:
         """What every rule takes, shape (rules, boards, texts)."""
-        return np.array([w for *_, w in self._fixed] + [one.weights(right) for *_, one in self._learned])
+        return np.array(
+            [w for *_, w in self._fixed] + [learner.weights(right) for *_, learner in self._learned]
+        )
 
     def z(self, weights: NDArray[np.float64], right: NDArray[np.bool_]) -> NDArray[np.float64]:
         """How many standard deviations of luck each rule is above guessing; -inf where it says nothing."""

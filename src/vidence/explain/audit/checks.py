@@ -149,8 +149,8 @@ def _is_mixed(word: str) -> bool:
     """Latin letters beside Cyrillic ones, or beside Greek ones that look like Latin."""
     if word.isascii():
         return False
-    found = scripts(word)
-    return "LATIN" in found and ("CYRILLIC" in found or bool(_GREEK_ALIKE & set(word)))
+    names = scripts(word)
+    return "LATIN" in names and ("CYRILLIC" in names or bool(_GREEK_ALIKE & set(word)))
 
 
 # --------------------------------------------------------------------------- two choices
@@ -161,23 +161,23 @@ def _pairs(item: Item) -> Iterator[Reason]:
     right, letters = letter_index(item.answer), item.letters
     numbers = all_allowed(item.choices)
     for first, second in combinations(range(len(item.choices)), 2):
-        one, other = item.choices[first], item.choices[second]
+        choice, other = item.choices[first], item.choices[second]
         is_right = (right == first, right == second)
-        pair = f"{letters[first]} {quoted(one)} and {letters[second]} {quoted(other)}"
+        pair = f"{letters[first]} {quoted(choice)} and {letters[second]} {quoted(other)}"
         ours, theirs = numbers[first], numbers[second]
-        if exact_form(one) == exact_form(other) or _loose_form(one) == _loose_form(other):
-            what = " are the same" if one == other else " differ in nothing that matters"
+        if exact_form(choice) == exact_form(other) or _loose_form(choice) == _loose_form(other):
+            what = " are the same" if choice == other else " differ in nothing that matters"
             says = f"{pair}{what}{'; one of them is right' if any(is_right) else ''}"
             severity: Severity = "severe" if any(is_right) else "warning"
             yield Reason(kind="identical-choices", severity=severity, says=says)
             continue
         if ours is not None and theirs is not None:
-            found = _number_overlap(ours, theirs, is_right)
+            overlap = _number_overlap(ours, theirs, is_right)
         else:
-            found = _word_overlap(_alternatives(one), _alternatives(other), is_right)
-        if found is not None:
-            yield Reason(kind="overlapping-choices", severity=found[0], says=f"{pair} {found[1]}")
-        elif _is_contained(one, other):
+            overlap = _word_overlap(_alternatives(choice), _alternatives(other), is_right)
+        if overlap is not None:
+            yield Reason(kind="overlapping-choices", severity=overlap[0], says=f"{pair} {overlap[1]}")
+        elif _is_contained(choice, other):
             yield note("contained-choices", f"the words of one of {pair} are part of the other")
 
 
@@ -225,9 +225,9 @@ def _word_overlap(
     return ("warning" if any(is_right) else "note"), "have an alternative in common"
 
 
-def _is_contained(one: str, other: str) -> bool:
+def _is_contained(name: str, other: str) -> bool:
     # "Clockwise" is no part of "counter-clockwise".
-    ours, theirs = (f" {normal_form(choice.replace('-', ''))} " for choice in (one, other))
+    ours, theirs = (f" {normal_form(choice.replace('-', ''))} " for choice in (name, other))
     return bool(ours != theirs and ours.strip() and theirs.strip() and (ours in theirs or theirs in ours))
 
 

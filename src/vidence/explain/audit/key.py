@@ -75,10 +75,11 @@ class StructureFinding:
         """The finding as a sentence."""
         if self.worst is None:
             return f"no rule says anything of its {self.n} questions"
-        one = self.worst
+        score = self.worst
         text = (
-            f"the rule '{one.title}' (of {self.worst_of}) gets {100 * one.score:.0f} % of {one.n}, guessing "
-            f"{100 * one.chance:.0f} % (p {self.p_value:.3g}, adjusted for all rules and structures)"
+            f"the rule '{score.title}' (of {self.worst_of}) gets {100 * score.score:.0f} % of "
+            f"{score.n}, guessing "
+            f"{100 * score.chance:.0f} % (p {self.p_value:.3g}, adjusted for all rules and structures)"
         )
         if self.verdict == "untold":
             few = f"cannot be told with {self.n} questions about {self.n_clusters} sources"
@@ -93,14 +94,14 @@ def structures_of(items: Sequence[Item]) -> dict[str, list[Item]]:
     Where most questions have none of them, the whole set is one structure, called ``all``.
     """
     some = [item for item in items if board_of(item) is not None]
-    tag = next((tag for tag in _TAGS if sum(tag in one.tags for one in some) * 2 > len(some)), "")
-    found: dict[str, list[Item]] = defaultdict(list)
+    tag = next((tag for tag in _TAGS if sum(tag in entry.tags for entry in some) * 2 > len(some)), "")
+    structures: dict[str, list[Item]] = defaultdict(list)
     for item in some:
         name = item.tags.get(tag, "none") if tag else "all"
         if tag == "structure" and "task" in item.tags:
             name = f"{item.tags['task']} {name}"
-        found[name].append(item)
-    return dict(found)
+        structures[name].append(item)
+    return dict(structures)
 
 
 def read_structures(
@@ -126,17 +127,19 @@ def read_structures(
     }
     raw: dict[str, tuple[float, BlindScore | None, str]] = {}
     for name, tests in tested.items():
-        found = [(min(1.0, s.p_value * len(tests)), s, kind) for kind, t in tests.items() for s in t.scores]
-        above = [one for one in found if one[1].margin.low > 0]
-        best = min(above or found, key=lambda one: one[0], default=(1.0, None, ""))
+        structures = [
+            (min(1.0, s.p_value * len(tests)), s, kind) for kind, t in tests.items() for s in t.scores
+        ]
+        above = [values for values in structures if values[1].margin.low > 0]
+        best = min(above or structures, key=lambda values: values[0], default=(1.0, None, ""))
         raw[name] = best if above else (1.0, *best[1:])
     adjusted = holm([p for p, *_ in raw.values()]) if raw else ()
-    made = []
+    entries = []
     for (name, (_, worst, kind)), p_value in zip(raw.items(), adjusted, strict=True):
         test = tested[name][CHOICES]
         few = test.n < test.n_needed or test.n_clusters < LEAST_SOURCES
         verdict: Verdict = "above" if p_value <= alpha + 1e-12 else "untold" if few else "chance"
-        made.append(
+        entries.append(
             StructureFinding(
                 name=name,
                 n=test.n,
@@ -148,17 +151,17 @@ def read_structures(
                 verdict=verdict,
             )
         )
-    return tuple(made)
+    return tuple(entries)
 
 
 def boards_of(item: Item) -> dict[str, Board]:
     """The boards of a question, by what is judged: its choices, and the statements that it lists."""
-    false = [int(one) for one in item.tags.get(FALSE_STATEMENTS, "").split() if one.isdigit()]
-    found = {
+    false = [int(part) for part in item.tags.get(FALSE_STATEMENTS, "").split() if part.isdigit()]
+    boards = {
         CHOICES: board_of(item),
         STATEMENTS: statements_of(item.question, false, cluster=item.source_id),
     }
-    return {kind: board for kind, board in found.items() if board is not None}
+    return {kind: board for kind, board in boards.items() if board is not None}
 
 
 def _boards(items: Sequence[Item]) -> dict[str, list[Board]]:
@@ -204,9 +207,9 @@ def same_answer(items: Sequence[Item], *, rng: np.random.Generator) -> SameAnswe
     draws = (rng.random((_SAME_DRAWS, len(texts))) * sizes).astype(np.int64)
     n_reached = sum(float(apart(counted(draw)).max()) >= float(apart(seen)[top]) - 1e-9 for draw in draws)
     named = {number: text for text, number in numbers.items()}
-    shown = next(t for b in boards for t in b.texts if " ".join(t.casefold().split()) == named[top])
+    result = next(t for b in boards for t in b.texts if " ".join(t.casefold().split()) == named[top])
     return SameAnswer(
-        text=shown,
+        text=result,
         n=int(seen[top]),
         expected=float(expected[top]),
         p_value=(1 + n_reached) / (1 + _SAME_DRAWS),

@@ -117,11 +117,11 @@ def allowed(choice: str) -> Allowed | None:
     text = _WORD_NUMBER.sub(lambda m: str(_WORDS.index(m[0])), choice.casefold().strip().rstrip(".;,"))
     text = text.lstrip("$€£").replace("\u2212", "-")
     for pattern, spans_of in _FORMS:
-        found = pattern.fullmatch(text)
-        if found is None:
+        match = pattern.fullmatch(text)
+        if match is None:
             continue
-        numbers = [_value(g) for g in found.groups() if g and re.fullmatch(_N, g)]
-        around = (g.strip() for g in found.groups() if g and not re.fullmatch(_N, g))
+        numbers = [_value(g) for g in match.groups() if g and re.fullmatch(_N, g)]
+        around = (g.strip() for g in match.groups() if g and not re.fullmatch(_N, g))
         units = {words.removesuffix("s") if len(words) > 2 else words for words in around if words}
         spans = tuple(Span(*ends) for ends in spans_of(*numbers))
         if len(units) > 1 or any(span.low > span.high for span in spans):

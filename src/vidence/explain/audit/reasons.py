@@ -59,14 +59,14 @@ def suspect(item_id: str, video_id: str, reasons: Sequence[Reason]) -> Suspect:
     return Suspect(item_id=item_id, video_id=video_id, severity=ordered[0].severity, reasons=tuple(ordered))
 
 
-def is_doubtful(one: Suspect) -> bool:
+def is_doubtful(suspect: Suspect) -> bool:
     """Whether the replies of runs speak against the key of a question."""
-    return any(reason.kind == DOUBTFUL_KEY for reason in one.reasons)
+    return any(reason.kind == DOUBTFUL_KEY for reason in suspect.reasons)
 
 
 def count_severity(suspects: Iterable[Suspect], severity: Severity) -> int:
     """How many suspects are of this severity by their worst reason."""
-    return sum(one.severity == severity for one in suspects)
+    return sum(suspect.severity == severity for suspect in suspects)
 
 
 def quoted(text: str, *, most: int = 60) -> str:

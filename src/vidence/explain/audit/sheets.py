@@ -13,12 +13,12 @@ MOST_SUSPECTS = 200
 def letters_sheet(key: Key) -> Table:
     """How often each letter is right."""
     balance = key.balance
-    found = zip(balance.letters, balance.right, balance.expected, strict=True)
+    sheet = zip(balance.letters, balance.right, balance.expected, strict=True)
     return tabulate(
         "letters",
         "Where the right answers stand",
         label="letter",
-        rows=(RowSpec(letter, letter, counts) for letter, *counts in found),
+        rows=(RowSpec(letter, letter, counts) for letter, *counts in sheet),
         measures=(
             number("right", lambda counts: counts[0]),
             share("share", lambda counts: counts[0] / key.n),
@@ -53,18 +53,35 @@ def structures_sheet(key: Key) -> Table:
         "structures",
         "What each form of question gives away",
         label="structure",
-        rows=(RowSpec(one.name, one.name, one, detail=one.says()) for one in key.structures),
+        rows=(
+            RowSpec(structure.name, structure.name, structure, detail=structure.says())
+            for structure in key.structures
+        ),
         measures=(
-            number("n", lambda one: one.n, "questions"),
-            number("rule", lambda one: one.worst.title if one.worst else "none", "furthest above guessing"),
-            share("score", lambda one: one.worst.score if one.worst else None, note="of that rule"),
-            share("guessing", lambda one: one.worst.chance if one.worst else None),
-            number("p", lambda one: one.p_value, note="adjusted for all rules and structures"),
-            number("verdict", lambda one: one.verdict),
-            number("answer", lambda one: one.same.text if one.same else "none", "most frequent answer"),
-            number("n-answer", lambda one: one.same.n if one.same else None, "right"),
-            number("expected", lambda one: one.same.expected if one.same else None, "by guessing"),
-            number("p-answer", lambda one: one.same.p_value if one.same else None, "p of the answer"),
+            number("n", lambda finding: finding.n, "questions"),
+            number(
+                "rule",
+                lambda finding: finding.worst.title if finding.worst else "none",
+                "furthest above guessing",
+            ),
+            share(
+                "score", lambda finding: finding.worst.score if finding.worst else None, note="of that rule"
+            ),
+            share("guessing", lambda finding: finding.worst.chance if finding.worst else None),
+            number("p", lambda finding: finding.p_value, note="adjusted for all rules and structures"),
+            number("verdict", lambda finding: finding.verdict),
+            number(
+                "answer",
+                lambda finding: finding.same.text if finding.same else "none",
+                "most frequent answer",
+            ),
+            number("n-answer", lambda finding: finding.same.n if finding.same else None, "right"),
+            number(
+                "expected", lambda finding: finding.same.expected if finding.same else None, "by guessing"
+            ),
+            number(
+                "p-answer", lambda finding: finding.same.p_value if finding.same else None, "p of the answer"
+            ),
         ),
         notes=(
             "Rules see texts alone, or learn from questions about other sources. P-values are against keys "
@@ -76,14 +93,16 @@ def structures_sheet(key: Key) -> Table:
 
 def reasons_sheet(suspects: Sequence[Suspect]) -> Table:
     """How many questions each kind of reason speaks against, by severity."""
-    found = {(reason.kind, reason.severity, one.item_id) for one in suspects for reason in one.reasons}
-    counts = Counter((kind, severity) for kind, severity, _ in found)
+    entries = {
+        (reason.kind, reason.severity, suspect.item_id) for suspect in suspects for reason in suspect.reasons
+    }
+    counts = Counter((kind, severity) for kind, severity, _ in entries)
     severe = "no single right answer, one that is given away, or evidence not shown"
     return tabulate(
         "reasons",
         "What speaks against questions",
         label="reason",
-        rows=by_name((kind for kind in kinds() if any(counts[kind, one] for one in SEVERITIES)), kinds()),
+        rows=by_name((kind for kind in kinds() if any(counts[kind, name] for name in SEVERITIES)), kinds()),
         measures=(
             number("severe", lambda kind: counts[kind, "severe"], note=severe),
             number("warning", lambda kind: counts[kind, "warning"], note="a person should look"),
@@ -99,18 +118,18 @@ def reasons_sheet(suspects: Sequence[Suspect]) -> Table:
 
 def suspects_sheet(suspects: Sequence[Suspect]) -> Table:
     """The suspects but for those with nothing but notes, the worst first."""
-    worth = [one for one in suspects if one.severity != "note"]
-    listed = sorted(worth, key=lambda one: SEVERITIES.index(one.severity))[:MOST_SUSPECTS]
+    worth = [suspect for suspect in suspects if suspect.severity != "note"]
+    listed = sorted(worth, key=lambda suspect: SEVERITIES.index(suspect.severity))[:MOST_SUSPECTS]
 
-    def says(one: Suspect) -> str:
-        return "; ".join(reason.says for reason in one.reasons if reason.severity != "note")
+    def says(entry: Suspect) -> str:
+        return "; ".join(reason.says for reason in entry.reasons if reason.severity != "note")
 
     return tabulate(
         "suspects",
         "Suspicious questions",
         label="question",
-        rows=lines((one.item_id, one) for one in listed),
-        measures=(number("severity", lambda one: one.severity), number("reasons", says)),
+        rows=lines((suspect.item_id, suspect) for suspect in listed),
+        measures=(number("severity", lambda suspect: suspect.severity), number("reasons", says)),
         notes=(
             f"The first {len(listed):,} of {len(worth):,}." if len(worth) > len(listed) else "",
             "All of them, with the notes, are in suspicious.jsonl and suspicious.csv.",

@@ -55,17 +55,23 @@ def find_twins(items: Sequence[Item]) -> Twins:
         near[first] += sets[second]
         near[second] += sets[first]
     reasons = {
-        one.item.item_id: (*_reasons(one, same, exact=True), *_reasons(one, near[i], exact=False))
+        question_words.item.item_id: (
+            *_reasons(question_words, same, exact=True),
+            *_reasons(question_words, near[i], exact=False),
+        )
         for i, same in enumerate(sets)
-        for one in same
+        for question_words in same
     }
     joined = gather(pairs)
     alone = set(range(len(sets))) - {i for group in joined for i in group}
     groups = []
     for group in sorted([*joined, *((i,) for i in alone)]):
-        members = sorted((one for i in group for one in sets[i]), key=lambda one: one.position)
+        members = sorted(
+            (question_words for i in group for question_words in sets[i]),
+            key=lambda question_words: question_words.position,
+        )
         if len(members) > 1:
-            groups.append(tuple(one.item.item_id for one in members))
+            groups.append(tuple(member.item.item_id for member in members))
     return Twins(
         repeats=twins(items),
         groups=tuple(groups),
@@ -93,15 +99,17 @@ _TWINS: Mapping[tuple[bool, bool, bool], tuple[str, Severity, str]] = {
 }
 
 
-def _reasons(one: _QuestionWords, others: Iterable[_QuestionWords], *, exact: bool) -> tuple[Reason, ...]:
+def _reasons(
+    question_words: _QuestionWords, others: Iterable[_QuestionWords], *, exact: bool
+) -> tuple[Reason, ...]:
     """What the other questions with these words, or nearly these, say of one."""
-    found: dict[tuple[bool, bool, bool], list[_QuestionWords]] = defaultdict(list)
+    values: dict[tuple[bool, bool, bool], list[_QuestionWords]] = defaultdict(list)
     for other in others:
-        if other is not one:
-            found[exact, one.is_with(other), one.answer == other.answer].append(other)
+        if other is not question_words:
+            values[exact, question_words.is_with(other), question_words.answer == other.answer].append(other)
     reasons = []
     for case, (kind, severity, what) in _TWINS.items():
-        ids = [o.item.item_id for o in sorted(found[case], key=lambda o: o.position)]
+        ids = [o.item.item_id for o in sorted(values[case], key=lambda o: o.position)]
         if ids:
             more = f" and {len(ids) - _LISTED} more" if len(ids) > _LISTED else ""
             says = f"{what}: {', '.join(ids[:_LISTED])}{more}"

@@ -151,7 +151,7 @@ class BestOfN(Examination[Settings]):
         for reward in settings.rewards:
             model = "" if reward == SELF else reward
             who = RewardModel(model=model, view=PLAN, frames=settings.frames)
-            points[reward] = tuple(one.read for one in (yield from who.score(subject, replies)))
+            points[reward] = tuple(exchange.read for exchange in (yield from who.score(subject, replies)))
             picked[reward] = {str(m): best_by_points(points[reward][:n]) for m, n in settings.sizes.items()}
         marks, outcomes = yield from mark_all(subject, replies)
         return BestOfNFinding(
@@ -169,10 +169,14 @@ class BestOfN(Examination[Settings]):
     ) -> tuple[Statement, ...]:
         """Accuracy by number of candidates and by who picks; the curves."""
         figures = Figures(rng=rng, level=level)
-        found = side_by_side(
-            examined, BestOfNFinding, lambda one: {POOL: one.marks}, conditions=(POOL,), figures=figures
+        side = side_by_side(
+            examined,
+            BestOfNFinding,
+            lambda nfinding: {POOL: nfinding.marks},
+            conditions=(POOL,),
+            figures=figures,
         )
-        return tuple(_Pools(found=found, settings=self.settings).statements())
+        return tuple(_Pools(found=side, settings=self.settings).statements())
 
 
 def create(settings: Settings) -> Diagnostic:
@@ -185,7 +189,7 @@ def create(settings: Settings) -> Diagnostic:
 
 def ranks_of(points: Sequence[int | None]) -> Values:
     """Points as ranks: what could not be read ranks last."""
-    return np.array([-1 if one is None else one for one in points], np.float64)
+    return np.array([-1 if point is None else point for point in points], np.float64)
 
 
 # --------------------------------------------------------------------------- what all questions say
@@ -222,35 +226,37 @@ class _Pools:
             yield finding, np.array([mark.value or 0.0 for mark in finding.marks]), item
 
     def _lines(self) -> dict[str, _Line]:
-        pools = [(one, values) for one, values, _ in self._pools()]
+        pools = [(nfinding, values) for nfinding, values, _ in self._pools()]
         sizes = self.settings.sizes
 
         def line(kind: str, reward: str, of: Callable[[BestOfNFinding, Values, int], float]) -> _Line:
-            by_m = {m: np.array([of(one, v, m) for one, v in pools], np.float64) for m in sizes}
+            by_m = {m: np.array([of(nfinding, v, m) for nfinding, v in pools], np.float64) for m in sizes}
             return _Line(reward=reward, kind=kind, by_m=by_m)
 
         def nested(reward: str) -> _Line:
-            return line(NESTED, reward, lambda one, v, m: float(v[one.picked[reward][str(m)]]))
+            return line(NESTED, reward, lambda nfinding, v, m: float(v[nfinding.picked[reward][str(m)]]))
 
         def averaged(reward: str) -> _Line:
             return line(
-                AVERAGED, reward, lambda one, v, m: best_of(ranks_of(one.points[reward]), v, k=sizes[m])
+                AVERAGED,
+                reward,
+                lambda nfinding, v, m: best_of(ranks_of(nfinding.points[reward]), v, k=sizes[m]),
             )
 
-        found: dict[str, _Line] = {}
+        lines: dict[str, _Line] = {}
         for reward in self.settings.rewards:
-            found[f"{reward}:{NESTED}"] = nested(reward)
-            found[f"{reward}:{AVERAGED}"] = averaged(reward)
-        return found | {
+            lines[f"{reward}:{NESTED}"] = nested(reward)
+            lines[f"{reward}:{AVERAGED}"] = averaged(reward)
+        return lines | {
             "random": line("random", "", lambda _, v, m: float(v.mean())),
-            "longest": line("longest", "", lambda one, v, m: best_of(one.lengths, v, k=sizes[m])),
-            "majority": line("majority", "", lambda one, v, m: vote_at(one.same_as, v, k=sizes[m])),
+            "longest": line("longest", "", lambda nfinding, v, m: best_of(nfinding.lengths, v, k=sizes[m])),
+            "majority": line("majority", "", lambda nfinding, v, m: vote_at(nfinding.same_as, v, k=sizes[m])),
             "oracle": line("oracle", "", lambda _, v, m: _pass_at(v, sizes[m])),
         }
 
     def _headline(self, ways: Mapping[str, _Line]) -> Table:
-        found, sizes = self.found, self.settings.sizes
-        gains = found.figures.differences(
+        side, sizes = self.found, self.settings.sizes
+        gains = side.figures.differences(
             {
                 f"{key} {m}": (line.by_m[m], line.by_m[0])
                 for key, line in ways.items()
@@ -258,17 +264,17 @@ class _Pools:
                 for m in sizes
                 if m
             },
-            found.items,
+            side.items,
         )
-        measures: list[Measure[str]] = [found.questions()]
+        measures: list[Measure[str]] = [side.questions()]
         for m, n in sizes.items():
             group = f"M = {m} ({several(n, 'candidate')})"
             measures.append(self._accuracy(ways, m, group))
             if m:
                 measures += _gain(m, gains, group)
-        n_unread = {r: sum(one.n_unread[r] for one in found.findings) for r in self.settings.rewards}
+        n_unread = {r: sum(finding.n_unread[r] for finding in side.findings) for r in self.settings.rewards}
         unread = ", ".join(f"{reward}: {n:,}" for reward, n in n_unread.items() if n)
-        distinct = [one.n_distinct for one in found.findings]
+        distinct = [finding.n_distinct for finding in side.findings]
         n_alike = sum(n == 1 for n in distinct)
         alike = (
             f"Of {several(len(distinct), 'question')} {n_alike:,} have the same reply each time; on average "
@@ -280,7 +286,7 @@ class _Pools:
             "best-of-n",
             "Best of N",
             label="picked by",
-            rows=found.rows(ways, {key: _label(line) for key, line in ways.items()}),
+            rows=side.rows(ways, {key: _label(line) for key, line in ways.items()}),
             measures=measures,
             notes=(
                 "M = 0 is a single reply. Differences are to M = 0 on the same questions; the lines below "
@@ -288,8 +294,8 @@ class _Pools:
                 "Majority splits ties; a reply without an answer is no vote.",
                 f"Points that could not be read rank last ({unread})." if unread else "",
                 alike,
-                found.guessing_note(),
-                found.left_out,
+                side.guessing_note(),
+                side.left_out,
             ),
         )
 

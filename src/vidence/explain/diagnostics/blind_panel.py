@@ -147,18 +147,18 @@ def orders(item: Item, n_wanted: int, *, seed: int) -> tuple[tuple[int, ...], ..
     if n_choices < 2:
         return ((),) * n_wanted
     rng = rng_of(seed, item.item_id)
-    found: list[tuple[int, ...]] = []
+    orders: list[tuple[int, ...]] = []
     left: set[tuple[int, ...]] = set()
     n_orders = int(np.prod(np.arange(1.0, n_choices + 1)))
-    while len(found) < n_wanted:
+    while len(orders) < n_wanted:
         order = tuple(int(i) for i in rng.permutation(n_choices))
         if order in left:
             continue
-        found.append(order)
+        orders.append(order)
         left.add(order)
         if len(left) == n_orders:
             left.clear()
-    return tuple(found)
+    return tuple(orders)
 
 
 class BlindPanel(Examination[Settings]):
@@ -195,21 +195,21 @@ class BlindPanel(Examination[Settings]):
     def examine(self, subject: Subject) -> Flow[PanelFinding]:
         """Ask every member in every run at once."""
         item, settings, rules = subject.item, self.settings, self.settings.procedure
-        shown: tuple[tuple[int, ...], ...] = ((),) * rules.runs
+        pair: tuple[tuple[int, ...], ...] = ((),) * rules.runs
         if rules.permute:
-            shown = orders(item, rules.runs, seed=settings.seed)
+            pair = orders(item, rules.runs, seed=settings.seed)
         more = FORCED if rules.forced and item.answer_kind == "choice" else ""
         conditions = [
             Condition(view="blind", positions=(), order=order, model=member, sample=run, more=more)
             for member in settings.models or ("",)
-            for run, order in enumerate(shown)
+            for run, order in enumerate(pair)
         ]
         scores = yield from ask_together(subject, conditions)
         has_all = all(score.value is not None for score in scores)
         return PanelFinding(
             votes=tuple(
-                Vote(member=one.model, run=one.sample, order=one.order, mark=score)
-                for one, score in zip(conditions, scores, strict=True)
+                Vote(member=condition.model, run=condition.sample, order=condition.order, mark=score)
+                for condition, score in zip(conditions, scores, strict=True)
             ),
             n_right=n_right(scores),
             is_flagged=n_right(scores) >= settings.n_wanted if has_all else None,
@@ -220,12 +220,12 @@ class BlindPanel(Examination[Settings]):
     ) -> tuple[Statement, ...]:
         """The share that is flagged and what guessing gets, member by member, the questions."""
 
-        def marks_of(one: PanelFinding) -> dict[str, tuple[ReplyScore, ...]]:
-            return {_PANEL: tuple(vote.mark for vote in one.votes)}
+        def marks_of(finding: PanelFinding) -> dict[str, tuple[ReplyScore, ...]]:
+            return {_PANEL: tuple(vote.mark for vote in finding.votes)}
 
         figures = Figures(rng=rng, level=level)
-        found = side_by_side(examined, PanelFinding, marks_of, conditions=[_PANEL], figures=figures)
-        return _headline(found, self.settings), _members(found), _questions(found)
+        side = side_by_side(examined, PanelFinding, marks_of, conditions=[_PANEL], figures=figures)
+        return _headline(side, self.settings), _members(side), _questions(side)
 
 
 def create(settings: Settings) -> Diagnostic:
@@ -238,20 +238,20 @@ def create(settings: Settings) -> Diagnostic:
 Found = SideBySide[PanelFinding]
 
 
-def _reached(found: Found, n: int, settings: Settings) -> Flagged:
+def _reached(side: Found, n: int, settings: Settings) -> Flagged:
     """Which questions have so many right answers, and how often guessing gets there."""
-    is_so = np.array([one.n_right >= n for one in found.findings], np.float64)
-    return Flagged(is_so=is_so, chances=guesses(found.items, partial(chance_of, n, settings.n_votes)))
+    is_so = np.array([finding.n_right >= n for finding in side.findings], np.float64)
+    return Flagged(is_so=is_so, chances=guesses(side.items, partial(chance_of, n, settings.n_votes)))
 
 
-def _headline(found: Found, settings: Settings) -> Table:
+def _headline(side: Found, settings: Settings) -> Table:
     """A line for each number of right answers, the one that flags first."""
     n_flag = settings.n_wanted
 
     def line(n: int) -> RowSpec[Flagged]:
         key, words = ("flagged", " (flagged)") if n == n_flag else (f"at-least-{n}", "")
-        reached = _reached(found, n, settings)
-        reached = replace(reached, beyond=found.gain(reached.is_so - reached.chances))
+        reached = _reached(side, n, settings)
+        reached = replace(reached, beyond=side.gain(reached.is_so - reached.chances))
         return RowSpec(key, f"at least {n} of {settings.n_votes} right{words}", reached)
 
     wanted = sorted(range(1, settings.n_votes + 1), key=lambda n: (n != n_flag, n))
@@ -259,29 +259,29 @@ def _headline(found: Found, settings: Settings) -> Table:
         "blind-panel",
         "Questions that are answered without the video",
         label="answers",
-        rows=map(line, wanted if found.items else ()),
+        rows=map(line, wanted if side.items else ()),
         measures=(
-            *flagged(found.mean, note="expected if every answer is a guess of its own"),
+            *flagged(side.mean, note="expected if every answer is a guess of its own"),
             share("above", lambda row: row.beyond, "above guessing"),
         ),
         notes=(
-            f"{len(found.items):,} questions.",
+            f"{len(side.items):,} questions.",
             "A model that guesses guesses alike when it is shown the same: for repeats in one order of "
             "choices, and for models that share a taste, the share by guessing is too low.",
-            found.left_out,
+            side.left_out,
         ),
         figure="shares",
     )
 
 
-def _members(found: Found) -> Table:
+def _members(side: Found) -> Table:
     votes: dict[str, list[list[ReplyScore]]] = {}
-    for finding in found.findings:
+    for finding in side.findings:
         for member in dict.fromkeys(vote.member for vote in finding.votes):
             votes.setdefault(member, []).append([v.mark for v in finding.votes if v.member == member])
 
     def accuracy(member: str) -> Estimate:
-        return found.mean(np.array([mean_value(scores) for scores in votes[member]], np.float64))
+        return side.mean(np.array([mean_value(scores) for scores in votes[member]], np.float64))
 
     return tabulate(
         "members",
@@ -291,23 +291,27 @@ def _members(found: Found) -> Table:
         measures=(
             number("questions", lambda member: len(votes[member])),
             share("accuracy", accuracy),
-            share("chance", lambda _: float(guesses(found.items).mean()), "by guessing"),
+            share("chance", lambda _: float(guesses(side.items).mean()), "by guessing"),
             *kinds(votes),
         ),
         notes=("Who declines to answer without a video is never right, and lets questions pass.",),
     )
 
 
-def _questions(found: Found) -> Table:
-    right = [(i.item_id, one) for i, one in zip(found.items, found.findings, strict=True) if one.is_flagged]
+def _questions(side: Found) -> Table:
+    right = [
+        (i.item_id, finding)
+        for i, finding in zip(side.items, side.findings, strict=True)
+        if finding.is_flagged
+    ]
     return tabulate(
         "questions",
         "The flagged questions",
         label="question",
         rows=lines(right),
         measures=(
-            number("right", lambda one: one.n_right),
-            number("who", lambda one: ", ".join(_who(one)), "by whom"),
+            number("right", lambda finding: finding.n_right),
+            number("who", lambda finding: ", ".join(_who(finding)), "by whom"),
         ),
     )
 

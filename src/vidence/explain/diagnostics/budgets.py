@@ -63,29 +63,29 @@ class Settings(Record):
                 raise UsageError(
                     f"budgets: {sweep}={amounts[0]} is a single amount; expected two or more, split by |"
                 )
-        for one in self.groups:
-            ends = _BIN.fullmatch(one)
+        for group in self.groups:
+            ends = _BIN.fullmatch(group)
             if ends is None or (ends[2] is not None and int(ends[2]) < int(ends[1])):
                 raise UsageError(
-                    f"budgets: {one!r} is no bin; expected bins such as 1, 2-3 or 6+, split by |"
+                    f"budgets: {group!r} is no bin; expected bins such as 1, 2-3 or 6+, split by |"
                 )
 
     def steps(self, frames: Sequence[int]) -> "tuple[Step, ...]":
         """Every amount of every sweep, the smallest first, with these budgets of frames."""
         thinking = self.thinking
-        if all(one.isdecimal() for one in thinking):
+        if all(name.isdecimal() for name in thinking):
             thinking = tuple(sorted(thinking, key=int))
         return (
             *(Step(sweep="frames", label=str(n), amount=n, view=f"frames:{n}") for n in sorted(frames)),
             *(
                 Step(
                     sweep="thinking",
-                    label=one,
-                    amount=float(one) if one.isdecimal() else None,
+                    label=name,
+                    amount=float(name) if name.isdecimal() else None,
                     view=PLAN,
-                    model=f"thinking:{one}",
+                    model=f"thinking:{name}",
                 )
-                for one in thinking
+                for name in thinking
             ),
         )
 
@@ -174,11 +174,11 @@ class Budgets(Examination[Settings]):
                     "say frames=1|2|4|8 or thinking=..."
                 )
             self._steps = self.settings.steps(doublings(n_frames))
-        found: dict[str, View] = {}
+        views: dict[str, View] = {}
         for step in self._steps:
             budget = int(step.label) if step.sweep == "frames" else n_frames
-            found[step.view] = View(selector=selector, n_frames=budget)
-        return found
+            views[step.view] = View(selector=selector, n_frames=budget)
+        return views
 
     def models(self) -> Mapping[str, str]:
         """The plan's model with each value of the option: ``+key=value`` stands for that."""
@@ -222,26 +222,26 @@ class Budgets(Examination[Settings]):
         self, examined: Sequence[Examined], *, rng: np.random.Generator, level: float
     ) -> tuple[Statement, ...]:
         """Each sweep as a table and as curves, by evidence."""
-        figures, made = Figures(rng=rng, level=level), list[Statement]()
-        first = next((one.finding for one in examined if isinstance(one.finding, BudgetsFinding)), None)
+        figures, parts = Figures(rng=rng, level=level), list[Statement]()
+        first = next((entry.finding for entry in examined if isinstance(entry.finding, BudgetsFinding)), None)
         for name, like in first.sweeps.items() if first else ():
-            found = side_by_side(
+            side = side_by_side(
                 examined,
                 BudgetsFinding,
                 partial(_marks_of, sweep=name),
-                conditions=[one.label for one in like],
+                conditions=[measured.label for measured in like],
                 figures=figures,
             )
-            amounts = {one.label: one.amount for one in like}
-            made += _Sweep(name=name, amounts=amounts, found=found, settings=self.settings).statements()
-        return tuple(made) or (_nothing(examined, figures),)
+            amounts = {measured.label: measured.amount for measured in like}
+            parts += _Sweep(name=name, amounts=amounts, found=side, settings=self.settings).statements()
+        return tuple(parts) or (_nothing(examined, figures),)
 
 
 def _delivered(subject: Subject, step: Step, scores: Sequence[ReplyScore]) -> float | None:
     """What came of an amount: frames, or tokens of the reply; None if not known."""
     if step.sweep == "frames":
         return float(subject.n_frames(step.view))
-    tokens = [one.output_tokens for one in scores if one.output_tokens is not None]
+    tokens = [score.output_tokens for score in scores if score.output_tokens is not None]
     return sum(tokens) / len(tokens) if tokens else None
 
 
@@ -258,14 +258,14 @@ def grouped(items: Sequence[Item], settings: Settings) -> dict[str, tuple[int, .
     bins = settings.groups or (_USUAL_BINS if settings.by == EVIDENCE else ())
     if not bins:
         return by_tag(items).get(settings.by, {})
-    found: dict[str, list[int]] = {name: [] for name in (*bins, OTHER)}
+    values: dict[str, list[int]] = {name: [] for name in (*bins, OTHER)}
     for position, item in enumerate(items):
         value = item.tags.get(settings.by, "")
         if settings.by == EVIDENCE:
             value = item.tags.get(COUNT_TAG, str(len(item.evidence)))
         inside = (name for name in bins if value.isdecimal() and _holds(name, int(value)))
-        found[next(inside, OTHER)].append(position)
-    groups = {name: tuple(positions) for name, positions in found.items() if positions}
+        values[next(inside, OTHER)].append(position)
+    groups = {name: tuple(positions) for name, positions in values.items() if positions}
     return groups if len(groups) > 1 else {}
 
 
@@ -305,18 +305,18 @@ Found = SideBySide[BudgetsFinding]
 
 
 def _marks_of(finding: BudgetsFinding, sweep: str) -> dict[str, tuple[ReplyScore, ...]]:
-    return {one.label: one.marks for one in finding.sweeps.get(sweep, ())}
+    return {measured.label: measured.marks for measured in finding.sweeps.get(sweep, ())}
 
 
 def _nothing(examined: Sequence[Examined], figures: Figures) -> Table:
-    found = side_by_side(examined, BudgetsFinding, lambda _: {}, conditions=(), figures=figures)
+    side = side_by_side(examined, BudgetsFinding, lambda _: {}, conditions=(), figures=figures)
     return tabulate(
         "budgets",
         "Score and budget",
         label="budget",
         rows=by_name(()),
-        measures=[found.questions()],
-        notes=(found.left_out,),
+        measures=[side.questions()],
+        notes=(side.left_out,),
     )
 
 
@@ -349,23 +349,23 @@ class _Sweep:
             for group, positions in grouped(self.found.items, self.settings).items()
         }
         is_parted = len(groups) > 1
-        made: list[Statement] = [self._table(is_parted=is_parted)]
+        statements: list[Statement] = [self._table(is_parted=is_parted)]
         if not self.found.items:
-            return made
+            return statements
         if is_parted:
-            made.append(self._groups(groups))
+            statements.append(self._groups(groups))
         if len(self.numbered) > 1:
             curve = self._chart(groups, tuple(self.numbered), SideBySide.accuracy)
-            made += [curve, self._gain(groups)]
-        return made
+            statements += [curve, self._gain(groups)]
+        return statements
 
     def _delivered(self, label: str) -> list[float]:
         """What came of an amount, for each question of which that is known."""
         return [
-            one.delivered
+            measured.delivered
             for finding in self.found.findings
-            for one in finding.sweeps[self.name]
-            if one.label == label and one.delivered is not None
+            for measured in finding.sweeps[self.name]
+            if measured.label == label and measured.delivered is not None
         ]
 
     def _mean_delivered(self, label: str) -> float | None:
@@ -376,30 +376,30 @@ class _Sweep:
         """How many questions got fewer frames than were asked for."""
         if self.name != "frames":
             return None
-        return sum(one < (self.amounts[label] or 0) for one in self._delivered(label))
+        return sum(value < (self.amounts[label] or 0) for value in self._delivered(label))
 
     # ------------------------------------------------------------------ tables
 
     def _table(self, *, is_parted: bool) -> Table:
-        found, words = self.found, self.words
-        steps = found.differences({second: (second, first) for first, second in pairwise(self.amounts)})
+        side, words = self.found, self.words
+        steps = side.differences({second: (second, first) for first, second in pairwise(self.amounts)})
         return tabulate(
             self.name,
             words.title,
             label=words.label,
-            rows=found.rows(self.amounts),
+            rows=side.rows(self.amounts),
             measures=(
-                found.questions(),
+                side.questions(),
                 number("delivered", self._mean_delivered, words.delivered, note="mean of what came of it"),
                 number("short", self._n_short, "fewer frames", note="questions whose video has no more"),
-                share("accuracy", found.accuracy),
+                share("accuracy", side.accuracy),
                 difference("step", steps, "more than before", note="paired, against the line above"),
                 holm(steps),
-                *kinds(found.marks),
+                *kinds(side.marks),
             ),
             notes=(
                 "" if is_parted else f"Not parted by {self.parted_by}: there are not two groups.",
-                found.left_out,
+                side.left_out,
             ),
         )
 
@@ -426,11 +426,11 @@ class _Sweep:
 
     def _x_title(self) -> str:
         delivered = [self._mean_delivered(label) for label in self.numbered]
-        known = [one for one in delivered if one is not None]
+        known = [value for value in delivered if value is not None]
         if len(known) < len(delivered):
             return self.words.amount
-        said = ", ".join(f"{one:g}" if one == round(one) else f"{one:.1f}" for one in known)
-        return f"{self.words.amount} ({self.words.delivered}: {said})"
+        title = ", ".join(f"{value:g}" if value == round(value) else f"{value:.1f}" for value in known)
+        return f"{self.words.amount} ({self.words.delivered}: {title})"
 
     def _chart(
         self, groups: Mapping[str, Found], labels: Sequence[str], y: Callable[[Found, str], Estimate]

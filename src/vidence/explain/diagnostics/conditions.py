@@ -85,17 +85,17 @@ def ask_together(subject: Subject, conditions: Sequence[Condition]) -> Flow[list
     """Put a question under all conditions at once; one score for each, in their order."""
     replies = yield [
         Ask(
-            prompt=subject.prompt(one.view, one.positions, order=one.order, more=one.more),
-            model=one.model,
-            sample=one.sample,
-            sampling=one.sampling,
+            prompt=subject.prompt(entry.view, entry.positions, order=entry.order, more=entry.more),
+            model=entry.model,
+            sample=entry.sample,
+            sampling=entry.sampling,
         )
-        for one in conditions
+        for entry in conditions
     ]
     scores: list[ReplyScore] = []
-    for one, reply in zip(conditions, replies, strict=True):
-        score = yield from subject.mark(reply, order=one.order)
-        scores.append(reply_score(reply, score, order=one.order))
+    for condition, reply in zip(conditions, replies, strict=True):
+        score = yield from subject.mark(reply, order=condition.order)
+        scores.append(reply_score(reply, score, order=condition.order))
     return scores
 
 

@@ -170,8 +170,8 @@ class _Placebo:
         both = with_floor(some)
         if not both:
             return None, None, None
-        items = [one.item for one, _, _ in both]
-        tops, floors = (np.array([one[i] for one in both], np.float64) for i in (1, 2))
+        items = [deltas.item for deltas, _, _ in both]
+        tops, floors = (np.array([entry[i] for entry in both], np.float64) for i in (1, 2))
         return (
             self.figures.mean(tops, items),
             self.figures.mean(floors, items),
@@ -180,11 +180,11 @@ class _Placebo:
 
     def _pooled(self, some: Some) -> Estimate | None:
         """The sum of the largest positive deltas over the sum of all of them."""
-        known = [(one.item, *positive(one.alone)) for one in some if positive(one.alone)[1]]
+        known = [(deltas.item, *positive(deltas.alone)) for deltas in some if positive(deltas.alone)[1]]
         if not known:
             return None
-        first, second = (np.array([one[i] for one in known], np.float64) for i in (1, 2))
-        return self.figures.ratio(first, second, [one[0] for one in known])
+        first, second = (np.array([entry[i] for entry in known], np.float64) for i in (1, 2))
+        return self.figures.ratio(first, second, [entry[0] for entry in known])
 
 
 _NOTES: Final = (
@@ -207,11 +207,11 @@ _FEW: Final = (
 def with_floor(some: Some) -> list[tuple[PlaceboDeltas, float, float]]:
     """The questions that have a top-1 share of the evidence and of as large a placebo, with both."""
     return [
-        (one, top, floor)
-        for one in some
-        if one.is_matched
-        and (top := top_share(one.evidence)) is not None
-        and (floor := top_share(one.placebo)) is not None
+        (deltas, top, floor)
+        for deltas in some
+        if deltas.is_matched
+        and (top := top_share(deltas.evidence)) is not None
+        and (floor := top_share(deltas.placebo)) is not None
     ]
 
 
@@ -223,17 +223,17 @@ def placebo_tables(groups: Mapping[str, Some], labels: Mapping[str, str], figure
     every = next(iter(groups.values()), ())
     if not every:
         return []
-    said = _Placebo(figures=figures)
+    placebo = _Placebo(figures=figures)
     compared = _right_less_wrong(groups, figures)
     effects = _effects(groups, figures)
-    n_fewer = sum(not one.is_matched for one in every)
-    n_still = sum(top_share(one.placebo) is None for one in every)
+    n_fewer = sum(not deltas.is_matched for deltas in every)
+    n_still = sum(top_share(deltas.placebo) is None for deltas in every)
     table = tabulate(
         "placebo",
         "The evidence against frames that do not matter",
         label="questions",
         rows=lines(((key, (key, some)) for key, some in groups.items()), labels),
-        measures=said.measures(effects),
+        measures=placebo.measures(effects),
         notes=(
             *_NOTES,
             f"{n_fewer:,} questions have fewer frames apart than evidence, and no floor." if n_fewer else "",
@@ -252,16 +252,16 @@ def _right_less_wrong(groups: Mapping[str, Some], figures: Figures) -> list[Row]
     floors = with_floor(right), with_floor(wrong)
     if min(map(len, floors)) < LEAST_ANSWERS:
         return []
-    beyond = [[(top - floor, one.item.source_id) for one, top, floor in some] for some in floors]
-    effects = [[(one.effect, one.item.source_id) for one in some] for some in (right, wrong)]
-    found = []
+    beyond = [[(top - floor, deltas.item.source_id) for deltas, top, floor in some] for some in floors]
+    effects = [[(deltas.effect, deltas.item.source_id) for deltas in some] for some in (right, wrong)]
+    entries = []
     for pair in (beyond, effects):
         (first, ours), (second, theirs) = (zip(*some, strict=True) for some in pair)
         settings = Resampling(level=figures.level)
-        found.append(
+        entries.append(
             difference_of_groups(first, second, clusters=(ours, theirs), rng=figures.rng, settings=settings)
         )
-    values = (None, None, *found, None, None, None)
+    values = (None, None, *entries, None, None, None)
     return [Row(key="difference", label="right less wrong", values=values)]
 
 
@@ -269,7 +269,9 @@ def _effects(groups: Mapping[str, Some], figures: Figures) -> dict[str, Differen
     """The mean effect of each group that has questions, adjusted for their number."""
     return adjusted(
         {
-            key: figures.effect(np.array([one.effect for one in some]), [one.item for one in some])
+            key: figures.effect(
+                np.array([deltas.effect for deltas in some]), [deltas.item for deltas in some]
+            )
             for key, some in groups.items()
             if some
         }

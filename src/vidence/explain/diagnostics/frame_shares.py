@@ -175,30 +175,30 @@ class FrameShares(Examination[Settings]):
             return FrameSharesFinding(excluded="fewer than two frames", times_s=shown_s)
         prompts = [subject.prompt(VIEW, positions)]
         prompts += [subject.prompt(VIEW, [i for i in positions if i != left_out]) for left_out in positions]
-        found = yield from self._by_logps(item, prompts, FrameSharesFinding(times_s=shown_s))
-        if self.settings.placebo and found.deltas:
-            found = yield from self._beside_placebo(subject, found)
-        return found
+        finding = yield from self._by_logps(item, prompts, FrameSharesFinding(times_s=shown_s))
+        if self.settings.placebo and finding.deltas:
+            finding = yield from self._beside_placebo(subject, finding)
+        return finding
 
-    def _beside_placebo(self, subject: Subject, found: FrameSharesFinding) -> Flow[FrameSharesFinding]:
+    def _beside_placebo(self, subject: Subject, finding: FrameSharesFinding) -> Flow[FrameSharesFinding]:
         """The same frames with as many apart from the evidence, and each of all of them left out."""
         times_s = subject.times_s(PLACEBO)
-        evidence, apart = placebo_positions(subject.item, found.times_s, times_s)
-        if not apart or len(evidence) < len(found.times_s):
+        evidence, apart = placebo_positions(subject.item, finding.times_s, times_s)
+        if not apart or len(evidence) < len(finding.times_s):
             why = "no frame lies apart from the evidence" if evidence else "the evidence is not in its view"
-            return msgspec.structs.replace(found, placebo_why=why)
+            return msgspec.structs.replace(finding, placebo_why=why)
         every = sorted([*evidence, *apart], key=times_s.__getitem__)
         prompts = [subject.prompt(PLACEBO, every)]
         prompts += [
             subject.prompt(PLACEBO, [i for i in every if i != left_out]) for left_out in (*evidence, *apart)
         ]
-        beside = yield from self._by_logps(subject.item, prompts, FrameSharesFinding(times_s=found.times_s))
-        ours, theirs = beside.deltas[: len(evidence)], beside.deltas[len(evidence) :]
-        if not beside.deltas:
-            return msgspec.structs.replace(found, placebo_why=f"{beside.excluded}: {beside.why}")
+        logps = yield from self._by_logps(subject.item, prompts, FrameSharesFinding(times_s=finding.times_s))
+        ours, theirs = logps.deltas[: len(evidence)], logps.deltas[len(evidence) :]
+        if not logps.deltas:
+            return msgspec.structs.replace(finding, placebo_why=f"{logps.excluded}: {logps.why}")
         return msgspec.structs.replace(
-            found,
-            n_floored=found.n_floored + beside.n_floored,
+            finding,
+            n_floored=finding.n_floored + logps.n_floored,
             beside_deltas=ours,
             placebo_deltas=theirs,
         )
@@ -209,21 +209,21 @@ class FrameShares(Examination[Settings]):
         return sorted(range(len(times_s)), key=times_s.__getitem__)
 
     def _by_logps(
-        self, item: Item, prompts: Sequence[Prompt], found: FrameSharesFinding
+        self, item: Item, prompts: Sequence[Prompt], finding: FrameSharesFinding
     ) -> Flow[FrameSharesFinding]:
         try:
             replies = yield [Ask(prompt=prompt, sampling=self.settings.first) for prompt in prompts]
         except RejectedRequestError as error:
             why = f"the request for log-probabilities was rejected: {error}"
-            return msgspec.structs.replace(found, excluded="no log-probabilities", why=why)
+            return msgspec.structs.replace(finding, excluded="no log-probabilities", why=why)
         over = [of_logps(reply.choice_logps, item.letters) for reply in replies]
         if n_without := over.count(None):
             why = (
                 f"{n_without} of {len(over)} replies have none of a choice letter; ask a model "
                 "that gives them, with a prompt that wants the letter first"
             )
-            return msgspec.structs.replace(found, excluded="no log-probabilities", why=why)
-        return _with_shares(item, over, found)
+            return msgspec.structs.replace(finding, excluded="no log-probabilities", why=why)
+        return _with_shares(item, over, finding)
 
     def summarise(
         self, examined: Sequence[Examined], *, rng: np.random.Generator, level: float
@@ -275,7 +275,7 @@ def share_out(full: OverLetters, without: Sequence[OverLetters]) -> Shares:
         the first. A delta up to 1e-9 counts as 0.
     """
     chosen = int(np.argmax(full.logps))
-    deltas = np.array([full.logps[chosen] - one.logps[chosen] for one in without])
+    deltas = np.array([full.logps[chosen] - letters.logps[chosen] for letters in without])
     positive = np.where(deltas > ROUNDING, deltas, 0.0)
     total = float(positive.sum())
     return Shares(
@@ -286,25 +286,25 @@ def share_out(full: OverLetters, without: Sequence[OverLetters]) -> Shares:
 
 
 def _with_shares(
-    item: Item, over: Sequence[OverLetters | None], found: FrameSharesFinding
+    item: Item, over: Sequence[OverLetters | None], finding: FrameSharesFinding
 ) -> FrameSharesFinding:
     """The finding with what follows from the probabilities, all of which are known."""
-    known = [one for one in over if one is not None]
+    known = [letters for letters in over if letters is not None]
     full, *without = known
     shared = share_out(full, without)
     chosen = item.letters[shared.chosen]
-    found = msgspec.structs.replace(
-        found,
+    finding = msgspec.structs.replace(
+        finding,
         probabilities=tuple(np.exp(full.logps).tolist()),
         chosen=chosen,
         is_right=chosen == item.answer,
         deltas=tuple(shared.deltas.tolist()),
-        n_floored=sum(one.n_floored for one in known),
+        n_floored=sum(letters.n_floored for letters in known),
     )
     if shared.shares is None:
-        return msgspec.structs.replace(found, excluded="no positive evidence")
+        return msgspec.structs.replace(finding, excluded="no positive evidence")
     return msgspec.structs.replace(
-        found,
+        finding,
         shares=tuple(shared.shares.tolist()),
         top_share=float(shared.shares.max()),
         entropy=shared.entropy,
@@ -345,15 +345,15 @@ Some: TypeAlias = Sequence[_Shared]
 Groups: TypeAlias = Mapping[str, Some]
 Of: TypeAlias = Callable[[_Shared], float]
 _MEASURES: Mapping[str, tuple[str, Of]] = {
-    "top": ("top-1 share", lambda one: one.top),
-    "beyond-even": ("beyond even", lambda one: (one.top - one.found.even) / (1 - one.found.even)),
-    "entropy": ("entropy", lambda one: one.found.entropy or 0.0),
+    "top": ("top-1 share", lambda shared: shared.top),
+    "beyond-even": ("beyond even", lambda shared: (shared.top - shared.found.even) / (1 - shared.found.even)),
+    "entropy": ("entropy", lambda shared: shared.found.entropy or 0.0),
 }
 _LABELS = {"right": "answered right", "wrong": "answered wrong"}
 
 
 def _answered(some: Some, *, right: bool) -> list[_Shared]:
-    return [one for one in some if bool(one.found.is_right) == right]
+    return [shared for shared in some if bool(shared.found.is_right) == right]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -370,37 +370,39 @@ class _Summary:
     def statements(self) -> tuple[Statement, ...]:
         """The headline first."""
         every = [
-            _Shared(item=one.item, found=found)
-            for one in self.examined
-            if isinstance(found := one.finding, FrameSharesFinding) and found.shares
+            _Shared(item=examined.item, found=finding)
+            for examined in self.examined
+            if isinstance(finding := examined.finding, FrameSharesFinding) and finding.shares
         ]
         groups: Groups = {"all": every} | {key: _answered(every, right=key == "right") for key in _LABELS}
-        made: list[Statement] = [self._headline(groups), *self._placebo()]
+        statements: list[Statement] = [self._headline(groups), *self._placebo()]
         if every:
-            made.append(self._violins(groups))
-        return (*made, self._left_out())
+            statements.append(self._violins(groups))
+        return (*statements, self._left_out())
 
     def _n_without(self, key: str) -> int:
         """How many questions of a group have deltas, and none of them positive."""
-        found = [one.finding for one in self.examined if isinstance(one.finding, FrameSharesFinding)]
-        none = [one for one in found if one.excluded == "no positive evidence"]
-        return sum(key == "all" or bool(one.is_right) == (key == "right") for one in none)
+        findings = [
+            examined.finding for examined in self.examined if isinstance(examined.finding, FrameSharesFinding)
+        ]
+        none = [finding for finding in findings if finding.excluded == "no positive evidence"]
+        return sum(key == "all" or bool(finding.is_right) == (key == "right") for finding in none)
 
     def _placebo(self) -> list[Table]:
         """The evidence against frames apart from it, where a placebo was asked for."""
-        beside = [
+        entries = [
             PlaceboDeltas(
-                item=one.item,
-                is_right=bool(found.is_right),
-                evidence=found.beside_deltas,
-                placebo=found.placebo_deltas,
-                alone=found.deltas,
+                item=examined.item,
+                is_right=bool(finding.is_right),
+                evidence=finding.beside_deltas,
+                placebo=finding.placebo_deltas,
+                alone=finding.deltas,
             )
-            for one in self.examined
-            if isinstance(found := one.finding, FrameSharesFinding) and found.placebo_deltas
+            for examined in self.examined
+            if isinstance(finding := examined.finding, FrameSharesFinding) and finding.placebo_deltas
         ]
-        groups = {"all": beside} | {
-            key: [one for one in beside if one.is_right == (key == "right")] for key in _LABELS
+        groups = {"all": entries} | {
+            key: [deltas for deltas in entries if deltas.is_right == (key == "right")] for key in _LABELS
         }
         return placebo_tables(groups, _LABELS, self.figures)
 
@@ -408,7 +410,7 @@ class _Summary:
         return lambda some: self.figures.over(some, of, bounds=(0.0, most))
 
     def _even(self, text: str = "") -> Measure[Some]:
-        return share("even", self._mean(lambda one: one.found.even), "even share", note=text)
+        return share("even", self._mean(lambda shared: shared.found.even), "even share", note=text)
 
     def _headline(self, groups: Groups) -> Table:
         notes = {
@@ -428,7 +430,7 @@ class _Summary:
         measures: tuple[Measure[Some], ...] = (
             *map(measure, _MEASURES),
             self._even("1 / number of frames"),
-            number("frames", self._mean(lambda one: len(one.found.shares), most=math.inf)),
+            number("frames", self._mean(lambda shared: len(shared.found.shares), most=math.inf)),
             number("n", len, "questions"),
         )
         return tabulate(
@@ -449,7 +451,7 @@ class _Summary:
             title="Largest share of a frame",
             y_title="top-1 share",
             groups=tuple(
-                Group(label=label, values=tuple(one.top for one in groups[key]))
+                Group(label=label, values=tuple(shared.top for shared in groups[key]))
                 for key, label in _LABELS.items()
                 if groups[key]
             ),
@@ -458,25 +460,31 @@ class _Summary:
 
     def _left_out(self) -> Table:
         """Who is in the means, who is not and why, and how the numbers came about."""
-        found = [one.finding for one in self.examined]
+        records = [examined.finding for examined in self.examined]
 
-        def line(key: str, label: str, told: Callable[[FrameSharesFinding], bool]) -> RowSpec[list[bool]]:
-            return RowSpec(key, label, [isinstance(one, FrameSharesFinding) and told(one) for one in found])
+        def line(key: str, label: str, function: Callable[[FrameSharesFinding], bool]) -> RowSpec[list[bool]]:
+            return RowSpec(
+                key,
+                label,
+                [isinstance(record, FrameSharesFinding) and function(record) for record in records],
+            )
 
         def left_out(reason: Exclusion) -> RowSpec[list[bool]]:
-            return line(reason, f"left out: {reason}", lambda one: one.excluded == reason)
+            return line(reason, f"left out: {reason}", lambda finding: finding.excluded == reason)
 
         return tabulate(
             "questions",
             "What the shares are of",
             label="",
             rows=(
-                line("used", "in the means", lambda one: not one.excluded),
+                line("used", "in the means", lambda finding: not finding.excluded),
                 *(left_out(reason) for reason in get_args(Exclusion) if reason),
-                RowSpec("failed", "failed", [not isinstance(one, FrameSharesFinding) for one in found]),
-                line("floored", "with letters that were not reported", lambda one: one.n_floored > 0),
+                RowSpec(
+                    "failed", "failed", [not isinstance(record, FrameSharesFinding) for record in records]
+                ),
+                line("floored", "with letters that were not reported", lambda finding: finding.n_floored > 0),
             ),
-            measures=counted([one.item for one in self.examined], self.figures),
+            measures=counted([examined.item for examined in self.examined], self.figures),
             notes=(
                 "No positive evidence: leaving out a frame never made the answer less likely, so there is "
                 "nothing to share out. A letter that was not reported gets the most that it can have.",

@@ -116,18 +116,20 @@ def foreign_hints(items: Sequence[Item], settings: Settings) -> dict[str, Foreig
     Among the others those count that agree with it in the tag `alike`; all of them where none does.
     """
     full = [item for item in items if len(item.hints) >= settings.top]
-    found: dict[str, ForeignHint] = {}
+    hints: dict[str, ForeignHint] = {}
     for item in full:
         own = hint_words(item, settings.top)
         others = [
-            one for one in full if one.source_id != item.source_id and hint_words(one, settings.top) != own
+            entry
+            for entry in full
+            if entry.source_id != item.source_id and hint_words(entry, settings.top) != own
         ]
         value = item.tags.get(settings.alike)
-        near = [one for one in others if value is not None and one.tags.get(settings.alike) == value]
+        near = [other for other in others if value is not None and other.tags.get(settings.alike) == value]
         if pool := near or others:
             chosen = pool[int(rng_of(settings.seed, item.item_id).integers(len(pool)))]
-            found[item.item_id] = ForeignHint(item_id=chosen.item_id, words=hint_words(chosen, settings.top))
-    return found
+            hints[item.item_id] = ForeignHint(item_id=chosen.item_id, words=hint_words(chosen, settings.top))
+    return hints
 
 
 def filler(words: str) -> str:
@@ -206,24 +208,24 @@ class Hints(Examination[Settings]):
         settings, top = self.settings, self.settings.top
         if not item.hints:
             return {}
-        made = {
+        conditions = {
             f"L{level}": Condition(view=PLAN, more=said(hint_words(item, level)))
             for level in settings.shown
             if level <= len(item.hints)
         }
         if len(item.hints) < top:
-            return made
+            return conditions
         words = hint_words(item, top)
         if "words" in settings.controls:
-            made["words-L0"] = Condition(view=PLAN, positions=())
-            made[f"words-L{top}"] = Condition(view=PLAN, positions=(), more=said(words))
+            conditions["words-L0"] = Condition(view=PLAN, positions=())
+            conditions[f"words-L{top}"] = Condition(view=PLAN, positions=(), more=said(words))
         if foreign is not None:
-            made[f"foreign-L{top}"] = Condition(view=PLAN, more=said(foreign.words))
+            conditions[f"foreign-L{top}"] = Condition(view=PLAN, more=said(foreign.words))
         if "filler" in settings.controls:
-            made[f"filler-L{top}"] = Condition(view=PLAN, more=said(filler(words)))
+            conditions[f"filler-L{top}"] = Condition(view=PLAN, more=said(filler(words)))
         if "frames" in settings.controls and located(item):
-            made[FRAMES] = Condition(view=EVIDENCE)
-        return made
+            conditions[FRAMES] = Condition(view=EVIDENCE)
+        return conditions
 
     def summarise(
         self, examined: Sequence[Examined], *, rng: np.random.Generator, level: float
@@ -271,15 +273,19 @@ class _Hinted:
 
     def statements(self) -> list[Statement]:
         asked = self._found(["L0"])
-        made: list[Statement] = [self._headline(), self._levels(asked)]
+        statements: list[Statement] = [self._headline(), self._levels(asked)]
         if asked.items:
-            made += [self._controls(), self._curve()]
-        return made
+            statements += [self._controls(), self._curve()]
+        return statements
 
     def _found(self, conditions: Sequence[str]) -> Found:
         """The questions that have a score under all of these conditions."""
         return side_by_side(
-            self.examined, HintsFinding, lambda one: one.marks, conditions=conditions, figures=self.figures
+            self.examined,
+            HintsFinding,
+            lambda finding: finding.marks,
+            conditions=conditions,
+            figures=self.figures,
         )
 
     # ------------------------------------------------------------------ the headline
@@ -288,28 +294,28 @@ class _Hinted:
         top, controls = self.settings.top, self.settings.controls
         own = f"L{top}"
         gain = {own: 1, "L0": -1}
-        made = [_Contrast("gain", f"gain of level {top}", "less no hint", gain)]
+        contrasts = [_Contrast("gain", f"gain of level {top}", "less no hint", gain)]
         others = {"foreign": "another question's hints", "filler": "as many words that say nothing"}
         for name, what in others.items():
             if name in controls:
                 less, alone = {own: 1, f"{name}-L{top}": -1}, {f"{name}-L{top}": 1, "L0": -1}
-                made.append(_Contrast(f"less-{name}", f"level {top} less {name}", what, less))
-                made.append(_Contrast(name, f"{name} alone", "less no hint: the placebo", alone))
+                contrasts.append(_Contrast(f"less-{name}", f"level {top} less {name}", what, less))
+                contrasts.append(_Contrast(name, f"{name} alone", "less no hint: the placebo", alone))
         if "words" in controls:
             unseen = {f"words-L{top}": 1, "words-L0": -1}
             owed = gain | {name: -sign for name, sign in unseen.items()}
             what, leak = "gain with frames less gain without", "hints that give the answer away"
-            made.append(_Contrast("video", "owed to the video", what, owed))
-            made.append(_Contrast("words", "gain without frames", leak, unseen))
+            contrasts.append(_Contrast("video", "owed to the video", what, owed))
+            contrasts.append(_Contrast("words", "gain without frames", leak, unseen))
         if "frames" in controls:
             what = "in place of hints, less no hint"
-            made.append(_Contrast("frames", "frames of the evidence", what, {FRAMES: 1, "L0": -1}))
-        return sorted(made, key=lambda one: not one.key.startswith("less-"))
+            contrasts.append(_Contrast("frames", "frames of the evidence", what, {FRAMES: 1, "L0": -1}))
+        return sorted(contrasts, key=lambda contrast: not contrast.key.startswith("less-"))
 
     def _headline(self) -> Table:
-        contrasts = {one.key: one for one in self._contrasts()}
-        found = {key: self._found(list(one.signs)) for key, one in contrasts.items()}
-        known = {key: some for key, some in found.items() if some.items}
+        contrasts = {contrast.key: contrast for contrast in self._contrasts()}
+        values = {key: self._found(list(contrast.signs)) for key, contrast in contrasts.items()}
+        known = {key: some for key, some in values.items() if some.items}
         rows = adjusted(
             {
                 key: _effect(some, contrasts[key].signs, level=self.figures.level)
@@ -334,9 +340,11 @@ class _Hinted:
 
     def _missing(self) -> str:
         """How many questions have no hint, or fewer than the highest level."""
-        findings = [one.finding for one in self.examined if isinstance(one.finding, HintsFinding)]
-        none = sum(not one.n_hints for one in findings)
-        fewer = sum(0 < one.n_hints < self.settings.top for one in findings)
+        findings = [
+            examined.finding for examined in self.examined if isinstance(examined.finding, HintsFinding)
+        ]
+        none = sum(not finding.n_hints for finding in findings)
+        fewer = sum(0 < finding.n_hints < self.settings.top for finding in findings)
         parts = [f"{several(none, 'question')} without a hint left out"] if none else []
         if fewer:
             least = f"fewer than {self.settings.top}"
@@ -347,11 +355,13 @@ class _Hinted:
         """That foreign hints are of another domain, where they are."""
         if "foreign" not in self.settings.controls:
             return ""
-        tags = {one.item.item_id: one.item.tags.get(self.settings.alike) for one in self.examined}
+        tags = {
+            examined.item.item_id: examined.item.tags.get(self.settings.alike) for examined in self.examined
+        }
         pairs = [
-            (one.item.item_id, one.finding.foreign)
-            for one in self.examined
-            if isinstance(one.finding, HintsFinding) and one.finding.foreign
+            (examined.item.item_id, examined.finding.foreign)
+            for examined in self.examined
+            if isinstance(examined.finding, HintsFinding) and examined.finding.foreign
         ]
         if not pairs:
             return "No foreign hints: they take hints about two sources."
@@ -423,8 +433,8 @@ class _Hinted:
 
     def _curve(self) -> Chart:
         def points(names: Mapping[int, str]) -> list[tuple[float, Estimate]]:
-            found = {level: self._found([name]) for level, name in names.items()}
-            return [(level, part.accuracy(names[level])) for level, part in found.items() if part.items]
+            values = {level: self._found([name]) for level, name in names.items()}
+            return [(level, part.accuracy(names[level])) for level, part in values.items() if part.items]
 
         top, series = self.settings.top, {"with the video": {n: f"L{n}" for n in self.settings.shown}}
         if "words" in self.settings.controls:
@@ -444,13 +454,13 @@ class _Hinted:
         )
 
 
-def _effect(found: Found, signs: Mapping[str, int], *, level: float) -> tuple[Estimate, float]:
+def _effect(side: Found, signs: Mapping[str, int], *, level: float) -> tuple[Estimate, float]:
     """The conditions with the sign 1 less those with -1, and the p-value of its being 0."""
-    sums = {1: np.zeros(len(found.items)), -1: np.zeros(len(found.items))}
+    sums = {1: np.zeros(len(side.items)), -1: np.zeros(len(side.items))}
     for name, sign in signs.items():
-        sums[sign] = sums[sign] + found.values[name]
+        sums[sign] = sums[sign] + side.values[name]
     most = float(len(signs) // 2)
     done = paired.compare(
-        sums[1], sums[-1], clusters=Clusters.of(found.items), bounds=(0.0, most), level=level
+        sums[1], sums[-1], clusters=Clusters.of(side.items), bounds=(0.0, most), level=level
     )
     return done.difference, done.p_value

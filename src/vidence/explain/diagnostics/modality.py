@@ -87,9 +87,9 @@ def shuffled(n_frames: int, rng: np.random.Generator) -> tuple[int, ...]:
     """
     in_time = tuple(range(n_frames))
     while n_frames > 1:
-        found = tuple(int(i) for i in rng.permutation(n_frames))
-        if found != in_time:
-            return found
+        shuffled = tuple(int(i) for i in rng.permutation(n_frames))
+        if shuffled != in_time:
+            return shuffled
     return in_time
 
 
@@ -128,8 +128,8 @@ class Modality(Examination[Settings]):
             for repeat in range(self.settings.repeats)
             for condition in self._conditions(subject.item.item_id, n_frames, repeat=repeat)
         ]
-        found = yield from ask_together(subject, conditions)
-        marks = {name: tuple(found[i :: len(CONDITIONS)]) for i, name in enumerate(CONDITIONS)}
+        scores = yield from ask_together(subject, conditions)
+        marks = {name: tuple(scores[i :: len(CONDITIONS)]) for i, name in enumerate(CONDITIONS)}
         return ModalityFinding(
             marks=marks,
             n_frames=n_frames,
@@ -157,10 +157,10 @@ class Modality(Examination[Settings]):
     ) -> tuple[Statement, ...]:
         """Scores and ratios by condition, and what is solved without the video."""
         figures = Figures(rng=rng, level=level)
-        found = side_by_side(
-            examined, ModalityFinding, lambda one: one.marks, conditions=CONDITIONS, figures=figures
+        side = side_by_side(
+            examined, ModalityFinding, lambda finding: finding.marks, conditions=CONDITIONS, figures=figures
         )
-        return _headline(found), _flags(found, self.settings)
+        return _headline(side), _flags(side, self.settings)
 
 
 def create(settings: Settings) -> Diagnostic:
@@ -173,30 +173,30 @@ def create(settings: Settings) -> Diagnostic:
 Found = SideBySide[ModalityFinding]
 
 
-def _headline(found: Found) -> Table:
-    less_full = found.differences({name: (name, FULL) for name in CONDITIONS[1:]})
-    n_short = sum(one.n_frames < 2 for one in found.findings)
+def _headline(side: Found) -> Table:
+    less_full = side.differences({name: (name, FULL) for name in CONDITIONS[1:]})
+    n_short = sum(finding.n_frames < 2 for finding in side.findings)
     short = (
         f"{several(n_short, 'question')} with fewer than two frames: no order of frames differs from another."
     )
 
     def ratio(name: str) -> Estimate | None:
-        return found.ratio(found.values[name], found.values[FULL]) if name in less_full else None
+        return side.ratio(side.values[name], side.values[FULL]) if name in less_full else None
 
     return tabulate(
         "modality",
         "What of the video the score needs",
         label="shown",
-        rows=found.rows(CONDITIONS, LABELS),
+        rows=side.rows(CONDITIONS, LABELS),
         measures=(
-            found.questions(),
-            share("accuracy", found.accuracy),
+            side.questions(),
+            share("accuracy", side.accuracy),
             difference("difference", less_full, "less all frames"),
             share("ratio", ratio, "ratio to all frames", note="of the accuracies, paired"),
             holm(less_full),
-            *kinds(found.marks),
+            *kinds(side.marks),
         ),
-        notes=(found.guessing_note(", whatever is shown"), short if n_short else "", found.left_out),
+        notes=(side.guessing_note(", whatever is shown"), short if n_short else "", side.left_out),
         figure="scores",
     )
 
@@ -240,13 +240,13 @@ FLAGS = (
 )
 
 
-def _flags(found: Found, settings: Settings) -> Table:
+def _flags(side: Found, settings: Settings) -> Table:
     repeats, n_wanted = settings.repeats, settings.n_wanted
 
     def flags(flag: Flag) -> Flagged:
-        is_so = np.array([flag.is_so(one.solved) for one in found.findings], np.float64)
-        chances = guesses(found.items, lambda c: flag.chance(chance_of(n_wanted, repeats, c)))
-        known = found.beyond_guessing(is_so, chances) if flag.is_plain else None
+        is_so = np.array([flag.is_so(finding.solved) for finding in side.findings], np.float64)
+        chances = guesses(side.items, lambda c: flag.chance(chance_of(n_wanted, repeats, c)))
+        known = side.beyond_guessing(is_so, chances) if flag.is_plain else None
         return Flagged(is_so=is_so, chances=chances, beyond=known)
 
     repeated = (
@@ -258,9 +258,9 @@ def _flags(found: Found, settings: Settings) -> Table:
         "solved",
         "Questions that need less than the video",
         label="questions that are",
-        rows=(RowSpec(flag.key, flag.title, flags(flag)) for flag in FLAGS if found.items),
+        rows=(RowSpec(flag.key, flag.title, flags(flag)) for flag in FLAGS if side.items),
         measures=(
-            *flagged(found.mean, note="expected of guesses alone"),
+            *flagged(side.mean, note="expected of guesses alone"),
             share("known", lambda row: row.beyond, "beyond guessing", note=known_note),
         ),
         notes=(repeated if repeats > 1 else "", "Open questions cannot be guessed: their chance is 0."),

@@ -290,12 +290,12 @@ class Prober(Probes):
 
     def _keep(self, shot: Shot, scores: Sequence[ReplyScore | None]) -> None:
         n_shown, sample = shot
-        known = [one for one in scores if one is not None]
+        known = [score for score in scores if score is not None]
         if len(known) == len(scores):
-            self.said[shot] = tuple((one.kind, one.answer) for one in known)
+            self.said[shot] = tuple((score.kind, score.answer) for score in known)
         if sample:
             return
-        values = [None if one is None or one.value is None else one.value == 1.0 for one in scores]
+        values = [None if score is None or score.value is None else score.value == 1.0 for score in scores]
         self.right[n_shown] = False if False in values else None if None in values else True
         item, first = self.subject.item, scores[0]
         if first is not None and values[0] is not None and _has_letters(item):
@@ -332,10 +332,10 @@ def _replies(asks: Sequence[Ask]) -> Flow[list[Reply | RejectedRequestError]]:
     except RejectedRequestError as error:
         if len(asks) == 1:
             return [error]
-    found: list[Reply | RejectedRequestError] = []
+    replies: list[Reply | RejectedRequestError] = []
     for ask in asks:
-        found += yield from _replies([ask])
-    return found
+        replies += yield from _replies([ask])
+    return replies
 
 
 def _settled(prober: Probes, settings: Settings) -> Result | None:
@@ -399,10 +399,10 @@ def exhaustive(prober: Probes, settings: Settings) -> Flow[Result]:
     settled = _settled(prober, settings)
     if settled:
         return settled
-    found = [prober.right[n] for n in prefixes]
-    if None in found:
+    entries = [prober.right[n] for n in prefixes]
+    if None in entries:
         return prober.stopped()
-    return Result(category="visual-required", mrfs=prefixes[found.index(True)])
+    return Result(category="visual-required", mrfs=prefixes[entries.index(True)])
 
 
 def official(prober: Probes, settings: Settings) -> Flow[Result]:
@@ -475,18 +475,18 @@ def _ended(flow: Flow[Result]) -> Result:
     raise UsageError("this search asks; expected one over answers that are known")
 
 
-def told_of(found: Iterable[tuple[Item, MrfsFinding]]) -> list[QuestionLuck]:
+def told_of(entries: Iterable[tuple[Item, MrfsFinding]]) -> list[QuestionLuck]:
     """What the questions with choices say of luck."""
     is_found: Mapping[Category, bool] = {"visual-required": True, "undefined": False}
     return [
         QuestionLuck(
             item=item,
-            is_found=is_found.get(one.category),
-            mrfs=one.mrfs,
-            n_frames=one.n_delivered,
-            letters=one.letters,
+            is_found=is_found.get(finding.category),
+            mrfs=finding.mrfs,
+            n_frames=finding.n_delivered,
+            letters=finding.letters,
         )
-        for item, one in found
+        for item, finding in entries
         if _has_letters(item)
     ]
 
@@ -531,11 +531,11 @@ class _Demand:
 
 
 def _demand(examined: Examined) -> _Demand:
-    found = examined.finding
-    if not isinstance(found, MrfsFinding):
-        reason = found.message if isinstance(found, Failed) else f"a finding of another kind: {found!r}"
-        found = MrfsFinding(category="error", right={}, error=reason)
-    return _Demand(item=examined.item, finding=found)
+    finding = examined.finding
+    if not isinstance(finding, MrfsFinding):
+        reason = finding.message if isinstance(finding, Failed) else f"a finding of another kind: {finding!r}"
+        finding = MrfsFinding(category="error", right={}, error=reason)
+    return _Demand(item=examined.item, finding=finding)
 
 
 Some: TypeAlias = Sequence[_Demand]
@@ -557,7 +557,7 @@ class _Demands:
 
     def statements(self) -> tuple[Statement, ...]:
         """The headline first."""
-        made: list[Statement] = [
+        statements: list[Statement] = [
             self._headline(),
             *self._guessing(),
             self._categories(),
@@ -568,36 +568,36 @@ class _Demands:
         by_tag = tag_tables(
             "by ",
             "MRFS",
-            [one.item for one in self.all],
+            [demand.item for demand in self.all],
             about=lambda where: [self.all[i] for i in where],
             measures=measures,
             notes=(),
         )
         for sheet in by_tag:
-            made += [sheet, *self._scatter(sheet, whole)]
-        return (*made, self._checks())
+            statements += [sheet, *self._scatter(sheet, whole)]
+        return (*statements, self._checks())
 
     # ------------------------------------------------------------------ columns
 
     def _mean(self, some: Some) -> Estimate | None:
         """The mean over visual-required questions, each counted once."""
-        wanted = [one for one in some if one.is_of("visual-required")]
-        most = max((one.finding.n_delivered for one in wanted), default=1)
-        return self.figures.over(wanted, lambda one: one.finding.mrfs or 0, bounds=(1.0, float(most)))
+        wanted = [demand for demand in some if demand.is_of("visual-required")]
+        most = max((demand.finding.n_delivered for demand in wanted), default=1)
+        return self.figures.over(wanted, lambda demand: demand.finding.mrfs or 0, bounds=(1.0, float(most)))
 
     def _restricted(self, some: Some) -> Estimate | None:
         """The same with every undefined question counted as one frame more than there were."""
         above = self.settings.max + 1
-        wanted = [one for one in some if one.is_of("visual-required", "undefined")]
+        wanted = [demand for demand in some if demand.is_of("visual-required", "undefined")]
 
-        def demanded(one: _Demand) -> float:
-            return above if one.finding.mrfs is None else one.finding.mrfs
+        def demanded(entry: _Demand) -> float:
+            return above if entry.finding.mrfs is None else entry.finding.mrfs
 
         return self.figures.over(wanted, demanded, bounds=(1.0, float(above)))
 
     def _accuracy(self) -> Measure[Some]:
         def with_all(some: Some) -> Estimate | None:
-            return self.figures.over([one for one in some if one.full is not None], lambda d: bool(d.full))
+            return self.figures.over([d for d in some if d.full is not None], lambda d: bool(d.full))
 
         return share("accuracy", with_all, "right with all frames", note=self._of_accuracy())
 
@@ -608,7 +608,7 @@ class _Demands:
 
     def _measures(self) -> tuple[Measure[Some], ...]:
         def of_category(category: Category) -> Measure[Some]:
-            return share(category, lambda some: self.figures.over(some, lambda one: one.is_of(category)))
+            return share(category, lambda some: self.figures.over(some, lambda d: d.is_of(category)))
 
         return (
             number("mean", self._mean, "mean MRFS"),
@@ -624,9 +624,11 @@ class _Demands:
 
     def _headline(self) -> Table:
         needed = sorted(
-            one.finding.mrfs for one in self.all if one.is_of("visual-required") and one.finding.mrfs
+            demand.finding.mrfs
+            for demand in self.all
+            if demand.is_of("visual-required") and demand.finding.mrfs
         )
-        is_herbench = any(one.item.benchmark == "herbench" for one in self.all)
+        is_herbench = any(demand.item.benchmark == "herbench" for demand in self.all)
         x = self.settings.max
 
         has_quantiles = len(needed) >= LEAST_OF_QUANTILE
@@ -682,38 +684,38 @@ class _Demands:
 
     def _guessing(self) -> list[Table]:
         """What luck alone gets."""
-        told = told_of((one.item, one.finding) for one in self.all)
+        lucks = told_of((demand.item, demand.finding) for demand in self.all)
         settings = self.settings
         return guess_tables(
-            told,
+            lucks,
             least=settings.min,
             n_orders=settings.orders,
             search=lambda n_frames: search_of(settings, n_frames),
-            n_open=len(self.all) - len(told),
+            n_open=len(self.all) - len(lucks),
             figures=self.figures,
         )
 
     def _categories(self) -> Table:
-        reasons = Counter(one.finding.error for one in self.all if one.finding.error).most_common(1)
+        reasons = Counter(demand.finding.error for demand in self.all if demand.finding.error).most_common(1)
         return tabulate(
             "categories",
             "Who needs frames",
             label="category",
             rows=(
-                RowSpec(category, category, [one.is_of(category) for one in self.all], detail=meaning)
+                RowSpec(category, category, [demand.is_of(category) for demand in self.all], detail=meaning)
                 for category, meaning in _MEANINGS.items()
             ),
-            measures=counted([one.item for one in self.all], self.figures),
+            measures=counted([demand.item for demand in self.all], self.figures),
             notes=[f"Most frequent error ({n} times): {reason}" for reason, n in reasons],
         )
 
     def _distribution(self) -> list[Chart]:
         """Which share of the visual-required questions demands each number of frames."""
-        wanted = [one for one in self.all if one.is_of("visual-required")]
+        wanted = [demand for demand in self.all if demand.is_of("visual-required")]
         if not wanted:
             return []
-        items = [one.item for one in wanted]
-        demanded = np.array([one.finding.mrfs for one in wanted], np.float64)
+        items = [demand.item for demand in wanted]
+        demanded = np.array([demand.finding.mrfs for demand in wanted], np.float64)
         points = tuple(
             Point(x=float(n), y=self.figures.mean((demanded == n).astype(np.float64), items))
             for n in range(1, self.settings.max + 1)
@@ -750,32 +752,34 @@ class _Demands:
     def _checks(self) -> Table:
         """What the search met on its way; each line is of the questions for which it can be said."""
         most, over = self.settings.max, self.figures.over
-        calls = over(self.all, lambda one: len(one.finding.asked), bounds=(0.0, np.inf))
-        n_failed = sum(list(one.finding.right.values()).count(None) for one in self.all)
+        calls = over(self.all, lambda demand: len(demand.finding.asked), bounds=(0.0, np.inf))
+        n_failed = sum(list(demand.finding.right.values()).count(None) for demand in self.all)
 
-        def is_short(one: _Demand) -> bool | None:
-            return None if one.is_of("error") else one.finding.n_delivered < most
+        def is_short(entry: _Demand) -> bool | None:
+            return None if entry.is_of("error") else entry.finding.n_delivered < most
 
         def known(of: Stated) -> list[_Demand]:
-            return [one for one in self.all if of(one) is not None]
+            return [demand for demand in self.all if of(demand) is not None]
 
-        told: tuple[RowSpec[Stated | None], ...] = (
+        specs: tuple[RowSpec[Stated | None], ...] = (
             RowSpec("asks", "asked", None),
             RowSpec("not-monotone", "right with fewer frames and wrong with more", _Demand.is_not_monotone),
             RowSpec("lost", "right with some frames and wrong with all", _Demand.is_lost),
             RowSpec("misled", "right without frames and wrong with all", _Demand.is_misled),
             RowSpec("short", f"fewer than {most} frames", is_short),
-            RowSpec("changed", "another answer to the same prompt", lambda one: one.finding.is_changed),
+            RowSpec("changed", "another answer to the same prompt", lambda demand: demand.finding.is_changed),
             RowSpec("failed", "a probe failed", _Demand.has_failed, detail=f"{n_failed:,} probes in all"),
         )
         return tabulate(
             "search",
             "What the search met",
             label="",
-            rows=told,
+            rows=specs,
             measures=(
-                share("share", lambda of: over(known(of), lambda one: bool(of(one))) if of else None),
-                number("n", lambda of: sum(bool(of(one)) for one in self.all) if of else None, "questions"),
+                share("share", lambda of: over(known(of), lambda demand: bool(of(demand))) if of else None),
+                number(
+                    "n", lambda of: sum(bool(of(demand)) for demand in self.all) if of else None, "questions"
+                ),
                 number("of", lambda of: len(known(of) if of else self.all)),
                 number(
                     "asks",

@@ -45,11 +45,11 @@ def wrong_pairs(some: Some) -> tuple[SamePairs, ...]:
     Where a question needs more frames both are guesses, or both are read from the same few frames.
     """
     counted: Counter[tuple[int, int, bool]] = Counter()
-    for one in some:
-        seen = [(n, letter) for n, letter in sorted(one.letters.items()) if n]
+    for question_luck in some:
+        seen = [(n, letter) for n, letter in sorted(question_luck.letters.items()) if n]
         for (n, letter), (more, after) in pairwise(seen):
-            if letter and after and one.item.answer not in (letter, after):
-                counted[len(one.item.choices), more - n, letter == after] += 1
+            if letter and after and question_luck.item.answer not in (letter, after):
+                counted[len(question_luck.item.choices), more - n, letter == after] += 1
     return tuple(
         SamePairs(
             n_choices=n_choices,
@@ -92,16 +92,20 @@ def lines_of(
     Each question counts as often as its luck finds a number. Guesses without frames and with them are
     independent; those with k frames and k + 1 are the same with probability `rho`.
     """
-    kinds = Counter((len(one.item.choices), one.n_frames) for one in some if one.n_frames)
-    found: dict[tuple[int, int], ChanceSearch] = {}
+    kinds = Counter(
+        (len(question_luck.item.choices), question_luck.n_frames)
+        for question_luck in some
+        if question_luck.n_frames
+    )
+    lines: dict[tuple[int, int], ChanceSearch] = {}
     for n_choices, n_frames in kinds:
         guesser = Guesser(n_choices=n_choices, rho=rho, n_orders=min(n_orders, n_choices))
-        found[n_choices, n_frames] = luck(search(n_frames), guesser)
+        lines[n_choices, n_frames] = luck(search(n_frames), guesser)
     n = sum(kinds.values())
     if not n:
         return None
-    chance = sum(times * found[kind].chance for kind, times in kinds.items()) / n
-    total = sum(times * found[kind].chance * found[kind].mean for kind, times in kinds.items()) / n
+    chance = sum(times * lines[kind].chance for kind, times in kinds.items()) / n
+    total = sum(times * lines[kind].chance * lines[kind].mean for kind, times in kinds.items()) / n
     return Lines(chance=chance, mean=total / chance, least=max(1, least))
 
 
@@ -115,7 +119,7 @@ class _Row:
 
 
 def guess_tables(
-    told: Some,
+    lucks: Some,
     *,
     least: int,
     n_orders: int,
@@ -126,18 +130,22 @@ def guess_tables(
     """The mean demand beside what luck gets.
 
     Args:
-        told: the questions with choices.
+        lucks: the questions with choices.
         least: fewest frames that were tried.
         n_orders: in how many orders of the choices each number of frames was asked.
         search: the search that was used, by the number of frames.
         n_open: questions without choices, of which nothing can be said.
         figures: how they get their intervals.
     """
-    some = [one for one in told if one.is_found is not None and one.n_frames]
-    if not any(one.is_found for one in some):
+    some = [
+        question_luck
+        for question_luck in lucks
+        if question_luck.is_found is not None and question_luck.n_frames
+    ]
+    if not any(question_luck.is_found for question_luck in some):
         return []
     pairs = wrong_pairs(some)
-    n_pairs = sum(one.n for one in pairs)
+    n_pairs = sum(pair.n for pair in pairs)
     sticky = stickiness(pairs, level=figures.level) if n_pairs >= LEAST_PAIRS else None
     unknown = Stickiness(rho=0.0, low=0.0, high=MOST_STICKY)
     rhos = np.linspace((sticky or unknown).low, (sticky or unknown).high, N_RHOS).tolist()
@@ -155,26 +163,26 @@ def guess_tables(
         else "",
         f"{n_open:,} questions without choices are left out." if n_open else "",
     )
-    shown = {rho: known[rho] for rho in dict.fromkeys([sticky.rho if sticky else 0.0, 0.0])}
-    return [_lines(some, shown, around=around, notes=notes, figures=figures)]
+    tables = {rho: known[rho] for rho in dict.fromkeys([sticky.rho if sticky else 0.0, 0.0])}
+    return [_lines(some, tables, around=around, notes=notes, figures=figures)]
 
 
 def _lines(
     some: Some,
-    shown: Mapping[float, Lines],
+    values: Mapping[float, Lines],
     *,
     around: Sequence[Lines],
     notes: Sequence[str],
     figures: Figures,
 ) -> Table:
     """The mean beside the lines that are shown; the first counts, with what lies `around` it."""
-    found = [one for one in some if one.is_found]
-    most = max(one.n_frames for one in found)
-    mean = figures.over(found, lambda one: one.mrfs or 0, bounds=(1.0, float(most)))
-    accuracy = figures.over(some, lambda one: bool(one.is_found))
+    lucks = [question_luck for question_luck in some if question_luck.is_found]
+    most = max(question_luck.n_frames for question_luck in lucks)
+    mean = figures.over(lucks, lambda question_luck: question_luck.mrfs or 0, bounds=(1.0, float(most)))
+    accuracy = figures.over(some, lambda question_luck: bool(question_luck.is_found))
     rows: list[RowSpec[_Row]] = [RowSpec("measured", "these answers", _Row(mean=mean, found=accuracy))]
     first: Estimate | float | None = None
-    for rho, lines in shown.items():
+    for rho, lines in values.items():
         key, how = ("", f"guesses kept with {rho:.2f}") if rho else ("-independent", "independent guesses")
         line = _at(lines, accuracy, around=around if first is None else (lines,))
         first = line if first is None else first
@@ -212,7 +220,7 @@ def _at(lines: Lines, accuracy: Estimate | None, *, around: Sequence[Lines]) -> 
     value = lines.of_one_frame(accuracy.value)
     if not has_interval(accuracy):
         return value
-    ends = [one.of_one_frame(end) for one in (lines, *around) for end in (accuracy.low, accuracy.high)]
+    ends = [entry.of_one_frame(end) for entry in (lines, *around) for end in (accuracy.low, accuracy.high)]
     return Estimate(
         value=value,
         low=min(ends),

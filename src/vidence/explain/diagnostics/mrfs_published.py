@@ -46,8 +46,8 @@ def departures(*, ranking: str | None, n_frames: int, n_orders: int, asks_withou
 
 
 def _is_aks(ranking: str) -> bool:
-    found = parse_spec(ranking) if ranking else None
-    return found is not None and f"{found.name}:{found.argument.partition(':')[0]}" == RANKING
+    spec = parse_spec(ranking) if ranking else None
+    return spec is not None and f"{spec.name}:{spec.argument.partition(':')[0]}" == RANKING
 
 
 def of_another_model(model: str) -> list[str]:
@@ -56,8 +56,8 @@ def of_another_model(model: str) -> list[str]:
     >>> of_another_model("transformers:Qwen/Qwen2.5-VL-7B-Instruct"), of_another_model("openai:gpt-5")
     ([], ['the model openai:gpt-5 (expected Qwen2.5-VL)'])
     """
-    wanted, said = (re.sub("[^a-z0-9]", "", text.lower()) for text in (MODEL, model))
-    return [] if wanted in said else [f"the model {model} (expected {MODEL})"]
+    wanted, message = (re.sub("[^a-z0-9]", "", text.lower()) for text in (MODEL, model))
+    return [] if wanted in message else [f"the model {model} (expected {MODEL})"]
 
 
 def beside_herbench(apart: list[str]) -> str:

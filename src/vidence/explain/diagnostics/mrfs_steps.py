@@ -45,8 +45,8 @@ def is_monotone(right: Mapping[int, bool | None], tried: range) -> bool | None:
     >>> is_monotone({2: True}, range(1, 3)) is None
     True
     """
-    found = [right.get(n) for n in tried if n > 0]
-    seen = [is_right for is_right in found if is_right is not None]
+    entries = [right.get(n) for n in tried if n > 0]
+    seen = [is_right for is_right in entries if is_right is not None]
     if seen != sorted(seen):
         return False
-    return True if found and len(seen) == len(found) else None
+    return True if entries and len(seen) == len(entries) else None

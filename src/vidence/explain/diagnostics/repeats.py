@@ -90,10 +90,14 @@ class Repeats(Examination[Settings]):
     ) -> tuple[Statement, ...]:
         """The figures for every k, how much answers change, and the curves."""
         figures = Figures(rng=rng, level=level)
-        found = side_by_side(
-            examined, RepeatsFinding, lambda one: {POOL: one.marks}, conditions=(POOL,), figures=figures
+        side = side_by_side(
+            examined,
+            RepeatsFinding,
+            lambda finding: {POOL: finding.marks},
+            conditions=(POOL,),
+            figures=figures,
         )
-        return tuple(_Together(found=found, settings=self.settings).statements())
+        return tuple(_Together(found=side, settings=self.settings).statements())
 
 
 def create(settings: Settings) -> Diagnostic:
@@ -150,13 +154,13 @@ class _Together:
 
     def statements(self) -> list[Statement]:
         """The headline first."""
-        made: list[Statement] = [self._headline()]
+        statements: list[Statement] = [self._headline()]
         if self.found.items:
-            made += [self._changes(), self._figure()]
-        return made
+            statements += [self._changes(), self._figure()]
+        return statements
 
     def _values(self, curve: _Curve, k: int) -> Values:
-        return np.array([curve.of(one, k) for one in self.found.findings], np.float64)
+        return np.array([curve.of(finding, k) for finding in self.found.findings], np.float64)
 
     def _guessed(self, curve: _Curve, k: int) -> float:
         return float(np.mean([curve.guessed(guess(item), k) for item in self.found.items]))
@@ -165,7 +169,7 @@ class _Together:
         measures: list[Measure[int]] = [number("questions", lambda _: len(self.found.items))]
         for curve in _CURVES:
             measures += self._columns(curve)
-        distinct = [one.n_distinct for one in self.found.findings]
+        distinct = [finding.n_distinct for finding in self.found.findings]
         alike = (
             f"On average {np.mean(distinct):.1f} of {self.settings.n} replies to a question differ."
             if distinct
@@ -203,13 +207,15 @@ class _Together:
 
         n = self.settings.n
 
-        def agreement(one: RepeatsFinding, _: Item) -> float:
-            same = [a is not None and a == b for i, a in enumerate(one.same_as) for b in one.same_as[:i]]
+        def agreement(finding: RepeatsFinding, _: Item) -> float:
+            same = [
+                a is not None and a == b for i, a in enumerate(finding.same_as) for b in finding.same_as[:i]
+            ]
             return sum(same) / len(same)
 
         rows = {
-            "answer": ("the answer changes", of(lambda one, _: len(set(one.same_as)) > 1)),
-            "right": ("right and wrong both occur", of(lambda one, _: 0 < _n_right(one) < n)),
+            "answer": ("the answer changes", of(lambda finding, _: len(set(finding.same_as)) > 1)),
+            "right": ("right and wrong both occur", of(lambda finding, _: 0 < _n_right(finding) < n)),
             "agreement": ("two replies have the same answer", of(agreement)),
         }
         return tabulate(
@@ -233,7 +239,7 @@ class _Together:
                 method="guessing anew each time",
             )  # fmt: skip
 
-        found = curves(
+        pair = curves(
             (curve.key, ((k, self.found.mean(self._values(curve, k))) for k in ks)) for curve in _CURVES
         )
         guessed = curves(
@@ -246,6 +252,6 @@ class _Together:
             title="What k replies find together",
             x_title="k",
             y_title="share of questions",
-            series=(*found, *guessed),
+            series=(*pair, *guessed),
             y_marks=((float(self.found.values[POOL].mean()), "one who sticks to an answer"),),
         )

@@ -93,15 +93,15 @@ class RotationsFinding(Record):
     def followed(self) -> list[Followed]:
         """What the answers after the first follow of it; nothing where no first answer was read."""
         first, *others = self.turns or (None,)
-        return [] if first is None or not first.shown else [_followed(first, one) for one in others]
+        return [] if first is None or not first.shown else [_followed(first, other) for other in others]
 
 
-def _followed(first: OrderAnswer, one: OrderAnswer) -> Followed:
-    if not one.shown:
+def _followed(first: OrderAnswer, answer: OrderAnswer) -> Followed:
+    if not answer.shown:
         return "unread"
-    if one.mark.answer == first.mark.answer:
+    if answer.mark.answer == first.mark.answer:
         return "text"
-    return "letter" if one.shown == first.shown else "neither"
+    return "letter" if answer.shown == first.shown else "neither"
 
 
 class Rotations(Examination[Settings]):
@@ -137,15 +137,15 @@ class Rotations(Examination[Settings]):
     ) -> tuple[Statement, ...]:
         """Right in all orders beside what guessing gets; what answers follow."""
 
-        def marks_of(one: RotationsFinding) -> dict[str, tuple[ReplyScore, ...]]:
-            return {_ALL: tuple(turn.mark for turn in one.turns)} if one.turns else {}
+        def marks_of(finding: RotationsFinding) -> dict[str, tuple[ReplyScore, ...]]:
+            return {_ALL: tuple(turn.mark for turn in finding.turns)} if finding.turns else {}
 
         figures = Figures(rng=rng, level=level)
-        found = side_by_side(examined, RotationsFinding, marks_of, conditions=[_ALL], figures=figures)
-        made: list[Statement] = [_headline(found)]
-        if found.items:
-            made.append(_following(found))
-        return tuple(made)
+        side = side_by_side(examined, RotationsFinding, marks_of, conditions=[_ALL], figures=figures)
+        statements: list[Statement] = [_headline(side)]
+        if side.items:
+            statements.append(_following(side))
+        return tuple(statements)
 
 
 def create(settings: Settings) -> Diagnostic:
@@ -159,33 +159,33 @@ Found = SideBySide[RotationsFinding]
 _ALL: Final = "orders"
 
 
-def _all_right(found: Found) -> Values:
-    marks = found.marks[_ALL]
+def _all_right(side: Found) -> Values:
+    marks = side.marks[_ALL]
     return np.array([float(n_right(some) == len(some)) for some in marks], np.float64)
 
 
-def _own_order(found: Found) -> Values:
-    return np.array([float(n_right(some[:1])) for some in found.marks[_ALL]], np.float64)
+def _own_order(side: Found) -> Values:
+    return np.array([float(n_right(some[:1])) for some in side.marks[_ALL]], np.float64)
 
 
-def _right_by_chance(found: Found) -> Values:
+def _right_by_chance(side: Found) -> Values:
     """The chance that independent guesses are right in all orders, for each question."""
-    each = zip(found.items, found.marks[_ALL], strict=True)
+    each = zip(side.items, side.marks[_ALL], strict=True)
     return np.array(
         [float(guesses([item], partial(chance_of, len(some), len(some)))[0]) for item, some in each],
         np.float64,
     )
 
 
-def _headline(found: Found) -> Table:
-    chances = guesses(found.items)
+def _headline(side: Found) -> Table:
+    chances = guesses(side.items)
     of: dict[str, tuple[Values, Values, Values]] = {}
-    if found.items:
+    if side.items:
         zeros = np.zeros(len(chances))
         of = {
-            "all": (_all_right(found), _right_by_chance(found), zeros),
-            "mean": (found.values[_ALL], chances, chances),
-            "own": (_own_order(found), chances, chances),
+            "all": (_all_right(side), _right_by_chance(side), zeros),
+            "mean": (side.values[_ALL], chances, chances),
+            "own": (_own_order(side), chances, chances),
         }
     labels = {
         "all": "right in all orders",
@@ -199,8 +199,8 @@ def _headline(found: Found) -> Table:
         label="question",
         rows=lines(of.items(), labels),
         measures=(
-            number("questions", lambda _: len(found.items)),
-            share("share", lambda row: found.mean(row[0])),
+            number("questions", lambda _: len(side.items)),
+            share("share", lambda row: side.mean(row[0])),
             share(
                 "anew", lambda row: float(row[1].mean()), "guessing anew", note="a guess of its own each time"
             ),
@@ -213,28 +213,28 @@ def _headline(found: Found) -> Table:
             ),
         ),
         notes=(
-            _orders_note(found),
+            _orders_note(side),
             "A guess that keeps to a text is right in all orders as often as a single guess is: rotating the "
             "choices does not remove it.",
-            found.left_out.replace("were not asked", "have fewer than two choices and were not asked"),
+            side.left_out.replace("were not asked", "have fewer than two choices and were not asked"),
         ),
         figure="shares",
     )
 
 
-def _orders_note(found: Found) -> str:
-    numbers = sorted({len(some) for some in found.marks[_ALL]})
+def _orders_note(side: Found) -> str:
+    numbers = sorted({len(some) for some in side.marks[_ALL]})
     return f"Each question in {' or '.join(map(str, numbers))} orders of its choices." if numbers else ""
 
 
-def _following(found: Found) -> Table:
+def _following(side: Found) -> Table:
     """What the answers after the first have in common with it, over all questions, and by the first."""
-    followed = [one.followed() for one in found.findings]
-    own = _own_order(found)
+    followed = [finding.followed() for finding in side.findings]
+    own = _own_order(side)
 
     def about(is_so: Callable[[int], bool]) -> tuple[Found, list[list[Followed]]]:
         at = [i for i, some in enumerate(followed) if some and is_so(i)]
-        return found.of(at), [followed[i] for i in at]
+        return side.of(at), [followed[i] for i in at]
 
     rows = {
         "all": about(lambda _: True),
@@ -248,7 +248,7 @@ def _following(found: Found) -> Table:
             some, kept = row
             if not some.items:
                 return None
-            return some.mean(np.array([one.count(name) / len(one) for one in kept], np.float64))
+            return some.mean(np.array([names.count(name) / len(names) for names in kept], np.float64))
 
         return of
 

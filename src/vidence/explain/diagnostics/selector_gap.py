@@ -169,10 +169,10 @@ class SelectorGap(Examination[Settings]):
         is_filled = not n_pieces and settings.missing == "fill"
         if not n_pieces and settings.missing == "skip":
             return GapFinding(marks={}, recall={}, n_frames={}, n_pieces=0)
-        shown = {name: name for name in settings.shown}
+        values = {name: name for name in settings.shown}
         if is_filled:
-            shown[ORACLE] = PLAN
-        conditions = {name: Condition(view=view) for name, view in shown.items()}
+            values[ORACLE] = PLAN
+        conditions = {name: Condition(view=view) for name, view in values.items()}
         if settings.blind:
             conditions[TEXT] = Condition(view=PLAN, positions=())
         scores = yield from ask_together(subject, list(conditions.values()))
@@ -180,9 +180,9 @@ class SelectorGap(Examination[Settings]):
             marks={name: (score,) for name, score in zip(conditions, scores, strict=True)},
             recall={
                 name: recall(item, subject.times_s(view), slack_s=settings.slack_s)
-                for name, view in shown.items()
+                for name, view in values.items()
             },
-            n_frames={name: subject.n_frames(view) for name, view in shown.items()},
+            n_frames={name: subject.n_frames(view) for name, view in values.items()},
             n_pieces=n_pieces,
             is_filled=is_filled,
         )
@@ -193,10 +193,10 @@ class SelectorGap(Examination[Settings]):
         """Both gaps of each selector; where questions are lost; how much evidence is found; by tag."""
         conditions = (*self.settings.shown, *([TEXT] if self.settings.blind else []))
         figures = Figures(rng=rng, level=level)
-        found = side_by_side(
-            examined, GapFinding, lambda one: one.marks, conditions=conditions, figures=figures
+        side = side_by_side(
+            examined, GapFinding, lambda finding: finding.marks, conditions=conditions, figures=figures
         )
-        return tuple(_Gaps(found=found, settings=self.settings).statements())
+        return tuple(_Gaps(found=side, settings=self.settings).statements())
 
 
 def create(settings: Settings) -> Diagnostic:
@@ -219,27 +219,27 @@ class _Gaps:
     def statements(self) -> list[Statement]:
         """The headline first."""
         recalled = self._recalled()
-        made: list[Statement] = [self._headline()]
+        statements: list[Statement] = [self._headline()]
         if self.found.items:
-            made.append(self._lost())
+            statements.append(self._lost())
         if recalled.items:
-            made.append(self._recall(recalled))
-        return [*made, *self._tags()]
+            statements.append(self._recall(recalled))
+        return [*statements, *self._tags()]
 
     def _headline(self) -> Table:
-        found, values, oracle = self.found, self.found.values, self.found.values[ORACLE]
-        gaps = found.differences({name: (ORACLE, name) for name in self.settings.chosen})
-        n_filled = sum(one.is_filled for one in found.findings)
+        side, values, oracle = self.found, self.found.values, self.found.values[ORACLE]
+        gaps = side.differences({name: (ORACLE, name) for name in self.settings.chosen})
+        n_filled = sum(finding.is_filled for finding in side.findings)
         filled = (
             f"{n_filled:,} questions have no evidence; the plan's frames stand in for it, which makes the "
             "retrieval gap smaller."
         )
 
         def fusion(name: str) -> Estimate | None:
-            return found.mean(1 - oracle) if name != TEXT else None
+            return side.mean(1 - oracle) if name != TEXT else None
 
         def retrieval_share(name: str) -> Estimate | None:
-            return found.ratio(oracle - values[name], 1 - values[name]) if name in gaps else None
+            return side.ratio(oracle - values[name], 1 - values[name]) if name in gaps else None
 
         gap_note = "accuracy on the frames of the evidence less that on these frames, paired"
         fusion_note = "what is lost with the evidence in sight; the same for all selectors"
@@ -248,22 +248,22 @@ class _Gaps:
             "selector-gap",
             "Where the score is lost",
             label="shown",
-            rows=found.rows(values, LABELS),
+            rows=side.rows(values, LABELS),
             measures=(
-                found.questions(),
-                share("accuracy", found.accuracy),
-                share("loss", lambda name: found.mean(1 - values[name]), note="what is not right"),
+                side.questions(),
+                share("accuracy", side.accuracy),
+                share("loss", lambda name: side.mean(1 - values[name]), note="what is not right"),
                 difference("retrieval", gaps, "retrieval gap", note=gap_note),
                 share("fusion", fusion, "fusion gap", note=fusion_note),
                 share("retrieval_share", retrieval_share, "retrieval / loss", note=share_note),
                 holm(gaps),
-                *kinds(found.marks),
+                *kinds(side.marks),
             ),
             notes=(
                 "Loss = retrieval gap + fusion gap.",
                 filled if n_filled else "",
-                found.guessing_note(),
-                found.left_out,
+                side.guessing_note(),
+                side.left_out,
             ),
         )
 
@@ -299,13 +299,13 @@ class _Gaps:
 
     def _recalled(self) -> Found:
         """The questions whose evidence has a time."""
-        findings, shown = self.found.findings, self.settings.shown
-        has_all = [not f.is_filled and all(f.recall[name] is not None for name in shown) for f in findings]
+        findings, names = self.found.findings, self.settings.shown
+        has_all = [not f.is_filled and all(f.recall[name] is not None for name in names) for f in findings]
         return self.found.of(np.flatnonzero(has_all))
 
-    def _recall(self, found: Found) -> Table:
+    def _recall(self, side: Found) -> Table:
         def some(name: str, *, has_all: bool) -> Found:
-            return found.of(np.flatnonzero((_recall_of(found, name) >= 1) == has_all))
+            return side.of(np.flatnonzero((_recall_of(side, name) >= 1) == has_all))
 
         def accuracy(name: str, *, has_all: bool) -> Estimate | None:
             part = some(name, has_all=has_all)
@@ -317,7 +317,7 @@ class _Gaps:
             return part.gain(lost) if part.items and name != ORACLE else None
 
         def shown(name: str) -> Estimate:
-            return found.mean((_recall_of(found, name) >= 1).astype(np.float64))
+            return side.mean((_recall_of(side, name) >= 1).astype(np.float64))
 
         return tabulate(
             "recall",
@@ -325,8 +325,8 @@ class _Gaps:
             label="shown",
             rows=by_name(self.settings.shown, LABELS),
             measures=(
-                found.questions(),
-                share("recall", partial(_mean_recall, found), note="spans of evidence with a frame"),
+                side.questions(),
+                share("recall", partial(_mean_recall, side), note="spans of evidence with a frame"),
                 share("all", shown, "all shown", note="questions with full recall"),
                 share("accuracy_all", partial(accuracy, has_all=True), "accuracy, all shown"),
                 share("accuracy_part", partial(accuracy, has_all=False), "accuracy, some missing"),
@@ -365,9 +365,9 @@ class _Gaps:
         )
 
 
-def _recall_of(found: Found, name: str) -> Values:
-    return np.array([one.recall[name] for one in found.findings], np.float64)
+def _recall_of(side: Found, name: str) -> Values:
+    return np.array([finding.recall[name] for finding in side.findings], np.float64)
 
 
-def _mean_recall(found: Found, name: str) -> Estimate:
-    return found.mean(_recall_of(found, name))
+def _mean_recall(side: Found, name: str) -> Estimate:
+    return side.mean(_recall_of(side, name))

@@ -139,13 +139,13 @@ class SelfRefine(Examination[Settings]):
         """The answers of one chain, the first included; own reviews are added to `reviews`."""
         chain, rounds = [first], [RefineRound(first)]
         for _ in range(self.settings.rounds):
-            said: str | None = None
+            text: str | None = None
             if way == OWN:
-                said = (yield from review(subject, PLAN, rounds)).text
-                reviews.append(said)
+                text = (yield from review(subject, PLAN, rounds)).text
+                reviews.append(text)
             elif way == FOREIGN:
-                said = foreign_review(subject.item, len(chain))
-            rounds[-1] = RefineRound(chain[-1], (said or "").strip() or None)
+                text = foreign_review(subject.item, len(chain))
+            rounds[-1] = RefineRound(chain[-1], (text or "").strip() or None)
             (reply,) = yield [Ask(prompt=rewrite_prompt(subject, PLAN, rounds))]
             chain.append(reply)
             rounds.append(RefineRound(reply))
@@ -158,14 +158,14 @@ class SelfRefine(Examination[Settings]):
         conditions = [
             _key(way, n) for way in (OWN, *self.settings.controls) for n in range(self.settings.rounds + 1)
         ]
-        found = side_by_side(
+        side = side_by_side(
             examined,
             SelfRefineFinding,
             _by_round,
             conditions=conditions,
             figures=Figures(rng=rng, level=level),
         )
-        return tuple(_Rounds(found=found, settings=self.settings).statements())
+        return tuple(_Rounds(found=side, settings=self.settings).statements())
 
 
 def create(settings: Settings) -> Diagnostic:
@@ -205,10 +205,10 @@ class _Rounds:
 
     def statements(self) -> list[Statement]:
         """The headline first."""
-        made: list[Statement] = [self._headline()]
+        statements: list[Statement] = [self._headline()]
         if self.found.items:
-            made += [self._controls(), self._curves()]
-        return made
+            statements += [self._controls(), self._curves()]
+        return statements
 
     def _rows(self) -> dict[str, str]:
         """The labels of the rounds of the own review."""
@@ -234,25 +234,23 @@ class _Rounds:
         return mcnemar(after, before).p_exact if is_whole and key != _key(OWN, 0) else None
 
     def _headline(self) -> Table:
-        found, rows = self.found, self._rows()
+        side, rows = self.found, self._rows()
         start = _key(OWN, 0)
-        gains = found.differences({key: (key, start) for key in rows if key != start})
-        n_empty = sum(not text.strip() for one in found.findings for text in one.reviews)
+        gains = side.differences({key: (key, start) for key in rows if key != start})
+        n_empty = sum(not text.strip() for finding in side.findings for text in finding.reviews)
 
         def unchanged(key: str) -> Estimate | None:
             n = int(key.partition(":")[2])
-            return (
-                found.mean(np.array([float(f.unchanged[OWN][n - 1]) for f in found.findings])) if n else None
-            )
+            return side.mean(np.array([float(f.unchanged[OWN][n - 1]) for f in side.findings])) if n else None
 
         return tabulate(
             "self-refine",
             "Accuracy by round of refinement",
             label="answer",
-            rows=found.rows(rows, rows),
+            rows=side.rows(rows, rows),
             measures=(
-                found.questions(),
-                share("accuracy", found.accuracy),
+                side.questions(),
+                share("accuracy", side.accuracy),
                 difference("gain", gains, "gain", note="on the first answer, paired"),
                 holm(gains),
                 share("repaired", lambda k: self._change(k, is_repair=True), "wrong to right"),
@@ -260,58 +258,58 @@ class _Rounds:
                 number("mcnemar", self._mcnemar, "McNemar p", kind="p", note="exact, over questions"),
                 share("unchanged", unchanged, "same words", note="as the answer before"),
                 number("tokens", self._tokens, "tokens", note="of the answer, on average"),
-                *kinds(found.marks),
+                *kinds(side.marks),
             ),
             notes=(
                 f"{n_empty:,} reviews are empty; the answer is then written again without one."
                 if n_empty
                 else "",
-                found.guessing_note(),
-                found.left_out,
+                side.guessing_note(),
+                side.left_out,
             ),
         )
 
     def _tokens(self, key: str) -> float | None:
         known = [m.output_tokens for some in self.found.marks[key] for m in some]
-        said = [one for one in known if one is not None]
-        return sum(said) / len(said) if said else None
+        tokens = [other for other in known if other is not None]
+        return sum(tokens) / len(tokens) if tokens else None
 
     def _controls(self) -> Table:
         """What the last round of each way repairs and spoils, and what the own review does beyond it."""
-        found, last = self.found, self.settings.rounds
+        side, last = self.found, self.settings.rounds
         own = self._moved(OWN, last, is_repair=True)
-        beyond = found.figures.differences(
+        beyond = side.figures.differences(
             {way: (own, self._moved(way, last, is_repair=True)) for way in self.settings.controls},
-            found.items,
+            side.items,
         )
         measures: list[Measure[str]] = [
-            share("accuracy", lambda way: found.accuracy(_key(way, last))),
+            share("accuracy", lambda way: side.accuracy(_key(way, last))),
             share("repaired", lambda way: self._change(_key(way, last), is_repair=True), "wrong to right"),
             share("spoiled", lambda way: self._change(_key(way, last), is_repair=False), "right to wrong"),
             difference(
                 "beyond", beyond, "repaired beyond it", note="by the own review, paired; else no refinement"
             ),
             holm(beyond),
-            count("n", lambda way: len(found.items), "questions"),
+            count("n", lambda way: len(side.items), "questions"),
         ]
         return tabulate(
             "controls",
             f"What re-asking alone does, after round {last}",
             label="what is done",
-            rows=found.rows(self.ways, _WAYS),
+            rows=side.rows(self.ways, _WAYS),
             measures=measures,
             notes=("All start from the same first answer.",),
         )
 
     def _curves(self) -> Chart:
-        found = self.found
+        side = self.found
         return Chart(
             name="by-round",
             title="Accuracy by round",
             x_title="round",
             y_title="accuracy",
             series=curves(
-                (_WAYS[way], ((n, found.accuracy(_key(way, n))) for n in range(self.settings.rounds + 1)))
+                (_WAYS[way], ((n, side.accuracy(_key(way, n))) for n in range(self.settings.rounds + 1)))
                 for way in self.ways
             ),
         )

@@ -58,12 +58,12 @@ class Difference:
     p_holm: float
 
 
-def adjusted(found: Mapping[str, tuple[Estimate, float]]) -> dict[str, Difference]:
+def adjusted(values: Mapping[str, tuple[Estimate, float]]) -> dict[str, Difference]:
     """Differences with their p-values, adjusted for their number."""
-    p_values = paired.holm([p for _, p in found.values()]) if found else ()
+    p_values = paired.holm([p for _, p in values.values()]) if values else ()
     return {
         name: Difference(estimate=estimate, p_holm=p)
-        for (name, (estimate, _)), p in zip(found.items(), p_values, strict=True)
+        for (name, (estimate, _)), p in zip(values.items(), p_values, strict=True)
     }
 
 
@@ -98,7 +98,7 @@ class Figures:
         if not some:
             return None
         return self.mean(
-            np.array([float(of(one)) for one in some]), [one.item for one in some], bounds=bounds
+            np.array([float(of(entry)) for entry in some]), [entry.item for entry in some], bounds=bounds
         )
 
     def known(
@@ -113,15 +113,15 @@ class Figures:
         """The first less the second on the same questions, and the p-value of its being 0."""
         videos = Clusters.of(items)
         bounds = SHARE if _is_within(SHARE, first, second) else UNBOUNDED
-        found = paired.compare(first, second, clusters=videos, bounds=bounds, level=self.level)
-        return found.difference, found.p_value
+        comparison = paired.compare(first, second, clusters=videos, bounds=bounds, level=self.level)
+        return comparison.difference, comparison.p_value
 
     def effect(self, values: Values, items: Sequence[Item]) -> tuple[Estimate, float]:
         """The mean of effects that have no bounds, such as nats, and the p-value of its being 0."""
         videos = Clusters.of(items)
         nothing = np.zeros(len(values))
-        found = paired.compare(values, nothing, clusters=videos, bounds=UNBOUNDED, level=self.level)
-        return found.difference, found.p_value
+        comparison = paired.compare(values, nothing, clusters=videos, bounds=UNBOUNDED, level=self.level)
+        return comparison.difference, comparison.p_value
 
     def differences(
         self, pairs: Mapping[str, tuple[Values, Values]], items: Sequence[Item]
@@ -134,10 +134,10 @@ class Figures:
     def ratio(self, first: Values, second: Values, items: Sequence[Item]) -> Estimate:
         """The mean of the first over the mean of the second on the same questions."""
         videos = Clusters.of(items)
-        found = ratio_of_means(
+        ratio = ratio_of_means(
             first, second, clusters=videos, rng=self.rng, settings=Resampling(level=self.level)
         )
-        return found.fieller
+        return ratio.fieller
 
 
 def _is_within(bounds: Bounds, *values: Values) -> bool:
@@ -174,16 +174,18 @@ def chance_of(n_least: int, n_tries: int, chance: float) -> float:
 
 
 def difference(
-    key: str, found: Mapping[str, Difference], title: str, *, note: str = "paired"
+    key: str, values: Mapping[str, Difference], title: str, *, note: str = "paired"
 ) -> Measure[str]:
     """A column of paired differences, for rows by name; empty where a row has none."""
-    return share(key, lambda name: found[name].estimate if name in found else None, title, note=note)
+    return share(key, lambda name: values[name].estimate if name in values else None, title, note=note)
 
 
-def holm(found: Mapping[str, Difference]) -> Measure[str]:
+def holm(values: Mapping[str, Difference]) -> Measure[str]:
     """A column of the p-values of these differences."""
     how = "test of the difference, by source; adjusted for all lines of this table that have one"
-    return p_value("p_holm", lambda name: found[name].p_holm if name in found else None, "p (Holm)", note=how)
+    return p_value(
+        "p_holm", lambda name: values[name].p_holm if name in values else None, "p (Holm)", note=how
+    )
 
 
 def counted(
@@ -220,12 +222,18 @@ def kinds(scores: Mapping[str, Sequence[Sequence[ReplyScore]]]) -> tuple[Measure
     def n_of(is_so: Callable[[ReplyScore], bool]) -> Callable[[str], Value]:
         return lambda name: sum(map(is_so, chain.from_iterable(scores[name])))
 
-    unread, declined = n_of(lambda one: one.kind == "unreadable"), n_of(lambda one: one.kind == "refused")
+    unread, declined = (
+        n_of(lambda score: score.kind == "unreadable"),
+        n_of(lambda score: score.kind == "refused"),
+    )
     return (
         number("unreadable", unread, note="replies without an answer; they count as wrong"),
         number("refused", declined, note="replies that decline; they count as wrong"),
         number(
-            "cut", n_of(lambda one: one.is_cut), "cut off", note="replies that ended at the limit of tokens"
+            "cut",
+            n_of(lambda score: score.is_cut),
+            "cut off",
+            note="replies that ended at the limit of tokens",
         ),
     )
 
@@ -264,13 +272,13 @@ def tag_tables(
 
 def by_tag(items: Sequence[Item]) -> dict[str, dict[str, tuple[int, ...]]]:
     """For each tag with 2 to 40 values the positions of the items that have each value."""
-    found: dict[str, dict[str, list[int]]] = {}
+    entries: dict[str, dict[str, list[int]]] = {}
     for position, item in enumerate(items):
         for tag, value in item.tags.items():
-            found.setdefault(tag, {}).setdefault(value, []).append(position)
+            entries.setdefault(tag, {}).setdefault(value, []).append(position)
     return {
         tag: {value: tuple(values[value]) for value in sorted(values, key=_in_order)}
-        for tag, values in found.items()
+        for tag, values in entries.items()
         if LEAST_VALUES <= len(values) <= MOST_VALUES
     }
 
@@ -357,10 +365,10 @@ class SideBySide(Generic[FindingT]):
         left = float((1 - chances).mean())
         if left <= 0:
             return None
-        found = self.gain(values - chances)
-        method = ";".join(["share known beyond guessing", *found.method.split(";")[1:]])
-        value, low, high = found.value / left, found.low / left, found.high / left
-        return msgspec.structs.replace(found, value=value, low=low, high=high, method=method)
+        estimate = self.gain(values - chances)
+        method = ";".join(["share known beyond guessing", *estimate.method.split(";")[1:]])
+        value, low, high = estimate.value / left, estimate.low / left, estimate.high / left
+        return msgspec.structs.replace(estimate, value=value, low=low, high=high, method=method)
 
 
 def side_by_side(
@@ -384,11 +392,11 @@ def side_by_side(
     findings: list[FindingT] = []
     values: list[list[float]] = []
     n_failed = n_not_asked = n_unscored = 0
-    for one in examined:
-        if not isinstance(one.finding, kind):
+    for entry in examined:
+        if not isinstance(entry.finding, kind):
             n_failed += 1
             continue
-        marks = marks_of(one.finding)
+        marks = marks_of(entry.finding)
         if not all(name in marks for name in conditions):
             n_not_asked += 1
             continue
@@ -396,21 +404,21 @@ def side_by_side(
         if len(known) < len(conditions):
             n_unscored += 1
             continue
-        items.append(one.item)
-        findings.append(one.finding)
+        items.append(entry.item)
+        findings.append(entry.finding)
         values.append(known)
     reasons = {
         "failed": n_failed,
         "were not asked": n_not_asked,
         "have an answer without a score (it waits for a judge, or the judge or the parser broke)": n_unscored,
     }
-    said = ", ".join(f"{n:,} {reason}" for reason, n in reasons.items() if n)
+    side = ", ".join(f"{n:,} {reason}" for reason, n in reasons.items() if n)
     columns = np.asarray(values, np.float64).reshape(len(values), len(conditions)).T
     return SideBySide(
         items=tuple(items),
         findings=tuple(findings),
         values=dict(zip(conditions, columns, strict=True)),
-        marks={name: tuple(marks_of(one)[name] for one in findings) for name in conditions},
-        left_out=f"Left out of every number: {said}." if said else "",
+        marks={name: tuple(marks_of(finding)[name] for finding in findings) for name in conditions},
+        left_out=f"Left out of every number: {side}." if side else "",
         figures=figures,
     )

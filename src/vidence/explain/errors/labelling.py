@@ -75,7 +75,7 @@ def template() -> Template:
 
 
 def label_row(
-    shown: PacketLine,
+    line: PacketLine,
     drawn: DrawnReply,
     *,
     labeller: str,
@@ -85,7 +85,7 @@ def label_row(
     """The label of one row; one that cannot be read or checked is asked for once more.
 
     Args:
-        shown: the row.
+        line: the row.
         drawn: whose reply it is; the model is not told.
         labeller: the spec of the model.
         taxonomy: the kinds.
@@ -93,22 +93,22 @@ def label_row(
     """
     words, form = template(), form_of(taxonomy)
     item = Item(
-        item_id=shown.row,
-        question=shown.question,
-        choices=shown.choices,
-        answer=shown.gold,
+        item_id=line.row,
+        question=line.question,
+        choices=line.choices,
+        answer=line.gold,
         answer_kind="text",
     )
-    marked = block_id(item, shown.words, form=form.digest)
+    marked = block_id(item, line.words, form=form.digest)
     values: dict[str, object] = {
         "kinds": taxonomy.labels,
-        "shown": shown,
+        "shown": line,
         "choices": choices_of(item),
-        "conditions": shown.conditions if taxonomy.has_verdicts else (),
+        "conditions": line.conditions if taxonomy.has_verdicts else (),
         "verdicts": VERDICTS,
         "has_frames": bool(pictures),
         "block_id": marked,
-        "reply": fence(shown.words, name="reply", marked=marked),
+        "reply": fence(line.words, name="reply", marked=marked),
         "problem": "",
         "earlier": "",
     }
@@ -124,20 +124,20 @@ def label_row(
     def read(reply: Reply) -> Label | str:
         if refused := refusal_in(reply):
             return f"the model declined: {refused.reason}"
-        found = form.read(reply.text, marked=marked, is_cut=reply.finish == "length")
-        if isinstance(found, NoReading):
-            return found.problem
-        return label_of(_given(found), shown, drawn, labeller=labeller, by="model", taxonomy=taxonomy)
+        result = form.read(reply.text, marked=marked, is_cut=reply.finish == "length")
+        if isinstance(result, NoReading):
+            return result.problem
+        return label_of(_given(result), line, drawn, labeller=labeller, by="model", taxonomy=taxonomy)
 
     (reply,) = yield (asked("", ""),)
-    said, found = [reply.text], read(reply)
-    if isinstance(found, str) and not refusal_in(reply):
-        (reply,) = yield (asked(found, reply.text),)
-        said.append(reply.text)
-        found = read(reply)
-    if isinstance(found, str):
-        return Labelled(row=shown.row, problem=found, said=tuple(said))
-    return Labelled(row=shown.row, label=found, said=tuple(said))
+    messages, row = [reply.text], read(reply)
+    if isinstance(row, str) and not refusal_in(reply):
+        (reply,) = yield (asked(row, reply.text),)
+        messages.append(reply.text)
+        row = read(reply)
+    if isinstance(row, str):
+        return Labelled(row=line.row, problem=row, said=tuple(messages))
+    return Labelled(row=line.row, label=row, said=tuple(messages))
 
 
 def _given(reading: VerdictFields) -> UncheckedLabel:

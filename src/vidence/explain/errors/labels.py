@@ -60,25 +60,25 @@ class UncheckedLabel(Record, omit_defaults=True):
 
 
 def label_of(
-    given: UncheckedLabel, shown: PacketLine, drawn: DrawnReply, *, labeller: str, by: By, taxonomy: Taxonomy
+    given: UncheckedLabel, line: PacketLine, drawn: DrawnReply, *, labeller: str, by: By, taxonomy: Taxonomy
 ) -> Label | str:
     """The label, or what is wrong with it.
 
     Args:
         given: what was said.
-        shown: the row that it was said of.
+        line: the row that it was said of.
         drawn: whose reply that is.
         labeller: who said it.
         by: a person or a model.
         taxonomy: the kinds that there are.
     """
-    verdicts = checked(given, words=shown.words, n_conditions=len(shown.conditions), taxonomy=taxonomy)
+    verdicts = checked(given, words=line.words, n_conditions=len(line.conditions), taxonomy=taxonomy)
     if isinstance(verdicts, str):
         return verdicts
-    if by == "model" and not given.quote and shown.words.strip():
+    if by == "model" and not given.quote and line.words.strip():
         return "no quote; a model's label needs words of the reply that show the error"
     return Label(
-        row=shown.row,
+        row=line.row,
         item_id=drawn.item_id,
         run=drawn.run,
         labeller=labeller,
@@ -134,17 +134,17 @@ def verdicts_of(text: str, n_conditions: int) -> tuple[Verdict, ...] | str:
     words = _listed(text)
     if not words:
         return ()
-    found: list[Verdict] = []
+    verdicts: list[Verdict] = []
     for word in words:
-        verdict = next((one for one in VERDICTS if one == word.casefold()), None)
+        verdict = next((name for name in VERDICTS if name == word.casefold()), None)
         if verdict is None:
             return f"verdict {word!r} is none of {', '.join(VERDICTS)}"
-        if found and found[-1] == "not reached" and verdict != "not reached":
+        if verdicts and verdicts[-1] == "not reached" and verdict != "not reached":
             return f"verdict {word!r} behind a condition that was not reached"
-        found.append(verdict)
-    if len(found) != n_conditions:
-        return f"{len(found)} verdicts for {n_conditions} conditions; give one for each, separated by ';'"
-    return tuple(found)
+        verdicts.append(verdict)
+    if len(verdicts) != n_conditions:
+        return f"{len(verdicts)} verdicts for {n_conditions} conditions; give one for each, separated by ';'"
+    return tuple(verdicts)
 
 
 def _listed(text: str) -> tuple[str, ...]:
@@ -189,7 +189,7 @@ def read_labels(folder: Path, packet: Packet, *, taxonomy: Taxonomy) -> tuple[La
     """
     kinds = [kind.name for kind in taxonomy.labels]
     known = packet.key.reply_of()
-    found: list[Label] = []
+    labels: list[Label] = []
     for path in sorted((folder / "labels").glob("*/*.jsonl")):
         for number, label in enumerate(read_jsonl(path, Label), 1):
             if label.row not in known:
@@ -199,5 +199,5 @@ def read_labels(folder: Path, packet: Packet, *, taxonomy: Taxonomy) -> tuple[La
                     f"{path}, line {number}: kind {label.kind!r} is none of {', '.join(kinds)}; was it given "
                     "under another --taxonomy?"
                 )
-            found.append(label)
-    return tuple(found)
+            labels.append(label)
+    return tuple(labels)

@@ -108,7 +108,7 @@ class Key(Record):
 
     def reply_of(self) -> dict[str, DrawnReply]:
         """The reply that each row shows."""
-        return {one.row: one for one in self.drawn if one.row}
+        return {reply.row: reply for reply in self.drawn if reply.row}
 
 
 class Packet(Record):
@@ -145,7 +145,11 @@ def draw_questions(runs: Mapping[str, Mapping[str, Candidate]], draw: Draw) -> d
         raise UsageError(f"{n} replies to draw; expected one or more")
     if draw.rule == "same":
         usable = [
-            {i for i, one in own.items() if one.standing != "none" or (draw.are_all and one.reply)}
+            {
+                i
+                for i, candidate in own.items()
+                if candidate.standing != "none" or (draw.are_all and candidate.reply)
+            }
             for own in runs.values()
         ]
         common = set.intersection(*usable)
@@ -159,7 +163,7 @@ def draw_questions(runs: Mapping[str, Mapping[str, Candidate]], draw: Draw) -> d
         return dict.fromkeys(runs, tuple(chosen))
     drawn = {}
     for run, own in runs.items():
-        wrong = [item_id for item_id, one in own.items() if one.standing == "wrong"]
+        wrong = [item_id for item_id, candidate in own.items() if candidate.standing == "wrong"]
         if len(wrong) < (n or 1):
             most = f"draw {len(wrong)} at most" if wrong else "leave this run out"
             raise UsageError(
@@ -203,14 +207,16 @@ def make_packet(
     key = Key(
         draw=draw,
         benchmark=runs[pairs[0][0]][pairs[0][1]].item.benchmark,
-        noun=source_noun(one.item for own in runs.values() for one in own.values()),
+        noun=source_noun(candidate.item for own in runs.values() for candidate in own.values()),
         runs={run: folders[run] for run in runs},
         drawn=tuple(
             _drawn(run, runs[run][i], ids.get((run, i), ""))
             for run, chosen in questions.items()
             for i in chosen
         ),
-        left_out={run: sum(one.standing == "none" for one in own.values()) for run, own in runs.items()},
+        left_out={
+            run: sum(candidate.standing == "none" for candidate in own.values()) for run, own in runs.items()
+        },
     )
     return Packet(key=key, rows=tuple(rows[row] for row in _ranked(rows, f"order/{seed}")))
 
@@ -220,34 +226,34 @@ def is_wrong(candidate: Candidate) -> bool:
     return candidate.standing == "wrong"
 
 
-def _drawn(run: str, one: Candidate, row: str) -> DrawnReply:
+def _drawn(run: str, candidate: Candidate, row: str) -> DrawnReply:
     return DrawnReply(
         run=run,
-        item_id=one.item.item_id,
-        source=one.item.source_id,
-        is_wrong=is_wrong(one),
-        n_conditions=len(conditions(one.item.question)),
+        item_id=candidate.item.item_id,
+        source=candidate.item.source_id,
+        is_wrong=is_wrong(candidate),
+        n_conditions=len(conditions(candidate.item.question)),
         row=row,
     )
 
 
-def _shown(row: str, one: Candidate, *, picture: str) -> PacketLine:
-    item = one.item
+def _shown(row: str, candidate: Candidate, *, picture: str) -> PacketLine:
+    item = candidate.item
     return PacketLine(
         row=row,
         question=item.question,
         choices=item.choices,
         gold=item.answer,
-        answer=one.answer,
-        outcome=one.outcome,
-        reply=one.reply,
-        reasoning=one.reasoning,
+        answer=candidate.answer,
+        outcome=candidate.outcome,
+        reply=candidate.reply,
+        reasoning=candidate.reasoning,
         rationale=item.rationale,
         knowledge=item.knowledge,
         evidence=item.evidence,
         conditions=conditions(item.question),
-        times_s=one.times_s,
-        frames_note=one.frames_note,
+        times_s=candidate.times_s,
+        frames_note=candidate.frames_note,
         picture=picture,
     )
 
@@ -282,13 +288,13 @@ def read_jsonl(path: Path, kind: type[RecordT]) -> tuple[RecordT, ...]:
         lines = read_bounded(path).splitlines()
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error}") from error
-    found = []
+    entries = []
     for number, line in enumerate(lines, 1):
         try:
-            found.append(msgspec.json.decode(line, type=kind))
+            entries.append(msgspec.json.decode(line, type=kind))
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise DataError(f"{path}, line {number}: {error}") from error
-    return tuple(found)
+    return tuple(entries)
 
 
 def read_packet(folder: Path) -> Packet:

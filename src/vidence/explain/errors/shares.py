@@ -63,18 +63,18 @@ class Labelling:
 
         Of a labeller who saw a reply twice the first label counts.
         """
-        found: dict[Reply, Counter[str]] = {}
+        weights: dict[Reply, Counter[str]] = {}
         for label in self.labels:
             if not label.repeat:
-                found.setdefault((label.run, label.item_id), Counter())[label.kind] += 1
-        return {reply: {k: n / kinds.total() for k, n in kinds.items()} for reply, kinds in found.items()}
+                weights.setdefault((label.run, label.item_id), Counter())[label.kind] += 1
+        return {reply: {k: n / kinds.total() for k, n in kinds.items()} for reply, kinds in weights.items()}
 
     def kinds(self, labeller: str, *, repeat: int = 0) -> dict[Reply, str]:
         """What one labeller said of each reply, or said of it the second time."""
         return {
-            (one.run, one.item_id): one.kind
-            for one in self.labels
-            if (one.labeller, one.repeat) == (labeller, repeat)
+            (label.run, label.item_id): label.kind
+            for label in self.labels
+            if (label.labeller, label.repeat) == (labeller, repeat)
         }
 
 
@@ -91,7 +91,7 @@ def labellings(key: Key, labels: Sequence[Label]) -> tuple[Labelling, ...]:
 
 
 def _clusters(drawn: Sequence[DrawnReply], key: Key) -> Clusters:
-    return Clusters((one.source for one in drawn), noun=key.noun)
+    return Clusters((reply.source for reply in drawn), noun=key.noun)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,14 +118,14 @@ def kind_shares(labelling: Labelling, taxonomy: Taxonomy, *, level: float) -> tu
     Departs: the papers give no intervals; these are clustered by source.
     """
     weights = labelling.weights()
-    drawn = [one for one in labelling.key.drawn if (one.run, one.item_id) in weights]
-    clusters, run_of = _clusters(drawn, labelling.key), tuple(one.run for one in drawn)
+    drawn = [reply for reply in labelling.key.drawn if (reply.run, reply.item_id) in weights]
+    clusters, run_of = _clusters(drawn, labelling.key), tuple(reply.run for reply in drawn)
     runs = [run for run in labelling.key.runs if run in run_of]
     is_whole = len(runs) == len(labelling.key.runs) > 1
-    found = []
+    kind_shares = []
     for kind in taxonomy.kinds:
         parts = taxonomy.parts(kind.name)
-        each = [sum(weights[one.run, one.item_id].get(part, 0.0) for part in parts) for one in drawn]
+        each = [sum(weights[reply.run, reply.item_id].get(part, 0.0) for part in parts) for reply in drawn]
         values: NDArray[np.float64] = np.array(each)
         shares, counts = {}, {}
         for run in runs:
@@ -135,17 +135,17 @@ def kind_shares(labelling: Labelling, taxonomy: Taxonomy, *, level: float) -> tu
         over = None
         if is_whole:
             over = mean_interval(values, clusters=clusters, groups=run_of, level=level)
-        found.append(
+        kind_shares.append(
             KindShare(
                 kind=kind.name,
                 counts=counts,
                 shares=shares,
                 over_settings=over,
                 pooled=mean_interval(values, clusters=clusters, level=level),
-                n_second=sum(one.second in parts and not one.repeat for one in labelling.labels),
+                n_second=sum(label.second in parts and not label.repeat for label in labelling.labels),
             )
         )
-    return tuple(found)
+    return tuple(kind_shares)
 
 
 # --------------------------------------------------------------------------- agreement
@@ -162,29 +162,41 @@ class Agreement:
 
 
 def agreements(
-    found: Sequence[Labelling], *, rng: np.random.Generator, level: float
+    labellings: Sequence[Labelling], *, rng: np.random.Generator, level: float
 ) -> tuple[Agreement, ...]:
     """People with each other and themselves, and models with people, on replies that both labelled."""
-    people = {name: one.kinds(name) for one in found if one.by == "person" for name in one.labellers}
-    again = {name: one.kinds(name, repeat=1) for one in found if one.by == "person" for name in one.labellers}
-    models = {one.name: one.kinds(one.name) for one in found if one.by == "model"}
+    people = {
+        name: labelling.kinds(name)
+        for labelling in labellings
+        if labelling.by == "person"
+        for name in labelling.labellers
+    }
+    again = {
+        name: labelling.kinds(name, repeat=1)
+        for labelling in labellings
+        if labelling.by == "person"
+        for name in labelling.labellers
+    }
+    models = {
+        labelling.name: labelling.kinds(labelling.name) for labelling in labellings if labelling.by == "model"
+    }
     pairs = [
         *combinations(people.items(), 2),
         *((own, (f"{own[0]} again", again[own[0]])) for own in people.items()),
         *((m, p) for m in models.items() for p in people.items()),
     ]
-    made = []
+    agreements = []
     for (a, first), (b, second) in pairs:
-        both = [o for o in found[0].key.drawn if (o.run, o.item_id) in first.keys() & second.keys()]
+        both = [o for o in labellings[0].key.drawn if (o.run, o.item_id) in first.keys() & second.keys()]
         if not both:
             continue
-        ours, theirs = ([of[one.run, one.item_id] for one in both] for of in (first, second))
-        clusters = _clusters(both, found[0].key)
+        ours, theirs = ([of[reply.run, reply.item_id] for reply in both] for of in (first, second))
+        clusters = _clusters(both, labellings[0].key)
         same = [float(x == y) for x, y in zip(ours, theirs, strict=True)]
         kappa = cohen_kappa(ours, theirs, clusters=clusters, rng=rng, settings=Resampling(level=level))
         agreed = mean_interval(same, clusters=clusters, level=level)
-        made.append(Agreement(name=f"{a} and {b}", n=len(both), same=agreed, kappa=kappa))
-    return tuple(made)
+        agreements.append(Agreement(name=f"{a} and {b}", n=len(both), same=agreed, kappa=kappa))
+    return tuple(agreements)
 
 
 # --------------------------------------------------------------------------- chains
@@ -207,13 +219,13 @@ def chain_steps(labelling: Labelling, *, level: float) -> tuple[ChainStep, ...]:
     A condition that is partly right counts as not right. A reply that does not reach a condition is no longer
     counted from there on. Each label counts once; a label without verdicts says nothing here.
     """
-    known = {(one.run, one.item_id): one for one in labelling.key.drawn}
-    found = []
+    known = {(reply.run, reply.item_id): reply for reply in labelling.key.drawn}
+    steps = []
     for step in range(1, max(map(_n_judged, labelling.labels), default=0) + 1):
         at_risk = [label for label in labelling.labels if _n_judged(label) >= step]
         wrong = [label for label in at_risk if label.first_wrong == step]
         clusters = _clusters([known[label.run, label.item_id] for label in at_risk], labelling.key)
-        found.append(
+        steps.append(
             ChainStep(
                 step=step,
                 n_at_risk=len(at_risk),
@@ -224,7 +236,7 @@ def chain_steps(labelling: Labelling, *, level: float) -> tuple[ChainStep, ...]:
                 ),
             )
         )
-    return tuple(found)
+    return tuple(steps)
 
 
 def _n_judged(label: Label) -> int:
@@ -262,54 +274,56 @@ def report(
         rng: where the draws of kappa come from.
         level: of the intervals.
     """
-    found = labellings(packet.key, labels)
+    pair = labellings(packet.key, labels)
     tables = []
-    for one in found:
-        tables.append(_shares(one, taxonomy, kind_shares(one, taxonomy, level=level)))
-        if taxonomy.has_verdicts and (steps := chain_steps(one, level=level)):
-            tables.append(_chains(one, steps))
-    if agreed := agreements(found, rng=rng, level=level):
+    for labelling in pair:
+        tables.append(_shares(labelling, taxonomy, kind_shares(labelling, taxonomy, level=level)))
+        if taxonomy.has_verdicts and (steps := chain_steps(labelling, level=level)):
+            tables.append(_chains(labelling, steps))
+    if agreed := agreements(pair, rng=rng, level=level):
         tables.append(_agreement(agreed))
     return LabelledPacket(
         packet=packet,
         taxonomy=taxonomy,
-        sentences=tuple(_sentences(packet, found, taxonomy)),
+        sentences=tuple(_sentences(packet, pair, taxonomy)),
         tables=tuple(tables),
     )
 
 
-def _sentences(packet: Packet, found: Sequence[Labelling], taxonomy: Taxonomy) -> Iterator[str]:
+def _sentences(packet: Packet, labellings: Sequence[Labelling], taxonomy: Taxonomy) -> Iterator[str]:
     key, draw = packet.key, packet.key.draw
     runs = several(len(key.runs), "run")
     n_drawn = f"{draw.n:,}" if draw.n else "all"
     how = f"wrong replies, {n_drawn} of each of {runs}"
     if draw.rule == "same":
         how = f"questions, {n_drawn}, the same for {runs}"
-    n_wrong = sum(one.is_wrong for one in key.drawn)
+    n_wrong = sum(reply.is_wrong for reply in key.drawn)
     yield f"{taxonomy.title}. Drawn with the seed {draw.seed}: {how}; {n_wrong:,} replies are wrong."
     if n_left := sum(key.left_out.values()):
         yield f"{n_left:,} questions without a marked reply were not drawn from."
-    if not found:
+    if not labellings:
         yield "Nobody has labelled any of them yet, so that there are no shares."
-    for one in found:
-        n = len(one.weights())
+    for labelling in labellings:
+        n = len(labelling.weights())
         left = n_wrong - n
         rest = f"; {left:,} are not labelled and count as no kind" if left else ""
-        yield f"{n:,} of {n_wrong:,} wrong replies are labelled {one.title}{rest}."
-    if any(one.by != "person" for one in found) and not any(one.by == "person" for one in found):
+        yield f"{n:,} of {n_wrong:,} wrong replies are labelled {labelling.title}{rest}."
+    if any(entry.by != "person" for entry in labellings) and not any(
+        entry.by == "person" for entry in labellings
+    ):
         yield "No person has labelled anything: how far these labels can be trusted is not known."
 
 
-def _agreement(found: Sequence[Agreement]) -> Table:
+def _agreement(agreements: Sequence[Agreement]) -> Table:
     return tabulate(
         "agreement",
         "How far labels agree",
         label="labels",
-        rows=lines((one.name, one) for one in found),
+        rows=lines((agreement.name, agreement) for agreement in agreements),
         measures=(
-            count("n", lambda one: one.n, "replies"),
-            share("same", lambda one: one.same, "the same kind"),
-            number("kappa", lambda one: one.kappa, "Cohen's kappa"),
+            count("n", lambda agreement: agreement.n, "replies"),
+            share("same", lambda agreement: agreement.same, "the same kind"),
+            number("kappa", lambda agreement: agreement.kappa, "Cohen's kappa"),
         ),
     )
 
@@ -319,7 +333,7 @@ def _count(value: float) -> Value | Cell:
     return round(value) if is_whole else Cell(value=value, kind="number")
 
 
-def _shares(one: Labelling, taxonomy: Taxonomy, shares: Sequence[KindShare]) -> Table:
+def _shares(labelling: Labelling, taxonomy: Taxonomy, shares: Sequence[KindShare]) -> Table:
     """Counts and shares by run, their mean, all together, and what the paper prints."""
     runs = tuple(shares[0].shares)
     kinds = {kind.name: kind for kind in taxonomy.kinds}
@@ -330,13 +344,13 @@ def _shares(one: Labelling, taxonomy: Taxonomy, shares: Sequence[KindShare]) -> 
     def share_in(run: str) -> Measure[KindShare]:
         return share(f"share:{run}", lambda row: row.shares[run], run, group="share of the errors, %")
 
-    together, measures = "together, %", [*map(counted, runs), *map(share_in, runs)]
+    text, measures = "together, %", [*map(counted, runs), *map(share_in, runs)]
     if any(row.over_settings is not None for row in shares):
-        measures.append(share("mean", lambda row: row.over_settings, "mean over settings", group=together))
-    measures.append(share("pooled", lambda row: row.pooled, group=together))
+        measures.append(share("mean", lambda row: row.over_settings, "mean over settings", group=text))
+    measures.append(share("pooled", lambda row: row.pooled, group=text))
     if any(row.n_second for row in shares):
         measures.append(count("second", lambda row: row.n_second, "also named", group="labels"))
-    said = (
+    message = (
         "Shares of the labelled errors, with intervals by source. They sum to 1: where one falls, others "
         "rise. "
     )
@@ -351,15 +365,15 @@ def _shares(one: Labelling, taxonomy: Taxonomy, shares: Sequence[KindShare]) -> 
                 group="as the paper prints it, %",
             )
         )
-        said += "The paper's shares stand as they are printed; they are of other replies."
+        message += "The paper's shares stand as they are printed; they are of other replies."
     labels = {name: f"· {kind.title}" if kind.within else kind.title for name, kind in kinds.items()}
     return tabulate(
-        f"kinds:{one.name}",
-        f"Kinds of errors, {one.title}",
+        f"kinds:{labelling.name}",
+        f"Kinds of errors, {labelling.title}",
         label="kind",
         rows=lines(((row.kind, row) for row in shares), labels),
         measures=measures,
-        notes=(said,),
+        notes=(message,),
     )
 
 
@@ -371,10 +385,10 @@ def _printed(table: PublishedTable, title: str) -> Value | Cell:
     return Cell(value=float(text) / 100, text=text)
 
 
-def _chains(one: Labelling, steps: Sequence[ChainStep]) -> Table:
+def _chains(labelling: Labelling, steps: Sequence[ChainStep]) -> Table:
     return tabulate(
-        f"chains:{one.name}",
-        f"Where chains first go wrong, {one.title}",
+        f"chains:{labelling.name}",
+        f"Where chains first go wrong, {labelling.title}",
         label="condition",
         rows=(RowSpec(f"step-{step.step}", f"condition {step.step}", step) for step in steps),
         measures=(

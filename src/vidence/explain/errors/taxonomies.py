@@ -91,27 +91,27 @@ def read_taxonomy(text: str, *, where: str) -> Taxonomy:
             one that is not there or is itself within another.
     """
     try:
-        found = msgspec.convert(toml_of(text), Taxonomy)
+        taxonomy = msgspec.convert(toml_of(text), Taxonomy)
     except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         raise DataError(f"{where} is no taxonomy: {error}") from error
-    names = [kind.name for kind in found.kinds]
-    if len(found.labels) < 2:
-        raise DataError(f"{where}: {len(found.labels)} kinds to label with; expected two or more")
+    names = [kind.name for kind in taxonomy.kinds]
+    if len(taxonomy.labels) < 2:
+        raise DataError(f"{where}: {len(taxonomy.labels)} kinds to label with; expected two or more")
     for name in names:
         if names.count(name) > 1:
             raise DataError(f"{where}: two kinds are called {name!r}; names must differ")
-    outer = {kind.name for kind in found.kinds if not kind.within}
-    for kind in found.kinds:
+    outer = {kind.name for kind in taxonomy.kinds if not kind.within}
+    for kind in taxonomy.kinds:
         if kind.within and kind.within not in outer:
             raise DataError(
                 f"{where}: {kind.name!r} is within {kind.within!r}; expected a kind of the file that is "
                 "within no other"
             )
-        if kind.needs_wrong and not found.has_verdicts:
+        if kind.needs_wrong and not taxonomy.has_verdicts:
             raise DataError(f"{where}: {kind.name!r} needs a wrong condition; has_verdicts is not set")
-    if bool(found.printed) != bool(found.printed_as):
+    if bool(taxonomy.printed) != bool(taxonomy.printed_as):
         raise DataError(f"{where}: printed and printed_as go together; give both or neither")
-    return found
+    return taxonomy
 
 
 def taxonomy_of(benchmarks: Iterable[str]) -> str:

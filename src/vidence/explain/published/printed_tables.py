@@ -194,8 +194,8 @@ def read_file(path: Path) -> PublishedTable:
     Raises:
         DataError: a file cannot be read, or as `read_notes` and `read_table`.
     """
-    beside = path.with_suffix(".toml")
-    notes = read_notes(_content(beside), where=str(beside)) if beside.is_file() else Notes()
+    suffix = path.with_suffix(".toml")
+    notes = read_notes(_content(suffix), where=str(suffix)) if suffix.is_file() else Notes()
     return read_table(_content(path), name=path.stem, where=str(path), notes=notes)
 
 
@@ -278,22 +278,22 @@ def _lines(text: str, where: str) -> tuple[list[str], list[tuple[int, list[str]]
     """The names of the columns, and each further line with its number; empty lines are left out."""
     delimiter = max(",;\t", key=text.partition("\n")[0].count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    found: list[tuple[int, list[str]]] = []
+    lines: list[tuple[int, list[str]]] = []
     try:
         while True:
             line = reader.line_num + 1
             cells = [cell.strip() for cell in next(reader)]
             if any(cells):
-                found.append((line, cells))
+                lines.append((line, cells))
     except StopIteration:
         pass
     except csv.Error as error:
         raise DataError(
             f"{where}:{reader.line_num}: {error}; expected quotes in pairs, doubled inside a quoted cell"
         ) from error
-    if len(found) < 2:
+    if len(lines) < 2:
         raise DataError(f"{where}: no rows; expected a line that names the columns, and a line for each row")
-    (first, header), *rest = found
+    (first, header), *rest = lines
     for i, name in enumerate(header):
         if not name or header.count(name) > 1:
             trouble = "is there twice" if name else "has no name"

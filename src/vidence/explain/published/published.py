@@ -80,18 +80,18 @@ def _of_benchmark(name: str) -> Iterator[PublishedTable]:
     measured = (
         PublishedColumn(
             name=title,
-            kind="number" if one.of == "points" else "percent",
-            measure=Measure(average=one.average, where=one.where),
+            kind="number" if column.of == "points" else "percent",
+            measure=Measure(average=column.average, where=column.where),
         )
-        for title, one in columns.items()
+        for title, column in columns.items()
     )
-    made = []
+    entries = []
     for number, row in enumerate(rows, 1):
         condition = " / ".join(filter(None, (row.model, row.frames, row.note)))
         values = (f"{row.values[title]:g}" if title in row.values else "" for title in columns)
         model = PublishedCell(text=row.model, flags=(Flag(says=f"seen in {row.source}"),))
         others = (PublishedCell(text=text) for text in (row.frames, row.note, *values))
-        made.append(PublishedRow(name=condition, cells=(model, *others), line=number))
+        entries.append(PublishedRow(name=condition, cells=(model, *others), line=number))
     yield PublishedTable(
         name=f"{name}-published",
         title=f"{name}: published results",
@@ -99,7 +99,7 @@ def _of_benchmark(name: str) -> Iterator[PublishedTable]:
         splits=benchmark.splits,
         names=texts,
         columns=(*(PublishedColumn(name=text, kind="text") for text in texts), *measured),
-        rows=tuple(made),
+        rows=tuple(entries),
     )
 
 

@@ -27,7 +27,7 @@ def assisted(make: Callable[[bool], Built], *, config: Path, console: Console) -
         VidenceError: as for `make`.
     """
     passed, studio = set[str](), config.with_name(f"{config.stem}-studio")
-    while stop := next((one for one in make(True).stops if one.first not in passed), None):
+    while stop := next((entry for entry in make(True).stops if entry.first not in passed), None):
         passed.add(stop.first)
         say(console, ("next: ", "green"), stop.words)
         words = ("studio", "open", studio, config, "--first", stop.first)

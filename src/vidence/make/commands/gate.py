@@ -66,7 +66,7 @@ class Panel(Record):
     def specs(self) -> tuple[str, ...]:
         """Every model that is asked."""
         others = (self.one_frame, self.needs_all)
-        return tuple(dict.fromkeys((*self.models, *(one for one in others if one), *self.judges)))
+        return tuple(dict.fromkeys((*self.models, *(other for other in others if other), *self.judges)))
 
 
 class Gate(Record):
@@ -138,7 +138,7 @@ def gate(given: Gate) -> int:
     from vidence.make.gates.tables import leaking
     from vidence.make.gates.verdicts import filter_items
 
-    drop, shown = given.decisions, screen(given.out, given.json_path)
+    drop, result = given.decisions, screen(given.out, given.json_path)
     read = given.questions.load().with_answers(doing="a gate")
     leaks: tuple[str, ...] = ()
     if given.by is not None:
@@ -156,7 +156,7 @@ def gate(given: Gate) -> int:
     if given.out is not None:
         items_in(kept, given.out, media_root=read.loaded.media_root)
     write_said(given.json_path, "gate", sentences=sentences, tables=tables)
-    show(shown, sentences, [one for one in tables if one.rows and one.name != "rules"])
+    show(result, sentences, [table for table in tables if table.rows and table.name != "rules"])
     return FOUND if leaks or not kept else 0
 
 
@@ -286,9 +286,9 @@ def _results(
     from vidence.make.gates.model_gates import TEXT_ONLY
     from vidence.make.gates.tables import balance_tables, balance_warnings, luck_sentence
 
-    sentences = [account_line(one).plain for one in gated.ledger.stages]
+    sentences = [account_line(stage).plain for stage in gated.ledger.stages]
     if rules.text_only is not None:
-        verdicts = [one for one in gated.verdicts if one.gate == TEXT_ONLY]
+        verdicts = [verdict for verdict in gated.verdicts if verdict.gate == TEXT_ONLY]
         sentences.append(luck_sentence(items, verdicts, rules.text_only))
     tables = balance_tables(gated.items, gated.balance, seed=_SEED)
     left = f"{n_kept:,} of {len(items):,} questions are kept."

@@ -44,14 +44,14 @@ def prove(given: Prove) -> int:
     from vidence.media.whole import write_file
     from vidence.text import visible
 
-    shown = screen(given.out, given.json_path)
+    result = screen(given.out, given.json_path)
     known = read_scenes(given.scenes)
     read = read_compositions(given.compositions, known)
     verdicts = prove_all(read, known, rules=Rules())
-    used = dict.fromkeys(one.scene for one, _ in read)
+    used = dict.fromkeys(composition.scene for composition, _ in read)
     sentences = [*(line for name in used for line in _notes(known[name])), *_counts(verdicts)]
-    proofs = [one.proof for one in verdicts if one.is_proven]
-    lines = b"".join(msgspec.json.encode(one, order="deterministic") + b"\n" for one in proofs)
+    proofs = [verdict.proof for verdict in verdicts if verdict.is_proven]
+    lines = b"".join(msgspec.json.encode(proof, order="deterministic") + b"\n" for proof in proofs)
     write_asked((given.out, lambda file: write_file(file, lines)))
     write_said(
         given.json_path,
@@ -59,17 +59,17 @@ def prove(given: Prove) -> int:
         sentences=sentences,
         values={"verdicts": msgspec.to_builtins(verdicts)},
     )
-    said = [line for verdict in verdicts for line in _said(verdict, given.compositions)]
-    if not shown.quiet:
-        for line in [*said, *sentences]:
+    messages = [line for verdict in verdicts for line in _said(verdict, given.compositions)]
+    if not result.quiet:
+        for line in [*messages, *sentences]:
             click.echo(visible(line))
     return 0 if all(verdict.is_proven for verdict in verdicts) else 1
 
 
 def _notes(scene: "Scene") -> Iterator[str]:
     """What is to be known of a scene: contradictions, whose facts are not used, and twins."""
-    for one in dict.fromkeys(contradiction.says for contradiction in scene.contradictions):
-        yield f"{scene.header.scene}: contradiction, neither is used: {one}"
+    for name in dict.fromkeys(contradiction.says for contradiction in scene.contradictions):
+        yield f"{scene.header.scene}: contradiction, neither is used: {name}"
     for note in scene.notes:
         yield f"{scene.header.scene}: {note}"
 
@@ -77,8 +77,10 @@ def _notes(scene: "Scene") -> Iterator[str]:
 def _counts(verdicts: "Sequence[Verdict]") -> Iterator[str]:
     n_proven = sum(verdict.is_proven for verdict in verdicts)
     yield f"{n_proven:,} of {len(verdicts):,} proven"
-    reasons = Counter(reason for one in verdicts for reason in {problem.reason for problem in one.problems})
-    for reason, count in sorted(reasons.items(), key=lambda one: (-one[1], one[0])):
+    reasons = Counter(
+        reason for verdict in verdicts for reason in {problem.reason for problem in verdict.problems}
+    )
+    for reason, count in sorted(reasons.items(), key=lambda names: (-names[1], names[0])):
         yield f"{reason}: {count:,}"
 
 
@@ -89,8 +91,8 @@ def _said(verdict: "Verdict", path: Path) -> Iterator[str]:
         tried = f"{proof.subsets.tried} {'subsets' if proof.subsets.mode == 'all' else 'conditions left out'}"
         n = len(proof.conditions)
         yield f"{verdict.composition}: proven: {proof.answer.value}; {n} conditions, {tried}"
-        for one in proof.conditions:
-            yield f"  {one.id} ({one.skill}) left out: {_left(one.without)}"
+        for condition in proof.conditions:
+            yield f"  {condition.id} ({condition.skill}) left out: {_left(condition.without)}"
     for problem in verdict.problems:
         yield f"{path}:{problem.line}: {verdict.composition}: {problem.name}: {_at(problem)}"
     for problem in verdict.warnings:

@@ -86,7 +86,7 @@ def release(given: Release) -> int:
     from vidence.make.release.media import MediaRules, inside_one_folder
     from vidence.make.release.sets import SetRules, release_set
 
-    shown = screen(given.json_path)
+    result = screen(given.json_path)
     read = QuestionSet(what=given.what, media=given.media).load().with_answers(doing="a release")
     items, root = inside_one_folder(read.items, read.loaded.media_root)
     rules = SetRules(
@@ -104,7 +104,7 @@ def release(given: Release) -> int:
 
         sentences.append(f"It is at {push(released, given.push)}; a data set that is new is private.")
     write_said(given.json_path, "release", sentences=sentences, tables=[_table(released)])
-    show(shown, sentences, [_table(released)])
+    show(result, sentences, [_table(released)])
     return 0
 
 
@@ -154,14 +154,14 @@ def _cautions(what: Path, account: "Account | None") -> "Sequence[str]":
     """What the making says must not go unnoticed: by the account that was named, or the one beside ITEMS."""
     from vidence.make.pipeline.ledger import ACCOUNT_FILE, read_account
 
-    beside = what.parent / ACCOUNT_FILE
+    path = what.parent / ACCOUNT_FILE
     if account is not None:
-        return [f"Caution: {said}." for said in account.warnings]
-    if not what.is_file() or not beside.is_file():
+        return [f"Caution: {warning}." for warning in account.warnings]
+    if not what.is_file() or not path.is_file():
         return ()
     return [
-        f"Caution: {said}. The datasheet does not say so: name {beside} with --account."
-        for said in read_account(beside).warnings
+        f"Caution: {warning}. The datasheet does not say so: name {path} with --account."
+        for warning in read_account(path).warnings
     ]
 
 
@@ -172,43 +172,43 @@ def _licences(kept: Path, manual: Path | None, items: "Sequence[Item]") -> "Mapp
     from vidence.make.gates.licences import LicenceCheck, read_looks
     from vidence.make.release.admission import film_of
 
-    known = {one.video for one in read_looks(kept, LicenceCheck)}
+    known = {look.video for look in read_looks(kept, LicenceCheck)}
     films = list(dict.fromkeys(film for item in items if (film := film_of(item, known)) is not None))
     *_, checked = check_licences(films, kept=kept, now=now(), api=client, manual=manual)
-    return {one.video: one for one in checked.checks}
+    return {check.video: check for check in checked.checks}
 
 
 # --------------------------------------------------------------------------- what is said
 
 
-def _sentences(found: "ReleasedSet") -> "Sequence[str]":
-    parts = found.parts
-    said = [
-        f"Release {found.folder}: {len(parts.open_ones):,} questions with answers, "
-        f"{len(parts.hidden.public):,} without{'' if found.is_new else '; as it was'}."
+def _sentences(released_set: "ReleasedSet") -> "Sequence[str]":
+    parts = released_set.parts
+    sentences = [
+        f"Release {released_set.folder}: {len(parts.open_ones):,} questions with answers, "
+        f"{len(parts.hidden.public):,} without{'' if released_set.is_new else '; as it was'}."
     ]
     for stage in parts.account.stages:
         if stage.n_dropped:
             reasons = ", ".join(f"{n:,} {why}" for why, n in stage.dropped.items())
-            said.append(
+            sentences.append(
                 f"{stage.stage}: {stage.n_dropped:,} of {stage.n_in:,} questions left out ({reasons})."
             )
     if parts.hidden.tags:
-        said.append(f"Left out with the hidden answers: the tags {', '.join(parts.hidden.tags)}.")
-    if found.facts.media.words:
-        said.append(found.facts.media.words)
-    if found.hidden_files:
-        folder = found.hidden_files[0].parent
-        said.append(f"The answers are in {folder}, for you alone; keep it, and give it to nobody.")
-    return [*said, parts.shared] if parts.shared else said
+        sentences.append(f"Left out with the hidden answers: the tags {', '.join(parts.hidden.tags)}.")
+    if released_set.facts.media.words:
+        sentences.append(released_set.facts.media.words)
+    if released_set.hidden_files:
+        folder = released_set.hidden_files[0].parent
+        sentences.append(f"The answers are in {folder}, for you alone; keep it, and give it to nobody.")
+    return [*sentences, parts.shared] if parts.shared else sentences
 
 
-def _table(found: "ReleasedSet") -> "Table":
+def _table(released_set: "ReleasedSet") -> "Table":
     from vidence.tables.table import RowSpec, number, tabulate
 
     lost = {
-        one.name: ", ".join(f"{k} {n}" for k, n in found.losses[one.name].items())
-        for one in found.facts.formats
+        exporter.name: ", ".join(f"{k} {n}" for k, n in released_set.losses[exporter.name].items())
+        for exporter in released_set.facts.formats
     }
     return tabulate(
         "formats",
@@ -226,11 +226,13 @@ def _scan(folder: Path, hidden: Path, *, json_path: Path | None) -> int:
     """Look through a release, as it lies there now, for the answers that were hidden with it."""
     from vidence.make.release.rescan import scan_again
 
-    shown = screen(json_path)
+    result = screen(json_path)
     leaks: Sequence[Leak] = scan_again(folder, hidden)
-    said = [f"{folder} tells no hidden answer."] if not leaks else [str(one) for one in leaks[:_MOST_LISTED]]
+    messages = (
+        [f"{folder} tells no hidden answer."] if not leaks else [str(leak) for leak in leaks[:_MOST_LISTED]]
+    )
     if len(leaks) > _MOST_LISTED:
-        said.append(f"and {len(leaks) - _MOST_LISTED:,} more places")
-    write_said(json_path, "release", sentences=said)
-    show(shown, said, ())
+        messages.append(f"and {len(leaks) - _MOST_LISTED:,} more places")
+    write_said(json_path, "release", sentences=messages)
+    show(result, messages, ())
     return GIVES_AWAY if leaks else 0

@@ -159,7 +159,7 @@ def draw(given: Draw) -> None:
     content = sheet(reviews, by=by, role=role)
     to_fill = filled_in(reviews.protocol.stages[ROLES.index(role)])
     if has_writing(path, content, filled=to_fill):
-        kept = next(one for n in count(1) if not (one := path.with_suffix(f".{n}.csv")).exists())
+        kept = next(suffix for n in count(1) if not (suffix := path.with_suffix(f".{n}.csv")).exists())
         try:
             taken = take_in(
                 reviews, Recorder(reviews, by=by, role=role, at=given.moment), (path,), by=by, role=role
@@ -354,7 +354,7 @@ def export(given: Export) -> None:
         raise UsageError("what is to be written? say --events FILE, --accepted FILE, or --sources FILE")
     screen(given.events, given.accepted, given.sources)
     reviews = read_reviews(given.folder)
-    names = [name for name, one in reviews.states.items() if one.state == "accepted"]
+    names = [name for name, state in reviews.states.items() if state.state == "accepted"]
     write_asked(
         (given.events, lambda file: write_file(file, json_lines(reviews.events))),
         (given.accepted, lambda file: write_file(file, json_lines(map(bare, map(reviews.content, names))))),

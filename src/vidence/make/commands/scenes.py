@@ -38,48 +38,50 @@ def scenes(given: Scenes) -> None:
     from vidence.records import Failed
 
     source, out = given.source, given.out
-    shown = screen(given.json_path)
+    result = screen(given.json_path)
     if out.suffix != ".jsonl":
         raise UsageError(f"--out {out}: expected a name that ends in .jsonl; the vocabulary gets .toml")
-    made: SceneSource = catalog.create("scene-source", source)
-    models = {name: NamedModel(spec=spec) for name, spec in made.models().items()}
+    scene_source: SceneSource = catalog.create("scene-source", source)
+    models = {name: NamedModel(spec=spec) for name, spec in scene_source.models().items()}
     place = environment()
-    for one in models.values():
-        remember(needs_of_spec("model", one.spec), environment=place)
+    for model in models.values():
+        remember(needs_of_spec("model", model.spec), environment=place)
     place.memory().parent.mkdir(parents=True, exist_ok=True)
-    flow: Flow[SceneSet] = made.read()
-    with Jobs(models, memory=place.memory(), pictures=made.picture, on=place.on) as jobs:
-        told = jobs.run({"scenes": flow}, model=next(iter(models), ""))["scenes"]
-    if isinstance(told, Failed):
-        raise DataError(f"{source.partition('?')[0]}: {told.message}")
-    found = write_scenes(told, out)
-    n_entities = sum(len(one.entities) for one in found.values())
-    n_facts = sum(len(one.facts) for one in found.values())
-    pairs = {pair for one in found.values() for pair in one.complete}
+    flow: Flow[SceneSet] = scene_source.read()
+    with Jobs(models, memory=place.memory(), pictures=scene_source.picture, on=place.on) as jobs:
+        scenes = jobs.run({"scenes": flow}, model=next(iter(models), ""))["scenes"]
+    if isinstance(scenes, Failed):
+        raise DataError(f"{source.partition('?')[0]}: {scenes.message}")
+    entries = write_scenes(scenes, out)
+    n_entities = sum(len(scene.entities) for scene in entries.values())
+    n_facts = sum(len(scene.facts) for scene in entries.values())
+    pairs = {pair for scene in entries.values() for pair in scene.complete}
     complete = sorted(f"{what} for {of}" if of else what for what, of in pairs)
-    truth = sorted({one.header.truth for one in found.values()})
+    truth = sorted({scene.header.truth for scene in entries.values()})
     sentence = (
-        f"{several(len(found), 'scene')}, {n_entities:,} entities and events, {n_facts:,} facts; "
+        f"{several(len(entries), 'scene')}, {n_entities:,} entities and events, {n_facts:,} facts; "
         f"complete: {', '.join(complete) or 'nothing'}; truth: {', '.join(truth)}"
     )
     values = {
-        "scenes": list(found),
+        "scenes": list(entries),
         "n_entities": n_entities,
         "n_facts": n_facts,
         "complete": complete,
         "truth": truth,
-        "left_out": list(told.problems),
-        "notes": list(told.notes),
+        "left_out": list(scenes.problems),
+        "notes": list(scenes.notes),
     }
     write_said(given.json_path, "scenes", sentences=[sentence], values=values)
-    if not shown.quiet:
-        for line in told.problems[:_MOST_SHOWN]:
-            say(shown, ("left out: ", "yellow"), line)
-        if len(told.problems) > _MOST_SHOWN:
+    if not result.quiet:
+        for line in scenes.problems[:_MOST_SHOWN]:
+            say(result, ("left out: ", "yellow"), line)
+        if len(scenes.problems) > _MOST_SHOWN:
             say(
-                shown, ("left out: ", "yellow"), f"{len(told.problems) - _MOST_SHOWN:,} more (--json has all)"
+                result,
+                ("left out: ", "yellow"),
+                f"{len(scenes.problems) - _MOST_SHOWN:,} more (--json has all)",
             )
-        for line in told.notes:
-            say(shown, ("note: ", "yellow"), line)
-        say(shown, sentence)
-        say(shown, f"wrote {out} and {out.with_suffix('.toml')}")
+        for line in scenes.notes:
+            say(result, ("note: ", "yellow"), line)
+        say(result, sentence)
+        say(result, f"wrote {out} and {out.with_suffix('.toml')}")

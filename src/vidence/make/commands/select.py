@@ -95,27 +95,27 @@ def videos(given: Select) -> int:
             is_trusted=given.trust,
             jobs=given.jobs,
         )
-        found = select_videos(job, out=given.out, context=context)
-    _say(found, given.json_path)
-    return 0 if found.selected.kept else NOTHING_MADE
+        selection = select_videos(job, out=given.out, context=context)
+    _say(selection, given.json_path)
+    return 0 if selection.selected.kept else NOTHING_MADE
 
 
-def _say(found: "Selection", json_path: Path | None) -> None:
+def _say(selection: "Selection", json_path: Path | None) -> None:
     """Write and print what was found."""
     import msgspec
 
     from vidence.make.gates.video_report import gate_table, video_table
 
-    selected = found.selected
+    selected = selection.selected
     tables = [*([gate_table(selected)] if selected.gates else []), video_table(selected)]
-    values = {"files": [str(path) for path in found.files]}
+    values = {"files": [str(path) for path in selection.files]}
     write_said(json_path, "select videos", sentences=selected.sentences, tables=tables, values=values)
-    shown = screen(json_path)
+    result = screen(json_path)
     if len(tables[-1].rows) > _MOST_SHOWN:
         more = f"The first {_MOST_SHOWN} of {len(tables[-1].rows):,}; sources.csv has all."
         tables[-1] = msgspec.structs.replace(tables[-1], rows=tables[-1].rows[:_MOST_SHOWN], note=more)
-    show(shown, selected.sentences, tables)
-    for path in found.files:
+    show(result, selected.sentences, tables)
+    for path in selection.files:
         click.echo(f"wrote {path}", err=True)
 
 

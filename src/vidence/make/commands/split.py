@@ -54,7 +54,7 @@ def split(given: SplitWanted) -> int:
     Questions are of one source that share a source_id, a path, or the bytes of a file, directly or through
     others. With --check the exit code is 3 where the two sets share something.
     """
-    shown = screen(given.json_path)
+    result = screen(given.json_path)
     if given.check:
         if len(given.whats) != _PAIR or given.shares is not None:
             raise UsageError("--check takes two files and no --shares: vidence split --check A B")
@@ -65,7 +65,7 @@ def split(given: SplitWanted) -> int:
         tables, sentences = _cut(given, _shares_of(given.shares))
         code = 0
     write_said(given.json_path, "split", sentences=sentences, tables=tables)
-    show(shown, sentences, tables)
+    show(result, sentences, tables)
     return code
 
 
@@ -78,17 +78,17 @@ def _shares_of(text: str) -> dict[str, float]:
     Raises:
         UsageError: a name or a share is none, or a name comes twice.
     """
-    found: dict[str, float] = {}
+    shares: dict[str, float] = {}
     for part in text.split(","):
         name, _, share = (piece.strip() for piece in part.partition("="))
         try:
             value = float(share)
         except ValueError:
             value = 0.0
-        if not _NAME.fullmatch(name) or name in found or value <= 0:
+        if not _NAME.fullmatch(name) or name in shares or value <= 0:
             raise UsageError(f"--shares {text!r}; expected names and shares: validation=0.333,test=0.667")
-        found[name] = value
-    return found
+        shares[name] = value
+    return shares
 
 
 def _cut(given: SplitWanted, shares: Mapping[str, float]) -> "tuple[list[Table], list[str]]":
@@ -99,28 +99,28 @@ def _cut(given: SplitWanted, shares: Mapping[str, float]) -> "tuple[list[Table],
     read = given.load(given.whats[0])
     items, root = read.items, read.loaded.media_root
     stratify = [tag.strip() for tag in given.stratify.split(",") if tag.strip()]
-    found = split_items(items, shares, hashes=hashes_of(items, root), stratify=stratify, seed=given.seed)
+    split = split_items(items, shares, hashes=hashes_of(items, root), stratify=stratify, seed=given.seed)
     if given.out is not None:
         own_folder(given.out, ".vidence-split")
-        for name, mine in found.parts.items():
-            tagged = [msgspec.structs.replace(one, tags=one.tags | {"split": name}) for one in mine]
+        for name, mine in split.parts.items():
+            tagged = [msgspec.structs.replace(item, tags=item.tags | {"split": name}) for item in mine]
             items_in(tagged, given.out / f"{name}.jsonl", media_root=root)
     sentences = [
-        f"{len(items):,} questions of {found.n_sources:,} sources, the largest with {found.largest_source:,}"
+        f"{len(items):,} questions of {split.n_sources:,} sources, the largest with {split.largest_source:,}"
         "; no two splits share a source."
     ]
-    return [_parts_table(found, stratify, n=len(items))], sentences
+    return [_parts_table(split, stratify, n=len(items))], sentences
 
 
-def _parts_table(found: "Split", stratify: Sequence[str], *, n: int) -> "Table":
+def _parts_table(split: "Split", stratify: Sequence[str], *, n: int) -> "Table":
     from vidence.tables.table import count, lines, share, tabulate
 
-    strata = sorted({_stratum(item, stratify) for mine in found.parts.values() for item in mine})
-    counts = {name: Counter(_stratum(item, stratify) for item in mine) for name, mine in found.parts.items()}
+    strata = sorted({_stratum(item, stratify) for mine in split.parts.values() for item in mine})
+    counts = {name: Counter(_stratum(item, stratify) for item in mine) for name, mine in split.parts.items()}
     measures: list[Measure[str]] = [
-        count("n", lambda name: len(found.parts[name]), "questions"),
-        share("share", lambda name: len(found.parts[name]) / n),
-        count("sources", lambda name: len({one.source_id for one in found.parts[name]})),
+        count("n", lambda name: len(split.parts[name]), "questions"),
+        share("share", lambda name: len(split.parts[name]) / n),
+        count("sources", lambda name: len({item.source_id for item in split.parts[name]})),
     ]
     if stratify:
         measures += [_stratum_count(stratum, counts) for stratum in strata]
@@ -128,7 +128,7 @@ def _parts_table(found: "Split", stratify: Sequence[str], *, n: int) -> "Table":
         "splits",
         "Splits by source",
         label="split",
-        rows=lines((name, name) for name in found.parts),
+        rows=lines((name, name) for name in split.parts),
         measures=measures,
     )
 
@@ -151,11 +151,11 @@ def _compare(given: SplitWanted) -> "tuple[list[Table], list[str], int]":
     hashes = hashes_of(ours.items, roots[0]) | hashes_of(theirs.items, roots[1])
     shared = shared_between(ours.items, theirs.items, hashes=hashes)
     shared = (*shared, *near_images(ours.items, theirs.items, roots=roots))
-    kinds = Counter(found.kind for found in shared)
-    said = ", ".join(f"{n:,} {kind}" for kind, n in kinds.items())
+    kinds = Counter(result.kind for result in shared)
+    message = ", ".join(f"{n:,} {kind}" for kind, n in kinds.items())
     sentences = [
-        f"{given.whats[0]} and {given.whats[1]} share {said}."
-        if said
+        f"{given.whats[0]} and {given.whats[1]} share {message}."
+        if message
         else "The two share nothing that was found."
     ]
     return ([_shared_table(shared)] if shared else []), sentences, SHARES_SOMETHING if shared else 0
@@ -168,12 +168,12 @@ def _shared_table(shared: "Sequence[Shared]") -> "Table":
         "shared",
         "What both have",
         label="what",
-        rows=[RowSpec(f"{one.kind} {one.what}", one.what, one) for one in shared[:_MOST_LISTED]],
+        rows=[RowSpec(f"{entry.kind} {entry.what}", entry.what, entry) for entry in shared[:_MOST_LISTED]],
         measures=[
-            number("kind", lambda one: one.kind, kind="text"),
-            count("first", lambda one: len(one.first), "questions of the first"),
-            count("second", lambda one: len(one.second), "of the second"),
-            number("example", lambda one: f"{one.first[0]}, {one.second[0]}", kind="text"),
+            number("kind", lambda entry: entry.kind, kind="text"),
+            count("first", lambda entry: len(entry.first), "questions of the first"),
+            count("second", lambda entry: len(entry.second), "of the second"),
+            number("example", lambda entry: f"{entry.first[0]}, {entry.second[0]}", kind="text"),
         ],
         notes=[f"The first {_MOST_LISTED} of {len(shared):,}." if len(shared) > _MOST_LISTED else ""],
     )

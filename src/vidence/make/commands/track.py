@@ -315,8 +315,8 @@ def _lines(record: "TrackRecord") -> list[str]:
 
 def _quality_lines(quality: "Mapping[str, Quality]") -> list[str]:
     return [
-        f"{name:<11} MOTA {found.mota:.4f}  IDF1 {found.idf1:.4f}  HOTA {found.hota:.4f}  "
-        f"switches {found.n_switches}  missed {found.n_missed}  false {found.n_false}  "
-        f"of {found.n_true_boxes} boxes"
-        for name, found in quality.items()
+        f"{name:<11} MOTA {result.mota:.4f}  IDF1 {result.idf1:.4f}  HOTA {result.hota:.4f}  "
+        f"switches {result.n_switches}  missed {result.n_missed}  false {result.n_false}  "
+        f"of {result.n_true_boxes} boxes"
+        for name, result in quality.items()
     ]

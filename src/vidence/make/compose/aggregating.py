@@ -21,49 +21,53 @@ class Nothing:
 Together: TypeAlias = ValueOrNumber | tuple[ValueOrNumber, ...] | Doubt | Nothing
 
 
-def together(one: Aggregate, names: Sequence[str], world: World) -> Together:
+def together(aggregate: Aggregate, names: Sequence[str], world: World) -> Together:
     """What members, in their order, have together; several sorted values for `values` only."""
-    if one.how == "values":
-        return _different(one.attribute, names, world)
+    if aggregate.how == "values":
+        return _different(aggregate.attribute, names, world)
     values: dict[str, ValueOrNumber] = {}
     for name in names:
-        told, doubt = world.values(name, one.attribute)
-        if doubt is not None or len(told) > 1:
-            return doubt or Doubt("unknown-fact", f"{name}.{one.attribute}, one value")
-        if told:
-            values[name] = told[0]
-    if one.how == "longest_run":
+        pair, doubt = world.values(name, aggregate.attribute)
+        if doubt is not None or len(pair) > 1:
+            return doubt or Doubt("unknown-fact", f"{name}.{aggregate.attribute}, one value")
+        if pair:
+            values[name] = pair[0]
+    if aggregate.how == "longest_run":
         return _longest_run(values, world)
-    if one.how in ("largest", "smallest"):
-        return _extreme(one, list(values.values()), world)
-    return _shared(one, Counter(values.values()))
+    if aggregate.how in ("largest", "smallest"):
+        return _extreme(aggregate, list(values.values()), world)
+    return _shared(aggregate, Counter(values.values()))
 
 
 def _different(attribute: str, names: Sequence[str], world: World) -> Together:
     """Every value that members have, once and sorted; in doubt where two cannot be told apart."""
-    told = [world.values(name, attribute) for name in names]
-    doubt = next((doubt for _, doubt in told if doubt is not None), None)
+    entries = [world.values(name, attribute) for name in names]
+    doubt = next((doubt for _, doubt in entries if doubt is not None), None)
     if doubt is not None:
         return doubt
-    found = sorted({one for values, _ in told for one in values}, key=lambda v: (isinstance(v, str), v))
-    near = next((p for p in combinations(found, 2) if world.words.is_near(attribute, *p)), None)
-    return Doubt("too-near", f"{attribute}: {near[0]} and {near[1]}") if near else tuple(found)
+    results = sorted(
+        {value for values, _ in entries for value in values}, key=lambda v: (isinstance(v, str), v)
+    )
+    near = next((p for p in combinations(results, 2) if world.words.is_near(attribute, *p)), None)
+    return Doubt("too-near", f"{attribute}: {near[0]} and {near[1]}") if near else tuple(results)
 
 
-def _extreme(one: Aggregate, values: Sequence[ValueOrNumber], world: World) -> Together:
+def _extreme(aggregate: Aggregate, values: Sequence[ValueOrNumber], world: World) -> Together:
     if not values:
-        return Nothing(f"nothing has a {one.attribute}")
-    chosen = max if one.how == "largest" else min
-    return chosen(values, key=lambda value: world.size(one.attribute, value))
+        return Nothing(f"nothing has a {aggregate.attribute}")
+    chosen = max if aggregate.how == "largest" else min
+    return chosen(values, key=lambda value: world.size(aggregate.attribute, value))
 
 
-def _shared(one: Aggregate, counts: Mapping[ValueOrNumber, int]) -> Together:
+def _shared(aggregate: Aggregate, counts: Mapping[ValueOrNumber, int]) -> Together:
     """The value that most members have, or that all have."""
     best = [value for value, count in counts.items() if count == max(counts.values())]
-    if len(best) == 1 and (one.how == "mode" or len(counts) == 1):
+    if len(best) == 1 and (aggregate.how == "mode" or len(counts) == 1):
         return best[0]
-    said = " and ".join(map(str, best)) if best else "nothing"
-    return Nothing(f"{said}: no {'one value' if one.how == 'shared' else 'commonest'} {one.attribute}")
+    shared = " and ".join(map(str, best)) if best else "nothing"
+    return Nothing(
+        f"{shared}: no {'one value' if aggregate.how == 'shared' else 'commonest'} {aggregate.attribute}"
+    )
 
 
 def _longest_run(values: Mapping[str, ValueOrNumber], world: World) -> Together:
@@ -73,7 +77,7 @@ def _longest_run(values: Mapping[str, ValueOrNumber], world: World) -> Together:
         if isinstance(spans, Doubt):
             return spans
         starts.append((min(start for start, _ in spans), values[name]))
-    starts.sort(key=lambda one: one[0])
+    starts.sort(key=lambda numbers: numbers[0])
     for before, after in pairwise(starts):
         if after[0] - before[0] < world.margins.time_s and before[1] != after[1]:
             return Doubt("too-near", f"the order at {before[0]:g} s")

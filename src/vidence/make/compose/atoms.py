@@ -55,31 +55,31 @@ class Statements:
             words = self.scene.words
             self._attributes[category] = tuple(
                 name
-                for name, one in words.attributes.items()
-                if any(words.is_a(category, of) for of in one.of)
+                for name, attribute in words.attributes.items()
+                if any(words.is_a(category, of) for of in attribute.of)
             )
         return self._attributes[category]
 
     def asked(self) -> tuple[AskableAttribute, ...]:
         """What can be asked: attributes of two values or more, and of events the kind, alone and with one."""
-        found = [
+        attributes = [
             AskableAttribute(category, name, self.scene.words.attributes[name].answer)
             for category in self.categories
             for name in self.attributes_of(category)
             if len(self.scene.column(category, name).values) > 1
         ]
         if self.scene.lists_all(EVENT):
-            found += [
+            attributes += [
                 AskableAttribute(
                     EVENT, name, self.scene.words.attributes[name].answer if name != "kind" else "action"
                 )
                 for name in self.names(EVENT)
                 if len(self.scene.column(EVENT, name).values) > 1
             ]
-            found += [
+            attributes += [
                 AskableAttribute(EVENT, f"kind{PAIR}{name}", "event") for name in self.attributes_of(EVENT)
             ]
-        return tuple(found)
+        return tuple(attributes)
 
     def names(self, category: str) -> tuple[str, ...]:
         """What can be said of a category: its attributes, and of events the kind."""
@@ -108,16 +108,20 @@ class Statements:
         """Statements that are true of one member."""
         key = category, member
         if key not in self._about:
-            self._about[key] = tuple(one for one in self.of(category) if one.masks.must >> member & 1)
+            self._about[key] = tuple(
+                statement for statement in self.of(category) if statement.masks.must >> member & 1
+            )
         return self._about[key]
 
     def drawn(
         self, category: str, member: int, rng: Random, *, avoided: Collection[str] = ()
     ) -> list[AttributeStatement]:
         """What is true of a member, in seeded order: what it is first, then what it is not."""
-        known = [one for one in self.about(category, member) if one.attribute not in avoided]
+        known = [
+            statement for statement in self.about(category, member) if statement.attribute not in avoided
+        ]
         rng.shuffle(known)
-        return sorted(known, key=lambda one: one.how == "!=")
+        return sorted(known, key=lambda statement: statement.how == "!=")
 
     def single(
         self, category: str, member: int, rng: Random, *, n: int, avoided: Collection[str] = (), may: int = -1
@@ -134,13 +138,17 @@ class Statements:
         )
         target, rest, taken = 1 << member, among, list[AttributeStatement]()
         while rest != target and len(taken) < max(n + 1, 2):
-            used = {one.attribute for one in taken}
-            free = [one for one in known if one.attribute not in used and rest & ~one.masks.may][:_TRIED]
+            used = {statement.attribute for statement in taken}
+            free = [
+                statement
+                for statement in known
+                if statement.attribute not in used and rest & ~statement.masks.may
+            ][:_TRIED]
             if not free:
                 return None
             left = max(n - len(taken), 1)
             wish = 1.0 if left == 1 else rest.bit_count() ** (1 - 1 / left)
-            best = min(free, key=lambda one: abs((rest & one.masks.may).bit_count() - wish))
+            best = min(free, key=lambda statement: abs((rest & statement.masks.may).bit_count() - wish))
             taken.append(best)
             rest &= best.masks.may
         return tuple(needed(taken, among, target)) if rest == target else None
@@ -150,16 +158,16 @@ class Statements:
     ) -> list[AttributeStatement]:
         """So many statements about a member, or fewer, each about something else."""
         taken: dict[str, AttributeStatement] = {}
-        for one in self.drawn(category, member, rng, avoided=avoided):
-            taken.setdefault(one.attribute, one)
+        for statement in self.drawn(category, member, rng, avoided=avoided):
+            taken.setdefault(statement.attribute, statement)
         return list(taken.values())[: max(n, 0)]
 
 
 def needed(taken: Sequence[AttributeStatement], may: int, target: int) -> list[AttributeStatement]:
     """The statements without those that the others make needless."""
     kept = list(taken)
-    for one in taken:
-        others = [other for other in kept if other is not one]
+    for statement in taken:
+        others = [other for other in kept if other is not statement]
         rest = may
         for other in others:
             rest &= other.masks.may

@@ -35,15 +35,15 @@ class Key(Record, omit_defaults=True):
     composition_sha256: str
 
 
-def finished(one: Composed, offered: Offer, question: str) -> Composition:
+def finished(composed: Composed, offered: Offer, question: str) -> Composition:
     """A composition with its words, its options and its answer."""
     return msgspec.structs.replace(
-        one.composition, question=question, options=offered.options, answer=offered.options[0]
+        composed.composition, question=question, options=offered.options, answer=offered.options[0]
     )
 
 
 def draft_of(
-    one: Composed, proof: Proof, offered: Offer, *, question: str, scene: Scene, benchmark: str
+    composed: Composed, proof: Proof, offered: Offer, *, question: str, scene: Scene, benchmark: str
 ) -> Draft:
     """A question on its way through the gates; the right option comes first until the letters are spread."""
     header = scene.header
@@ -52,7 +52,7 @@ def draft_of(
     return Draft(
         draft_id=proof.composition,
         task=TASK,
-        structure=f"{proof.logic} {one.shape}",
+        structure=f"{proof.logic} {composed.shape}",
         video_id=path,
         question=question,
         choices=tuple(map(str, offered.options)),
@@ -61,7 +61,7 @@ def draft_of(
         k=None,
         truth=truth,
         review="identities-by-tracker" if truth == SILVER_TRACKS else "",
-        tags=_tags(one, proof, offered) | ({"category": header.category} if header.category else {}),
+        tags=_tags(composed, proof, offered) | ({"category": header.category} if header.category else {}),
         facts={name: str(value) for name, value in proof.binding.items()},
         media=(Media(path=path),),
         source_id=header.source_id,
@@ -69,30 +69,32 @@ def draft_of(
     )
 
 
-def _tags(one: Composed, proof: Proof, offered: Offer) -> dict[str, str]:
-    skills = sorted(set(skills_of(one.composition)))
-    found = {
+def _tags(composed: Composed, proof: Proof, offered: Offer) -> dict[str, str]:
+    skills = sorted(set(skills_of(composed.composition)))
+    tags = {
         "logic": proof.logic,
-        "shape": one.shape,
+        "shape": composed.shape,
         "n_conditions": str(len(proof.conditions)),
         "depth": str(proof.depth),
         "skills": ", ".join(skills),
         "answer_type": proof.answer.type,
         "no_witness_option": ", ".join(offered.without_place),
-        "no_witness": ", ".join(one.id for one in proof.conditions if one.without.witness is None),
+        "no_witness": ", ".join(
+            condition.id for condition in proof.conditions if condition.without.witness is None
+        ),
     }
-    return {name: value for name, value in found.items() if value}
+    return {name: value for name, value in tags.items() if value}
 
 
 def _evidence(proof: Proof, scene: Scene) -> Iterator[Evidence]:
     """When what the answer rests on is in view: one span after the other, each once."""
     spans: dict[tuple[float, float], list[str]] = {}
     named = [(variable, str(value)) for variable, value in proof.binding.items()]
-    for said, name in (*named, *((_COUNTED, name) for name in proof.counted)):
+    for message, name in (*named, *((_COUNTED, name) for name in proof.counted)):
         entity = scene.entities.get(name)
         for span in entity.spans if entity is not None else ():
             of_span = spans.setdefault(span, [])
-            of_span += [said] if said not in of_span else []
+            of_span += [message] if message not in of_span else []
     for (start_s, end_s), names in sorted(spans.items()):
         yield Evidence(kind="oracle", start_s=start_s, end_s=end_s, note=f"{', '.join(names)} in view")
 
@@ -109,7 +111,7 @@ def report_text(
     sentences: Sequence[str],
 ) -> str:
     """The report as Markdown."""
-    lines = [f"# {name}", "", *(f"- {one}" for one in sentences), "", "## Stages", ""]
+    lines = [f"# {name}", "", *(f"- {sentence}" for sentence in sentences), "", "## Stages", ""]
     lines += ["| stage | in | out | dropped |", "|---|---|---|---|"]
     for stage in account.stages:
         dropped = ", ".join(f"{n} {reason}" for reason, n in stage.dropped.items())
@@ -130,12 +132,15 @@ def _question(draft: Draft, proof: Proof) -> Iterator[str]:
     yield ""
     yield "| ignored | comes out | somebody who lands there | seen at | right all the same |"
     yield "|---|---|---|---|---|"
-    for one in proof.conditions:
-        without, witness = one.without, one.without.witness
+    for condition in proof.conditions:
+        without, witness = condition.without, condition.without.witness
         values = ", ".join(f"{value} ({n})" for value, n in without.values.items()) or "nothing"
         who = ", ".join(f"{k} = {v}" for k, v in witness.binding.items()) if witness is not None else ""
         at = ", ".join(f"{a:g}-{b:g} s" for a, b in witness.spans) if witness is not None else ""
-        yield f"| {one.id} ({one.skill}) | {_cell(values)} | {_cell(who)} | {at} | {without.guess:.2f} |"
+        yield (
+            f"| {condition.id} ({condition.skill}) | {_cell(values)} | {_cell(who)} | {at} | "
+            f"{without.guess:.2f} |"
+        )
 
 
 def _cell(text: str) -> str:

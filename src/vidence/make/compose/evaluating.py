@@ -203,11 +203,11 @@ class Evaluation:
                 if not isinstance(value, tuple | EvaluatedSet | Viewpoint):
                     yield value
                 continue
-            made = {**env, self.steps[position].variable: value}
-            key = tuple([made[name] for name in self._live(position, dropped)])
+            values = {**env, self.steps[position].variable: value}
+            key = tuple([values[name] for name in self._live(position, dropped)])
             if key not in tried[position]:
                 tried[position].add(key)
-                yield from self._walked(position + 1, made, dropped=dropped, notes=notes, tried=tried)
+                yield from self._walked(position + 1, values, dropped=dropped, notes=notes, tried=tried)
 
     def _states(self, n_steps: int, dropped: frozenset[str], free: str) -> tuple[list[_State], Notes]:
         """What the first steps allow; kept: it depends on their conditions and on what is read of it."""
@@ -223,7 +223,7 @@ class Evaluation:
         before, earlier = self._states(position, dropped, free)
         step, live, notes = self.steps[position], self._live(position, dropped), Notes()
         notes.add(earlier)
-        found: dict[tuple[Held, ...], _State] = {}
+        values: dict[tuple[Held, ...], _State] = {}
         is_live, older = step.variable in live, [name for name in live if name != step.variable]
         anything = self._anything(self.typed.types[free]) if step.variable == free else None
         for env, trail, count in before:
@@ -233,15 +233,15 @@ class Evaluation:
             same = tuple([env[name] for name in older])
             for value, picks in outcomes:
                 key = (*same, value) if is_live else same
-                if (known := found.get(key)) is not None:
-                    found[key] = (known[0], known[1], known[2] + count)
+                if (known := values.get(key)) is not None:
+                    values[key] = (known[0], known[1], known[2] + count)
                 else:
-                    made = {**env, step.variable: value}
-                    found[key] = made, (trail, picks, step.variable, value), count
-        if len(found) > MOST_BRANCHES:
+                    entries = {**env, step.variable: value}
+                    values[key] = entries, (trail, picks, step.variable, value), count
+        if len(values) > MOST_BRANCHES:
             name = self.typed.composition.composition
             raise UsageError(f"{name}: more than {MOST_BRANCHES:,} bindings; use fewer steps")
-        return list(found.values()), notes
+        return list(values.values()), notes
 
     def _step(
         self, position: int, env: _Env, dropped: frozenset[str]
@@ -252,39 +252,39 @@ class Evaluation:
             return self._read_off(position, str(env[plain[0]]), plain[1])
         read = self._read(position, dropped)
         key = (position, dropped & self._inside[position], *[env[name] for name in read])
-        found = self._memo.get(key)
-        if found is None:
+        pair = self._memo.get(key)
+        if pair is None:
             step = self.steps[position]
             walk = Walk(
                 world=self.world, env=env, dropped=dropped, step=step.variable, narrowed=self._narrowed
             )
             outcomes = list(walk.outcomes(step.value))
-            found = self._memo[key] = outcomes, walk.notes if walk.notes else None
-        return found
+            pair = self._memo[key] = outcomes, walk.notes if walk.notes else None
+        return pair
 
     def _read_off(self, position: int, name: str, attribute: str) -> tuple[Sequence[_Outcome], Notes | None]:
         """What is read of something, without a time; kept for the scene, since many compositions ask it."""
-        found = self.world.read_off.get((name, attribute))
-        if found is None:
+        off = self.world.read_off.get((name, attribute))
+        if off is None:
             walk = Walk(world=self.world, env={}, dropped=frozenset(), step="")
             values = list(walk.values(name, attribute, None))
-            doubts, dead = [one for _, one in walk.notes.doubts], [says for _, says in walk.notes.dead]
-            found = ReadOff([(value, ()) for value in values], tuple(doubts), tuple(dead))
-            self.world.read_off[name, attribute] = found
-        if not (found.doubts or found.dead):
-            return found.outcomes, None
+            doubts, dead = [doubt for _, doubt in walk.notes.doubts], [says for _, says in walk.notes.dead]
+            off = ReadOff([(value, ()) for value in values], tuple(doubts), tuple(dead))
+            self.world.read_off[name, attribute] = off
+        if not (off.doubts or off.dead):
+            return off.outcomes, None
         step = self.steps[position].variable
         notes = Notes(
-            {(step, one): None for one in found.doubts}, {(step, says): None for says in found.dead}
+            {(step, doubt): None for doubt in off.doubts}, {(step, says): None for says in off.dead}
         )
-        return found.outcomes, notes
+        return off.outcomes, notes
 
     def _anything(self, kind: Type) -> list[_Outcome]:
         world = self.world
         if kind.kind == "One":
             return [(name, ()) for name in world.scene.members[kind.domain]]
         if kind.kind == "Direction":
-            return [(one, ()) for one in DIRECTIONS]
+            return [(name, ()) for name in DIRECTIONS]
         known: list[ValueOrNumber] = []
         if kind.domain == "kind":
             known += sorted({event.kind for event in world.events.values()})
@@ -292,24 +292,24 @@ class Evaluation:
             known += world.words.attributes[kind.domain].values or world.values_told(kind.domain)
         elif kind.domain in world.words.known:
             known += sorted({str(fact.value) for fact in world.known.values() if fact.table == kind.domain})
-        return [(one, ()) for one in known]
+        return [(name, ()) for name in known]
 
 
-def variables_read(one: Expression, dropped: frozenset[str]) -> tuple[str, ...]:
+def variables_read(expression: Expression, dropped: frozenset[str]) -> tuple[str, ...]:
     """The variables that an expression reads, each once, when some conditions are left out.
 
     A condition that is left out is not evaluated, nor is what it compares with.
     """
-    inner: Sequence[Expression] = children(one)
-    match one:
+    inner: Sequence[Expression] = children(expression)
+    match expression:
         case Variable(name=name):
             return (name,)
-        case Compare() | Related() | Timed() | RelatedTo() if one.condition in dropped:
+        case Compare() | Related() | Timed() | RelatedTo() if expression.condition in dropped:
             inner = ()
-        case InDirection() | Select() if one.condition in dropped:
-            inner = (one.of,)
-        case View() if {one.facing_condition, one.turned_condition} & dropped:
-            inner = (one.of,)
+        case InDirection() | Select() if expression.condition in dropped:
+            inner = (expression.of,)
+        case View() if {expression.facing_condition, expression.turned_condition} & dropped:
+            inner = (expression.of,)
         case _:
             pass
     return tuple(dict.fromkeys(name for part in inner for name in variables_read(part, dropped)))
@@ -321,17 +321,17 @@ def _bound(trail: _Trail) -> Binding:
     while trail is not None:
         steps.append(trail)
         trail = trail[0]
-    made: Binding = {}
+    binding: Binding = {}
     for _, picks, variable, value in reversed(steps):
-        made |= dict(picks)
+        binding |= dict(picks)
         if not isinstance(value, tuple | EvaluatedSet | Viewpoint):
-            made[variable] = value
-    return made
+            binding[variable] = value
+    return binding
 
 
-def _plain_read(one: Expression) -> tuple[str, str] | None:
+def _plain_read(expression: Expression) -> tuple[str, str] | None:
     """The variable and the attribute, where a step is no more than `variable.attribute`."""
-    match one:
+    match expression:
         case AttributeOf(of=Variable(name=name), at=None, name=attribute):
             return name, attribute
         case _:
@@ -357,34 +357,34 @@ class Walk:
     def _dead(self, says: str) -> None:
         self.notes.dead[self.step, says] = None
 
-    def outcomes(self, one: Expression) -> Iterator[_Outcome]:
+    def outcomes(self, expression: Expression) -> Iterator[_Outcome]:
         """Everything that an expression can be, with the members that were picked on the way."""
-        match one:
+        match expression:
             case Literally(value=value):
                 yield value, ()
             case Variable(name=name):
                 yield self.env[name], ()
             case Members() | RelatedTo() | InDirection():
-                yield from self._sets(one)
+                yield from self._sets(expression)
             case The():
-                yield from self._the(one)
+                yield from self._the(expression)
             case Select():
-                yield from self._select(one)
+                yield from self._select(expression)
             case AttributeOf():
-                yield from self._attribute_of(one)
+                yield from self._attribute_of(expression)
             case Aggregate():
-                yield from self._aggregate(one)
+                yield from self._aggregate(expression)
             case _:
-                yield from self._rest(one)
+                yield from self._rest(expression)
 
-    def _rest(self, one: Expression) -> Iterator[_Outcome]:
-        match one:
+    def _rest(self, expression: Expression) -> Iterator[_Outcome]:
+        match expression:
             case Arithmetic() | Pair():
-                yield from self._joined(one)
+                yield from self._joined(expression)
             case View():
-                yield from self._view(one)
+                yield from self._view(expression)
             case DirectionOf():
-                yield from self._direction(one)
+                yield from self._direction(expression)
             case Known(table=table, of=of):
                 for value, picks in self.outcomes(of):
                     assert isinstance(value, str | int | float)  # noqa: S101 - typed
@@ -393,17 +393,17 @@ class Walk:
                 for event, picks in self.outcomes(of):
                     yield from self._known(self.world.expects(str(event)), picks)
 
-    def _joined(self, one: Arithmetic | Pair) -> Iterator[_Outcome]:
-        if isinstance(one, Pair):
-            for (a, first), (b, second) in self._pairs(one.first, one.second):
+    def _joined(self, expression: Arithmetic | Pair) -> Iterator[_Outcome]:
+        if isinstance(expression, Pair):
+            for (a, first), (b, second) in self._pairs(expression.first, expression.second):
                 yield _paired(a, b), first + second
             return
-        for (a, first), (b, second) in self._pairs(one.left, one.right):
+        for (a, first), (b, second) in self._pairs(expression.left, expression.right):
             assert isinstance(a, int | float) and isinstance(b, int | float)  # noqa: S101, PT018 - typed
-            yield (a + b if one.how == "+" else a - b), first + second
+            yield (a + b if expression.how == "+" else a - b), first + second
 
-    def _pairs(self, one: Expression, other: Expression) -> Iterator[tuple[_Outcome, _Outcome]]:
-        firsts = list(self.outcomes(one))
+    def _pairs(self, expression: Expression, other: Expression) -> Iterator[tuple[_Outcome, _Outcome]]:
+        firsts = list(self.outcomes(expression))
         for second in list(self.outcomes(other)) if firsts else ():
             yield from ((first, second) for first in firsts)
 
@@ -415,33 +415,39 @@ class Walk:
 
     # ----------------------------------------------------------------------- sets
 
-    def _sets(self, one: Expression) -> Iterator[tuple[EvaluatedSet, Picks]]:
-        match one:
+    def _sets(self, expression: Expression) -> Iterator[tuple[EvaluatedSet, Picks]]:
+        match expression:
             case Members():
-                category = one.category
-                if one.head in self.dropped and one.head:
+                category = expression.category
+                if expression.head in self.dropped and expression.head:
                     category = EVENT if category == EVENT else ENTITY
-                yield from self._members(one, category)
+                yield from self._members(expression, category)
             case RelatedTo():
-                whole = self._whole(self.world.words.relations[one.relation].of)
-                if one.condition in self.dropped:
+                whole = self._whole(self.world.words.relations[expression.relation].of)
+                if expression.condition in self.dropped:
                     yield whole, ()
                     return
-                for to, picks in list(self.outcomes(one.to)):
-                    truths = {name: self.world.related(name, one.relation, str(to)) for name in whole.may}
+                for to, picks in list(self.outcomes(expression.to)):
+                    truths = {
+                        name: self.world.related(name, expression.relation, str(to)) for name in whole.may
+                    }
                     yield _narrowed(whole, truths_of(truths)), picks
             case InDirection():
-                yield from self._in_direction(one)
+                yield from self._in_direction(expression)
             case _:
-                for found, picks in self.outcomes(one):
-                    assert isinstance(found, EvaluatedSet)  # noqa: S101 - typed
-                    yield found, picks
+                for text, picks in self.outcomes(expression):
+                    assert isinstance(text, EvaluatedSet)  # noqa: S101 - typed
+                    yield text, picks
 
     def _whole(self, categories: Sequence[str]) -> EvaluatedSet:
         """The members of several categories together."""
-        all_of = [self._everybody(self.world.scene.members[one], one, ()) for one in categories]
-        names = frozenset[str]().union(*(one.must for one in all_of))
-        return EvaluatedSet(names, names, {}, next((one.unlisted for one in all_of if one.unlisted), None))
+        all_of = [
+            self._everybody(self.world.scene.members[category], category, ()) for category in categories
+        ]
+        names = frozenset[str]().union(*(evaluated.must for evaluated in all_of))
+        return EvaluatedSet(
+            names, names, {}, next((evaluated.unlisted for evaluated in all_of if evaluated.unlisted), None)
+        )
 
     def _everybody(self, names: Sequence[str], category: str, kinds: Sequence[str]) -> EvaluatedSet:
         unlisted = None
@@ -450,39 +456,43 @@ class Walk:
         everybody = frozenset(names)
         return EvaluatedSet(everybody, everybody, {}, unlisted)
 
-    def _members(self, one: Members, category: str) -> Iterator[tuple[EvaluatedSet, Picks]]:
-        key = (id(one), category, *[atom.condition for atom in one.atoms if atom.condition in self.dropped])
+    def _members(self, members: Members, category: str) -> Iterator[tuple[EvaluatedSet, Picks]]:
+        key = (
+            id(members),
+            category,
+            *[atom.condition for atom in members.atoms if atom.condition in self.dropped],
+        )
         if key not in self.narrowed:
-            self.narrowed[key] = self._first_narrowed(one, category)
-        found, rest = self.narrowed[key]
-        yield from self._narrow(found, rest, category)
+            self.narrowed[key] = self._first_narrowed(members, category)
+        evaluated, rest = self.narrowed[key]
+        yield from self._narrow(evaluated, rest, category)
 
-    def _first_narrowed(self, one: Members, category: str) -> tuple[EvaluatedSet, Sequence[Atom]]:
+    def _first_narrowed(self, members: Members, category: str) -> tuple[EvaluatedSet, Sequence[Atom]]:
         """A set after its first atoms that name values, and the atoms from the first other one on."""
-        kept = [atom for atom in one.atoms if atom.condition not in self.dropped]
+        kept = [atom for atom in members.atoms if atom.condition not in self.dropped]
         kinds = [
             atom.value.value
             for atom in kept
             if isinstance(atom, Compare) and atom.attribute == "kind" and atom.how == "=="
             if isinstance(atom.value, Literally) and isinstance(atom.value.value, str)
         ]
-        found = self._everybody(self.world.scene.members[category], category, kinds)
+        evaluated = self._everybody(self.world.scene.members[category], category, kinds)
         for n, atom in enumerate(kept):
             if not (isinstance(atom, Compare) and isinstance(atom.value, Literally | Values)):
-                return found, kept[n:]
+                return evaluated, kept[n:]
             for operand, _ in self._operands(atom):
-                found = _narrowed(found, self._truths(atom, operand, category))
-        return found, ()
+                evaluated = _narrowed(evaluated, self._truths(atom, operand, category))
+        return evaluated, ()
 
     def _narrow(
-        self, found: EvaluatedSet, atoms: Sequence[Atom], category: str
+        self, evaluated: EvaluatedSet, atoms: Sequence[Atom], category: str
     ) -> Sequence[tuple[EvaluatedSet, Picks]]:
         """A set under atoms, for everything with which these may compare."""
-        narrowed: list[tuple[EvaluatedSet, Picks]] = [(found, ())]
+        narrowed: list[tuple[EvaluatedSet, Picks]] = [(evaluated, ())]
         for atom in atoms:
             narrowed = [
-                (_narrowed(one, self._truths(atom, operand, category)), picks + more)
-                for one, picks in narrowed
+                (_narrowed(entry, self._truths(atom, operand, category)), picks + more)
+                for entry, picks in narrowed
                 for operand, more in self._operands(atom)
             ]
         return narrowed
@@ -533,138 +543,144 @@ class Walk:
 
     def _event_truth(self, name: str, atom: Compare, operand: object) -> Truth:
         if atom.attribute == "kind":
-            found: str | Doubt | None = self.world.events[name].kind
+            kind: str | Doubt | None = self.world.events[name].kind
         else:
-            found = self.world.role(name, atom.attribute)
-        if isinstance(found, Doubt):
-            return found
-        is_so = found in operand if isinstance(operand, tuple) else found == operand
+            kind = self.world.role(name, atom.attribute)
+        if isinstance(kind, Doubt):
+            return kind
+        is_so = kind in operand if isinstance(operand, tuple) else kind == operand
         return is_so == (atom.how in ("==", "in"))
 
-    def _in_direction(self, one: InDirection) -> Iterator[tuple[EvaluatedSet, Picks]]:
-        if one.condition in self.dropped:
-            yield from self._sets(one.of)
+    def _in_direction(self, direction: InDirection) -> Iterator[tuple[EvaluatedSet, Picks]]:
+        if direction.condition in self.dropped:
+            yield from self._sets(direction.of)
             return
-        for (found, first), (seen, second) in self._pairs(one.of, one.view):
-            assert isinstance(found, EvaluatedSet) and isinstance(seen, Viewpoint)  # noqa: S101, PT018 - typed
+        for (text, first), (seen, second) in self._pairs(direction.of, direction.view):
+            assert isinstance(text, EvaluatedSet) and isinstance(seen, Viewpoint)  # noqa: S101, PT018 - typed
             sectors = {
                 name: self.world.sector(name, seen.place, seen.heading) if name != seen.place else ""
-                for name in found.may
+                for name in text.may
             }
-            ways = [(one.direction, ())] if one.toward is None else list(self.outcomes(one.toward))
+            ways = (
+                [(direction.direction, ())]
+                if direction.toward is None
+                else list(self.outcomes(direction.toward))
+            )
             for way, more in ways:
                 truths = {n: s if isinstance(s, Doubt) else s == way for n, s in sectors.items()}
-                yield _narrowed(found, truths_of(truths)), first + second + more
+                yield _narrowed(text, truths_of(truths)), first + second + more
 
     # ----------------------------------------------------------------------- one of a set
 
-    def _everyone(self, found: EvaluatedSet, picks: Picks, pick: str) -> Iterator[_Outcome]:
+    def _everyone(self, evaluated: EvaluatedSet, picks: Picks, pick: str) -> Iterator[_Outcome]:
         """Every certain member in turn; that there may be others is a doubt."""
-        self._doubt(found.doubt())
-        if not found.may:
+        self._doubt(evaluated.doubt())
+        if not evaluated.may:
             self._dead(f"nobody is {pick}: no member fits")
-        for name in self.world.ordered(found.must):
+        for name in self.world.ordered(evaluated.must):
             yield name, (*picks, (pick, name))
 
-    def _the(self, one: The) -> Iterator[_Outcome]:
-        for found, picks in self._sets(one.of):
-            if len(found.must) > 1:
-                names = tuple(self.world.ordered(found.must))
-                self.notes.several[self.step, one.pick, names] = None
-            yield from self._everyone(found, picks, one.pick)
+    def _the(self, the: The) -> Iterator[_Outcome]:
+        for evaluated, picks in self._sets(the.of):
+            if len(evaluated.must) > 1:
+                names = tuple(self.world.ordered(evaluated.must))
+                self.notes.several[self.step, the.pick, names] = None
+            yield from self._everyone(evaluated, picks, the.pick)
 
-    def _select(self, one: Select) -> Iterator[_Outcome]:
-        is_free = one.condition in self.dropped
-        for found, picks in self._sets(one.of):
+    def _select(self, selected: Select) -> Iterator[_Outcome]:
+        is_free = selected.condition in self.dropped
+        for evaluated, picks in self._sets(selected.of):
             if is_free:
-                yield from self._everyone(found, picks, one.pick)
+                yield from self._everyone(evaluated, picks, selected.pick)
                 continue
-            for to, more in [(None, ())] if one.to is None else list(self.outcomes(one.to)):
-                chosen = self._chosen(one, found, to)
+            for to, more in [(None, ())] if selected.to is None else list(self.outcomes(selected.to)):
+                chosen = self._chosen(selected, evaluated, to)
                 if isinstance(chosen, str):
-                    yield chosen, (*picks, *more, (one.pick, chosen))
+                    yield chosen, (*picks, *more, (selected.pick, chosen))
                 elif isinstance(chosen, Doubt):
                     self._doubt(chosen)
 
-    def _chosen(self, one: Select, found: EvaluatedSet, to: Held | None) -> str | Doubt | None:
+    def _chosen(self, selected: Select, evaluated: EvaluatedSet, to: Held | None) -> str | Doubt | None:
         """The member that comes at the wanted place before all who may be members."""
-        if found.unlisted is not None:
-            return found.unlisted
+        if evaluated.unlisted is not None:
+            return evaluated.unlisted
         if to is not None:
-            kept = found.may - {str(to)}
-            found = EvaluatedSet(found.must & kept, kept, found.doubts)
-        elif one.how in ("first", "last") and one.by in ("appears", "begins", "ends"):
-            clear = self.world.clear_end(found.may, one.by, is_last=one.how == "last")
-            if clear in found.must:
+            kept = evaluated.may - {str(to)}
+            evaluated = EvaluatedSet(evaluated.must & kept, kept, evaluated.doubts)
+        elif selected.how in ("first", "last") and selected.by in ("appears", "begins", "ends"):
+            clear = self.world.clear_end(evaluated.may, selected.by, is_last=selected.how == "last")
+            if clear in evaluated.must:
                 return clear
         doubt = None
-        for name in self._candidates(one, found, to):
-            before = {o: self._precedes(one, (o, name), to) for o in self.world.ordered(found.may - {name})}
+        for name in self._candidates(selected, evaluated, to):
+            before = {
+                o: self._precedes(selected, (o, name), to) for o in self.world.ordered(evaluated.may - {name})
+            }
             near = next((truth for truth in before.values() if isinstance(truth, Doubt)), None)
-            maybe = next((o for o in before if o not in found.must and before[o] is True), None)
+            maybe = next((o for o in before if o not in evaluated.must and before[o] is True), None)
             if near is not None or maybe is not None:
-                doubt = doubt or near or found.doubts[str(maybe)]
-            elif sum(truth is True for truth in before.values()) == (one.n or 1) - 1:
-                ties = [o for o in before if not before[o] and not self._precedes(one, (name, o), to)]
-                return self._no_tie(one, found, name=name, ties=ties)
-        if doubt is None and found.may - found.must:
-            doubt = found.doubt()
+                doubt = doubt or near or evaluated.doubts[str(maybe)]
+            elif sum(truth is True for truth in before.values()) == (selected.n or 1) - 1:
+                ties = [o for o in before if not before[o] and not self._precedes(selected, (name, o), to)]
+                return self._no_tie(selected, evaluated, name=name, ties=ties)
+        if doubt is None and evaluated.may - evaluated.must:
+            doubt = evaluated.doubt()
         if doubt is None:
-            self._dead(f"no member is {one.how} for {one.pick}")
+            self._dead(f"no member is {selected.how} for {selected.pick}")
         return doubt
 
-    def _candidates(self, one: Select, found: EvaluatedSet, to: Held | None) -> Sequence[str]:
+    def _candidates(self, selected: Select, evaluated: EvaluatedSet, to: Held | None) -> Sequence[str]:
         """Who can be chosen: for the first place only the one whom no later one surpasses."""
-        names = self.world.ordered(found.must)
-        if one.n not in (None, 1) or not names:
+        names = self.world.ordered(evaluated.must)
+        if selected.n not in (None, 1) or not names:
             return names
         best = names[0]
         for name in names[1:]:
-            if self._precedes(one, (name, best), to) is True:
+            if self._precedes(selected, (name, best), to) is True:
                 best = name
         return [best]
 
     def _no_tie(
-        self, one: Select, found: EvaluatedSet, *, name: str, ties: Sequence[str]
+        self, selected: Select, evaluated: EvaluatedSet, *, name: str, ties: Sequence[str]
     ) -> str | Doubt | None:
         """The member, unless others stand at the same place."""
         if not ties:
             return name
-        certain = [other for other in ties if other in found.must]
+        certain = [other for other in ties if other in evaluated.must]
         if not certain:
-            return found.doubts[ties[0]]
-        self.notes.several[self.step, one.pick, (name, *certain)] = None
-        self._dead(f"{name} and {certain[0]} are alike as to {one.how}")
+            return evaluated.doubts[ties[0]]
+        self.notes.several[self.step, selected.pick, (name, *certain)] = None
+        self._dead(f"{name} and {certain[0]} are alike as to {selected.how}")
         return None
 
-    def _precedes(self, one: Select, pair: tuple[str, str], to: Held | None) -> Truth:
+    def _precedes(self, selected: Select, pair: tuple[str, str], to: Held | None) -> Truth:
         """Whether the first of two comes before the second in the order of a selector."""
         first, second = pair
-        if one.how in ("last", "farthest", "most"):
+        if selected.how in ("last", "farthest", "most"):
             first, second = second, first
         if to is not None:
             return self.world.nearer(first, second, str(to))
-        if one.attribute:
+        if selected.attribute:
             sizes = []
             for name in (first, second):
-                values, doubt = self.world.values(name, one.attribute)
+                values, doubt = self.world.values(name, selected.attribute)
                 if doubt is not None or len(values) != 1:
-                    return doubt or Doubt("unknown-fact", f"{name}.{one.attribute}, one value")
-                sizes.append(self.world.size(one.attribute, values[0]))
+                    return doubt or Doubt("unknown-fact", f"{name}.{selected.attribute}, one value")
+                sizes.append(self.world.size(selected.attribute, values[0]))
             return sizes[0] < sizes[1]
-        if one.along:
-            return self.world.related(first, one.along, second)
-        return self.world.precedes(first, second, str(one.by))
+        if selected.along:
+            return self.world.related(first, selected.along, second)
+        return self.world.precedes(first, second, str(selected.by))
 
     # ----------------------------------------------------------------------- values
 
-    def _attribute_of(self, one: AttributeOf) -> Iterator[_Outcome]:
+    def _attribute_of(self, attribute_of: AttributeOf) -> Iterator[_Outcome]:
         times: Iterator[_Outcome] | list[tuple[None, Picks]]
-        times = [(None, ())] if one.at is None else self.outcomes(one.at)
-        owners = list(self.outcomes(one.of))
+        times = [(None, ())] if attribute_of.at is None else self.outcomes(attribute_of.at)
+        owners = list(self.outcomes(attribute_of.of))
         for time, more in list(times) if owners else ():
             for name, picks in owners:
-                for value in self.values(str(name), one.name, time):
+                for value in self.values(str(name), attribute_of.name, time):
                     yield value, picks + more
 
     def values(self, name: str, attribute: str, time: Held | None) -> Iterator[ValueOrNumber]:
@@ -679,13 +695,13 @@ class Walk:
             else:
                 yield float(max(s[1] for s in spans) if attribute == "ends" else min(s[0] for s in spans))
         elif name in world.events and attribute not in world.words.attributes:
-            found = world.events[name].kind if attribute == "kind" else world.role(name, attribute)
-            if isinstance(found, Doubt):
-                self._doubt(found)
-            elif found is None:
+            kind = world.events[name].kind if attribute == "kind" else world.role(name, attribute)
+            if isinstance(kind, Doubt):
+                self._doubt(kind)
+            elif kind is None:
                 self._dead(f"{name} has no {attribute}")
             else:
-                yield found
+                yield kind
         else:
             yield from self._plain_values(name, attribute, time)
 
@@ -703,19 +719,19 @@ class Walk:
             self._dead(f"{name} has no {attribute}")
         yield from values
 
-    def _aggregate(self, one: Aggregate) -> Iterator[_Outcome]:
-        for found, picks in list(self.outcomes(one.of)):
-            if isinstance(found, tuple):  # different values, to be counted
-                yield len(found), picks
+    def _aggregate(self, aggregate: Aggregate) -> Iterator[_Outcome]:
+        for text, picks in list(self.outcomes(aggregate.of)):
+            if isinstance(text, tuple):  # different values, to be counted
+                yield len(text), picks
                 continue
-            assert isinstance(found, EvaluatedSet)  # noqa: S101 - typed
-            doubt = found.doubt()
+            assert isinstance(text, EvaluatedSet)  # noqa: S101 - typed
+            doubt = text.doubt()
             if doubt is not None:
                 self._doubt(doubt)
-            elif one.how == "count":
-                yield len(found.must), picks
+            elif aggregate.how == "count":
+                yield len(text.must), picks
             else:
-                value = together(one, self.world.ordered(found.must), self.world)
+                value = together(aggregate, self.world.ordered(text.must), self.world)
                 if isinstance(value, Nothing):
                     self._dead(value.says)
                 elif isinstance(value, tuple):
@@ -725,28 +741,28 @@ class Walk:
 
     # ----------------------------------------------------------------------- views
 
-    def _view(self, one: View) -> Iterator[_Outcome]:
-        for place, picks in list(self.outcomes(one.of)):
-            conditions = {one.facing_condition, one.turned_condition} - {""}
+    def _view(self, view: View) -> Iterator[_Outcome]:
+        for place, picks in list(self.outcomes(view.of)):
+            conditions = {view.facing_condition, view.turned_condition} - {""}
             if conditions & self.dropped:
                 for number, word in enumerate(DIRECTIONS):
                     yield Viewpoint(str(place), 45.0 * number, number), (*picks, ("view", word))
                 continue
-            if one.like is not None:
-                for seen, more in list(self.outcomes(one.like)):
+            if view.like is not None:
+                for seen, more in list(self.outcomes(view.like)):
                     assert isinstance(seen, Viewpoint)  # noqa: S101 - typed
-                    yield Viewpoint(str(place), seen.heading + one.turned, seen.free), picks + more
+                    yield Viewpoint(str(place), seen.heading + view.turned, seen.free), picks + more
                 continue
-            if one.facing is None:
-                said = one.heading if one.heading is not None else self.world.heading(str(place))
-                yield from self._headed(one, str(place), heading=said, picks=picks)
+            if view.facing is None:
+                heading = view.heading if view.heading is not None else self.world.heading(str(place))
+                yield from self._headed(view, str(place), heading=heading, picks=picks)
                 continue
-            for target, more in list(self.outcomes(one.facing)):
+            for target, more in list(self.outcomes(view.facing)):
                 bearing = self.world.bearing(str(place), str(target))
-                yield from self._headed(one, str(place), heading=bearing, picks=picks + more)
+                yield from self._headed(view, str(place), heading=bearing, picks=picks + more)
 
-    def _direction(self, one: DirectionOf) -> Iterator[_Outcome]:
-        for (name, first), (seen, second) in self._pairs(one.of, one.view):
+    def _direction(self, direction_of: DirectionOf) -> Iterator[_Outcome]:
+        for (name, first), (seen, second) in self._pairs(direction_of.of, direction_of.view):
             assert isinstance(seen, Viewpoint)  # noqa: S101 - typed
             if seen.free is not None:
                 yield DIRECTIONS[seen.free], first + second
@@ -754,11 +770,11 @@ class Walk:
                 sector = self.world.sector(str(name), seen.place, seen.heading)
                 yield from self._known(sector, first + second)
 
-    def _headed(self, one: View, place: str, *, heading: float | Doubt, picks: Picks) -> Iterator[_Outcome]:
+    def _headed(self, view: View, place: str, *, heading: float | Doubt, picks: Picks) -> Iterator[_Outcome]:
         if isinstance(heading, Doubt):
             self._doubt(heading)
         else:
-            yield Viewpoint(place, heading + one.turned), picks
+            yield Viewpoint(place, heading + view.turned), picks
 
 
 def _paired(first: Held, second: Held) -> str:
@@ -773,10 +789,10 @@ def _paired(first: Held, second: Held) -> str:
     return f"{first}{PAIR}{second}"
 
 
-def _narrowed(found: EvaluatedSet, told: Truths) -> EvaluatedSet:
+def _narrowed(evaluated: EvaluatedSet, truths: Truths) -> EvaluatedSet:
     """A set without those of whom an atom is false."""
-    may = found.may & told.possible
-    doubts = found.doubts
-    if unsure := may & told.doubts.keys():
-        doubts = {**{name: told.doubts[name] for name in unsure}, **found.doubts}
-    return EvaluatedSet(found.must & told.true, may, doubts, found.unlisted)
+    may = evaluated.may & truths.possible
+    doubts = evaluated.doubts
+    if unsure := may & truths.doubts.keys():
+        doubts = {**{name: truths.doubts[name] for name in unsure}, **evaluated.doubts}
+    return EvaluatedSet(evaluated.must & truths.true, may, doubts, evaluated.unlisted)

@@ -58,7 +58,7 @@ def find_proof(
         return Refused(reason="too-many-bindings")
     if verdict.proof is None or verdict.problems:
         return Refused(reason=verdict.problems[0].reason)
-    if any(one.without.guess > most_guess for one in verdict.proof.conditions):
+    if any(condition.without.guess > most_guess for condition in verdict.proof.conditions):
         return Refused(reason="weak-condition")
     return Refused(reason="easy-to-guess") if verdict.proof.prior > most_prior else verdict.proof
 

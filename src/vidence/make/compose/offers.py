@@ -60,7 +60,11 @@ def offer(proof: Proof, scene: SceneBits, rules: OptionRules, *, seed: int) -> O
     """The options of a proven composition."""
     rng = Random(f"options/{seed}/{proof.composition}")
     answer, domain = proof.answer.value, proof.answer.domain
-    landed = {one.id: _typed(one.without.values, answer) for one in proof.conditions if one.without.values}
+    landed = {
+        condition.id: _typed(condition.without.values, answer)
+        for condition in proof.conditions
+        if condition.without.values
+    }
     is_counted = domain == "count"
     if is_counted:
         return _counted(proof, landed, rules, rng=rng)
@@ -78,7 +82,7 @@ def offer(proof: Proof, scene: SceneBits, rules: OptionRules, *, seed: int) -> O
         if len(chosen) == rules.n - 1:
             break
         if value not in (answer, *chosen) and not any(
-            scene.words.is_near(domain, value, one) for one in (answer, *chosen)
+            scene.words.is_near(domain, value, name) for name in (answer, *chosen)
         ):
             chosen.append(value)
     if len(chosen) < rules.n - 1:
@@ -91,7 +95,7 @@ def _typed(values: Mapping[str, int], answer: ValueOrNumber) -> set[ValueOrNumbe
     """The values that came out, as of the type of the answer."""
     if isinstance(answer, str):
         return set(values)
-    return {int(one) if one.lstrip("-").isdigit() else float(one) for one in values}
+    return {int(value) if value.lstrip("-").isdigit() else float(value) for value in values}
 
 
 def _made(
@@ -117,7 +121,7 @@ def cover_of(
     >>> cover_of({"c1": {"red", "blue"}, "c2": {"blue"}}, most=2)
     ('blue',)
     """
-    known = sorted({one for some in values.values() for one in some}, key=str)
+    known = sorted({name for some in values.values() for name in some}, key=str)
     for size in range(most + 1):
         for chosen in combinations(known, size):
             if all(set(chosen) & set(some) for some in values.values()):
@@ -128,27 +132,27 @@ def cover_of(
 def _others(domain: str, scene: SceneBits, rng: Random) -> Iterable[ValueOrNumber]:
     """The values of a domain: those that the scene has first, each kind in seeded order."""
     if domain == "kind":
-        seen: list[ValueOrNumber] = sorted({one.kind for one in scene.events.values()})
+        seen: list[ValueOrNumber] = sorted({event.kind for event in scene.events.values()})
         listed: list[ValueOrNumber] = sorted(scene.words.events)
     elif PAIR in domain:
-        told = scene.column(EVENT, domain.split(PAIR)[1]).told
+        others = scene.column(EVENT, domain.split(PAIR)[1]).told
         kinds = [scene.events[name].kind for name in scene.members[EVENT]]
         seen = sorted(
-            {f"{kind}{PAIR}{value}" for kind, values in zip(kinds, told, strict=True) for value in values}
+            {f"{kind}{PAIR}{value}" for kind, values in zip(kinds, others, strict=True) for value in values}
         )
         listed = []
     elif domain == "direction":
         seen, listed = list(DIRECTIONS), []
     elif domain in scene.words.known:
-        known = [one for one in scene.scene.facts if isinstance(one, KnownFact) and one.table == domain]
-        seen, listed = sorted({one.value for one in known}, key=str), list(scene.words.known[domain].values)
+        known = [fact for fact in scene.scene.facts if isinstance(fact, KnownFact) and fact.table == domain]
+        seen, listed = sorted({fact.value for fact in known}, key=str), list(scene.words.known[domain].values)
     else:
         attribute = scene.words.attributes[domain]
-        found = {value for of in attribute.of for value in scene.column(of, domain).values}
-        seen, listed = sorted(found, key=str), list(attribute.values)
+        entries = {value for of in attribute.of for value in scene.column(of, domain).values}
+        seen, listed = sorted(entries, key=str), list(attribute.values)
     rng.shuffle(seen)
     rng.shuffle(listed)
-    return [*seen, *(one for one in listed if one not in seen)]
+    return [*seen, *(name for name in listed if name not in seen)]
 
 
 def _counted(
@@ -180,7 +184,7 @@ def _numbers(landed: Mapping[str, set[int]], *, n: int, near: Iterable[int]) -> 
         known = sorted({value for values in left.values() for value in values})
         chosen.append(max(known, key=lambda v: sum(v in values for values in left.values())))
         left = {name: values for name, values in left.items() if chosen[-1] not in values}
-    return chosen + [one for one in near if one not in chosen][: n - len(chosen)]
+    return chosen + [number for number in near if number not in chosen][: n - len(chosen)]
 
 
 def too_often_right(offers: Sequence[tuple[str, Offer]], rules: OptionRules) -> dict[str, str]:
@@ -192,15 +196,15 @@ def too_often_right(offers: Sequence[tuple[str, Offer]], rules: OptionRules) -> 
     """
     gone: dict[str, str] = {}
     shares: Counter[tuple[str, str]] = Counter()
-    for domain, one in offers:
-        for value in one.options:
+    for domain, offer in offers:
+        for value in offer.options:
             shares[domain, str(value)] += 1
     right: Counter[tuple[str, str]] = Counter()
-    for domain, one in offers:
-        key = domain, str(one.options[0])
+    for domain, offer in offers:
+        key = domain, str(offer.options[0])
         most = max(rules.at_least - 1, int(rules.most_right * shares[key] / rules.n))
         if right[key] >= most:
-            gone[one.composition] = (
+            gone[offer.composition] = (
                 f"{key[1]} of {domain} is right {most} times of {shares[key]} offers already"
             )
         else:
@@ -208,9 +212,9 @@ def too_often_right(offers: Sequence[tuple[str, Offer]], rules: OptionRules) -> 
     return gone
 
 
-def faults_of_options(one: Composed, offered: Offer, *, proof: Proof, world: World) -> list[str]:
+def faults_of_options(composed: Composed, offered: Offer, *, proof: Proof, world: World) -> list[str]:
     """What the verifier has against the options, but for the witnesses that are known to have no place."""
-    asked = msgspec.structs.replace(one.composition, options=offered.options)
+    asked = msgspec.structs.replace(composed.composition, options=offered.options)
     return [
         problem.name
         for problem in check_options(asked, proof, world)
@@ -220,14 +224,16 @@ def faults_of_options(one: Composed, offered: Offer, *, proof: Proof, world: Wor
 
 def witness_notes(offers: Mapping[str, Offer], proofs: Mapping[str, Proof]) -> list[str]:
     """The number of conditions without a usable witness: one without a place, or none at all."""
-    unplaced = {name: len(one.without_place) for name, one in offers.items() if one.without_place}
+    unplaced = {name: len(offer.without_place) for name, offer in offers.items() if offer.without_place}
     without = {
         name: n
         for name in offers
-        if (n := sum(one.without.witness is None for one in proofs[name].conditions))
+        if (n := sum(condition.without.witness is None for condition in proofs[name].conditions))
     }
-    told = (
+    notes = (
         (unplaced, "have a witness that is no option (tag no_witness_option)"),
         (without, "have no witness: without them nothing fits (tag no_witness)"),
     )
-    return [f"{sum(some.values())} conditions of {len(some)} questions {what}" for some, what in told if some]
+    return [
+        f"{sum(some.values())} conditions of {len(some)} questions {what}" for some, what in notes if some
+    ]

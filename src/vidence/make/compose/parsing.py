@@ -86,21 +86,21 @@ def parse_compositions(text: str, *, source: str) -> list[ParsedComposition]:
     Raises:
         ProgramError: something that the language has not; nothing of it was run.
     """
-    found: list[ParsedComposition] = []
+    compositions: list[ParsedComposition] = []
     for first, part in _parts(text):
         if len(part) > MOST_CHARACTERS:
             raise ProgramError(f"{source}:{first}: {len(part):,} characters; at most {MOST_CHARACTERS:,}")
-        found.append(_Parser(source=source, first=first).parse(part, number=len(found) + 1))
-    if not found:
+        compositions.append(_Parser(source=source, first=first).parse(part, number=len(compositions) + 1))
+    if not compositions:
         raise ProgramError(f"{source}: no composition is in it")
-    return found
+    return compositions
 
 
 def _parts(text: str) -> Iterator[tuple[int, str]]:
     start, lines = 1, list[str]()
     for number, line in enumerate([*text.split("\n"), SEPARATOR], start=1):
         if line.strip() == SEPARATOR:
-            if any(one.strip() and not one.strip().startswith("#") for one in lines):
+            if any(name.strip() and not name.strip().startswith("#") for name in lines):
                 yield start, "\n".join(lines)
             start, lines = number + 1, []
         else:
@@ -125,13 +125,13 @@ class _Parser:
         settings, steps = self._split(tree.body)
         self.picks = {name for name, _, _ in steps}
         try:
-            made = [
+            entries = [
                 Step(variable=name, value=self._step(name, node), line=self.first - 1 + line)
                 for name, node, line in steps
             ]
         except RecursionError as error:
             raise ProgramError(f"{self.source}:{self.first}: nested too deeply") from error
-        if not made or made[-1].variable != "answer":
+        if not entries or entries[-1].variable != "answer":
             raise ProgramError(
                 f"{self.source}:{self.first}: the last step gives no answer; end with answer = ..."
             )
@@ -141,9 +141,9 @@ class _Parser:
         composition = Composition(
             composition=str(settings.get("id") or f"{self.source}/{number:04d}"),
             scene=str(settings.get("scene", "")),
-            steps=tuple(_renamed(step, named) for step in made),
+            steps=tuple(_renamed(step, named) for step in entries),
             conditions=tuple(
-                Condition(id=one, skill="semantic") for one in sorted(named.values(), key=natural)
+                Condition(id=name, skill="semantic") for name in sorted(named.values(), key=natural)
             ),
             question=str(settings.get("question", "")),
             options=options if isinstance(options, tuple) else (),
@@ -156,14 +156,14 @@ class _Parser:
         return ProgramError(f"{self.source}:{line}:{column}: {says}")
 
     def _comments(self, text: str) -> dict[int, str]:
-        found = {}
+        comments = {}
         try:
             for token in tokenize.generate_tokens(io.StringIO(text).readline):
                 if token.type == tokenize.COMMENT and _NUMBERED.match(token.string):
-                    found[token.start[0]] = token.string.removeprefix("#").strip()
+                    comments[token.start[0]] = token.string.removeprefix("#").strip()
         except (tokenize.TokenError, SyntaxError):
             return {}  # `ast` says where
-        return found
+        return comments
 
     def _split(
         self, body: Sequence[ast.stmt]
@@ -194,7 +194,7 @@ class _Parser:
         if name == "options":
             if not isinstance(node, ast.List | ast.Tuple):
                 raise self._refuse(node, "options: expected a list")
-            return tuple(self._constant(one) for one in node.elts)
+            return tuple(self._constant(elt) for elt in node.elts)
         return self._constant(node)
 
     def _constant(self, node: ast.expr) -> ValueOrNumber:
@@ -210,12 +210,12 @@ class _Parser:
     # ----------------------------------------------------------------------- expressions
 
     def _step(self, name: str, node: ast.expr) -> Expression:
-        made = self._expression(node)
-        if isinstance(made, The | Select):  # the step itself is what is picked
-            self.picks.discard(made.pick)
+        expression = self._expression(node)
+        if isinstance(expression, The | Select):  # the step itself is what is picked
+            self.picks.discard(expression.pick)
             self.picks.add(name)
-            return _with_pick(made, name)
-        return made
+            return _with_pick(expression, name)
+        return expression
 
     def _expression(self, node: ast.expr) -> Expression:
         return msgspec.structs.replace(self._node(node), column=node.col_offset + 1)
@@ -227,8 +227,8 @@ class _Parser:
             case ast.Attribute(value=value, attr=name):
                 return AttributeOf(of=self._expression(value), name=self._plain(node, name))
             case ast.Set(elts=elements):
-                values = {self._constant(one) for one in elements}
-                return Values(values=tuple(sorted(values, key=lambda one: (str(type(one)), one))))
+                values = {self._constant(element) for element in elements}
+                return Values(values=tuple(sorted(values, key=lambda word: (str(type(word)), word))))
             case ast.BinOp(left=left, op=ast.Add() | ast.Sub() as op, right=right):
                 return Arithmetic(
                     how="+" if isinstance(op, ast.Add) else "-",
@@ -268,7 +268,7 @@ class _Parser:
     def _members(self, node: ast.Call, category: str) -> Expression:
         head = ""
         atoms = tuple(
-            msgspec.structs.replace(self._atom(one), column=one.col_offset + 1) for one in node.args
+            msgspec.structs.replace(self._atom(arg), column=arg.col_offset + 1) for arg in node.args
         )
         for keyword in node.keywords:
             if keyword.arg != "head" or self._constant(keyword.value) != "counted":
@@ -300,16 +300,18 @@ class _Parser:
         )
 
     def _related(self, node: ast.Call, name: str, *, holds: bool) -> Related:
-        (to,), said = self._arguments(node, 1, ("frame",))
-        made = self._expression(to)
-        frame = str(self._constant(said["frame"])) if "frame" in said else ""
-        return Related(relation=name, to=made, condition=self._condition(node), holds=holds, frame=frame)
+        (to,), values = self._arguments(node, 1, ("frame",))
+        expression = self._expression(to)
+        frame = str(self._constant(values["frame"])) if "frame" in values else ""
+        return Related(
+            relation=name, to=expression, condition=self._condition(node), holds=holds, frame=frame
+        )
 
     def _timed(self, node: ast.Call, name: str) -> Timed:
         n = 2 if name in ("within", "begins_in") else 1
         given, _ = self._arguments(node, n)
         plain = given if name == "begins_in" else given[1:]
-        seconds = tuple(float(self._number(one)) for one in plain)
+        seconds = tuple(float(self._number(expr)) for expr in plain)
         of = None if name == "begins_in" else self._expression(given[0])
         how = msgspec.convert(name, TimeWord)
         return Timed(how=how, of=of, seconds=seconds, condition=self._condition(node))
@@ -320,15 +322,15 @@ class _Parser:
         self, node: ast.Call, n: int, keywords: Sequence[str] = ()
     ) -> tuple[list[ast.expr], dict[str, ast.expr]]:
         name = node.func.id if isinstance(node.func, ast.Name) else "?"
-        if len(node.args) != n or any(isinstance(one, ast.Starred) for one in node.args):
+        if len(node.args) != n or any(isinstance(arg, ast.Starred) for arg in node.args):
             raise self._refuse(node, f"{name}: {len(node.args)} arguments found; expected {n}")
-        said = {}
+        arguments = {}
         for keyword in node.keywords:
             if keyword.arg not in keywords:
                 listed = ", ".join(keywords) or "none"
                 raise self._refuse(keyword.value, f"{name}: no argument {keyword.arg!r}; known: {listed}")
-            said[str(keyword.arg)] = keyword.value
-        return list(node.args), said
+            arguments[str(keyword.arg)] = keyword.value
+        return list(node.args), arguments
 
     def _number(self, node: ast.expr) -> float:
         value = self._constant(node)
@@ -344,13 +346,13 @@ class _Parser:
 
     def the(self, node: ast.Call) -> Expression:
         (of,), _ = self._arguments(node, 1)
-        made = self._expression(of)
-        return The(of=made, pick=self._pick(made))
+        expression = self._expression(of)
+        return The(of=expression, pick=self._pick(expression))
 
     def ordered(self, node: ast.Call) -> Expression:
         how = str(getattr(node.func, "id", ""))
         given, _ = self._arguments(node, 3 if how == "nth" else 2)
-        made = self._expression(given[0])
+        expression = self._expression(given[0])
         n = None
         if how == "nth":
             number = self._number(given[1])
@@ -361,28 +363,30 @@ class _Parser:
         is_order = by in get_args(Order)
         return Select(
             how=msgspec.convert(how, SelectWord),
-            of=made,
+            of=expression,
             by=msgspec.convert(by, Order) if is_order else None,
             along="" if is_order else by,
             n=n,
-            pick=self._pick(made),
+            pick=self._pick(expression),
             condition=self._condition(node),
         )
 
     def by_distance(self, node: ast.Call) -> Expression:
         (of, to), _ = self._arguments(node, 2)
-        made, place = self._expression(of), self._expression(to)
+        expression, place = self._expression(of), self._expression(to)
         how = msgspec.convert(getattr(node.func, "id", ""), SelectWord)
-        return Select(how=how, of=made, to=place, pick=self._pick(made), condition=self._condition(node))
+        return Select(
+            how=how, of=expression, to=place, pick=self._pick(expression), condition=self._condition(node)
+        )
 
     def by_amount(self, node: ast.Call) -> Expression:
         (of, name), _ = self._arguments(node, 2)
-        made, how = self._expression(of), str(getattr(node.func, "id", ""))
+        expression, how = self._expression(of), str(getattr(node.func, "id", ""))
         return Select(
             how=msgspec.convert(how, SelectWord),
-            of=made,
+            of=expression,
             attribute=self._text(name),
-            pick=self._pick(made),
+            pick=self._pick(expression),
             condition=self._condition(node),
         )
 
@@ -390,30 +394,30 @@ class _Parser:
         how = str(getattr(node.func, "id", ""))
         given, _ = self._arguments(node, 1 if how == "count" else 2)
         attribute = "" if how == "count" else self._text(given[1])
-        made = self._expression(given[0])
-        return Aggregate(how=msgspec.convert(how, AggregateWord), of=made, attribute=attribute)
+        expression = self._expression(given[0])
+        return Aggregate(how=msgspec.convert(how, AggregateWord), of=expression, attribute=attribute)
 
     def rel(self, node: ast.Call) -> Expression:
         (to, name), _ = self._arguments(node, 2)
-        made = self._expression(to)
-        return RelatedTo(relation=self._text(name), to=made, condition=self._condition(node))
+        expression = self._expression(to)
+        return RelatedTo(relation=self._text(name), to=expression, condition=self._condition(node))
 
     def view(self, node: ast.Call) -> Expression:
-        (of,), said = self._arguments(node, 1, ("facing", "heading", "turned"))
-        if "facing" in said and "heading" in said:
+        (of,), values = self._arguments(node, 1, ("facing", "heading", "turned"))
+        if "facing" in values and "heading" in values:
             raise self._refuse(node, "view: facing and heading exclude each other")
-        made = self._expression(of)
-        facing = self._expression(said["facing"]) if "facing" in said else None
-        way = said.get("facing", said.get("heading"))
-        is_told = isinstance(said.get("heading"), ast.Constant | ast.UnaryOp)
+        expression = self._expression(of)
+        facing = self._expression(values["facing"]) if "facing" in values else None
+        way = values.get("facing", values.get("heading"))
+        is_told = isinstance(values.get("heading"), ast.Constant | ast.UnaryOp)
         return View(
-            of=made,
+            of=expression,
             facing=facing,
-            heading=float(self._number(said["heading"])) if is_told else None,
-            like=self._expression(said["heading"]) if "heading" in said and not is_told else None,
-            turned=float(self._number(said["turned"])) if "turned" in said else 0.0,
+            heading=float(self._number(values["heading"])) if is_told else None,
+            like=self._expression(values["heading"]) if "heading" in values and not is_told else None,
+            turned=float(self._number(values["turned"])) if "turned" in values else 0.0,
             facing_condition=self._condition(way) if way is not None else "",
-            turned_condition=self._condition(said["turned"]) if "turned" in said else "",
+            turned_condition=self._condition(values["turned"]) if "turned" in values else "",
         )
 
     def direction(self, node: ast.Call) -> Expression:
@@ -422,10 +426,10 @@ class _Parser:
 
     def in_direction(self, node: ast.Call) -> Expression:
         (of, view, word), _ = self._arguments(node, 3)
-        made, seen = self._expression(of), self._expression(view)
+        expression, seen = self._expression(of), self._expression(view)
         is_told = isinstance(word, ast.Constant)
         return InDirection(
-            of=made,
+            of=expression,
             view=seen,
             direction=self._text(word) if is_told else "",
             toward=None if is_told else self._expression(word),
@@ -446,10 +450,10 @@ class _Parser:
 
     def at(self, node: ast.Call) -> Expression:
         (of, time), _ = self._arguments(node, 2)
-        made = self._expression(of)
-        if not isinstance(made, AttributeOf):
+        expression = self._expression(of)
+        if not isinstance(expression, AttributeOf):
             raise self._refuse(of, "at: expected an attribute first, such as at(A.bag, E)")
-        return AttributeOf(of=made.of, name=made.name, at=self._expression(time))
+        return AttributeOf(of=expression.of, name=expression.name, at=self._expression(time))
 
     # ----------------------------------------------------------------------- conditions
 
@@ -460,20 +464,21 @@ class _Parser:
         skills: dict[str, Skill] = {}
         for line, comment in comments.items():
             here = [name for name in ordered if self.ends[name][0] == line]
-            told = [_ONE_NUMBER.fullmatch(part.strip()) for part in comment.split(",")]
+            matches = [_ONE_NUMBER.fullmatch(part.strip()) for part in comment.split(",")]
             where = f"{self.source}:{line + self.first - 1}"
-            if len(told) != len(here):
+            if len(matches) != len(here):
                 raise ProgramError(
-                    f"{where}: {len(told)} conditions in the comment, {len(here)} in the line that end there"
+                    f"{where}: {len(matches)} conditions in the comment, {len(here)} in the line "
+                    "that end there"
                 )
-            for name, one in zip(here, told, strict=True):
-                skill = one[2] if one is not None else ""
-                if one is None or (skill and skill not in get_args(Skill)):
+            for name, match in zip(here, matches, strict=True):
+                skill = match[2] if match is not None else ""
+                if match is None or (skill and skill not in get_args(Skill)):
                     listed = ", ".join(get_args(Skill))
                     raise ProgramError(f"{where}: {comment!r} found; expected a number and one of {listed}")
-                if f"c{one[1]}" in named.values():
-                    raise ProgramError(f"{where}: the condition {one[1]} is there twice")
-                named[name] = f"c{one[1]}"
+                if f"c{match[1]}" in named.values():
+                    raise ProgramError(f"{where}: the condition {match[1]} is there twice")
+                named[name] = f"c{match[1]}"
                 if skill:
                     skills[named[name]] = msgspec.convert(skill, Skill)
         free = (f"c{n}" for n in range(1, 2 * len(ordered) + 1) if f"c{n}" not in named.values())
@@ -502,8 +507,8 @@ _CALLS: Mapping[str, Callable[[_Parser, ast.Call], Expression]] = {
 }
 
 
-def _with_pick(made: The | Select, name: str) -> The | Select:
-    return msgspec.structs.replace(made, pick=name)
+def _with_pick(expression: The | Select, name: str) -> The | Select:
+    return msgspec.structs.replace(expression, pick=name)
 
 
 def _renamed(step: Step, named: Mapping[str, str]) -> Step:
@@ -515,7 +520,7 @@ def _renamed(step: Step, named: Mapping[str, str]) -> Step:
                 key: named.get(value, value) if key in _CONDITION_FIELDS else walk(value)
                 for key, value in raw.items()
             }
-        return [walk(one) for one in raw] if isinstance(raw, list | tuple) else raw
+        return [walk(entry) for entry in raw] if isinstance(raw, list | tuple) else raw
 
     return msgspec.convert(walk(msgspec.to_builtins(step)), Step)
 

@@ -49,12 +49,12 @@ def plural(word: str) -> str:
     """
     before, space, last = word.rpartition(" ")
     if last.lower() in _said("plurals"):
-        made = _said("plurals")[last.lower()]
+        plural = _said("plurals")[last.lower()]
     elif re.search(r"[^aeiou]y$", last):
-        made = f"{last[:-1]}ies"
+        plural = f"{last[:-1]}ies"
     else:
-        made = f"{last}es" if re.search(r"(s|x|z|ch|sh)$", last) else f"{last}s"
-    return f"{before}{space}{made}"
+        plural = f"{last}es" if re.search(r"(s|x|z|ch|sh)$", last) else f"{last}s"
+    return f"{before}{space}{plural}"
 
 
 def with_article(noun: str) -> str:
@@ -74,10 +74,10 @@ def of_several(clause: str) -> str:
     >>> of_several("that is near"), of_several("that appears later than"), of_several("with a hat")
     ('that are near', 'that appear later than', 'with a hat')
     """
-    found = re.match(r"(that|who) (\w+)(?= |$)(.*)", clause)
-    if found is None:
+    match = re.match(r"(that|who) (\w+)(?= |$)(.*)", clause)
+    if match is None:
         return clause
-    return f"{found[1]} {_of_many(found[2])}{found[3]}"
+    return f"{match[1]} {_of_many(match[2])}{match[3]}"
 
 
 def _of_many(verb: str) -> str:
@@ -103,10 +103,10 @@ def yes_or_no(clause: str) -> str:
     """
     if clause.startswith("with "):
         return f"Does {{who}} have {clause.removeprefix('with ')}, yes or no?"
-    found = re.match(r"(?:that|who) (\w+)(?= |$)(.*)", clause)
-    if found is None:
+    match = re.match(r"(?:that|who) (\w+)(?= |$)(.*)", clause)
+    if match is None:
         return f"Is {{who}} {clause}, yes or no?"
-    verb, rest = found[1], found[2]
+    verb, rest = match[1], match[2]
     if verb in ("is", "was"):
         return f"{verb.capitalize()} {{who}}{rest}, yes or no?"
     many = _of_many(verb)
@@ -139,20 +139,20 @@ class Phrases:
         self.owned_by = self._names("attributes", "noun", owned | played)
         self.asked = self._names("attributes", "asks", {name: self.asks(name) for name in self._attributes})
 
-    def _names(self, what: str, field: str, said: Mapping[str, str]) -> dict[str, str]:
+    def _names(self, what: str, field: str, values: Mapping[str, str]) -> dict[str, str]:
         known: dict[str, str] = {}
-        for name, phrase in said.items():
+        for name, phrase in values.items():
             if phrase in known:
                 raise DataError(f"two {what}, {known[phrase]} and {name}, read {phrase!r}; change `{field}`")
             known[phrase] = name
         return known
 
-    def _know(self, one: ValueStatement) -> None:
-        said = self.says(one)
-        for form in {said, of_several(said)}:
-            if self._values.setdefault(_plain(form), one) != one:
+    def _know(self, statement: ValueStatement) -> None:
+        message = self.says(statement)
+        for form in {message, of_several(message)}:
+            if self._values.setdefault(_plain(form), statement) != statement:
                 other = self._values[_plain(form)].attribute
-                raise DataError(f"{one.attribute} and {other} both read {said!r}; change `has`")
+                raise DataError(f"{statement.attribute} and {other} both read {message!r}; change `has`")
 
     # ----------------------------------------------------------------------- names
 
@@ -175,39 +175,39 @@ class Phrases:
         known = self.vocabulary.attributes.get(name)
         if known is not None and known.noun:
             return known.noun
-        said = _thing(name)
+        message = _thing(name)
         thing = self._coloured(name)
-        return f"{said} colour" if thing and thing == said else said
+        return f"{message} colour" if thing and thing == message else message
 
     def _coloured(self, name: str) -> str:
         """Of what an attribute is the colour; empty where it is none, or of what has it as a whole."""
         known = self.vocabulary.attributes.get(name)
         if known is None:
             return ""
-        said = known.noun or _thing(name)
+        noun = known.noun or _thing(name)
         for named in (r"(.+) colou?r", r"colou?r of (?:the )?(.+)"):
-            if found := re.fullmatch(named, said):
-                return found[1]
+            if match := re.fullmatch(named, noun):
+                return match[1]
         values = [value for value in known.values if value != "none"]
-        is_named = bool(known.noun) or said in ("colour", "color")
-        return said if values and not is_named and all(map(_is_colour, values)) else ""
+        is_named = bool(known.noun) or noun in ("colour", "color")
+        return noun if values and not is_named and all(map(_is_colour, values)) else ""
 
     def _verb(self, name: str) -> str:
         """The verb that an attribute is called by, with what follows; empty where a noun is."""
-        known, said = self.vocabulary.attributes[name], name.replace("_", " ")
+        known, message = self.vocabulary.attributes[name], name.replace("_", " ")
         if self._unclear(name):
             raise WordingError(
                 f"{name!r} may be a verb or a plural; say which by `noun`, or `has` and `asks`"
             )
-        first = said.partition(" ")[0]
+        first = message.partition(" ")[0]
         if known.noun or not (first == "is" or _is_verb(_of_many(first)) or self._is_state(name)):
             return ""
-        return f"is {said}" if self._is_state(name) else said
+        return f"is {message}" if self._is_state(name) else message
 
     def _is_state(self, name: str) -> bool:
         stem, is_doing, _ = name.partition("_")[0].partition("ing")
-        said = bool(is_doing) and any(map(_is_verb, (stem, f"{stem}e", stem[:-1])))
-        return is_flag(self.vocabulary.attributes[name]) and (said or name in listed("states"))
+        result = bool(is_doing) and any(map(_is_verb, (stem, f"{stem}e", stem[:-1])))
+        return is_flag(self.vocabulary.attributes[name]) and (result or name in listed("states"))
 
     def _unclear(self, name: str) -> bool:
         """Whether an attribute of things, or of yes and no, has a name that only its author can inflect."""
@@ -277,20 +277,20 @@ class Phrases:
 
     # ----------------------------------------------------------------------- statements
 
-    def says(self, one: ValueStatement) -> str:
+    def says(self, statement: ValueStatement) -> str:
         """A statement as a clause."""
-        if one.attribute == "kind":
-            phrase = self.vocabulary.events[str(one.value)].phrase
-            return f"in which {phrase}" if phrase else f"of the kind “{one.value}”"
-        name = one.attribute
-        return self._of_value(name, one.how == "==", one.value)
+        if statement.attribute == "kind":
+            phrase = self.vocabulary.events[str(statement.value)].phrase
+            return f"in which {phrase}" if phrase else f"of the kind “{statement.value}”"
+        name = statement.attribute
+        return self._of_value(name, statement.how == "==", statement.value)
 
     def _of_value(self, name: str, is_so: bool, value: ValueOrNumber) -> str:
         known = self.vocabulary.attributes[name]
         if is_flag(known):
             return f"{'' if is_so else 'not '}{self._flag(name, str(value))}"
-        if said := known.has if is_so else known.has_not:
-            return said.replace("{value}", self.value(name, value))
+        if message := known.has if is_so else known.has_not:
+            return message.replace("{value}", self.value(name, value))
         verb, thing = self._verb(name), self._coloured(name) or _thing(name)
         if verb and value in _NONE:
             return f"that {verb} {'nothing' if is_so else 'something'}"
@@ -322,45 +322,49 @@ class Phrases:
 
     def _flag(self, name: str, value: str) -> str:
         known, is_so = self.vocabulary.attributes[name], value == "yes"
-        if said := known.has if is_so else known.has_not:
-            return said
+        if message := known.has if is_so else known.has_not:
+            return message
         if verb := self._verb(name):
             return _does(verb, is_so=is_so)
         return f"{'with' if is_so else 'without'} {with_article(_thing(name))}"
 
     def _pattern(self, name: str, how: Sign) -> str:
         known, verb = self.vocabulary.attributes[name], self._verb(name)
-        if said := known.has if how == "==" else known.has_not:
-            return said
+        if message := known.has if how == "==" else known.has_not:
+            return message
         if verb:
             return f"{_does(verb, is_so=how == '==')} {{value}}"
         be = "is" if known.noun else _be(_thing(name))
         return f"whose {known.noun or _thing(name)} {be} {'' if how == '==' else 'not '}{{value}}"
 
-    def read_value(self, said: str) -> ValueStatement | None:
+    def read_value(self, message: str) -> ValueStatement | None:
         """The statement that a clause is; None where it is none."""
-        plain = _plain(said)
+        plain = _plain(message)
         return self._values.get(plain) or next(self._open(plain), None)
 
-    def _open(self, said: str) -> Iterator[ValueStatement]:
+    def _open(self, message: str) -> Iterator[ValueStatement]:
         """Statements about numbers, and texts that no list has."""
         for name in self._attributes:
             for sign, is_of_several in product(SIGNS, (False, True)):
                 pattern = self._pattern(name, sign)
                 form = _plain(of_several(pattern) if is_of_several else pattern)
                 before, _, after = form.partition("{value}")
-                if not (said.startswith(before) and said.endswith(after) and len(said) > len(before + after)):
+                if not (
+                    message.startswith(before)
+                    and message.endswith(after)
+                    and len(message) > len(before + after)
+                ):
                     continue
-                inner = said[len(before) : len(said) - len(after)]
+                inner = message[len(before) : len(message) - len(after)]
                 if (value := self._value_of(name, inner)) is not None:
                     yield ValueStatement(name, sign, value)
 
-    def _value_of(self, name: str, said: str) -> ValueOrNumber | None:
+    def _value_of(self, name: str, message: str) -> ValueOrNumber | None:
         known = self.vocabulary.attributes[name]
         if known.number:
-            return _number(said)
-        is_free = not known.values and said.startswith("“") and said.endswith("”")
-        return said[1:-1] if is_free else None
+            return _number(message)
+        is_free = not known.values and message.startswith("“") and message.endswith("”")
+        return message[1:-1] if is_free else None
 
     # ----------------------------------------------------------------------- relations, roles, times
 
@@ -370,33 +374,33 @@ class Phrases:
         Raises:
             WordingError: its name has neither a verb nor a preposition.
         """
-        said, first = name.replace("_", " "), name.partition("_")[0]
+        message, first = name.replace("_", " "), name.partition("_")[0]
         if known := self.vocabulary.relations[name].has:
             return known
         if first not in listed("prepositions") and re.search(r"[^sui]s$|^is$", first):
-            return f"that {said}"
-        if said.rpartition(" ")[2] not in listed("prepositions"):
+            return f"that {message}"
+        if message.rpartition(" ")[2] not in listed("prepositions"):
             raise WordingError(f"there are no words for the relation {name!r}; give it `has`")
-        is_noun = said.endswith(" of") and not {*said.split()[:-1]} & listed("sides")
-        return f"that is {with_article(said) if is_noun else said}"
+        is_noun = message.endswith(" of") and not {*message.split()[:-1]} & listed("sides")
+        return f"that is {with_article(message) if is_noun else message}"
 
-    def read_relation(self, said: str) -> str | None:
+    def read_relation(self, message: str) -> str | None:
         """The relation that a clause names."""
-        return _read(said, self.vocabulary.relations, self.relation)
+        return _read(message, self.vocabulary.relations, self.relation)
 
-    def read_shared(self, said: str) -> str | None:
+    def read_shared(self, message: str) -> str | None:
         """The attribute that a clause compares with a value found before."""
-        return _read(said, self._attributes, self.shares)
+        return _read(message, self._attributes, self.shares)
 
     def time(self, how: TimeWord, category: str) -> str:
         """A statement on time as a clause, but for what it compares with."""
         return (category == EVENT and _said("times-of-events").get(how)) or _said("times")[how]
 
-    def read_time(self, said: str) -> TimeWord | None:
+    def read_time(self, message: str) -> TimeWord | None:
         """The statement on time that a clause is."""
         tables = map(_said, ("times", "times-of-events"))
-        found = next(filter(None, (_read(said, one, one.__getitem__) for one in tables)), None)
-        return next((how for how in get_args(TimeWord) if how == found), None)
+        time = next(filter(None, (_read(message, table, table.__getitem__) for table in tables)), None)
+        return next((how for how in get_args(TimeWord) if how == time), None)
 
     def player(self, role: str) -> str:
         """Who plays a role in an event, but for the event."""
@@ -404,8 +408,8 @@ class Phrases:
 
     def played(self, role: str, name: str) -> str:
         """That an event is one in which somebody plays a role."""
-        said = _said("played").get(self._role(role), f"whose {role.replace('_', ' ')} is {{name}}")
-        return said.replace("{name}", name)
+        message = _said("played").get(self._role(role), f"whose {role.replace('_', ' ')} is {{name}}")
+        return message.replace("{name}", name)
 
     def _role(self, role: str) -> str:
         return "who alone" if role == "who" and len(self.vocabulary.roles()) == 1 else role
@@ -416,15 +420,15 @@ def _said(table: str) -> Mapping[str, str]:
     return packaged("vidence.make.compose", "phrases.toml", dict[str, dict[str, str]])[table]
 
 
-def _read(said: str, names: Iterable[str], form: Callable[[str], str]) -> str | None:
+def _read(message: str, names: Iterable[str], form: Callable[[str], str]) -> str | None:
     """The name of which a clause is the form, of one or of several."""
-    plain = _plain(said)
+    plain = _plain(message)
     for name in names:
         try:
-            one = _plain(form(name))
+            word = _plain(form(name))
         except WordingError:
             continue
-        if plain in (one, of_several(one)):
+        if plain in (word, of_several(word)):
             return name
     return None
 
@@ -451,7 +455,7 @@ def _is_verb(word: str) -> bool:
 
 def is_person(vocabulary: Vocabulary, category: str) -> bool:
     """Whether the members of a category are people."""
-    return any(vocabulary.is_a(category, one) for one in _PEOPLE)
+    return any(vocabulary.is_a(category, name) for name in _PEOPLE)
 
 
 def is_flag(known: Attribute) -> bool:
@@ -471,9 +475,9 @@ def _be(thing: str) -> str:
     return "are" if _IS_PLURAL.search(thing) else "is"
 
 
-def _plain(said: str) -> str:
+def _plain(message: str) -> str:
     """A clause as it reads of things."""
-    return f"that {said[4:]}" if said.startswith("who ") else said
+    return f"that {message[4:]}" if message.startswith("who ") else message
 
 
 def _number(text: str) -> int | float | None:

@@ -42,16 +42,16 @@ class Program:
         self.skills[name] = skill
         return name
 
-    def atoms(self, said: Sequence[AttributeStatement]) -> tuple[Compare, ...]:
+    def atoms(self, statements: Sequence[AttributeStatement]) -> tuple[Compare, ...]:
         """Statements as conditions."""
         return tuple(
             Compare(
-                attribute=one.attribute,
-                how=one.how,
-                value=Literally(value=one.value),
-                condition=self.condition(one.skill),
+                attribute=statement.attribute,
+                how=statement.how,
+                value=Literally(value=statement.value),
+                condition=self.condition(statement.skill),
             )
-            for one in said
+            for statement in statements
         )
 
     def add(self, variable: str, value: Expression) -> str:
@@ -66,8 +66,8 @@ class Program:
             scene=scene.header.scene,
             steps=tuple(self.steps),
             conditions=tuple(
-                Condition(id=one, skill=skill)
-                for one, skill in sorted(self.skills.items(), key=lambda pair: natural(pair[0]))
+                Condition(id=word, skill=skill)
+                for word, skill in sorted(self.skills.items(), key=lambda pair: natural(pair[0]))
             ),
             scene_sha256=scene.sha256,
             vocabulary_sha256=vocabulary_sha256,
@@ -79,11 +79,11 @@ def changed(expression: Expression, change: Callable[[Expression], Expression]) 
     fields: dict[str, object] = {}
     for name in expression.__struct_fields__:
         value = getattr(expression, name)
-        if isinstance(value, tuple) and value and all(isinstance(one, Expression) for one in value):
-            made: list[Expression] = []
-            for one in value:
-                made.append(changed(one, change))
-            fields[name] = tuple(made)
+        if isinstance(value, tuple) and value and all(isinstance(element, Expression) for element in value):
+            expressions: list[Expression] = []
+            for entry in value:
+                expressions.append(changed(entry, change))
+            fields[name] = tuple(expressions)
         elif isinstance(value, Expression):
             fields[name] = changed(value, change)
     return change(msgspec.structs.replace(expression, **fields))
@@ -99,28 +99,28 @@ def without_atom(composition: Composition, condition: str) -> Composition | None
 
     What links two steps is no such atom: without it a step would not be used.
     """
-    atoms = [one for step in composition.steps for one in parts(step.value) if is_free_atom(one)]
-    if condition not in {one.condition for one in atoms if isinstance(one, Compare)}:
+    atoms = [part for step in composition.steps for part in parts(step.value) if is_free_atom(part)]
+    if condition not in {atom.condition for atom in atoms if isinstance(atom, Compare)}:
         return None
 
-    def drop(one: Expression) -> Expression:
-        if not isinstance(one, Members):
-            return one
-        kept = tuple(atom for atom in one.atoms if atom.condition != condition)
-        return msgspec.structs.replace(one, atoms=kept)
+    def drop(expression: Expression) -> Expression:
+        if not isinstance(expression, Members):
+            return expression
+        kept = tuple(atom for atom in expression.atoms if atom.condition != condition)
+        return msgspec.structs.replace(expression, atoms=kept)
 
-    kept = [one for one in composition.conditions if one.id != condition]
-    names = {one.id: f"c{i}" for i, one in enumerate(kept, start=1)}
+    kept = [entry for entry in composition.conditions if entry.id != condition]
+    names = {entry.id: f"c{i}" for i, entry in enumerate(kept, start=1)}
 
-    def rename(one: Expression) -> Expression:
-        found = {name: getattr(one, name) for name in _NAMES if getattr(one, name, "")}
-        return msgspec.structs.replace(one, **{name: names[value] for name, value in found.items()})
+    def rename(element: Expression) -> Expression:
+        fields = {name: getattr(element, name) for name in _NAMES if getattr(element, name, "")}
+        return msgspec.structs.replace(element, **{name: names[value] for name, value in fields.items()})
 
     steps = tuple(
         Step(variable=step.variable, value=changed(changed(step.value, drop), rename))
         for step in composition.steps
     )
-    conditions = tuple(Condition(id=names[one.id], skill=one.skill) for one in kept)
+    conditions = tuple(Condition(id=names[entry.id], skill=entry.skill) for entry in kept)
     return msgspec.structs.replace(composition, steps=steps, conditions=conditions)
 
 
@@ -149,26 +149,33 @@ def read_compositions(path: Path, scenes: Mapping[str, Scene]) -> list[tuple[Com
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"the compositions {path} cannot be read: {error}") from error
     if text.lstrip().startswith("{"):
-        found = [
+        compositions = [
             _from_json(path, number, line)
             for number, line in enumerate(text.split("\n"), start=1)
             if line and not line.startswith(_MARK)
         ]
     else:
-        found = parse_compositions(text, source=str(path.name))
-    if len(found) > MOST_COMPOSITIONS:
-        raise DataError(f"{path}: {len(found):,} compositions; at most {MOST_COMPOSITIONS:,}: split the file")
-    made: list[tuple[Composition, int]] = []
+        compositions = parse_compositions(text, source=str(path.name))
+    if len(compositions) > MOST_COMPOSITIONS:
+        raise DataError(
+            f"{path}: {len(compositions):,} compositions; at most {MOST_COMPOSITIONS:,}: split the file"
+        )
+    entries: list[tuple[Composition, int]] = []
     names: set[str] = set()
-    for one in found:
-        composition = one.composition
-        for fault in unknown("scene", composition.scene, scenes, where=f"{path}:{one.line}"):
+    for parsed_composition in compositions:
+        composition = parsed_composition.composition
+        for fault in unknown("scene", composition.scene, scenes, where=f"{path}:{parsed_composition.line}"):
             raise DataError(fault)
         if composition.composition in names:
-            raise DataError(f"{path}:{one.line}: the composition {composition.composition!r} is there twice")
+            raise DataError(
+                f"{path}:{parsed_composition.line}: the composition {composition.composition!r} "
+                "is there twice"
+            )
         names.add(composition.composition)
-        made.append((with_skills(one, scenes[composition.scene].vocabulary), one.line))
-    return made
+        entries.append(
+            (with_skills(parsed_composition, scenes[composition.scene].vocabulary), parsed_composition.line)
+        )
+    return entries
 
 
 def _from_json(path: Path, number: int, line: str) -> ParsedComposition:

@@ -153,7 +153,7 @@ class Prover:
     def __init__(self, typed: Typed, world: World, *, rules: Rules, line: int = 0) -> None:
         self.typed, self.world, self.rules, self.line = typed, world, rules, line
         self.composition = typed.composition
-        self.names = tuple(one.id for one in self.composition.conditions)
+        self.names = tuple(condition.id for condition in self.composition.conditions)
         self.evaluation = Evaluation(typed, world)
 
     @cached_property
@@ -187,12 +187,12 @@ class Prover:
             without, problem = self._without((condition.id,))
             conditions.append(ConditionProof(id=condition.id, skill=condition.skill, without=without))
             problems += [problem] if problem is not None else []
-        subsets, found = self._subsets(mode or self._mode(), [set(p.conditions) for p in problems])
-        problems += found
+        subsets, entries = self._subsets(mode or self._mode(), [set(p.conditions) for p in problems])
+        problems += entries
         prior = _guess(self._left(frozenset(self.names)).counts, self.answer)
         proof = self._proof(conditions, subsets, prior)
         faults = check_options(self.composition, proof, self.world)
-        problems += [msgspec.structs.replace(one, line=self.line) for one in faults]
+        problems += [msgspec.structs.replace(fault, line=self.line) for fault in faults]
         return Verdict(
             composition=self.composition.composition,
             proof=proof,
@@ -209,7 +209,7 @@ class Prover:
         return _Weakened(branches, notes, counts)
 
     def _line(self, step: str) -> int:
-        return next((one.line for one in self.composition.steps if one.variable == step), 0)
+        return next((entry.line for entry in self.composition.steps if entry.variable == step), 0)
 
     def _problem(
         self,
@@ -232,8 +232,8 @@ class Prover:
             step, pick, names = several[0]
             yield self._problem("ambiguous-referent", self._both(pick, names), step=step)
         elif len(values) > 1:
-            one, other = whole.branches[0], next(b for b in whole.branches if b.value != values[0])
-            says = f"{one.value} ({_said(one)}) and {other.value} ({_said(other)})"
+            entry, other = whole.branches[0], next(b for b in whole.branches if b.value != values[0])
+            says = f"{entry.value} ({_said(entry)}) and {other.value} ({_said(other)})"
             yield self._problem("several-answers", says, step="answer")
         elif whole.notes.doubts:
             yield from self._doubts(whole.notes)
@@ -254,8 +254,8 @@ class Prover:
     def _doubts(self, notes: Notes, ids: tuple[str, ...] = ()) -> Iterator[Problem]:
         for step, doubt in list(notes.doubts)[:_MOST_DOUBTS]:
             words = {"unknown-fact": "nobody stated", "too-near": "too near to tell:", "contradiction": ""}
-            said = f"{words[doubt.reason]} {doubt.about}".strip()
-            says = f"without {', '.join(ids)}: {said}" if ids else said
+            doubts = f"{words[doubt.reason]} {doubt.about}".strip()
+            says = f"without {', '.join(ids)}: {doubts}" if ids else doubts
             yield Problem(
                 reason=doubt.reason, says=says, step=step, line=self._line(step) or self.line,
                 facts=(doubt.about,),
@@ -301,23 +301,25 @@ class Prover:
         attribute, a direction or a count.
         """
         last = self.composition.steps[-1].value
-        inner = [one for step in self.composition.steps for one in parts(step.value) if one is not last]
+        inner = [part for step in self.composition.steps for part in parts(step.value) if part is not last]
         is_plain = isinstance(last, AttributeOf | DirectionOf | Known | Variable) or (
             isinstance(last, Aggregate) and last.how == "count"
         )
         return (
-            "singles" if is_plain and not any(isinstance(one, Select | Aggregate) for one in inner) else "all"
+            "singles"
+            if is_plain and not any(isinstance(expression, Select | Aggregate) for expression in inner)
+            else "all"
         )
 
     def _subsets(
-        self, mode: Literal["all", "singles"], told: list[set[str]]
+        self, mode: Literal["all", "singles"], entries: list[set[str]]
     ) -> tuple[Subsets, list[Problem]]:
         """Every set of conditions left out; those that contain one already told say nothing new."""
         if mode == "singles":
             return Subsets(mode=mode, tried=len(self.names)), []
         tried, problems = 0, list[Problem]()
         sufficient: list[tuple[str, ...]] = []
-        unneeded = [one for one in told if one]
+        unneeded = [names for names in entries if names]
         for size in range(1, len(self.names) + 1):
             for ids in combinations(self.names, size):
                 tried += 1
@@ -328,7 +330,7 @@ class Prover:
                 outcome, notes = self._quick(frozenset(ids))
                 if outcome == "same":
                     sufficient.append(kept)
-                if outcome == "different" or any(one <= set(ids) for one in unneeded):
+                if outcome == "different" or any(names <= set(ids) for names in unneeded):
                     continue
                 if outcome == "unknown":
                     problems += list(self._doubts(notes, ids))[:1]
@@ -384,21 +386,26 @@ class Prover:
         )
 
     def _warnings(self, conditions: Iterable[ConditionProof], prior: float) -> Iterator[Problem]:
-        for one in conditions:
-            if one.without.guess > self.rules.most_guess and one.without.outcome != "unneeded":
-                says = f"without {one.id}, {one.without.guess:.2f} of the bindings are right all the same"
-                yield self._problem("weak-condition", says, conditions=(one.id,))
+        for condition in conditions:
+            if condition.without.guess > self.rules.most_guess and condition.without.outcome != "unneeded":
+                says = (
+                    f"without {condition.id}, {condition.without.guess:.2f} of the bindings are right "
+                    "all the same"
+                )
+                yield self._problem("weak-condition", says, conditions=(condition.id,))
         if prior > self.rules.most_prior:
             yield self._problem(
                 "weak-condition", f"without all conditions {prior:.2f} of the bindings are right"
             )
 
     def _unconfirmed(self, proof: Proof) -> Iterator[Problem]:
-        found = tuple(fact for fact in proof.rests_on if fact in self.world.unconfirmed)
-        if found:
-            more = f" and {len(found) - _MOST_DOUBTS} more" if len(found) > _MOST_DOUBTS else ""
-            says = f"a person has to confirm {', '.join(found[:_MOST_DOUBTS])}{more}: a model proposed it"
-            yield Problem(reason="unconfirmed-fact", says=says, line=self.line, facts=found)
+        unconfirmed = tuple(fact for fact in proof.rests_on if fact in self.world.unconfirmed)
+        if unconfirmed:
+            more = f" and {len(unconfirmed) - _MOST_DOUBTS} more" if len(unconfirmed) > _MOST_DOUBTS else ""
+            says = (
+                f"a person has to confirm {', '.join(unconfirmed[:_MOST_DOUBTS])}{more}: a model proposed it"
+            )
+            yield Problem(reason="unconfirmed-fact", says=says, line=self.line, facts=unconfirmed)
 
 
 _MOST_DOUBTS = 5
@@ -431,9 +438,9 @@ def check_options(composition: Composition, proof: Proof, world: World) -> Itera
         if is_again or world.words.is_near(proof.answer.domain, option, right):
             says = f"{option!r} is there twice" if is_again else f"{option!r} cannot be told from {right!r}"
             yield Problem(reason="option-may-be-true", says=says)
-    offered = {str(one) for one in options if one != right}
-    for one in proof.conditions:
-        values = one.without.values
+    offered = {str(name) for name in options if name != right}
+    for condition in proof.conditions:
+        values = condition.without.values
         if values and not offered & set(values):
-            says = f"without {one.id} comes {', '.join(sorted(values))}, of which no option is one"
-            yield Problem(reason="options-hide", says=says, conditions=(one.id,))
+            says = f"without {condition.id} comes {', '.join(sorted(values))}, of which no option is one"
+            yield Problem(reason="options-hide", says=says, conditions=(condition.id,))

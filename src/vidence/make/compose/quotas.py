@@ -108,12 +108,12 @@ class _Video:
         self.seen: set[object] = set()
         self.facts: Counter[tuple[str, str]] = Counter()
 
-    def take(self, made: Composed) -> bool:
+    def take(self, composed: Composed) -> bool:
         """Whether a composition adds something: another answer, and facts that are not used up."""
-        keys = {*_asked(made), _program(made)}
-        facts = set(_facts(made))
+        keys = {*_asked(composed), _program(composed)}
+        facts = set(_facts(composed))
         most = self.quota.facts
-        if keys & self.seen or (most and any(self.facts[one] >= most for one in facts)):
+        if keys & self.seen or (most and any(self.facts[fact] >= most for fact in facts)):
             return False
         self.seen |= keys
         self.facts.update(facts)
@@ -129,22 +129,24 @@ def fill(scenes: Mapping[str, SceneBits], quota: Quota, strength: Strength, *, s
     """
     filled = Filled()
     videos = [_Video(name, scene, quota, seed=seed) for name, scene in scenes.items()]
-    for one in videos:
-        one.search.most_guess, one.search.most_prior = strength.most_guess, strength.most_prior
+    for entry in videos:
+        entry.search.most_guess, entry.search.most_prior = strength.most_guess, strength.most_prior
     have: Counter[QuotaCell] = Counter()
     skills: Counter[Skill] = Counter()
     with without_collecting():
         while open_ := [
-            one for one in videos if one.n < quota.per_video and len(one.dead) < len(quota.cells)
+            element
+            for element in videos
+            if element.n < quota.per_video and len(element.dead) < len(quota.cells)
         ]:
             for video in open_:
                 cell = min((c for c in quota.cells if c not in video.dead), key=lambda c: have[c])
-                made = _tried(video, cell, strength, have=have, skill=_rarest(skills, video.search))
-                if made is None:
+                composed = _tried(video, cell, strength, have=have, skill=_rarest(skills, video.search))
+                if composed is None:
                     continue
-                filled.composed.append(made)
-                have[cell_of(made)] += 1
-                skills.update(skills_of(made.composition))
+                filled.composed.append(composed)
+                have[cell_of(composed)] += 1
+                skills.update(skills_of(composed.composition))
     for video in videos:
         filled.unmet += [Unmet(video.name, cell, why, n) for cell, (why, n) in video.dead.items()]
         if n := video.search.n_left_out:
@@ -160,34 +162,34 @@ def gaps(scene: SceneBits) -> Iterator[str]:
             continue
         if not scene.lists_all(category):
             yield f"whether every {category} is listed"
-        for attribute, one in scene.words.attributes.items():
-            if any(scene.words.is_a(category, of) for of in one.of):
+        for attribute, entry in scene.words.attributes.items():
+            if any(scene.words.is_a(category, of) for of in entry.of):
                 unknown = scene.column(category, attribute).doubtful.bit_count()
                 if unknown:
                     yield f"{attribute} of {unknown} of {len(names)} ({category})"
 
 
-def cell_of(made: Composed) -> QuotaCell:
+def cell_of(composed: Composed) -> QuotaCell:
     """The cell that a composition fills."""
-    proof = made.proof
+    proof = composed.proof
     return QuotaCell(proof.answer.type, proof.logic, len(proof.conditions))
 
 
 def skills_of(composition: Composition) -> list[Skill]:
     """The skills that a composition takes: of each condition, and to know what a table says."""
-    found = [one.skill for one in composition.conditions]
+    skills = [condition.skill for condition in composition.conditions]
     if any(isinstance(step.value, Known) for step in composition.steps):
-        found.append("visual knowledge")
-    return found
+        skills.append("visual knowledge")
+    return skills
 
 
 def _rarest(skills: Counter[Skill], search: Search) -> Skill | None:
     n = sum(skills.values())
     relations = search.scene.words.relations.values()
-    able: list[Skill] = ["temporal", "correspondence", *(one.skill for one in relations)]
+    able: list[Skill] = ["temporal", "correspondence", *(relation.skill for relation in relations)]
     able += ["spatial"] if search.scene.world.places else []
     able += ["visual knowledge"] if search.scene.world.known else []
-    rare = [one for one in dict.fromkeys(able) if skills[one] < LEAST_SKILL * n]
+    rare = [name for name in dict.fromkeys(able) if skills[name] < LEAST_SKILL * n]
     return sorted(rare, key=skills.__getitem__)[0] if rare else None
 
 
@@ -199,23 +201,23 @@ def _tried(
     cells = frozenset(video.quota.cells)
 
     def fits(kind: AnswerType, logic: Logic, n: int) -> bool:
-        found = QuotaCell(kind, logic, n)
-        return found in cells and (found == cell or have[found] <= have[cell])
+        quota_cell = QuotaCell(kind, logic, n)
+        return quota_cell in cells and (quota_cell == cell or have[quota_cell] <= have[cell])
 
     for attempt in range(video.quota.tries):
         asked = _with_skill(cell, skill if attempt < video.quota.tries // 2 else None)
         video.n_tried += 1
-        made = video.search.tried(asked, number=video.n_tried, fits=fits)
-        if made is None:
+        composed = video.search.tried(asked, number=video.n_tried, fits=fits)
+        if composed is None:
             continue
-        if weak := _weak(made, strength, video.search.scene.words):
+        if weak := _weak(composed, strength, video.search.scene.words):
             refused[weak] += 1
-        elif not video.take(made):
+        elif not video.take(composed):
             refused["used-already"] += 1
         else:
-            return made
+            return composed
     refused += video.search.refused - before
-    why = max(sorted(refused), key=lambda one: refused[one]) if refused else "nothing-found"
+    why = max(sorted(refused), key=lambda name: refused[name]) if refused else "nothing-found"
     video.dead[cell] = why, refused[why]
     return None
 
@@ -225,62 +227,64 @@ def _with_skill(cell: QuotaCell, skill: Skill | None) -> QuotaCell:
     return QuotaCell(cell.type, cell.logic, cell.n_conditions, skill)
 
 
-def _weak(made: Composed, strength: Strength, words: Vocabulary) -> str:
-    if _says_the_answer(made, words):
+def _weak(composed: Composed, strength: Strength, words: Vocabulary) -> str:
+    if _says_the_answer(composed, words):
         return "answer-in-question"
-    if any(one.without.guess > strength.most_guess for one in made.proof.conditions):
+    if any(condition.without.guess > strength.most_guess for condition in composed.proof.conditions):
         return "weak-condition"
-    return "easy-to-guess" if made.proof.prior > strength.most_prior else ""
+    return "easy-to-guess" if composed.proof.prior > strength.most_prior else ""
 
 
-def _says_the_answer(made: Composed, words: Vocabulary) -> bool:
+def _says_the_answer(composed: Composed, words: Vocabulary) -> bool:
     """Whether a condition names the answer as a value of another attribute of the same domain."""
-    answer = made.proof.answer
-    for step in made.composition.steps:
-        for one in parts(step.value):
-            if isinstance(one, Compare) and one.attribute != answer.domain:
-                said: tuple[ValueOrNumber, ...] = ()
-                match one.value:
+    answer = composed.proof.answer
+    for step in composed.composition.steps:
+        for part in parts(step.value):
+            if isinstance(part, Compare) and part.attribute != answer.domain:
+                says_the_answer: tuple[ValueOrNumber, ...] = ()
+                match part.value:
                     case Literally(value=value):
-                        said = (value,)
+                        says_the_answer = (value,)
                     case Values(values=values):
-                        said = values
+                        says_the_answer = values
                     case _:
                         pass
-                if answer.value in said and words.share_a_domain(one.attribute, answer.domain):
+                if answer.value in says_the_answer and words.share_a_domain(part.attribute, answer.domain):
                     return True
     return False
 
 
-def _asked(made: Composed) -> Iterator[tuple[str, str]]:
+def _asked(composed: Composed) -> Iterator[tuple[str, str]]:
     """The entity and the attribute that are asked for; none where things are counted."""
-    last = made.composition.steps[-1].value
+    last = composed.composition.steps[-1].value
     source = getattr(last.first if isinstance(last, Pair) else last, "of", None)
-    if made.proof.answer.domain != "count" and source is not None:
-        yield str(made.proof.binding[source.name]), made.proof.answer.domain
+    if composed.proof.answer.domain != "count" and source is not None:
+        yield str(composed.proof.binding[source.name]), composed.proof.answer.domain
 
 
-def _program(made: Composed) -> bytes:
+def _program(composed: Composed) -> bytes:
     """What a composition says, whatever its conditions are called."""
-    raw = msgspec.to_builtins(made.composition.steps)
+    raw = msgspec.to_builtins(composed.composition.steps)
     return msgspec.json.encode(_unnamed(raw), order="deterministic")
 
 
 def _unnamed(raw: object) -> object:
     if isinstance(raw, dict):
-        made = {key: _unnamed(value) for key, value in raw.items() if key != "condition"}
-        if isinstance(atoms := made.get("atoms"), list):
-            made["atoms"] = sorted(atoms, key=lambda one: msgspec.json.encode(one, order="deterministic"))
-        return made
-    return [_unnamed(one) for one in raw] if isinstance(raw, list | tuple) else raw
+        values = {key: _unnamed(value) for key, value in raw.items() if key != "condition"}
+        if isinstance(atoms := values.get("atoms"), list):
+            values["atoms"] = sorted(
+                atoms, key=lambda entry: msgspec.json.encode(entry, order="deterministic")
+            )
+        return values
+    return [_unnamed(entry) for entry in raw] if isinstance(raw, list | tuple) else raw
 
 
-def _facts(made: Composed) -> Iterator[tuple[str, str]]:
+def _facts(composed: Composed) -> Iterator[tuple[str, str]]:
     """What is used of the entities that a composition names: pairs (entity, attribute)."""
-    for step in made.composition.steps:
-        name = made.proof.binding.get(step.variable)
+    for step in composed.composition.steps:
+        name = composed.proof.binding.get(step.variable)
         members = getattr(step.value, "of", None)
         for atom in getattr(members, "atoms", ()):
             if name is not None and hasattr(atom, "attribute"):
                 yield str(name), atom.attribute
-    yield from _asked(made)
+    yield from _asked(composed)

@@ -93,14 +93,14 @@ class SceneBits:
         key = category, attribute
         if key not in self._columns:
             values: dict[ValueOrNumber, int] = {}
-            doubtful, told = 0, []
+            doubtful, entries = 0, []
             for i, name in enumerate(self.members[category]):
                 mine, is_open = self.told(name, attribute)
-                told.append(mine)
+                entries.append(mine)
                 doubtful |= is_open << i
                 for value in mine:
                     values[value] = values.get(value, 0) | 1 << i
-            self._columns[key] = Column(values, doubtful, tuple(told))
+            self._columns[key] = Column(values, doubtful, tuple(entries))
         return self._columns[key]
 
     def compared(self, category: str, attribute: str, *, how: Comparison, value: ValueOrNumber) -> Masks:

@@ -125,33 +125,33 @@ class Search:
         """The shapes that can fill a cell in this scene; of these those that take its skill."""
         key = wanted.type, wanted.logic, wanted.skill
         if key not in self._shapes:
-            found = (*self._plain(wanted), *self.more.of(wanted.type, wanted.logic))
-            allowed = tuple(one for one in found if one in self._allowed)
+            shapes = (*self._plain(wanted), *self.more.of(wanted.type, wanted.logic))
+            allowed = tuple(name for name in shapes if name in self._allowed)
             favoured = _BY_SKILL.get(wanted.skill, ()) if wanted.skill is not None else ()
-            self._shapes[key] = tuple(one for one in allowed if one in favoured) or allowed
+            self._shapes[key] = tuple(name for name in allowed if name in favoured) or allowed
         return self._shapes[key]
 
     def _plain(self, wanted: QuotaCell) -> tuple[_Plain, ...]:
-        words, found = self.scene.words, list[_Plain]()
+        words, names = self.scene.words, list[_Plain]()
         listed = bool(self.scene.events) and self.scene.lists_all(EVENT)
         if wanted.logic == "conjunctive":
-            found = ["attribute"] if self._asked(wanted.type, entities=True) else []
+            names = ["attribute"] if self._asked(wanted.type, entities=True) else []
             is_counted = wanted.type == "attribute" and self._counted()
-            return (*found, "count") if is_counted else tuple(found)
+            return (*names, "count") if is_counted else tuple(names)
         if (
             wanted.type == "action"
             and self._asked("action")
             and any(kind.roles for kind in words.events.values())
         ):
-            found.append("then")
-        is_of_event = listed and any(one.category == EVENT for one in self._asked(wanted.type))
-        found += ["next", "ranked"] if is_of_event else []
-        found += ["tally"] if listed and wanted.type == "attribute" and self._counted() else []
+            names.append("then")
+        is_of_event = listed and any(attribute.category == EVENT for attribute in self._asked(wanted.type))
+        names += ["next", "ranked"] if is_of_event else []
+        names += ["tally"] if listed and wanted.type == "attribute" and self._counted() else []
         if self._asked(wanted.type, entities=True):
-            found += ["carried"]
-            found += ["related"] if words.relations else []
-            found += ["ordered", "ranked"] if self.scene.ends else []
-        return tuple(dict.fromkeys(found))
+            names += ["carried"]
+            names += ["related"] if words.relations else []
+            names += ["ordered", "ranked"] if self.scene.ends else []
+        return tuple(dict.fromkeys(names))
 
     def _counted(self) -> tuple[str, ...]:
         """The categories of which things can be counted."""
@@ -159,7 +159,11 @@ class Search:
         return (*self.statements.categories, *((EVENT,) if is_listed else ()))
 
     def _asked(self, kind: AnswerType, *, entities: bool = False) -> list[AskableAttribute]:
-        return [one for one in self.asked if one.type == kind and not (entities and one.category == EVENT)]
+        return [
+            attribute
+            for attribute in self.asked
+            if attribute.type == kind and not (entities and attribute.category == EVENT)
+        ]
 
     def tried(self, wanted: QuotaCell, *, number: int, fits: Fits | None = None) -> Composed | None:
         """One attempt at a cell; what comes of it may fill another one, if that `fits`."""
@@ -181,10 +185,10 @@ class Search:
     def _shape(self, wanted: QuotaCell) -> Shape | None:
         """A shape for a cell: one that takes its skill and gives its size, else one that gives its size."""
         shapes = self.shapes(wanted)
-        sized = [one for one in shapes if self._may_give(one, wanted.n_conditions)]
+        sized = [shape for shape in shapes if self._may_give(shape, wanted.n_conditions)]
         if not sized:
             anything = self.shapes(replace(wanted, skill=None))
-            sized = [one for one in anything if self._may_give(one, wanted.n_conditions)]
+            sized = [name for name in anything if self._may_give(name, wanted.n_conditions)]
         return self.rng.choice(sized or shapes) if shapes else None
 
     def _may_give(self, shape: Shape, n: int) -> bool:
@@ -197,9 +201,11 @@ class Search:
             return self.more.draw(shape, wanted.type, wanted.n_conditions)
         asked = list(self.asked) if shape in ("count", "tally") else self._asked(wanted.type)
         if shape not in ("count", "tally", "ranked"):
-            asked = [one for one in asked if (one.category == EVENT) == (shape in _OF_EVENTS)]
+            asked = [
+                attribute for attribute in asked if (attribute.category == EVENT) == (shape in _OF_EVENTS)
+            ]
         if shape == "then":
-            asked = [one for one in asked if one.attribute == "kind"]
+            asked = [attribute for attribute in asked if attribute.attribute == "kind"]
         return self._makers[shape](wanted, self.rng.choice(asked)) if asked else None
 
     def _find(self, composition: Composition, fits: Fits | None) -> Proof | Refused:
@@ -223,13 +229,13 @@ class Search:
             if not self.least <= len(composition.conditions) <= MOST_CONDITIONS:
                 self.refused["too-few-conditions"] += 1
                 return None
-            found = self._find(composition, fits)
-            if isinstance(found, Proof):
-                return Composed(composition, found, shape)
-            is_unneeded = found.reason == "unneeded"
-            mended = without_atom(composition, found.conditions[0]) if is_unneeded else None
+            proved = self._find(composition, fits)
+            if isinstance(proved, Proof):
+                return Composed(composition, proved, shape)
+            is_unneeded = proved.reason == "unneeded"
+            mended = without_atom(composition, proved.conditions[0]) if is_unneeded else None
             if mended is None:
-                self.refused[found.reason] += 1
+                self.refused[proved.reason] += 1
                 return None
             self.n_left_out += 1
             composition = mended
@@ -248,13 +254,13 @@ class Search:
 
     def _attribute(self, wanted: QuotaCell, asked: AskableAttribute) -> _Program | None:
         member = self._member(asked.category)
-        said = self.statements.single(
+        statements = self.statements.single(
             asked.category, member, self.rng, n=wanted.n_conditions, avoided=[asked.attribute]
         )
-        if not said:
+        if not statements:
             return None
         program = _Program()
-        self._the(program, "P", category=asked.category, atoms=program.atoms(said))
+        self._the(program, "P", category=asked.category, atoms=program.atoms(statements))
         program.add("answer", asked_of("P", asked.attribute))
         return program
 
@@ -277,13 +283,13 @@ class Search:
         members = list(bits(among))
         known = self.statements.drawn(category, self.rng.choice(members), self.rng) if members else []
         taken, rest, alone = list[AttributeStatement](), among, list[int]()
-        for one in known:
+        for statement in known:
             if len(taken) == n:
                 break
-            left, shut_out = rest & one.masks.must, rest & ~one.masks.must
-            still = [shut & one.masks.must for shut in alone]
-            if one.attribute not in {t.attribute for t in taken} and left and shut_out and all(still):
-                taken.append(one)
+            left, shut_out = rest & statement.masks.must, rest & ~statement.masks.must
+            still = [shut & statement.masks.must for shut in alone]
+            if statement.attribute not in {t.attribute for t in taken} and left and shut_out and all(still):
+                taken.append(statement)
                 rest, alone = left, [*still, shut_out]
         return taken, rest
 
@@ -294,27 +300,27 @@ class Search:
         roles = self._roles(name) if self.rng.random() < _BY_EVENT else []
         if roles:
             event, role = self.rng.choice(roles)
-            said = (
+            statements = (
                 self.statements.single(EVENT, self.scene.place[EVENT][event], self.rng, n=1)
                 if self.scene.lists_all(EVENT)
                 else None
             )
-            if said:
-                pick = self._the(program, "Q", category=EVENT, atoms=program.atoms(said))
+            if statements:
+                pick = self._the(program, "Q", category=EVENT, atoms=program.atoms(statements))
                 program.add("P", AttributeOf(of=Variable(name=pick), name=role))
                 return True
         category = self.scene.category_of(name)
         if category not in self.statements.categories:
             return False
         place = self.scene.place[category][name]
-        said = self.statements.single(category, place, self.rng, n=n, avoided=avoided)
-        if said:
-            self._the(program, "P", category=category, atoms=program.atoms(said))
+        statements = self.statements.single(category, place, self.rng, n=n, avoided=avoided)
+        if statements:
+            self._the(program, "P", category=category, atoms=program.atoms(statements))
             return True
-        for one in self._tellable(category, place, avoided):
-            how = self._end(category, self.scene.everybody[category] & one.masks.may, place)
+        for statement in self._tellable(category, place, avoided):
+            how = self._end(category, self.scene.everybody[category] & statement.masks.may, place)
             if how is not None:
-                self._at_end(program, "P", category=category, atoms=program.atoms([one]), how=how)
+                self._at_end(program, "P", category=category, atoms=program.atoms([statement]), how=how)
                 return True
         return False
 
@@ -378,27 +384,31 @@ class Search:
             return None
         program.add("X", AttributeOf(of=Variable(name="P"), name=held))
         compared = scene.compared(asked.category, link, how="==", value=values[0])
-        found = _Link(
+        result = _Link(
             compared.may,
             lambda name: Compare(attribute=link, how="==", value=Variable(name="X"), condition=name),
             "correspondence",
             (link,),
         )
-        return self._ended(program, asked, target=target, n=n[1], link=found)
+        return self._ended(program, asked, target=target, n=n[1], link=result)
 
     def _ended(
         self, program: _Program, asked: AskableAttribute, *, target: int, n: int, link: _Link
     ) -> _Program | None:
         """The program with the set that is linked to what is there already, and the answer."""
         avoided = [*link.avoided, asked.attribute]
-        said = self.statements.single(asked.category, target, self.rng, n=n, avoided=avoided, may=link.may)
+        statements = self.statements.single(
+            asked.category, target, self.rng, n=n, avoided=avoided, may=link.may
+        )
         how = None
-        if said is None:
-            said = tuple(self._tellable(asked.category, target, avoided)[:1])
-            how = self._end(asked.category, link.may & (said[0].masks.may if said else link.may), target)
+        if statements is None:
+            statements = tuple(self._tellable(asked.category, target, avoided)[:1])
+            how = self._end(
+                asked.category, link.may & (statements[0].masks.may if statements else link.may), target
+            )
             if how is None:
                 return None
-        atoms = (*program.atoms(said), link.atom(program.condition(link.skill)))
+        atoms = (*program.atoms(statements), link.atom(program.condition(link.skill)))
         if how is None:
             self._the(program, "R", category=asked.category, atoms=atoms)
         else:
@@ -410,7 +420,9 @@ class Search:
         scene, words, n = self.scene, self.scene.words, self._shares(wanted)
         target = self._member(asked.category)
         known = [
-            r for r, one in words.relations.items() if any(words.is_a(asked.category, of) for of in one.of)
+            r
+            for r, entry in words.relations.items()
+            if any(words.is_a(asked.category, of) for of in entry.of)
         ]
         if not known:
             return None
@@ -422,12 +434,12 @@ class Search:
         program = _Program()
         if not self._anchor(program, other, n=n[0]):
             return None
-        found = _Link(
+        link = _Link(
             scene.related(asked.category, relation, other).may,
             lambda name: Related(relation=relation, to=Variable(name="P"), condition=name),
             words.relations[relation].skill,
         )
-        return self._ended(program, asked, target=target, n=n[1], link=found)
+        return self._ended(program, asked, target=target, n=n[1], link=link)
 
     def _partners(self, category: str, relation: str, member: int) -> list[str]:
         """To whom a member of a category stands in a relation; kept, since members are drawn again."""
@@ -451,8 +463,8 @@ class Search:
         n_anchor = self.rng.randint(1, max(wanted.n_conditions - 2, 1))
         n_own, may = wanted.n_conditions - 2 - n_anchor, scene.everybody[category]
         taken = self.statements.some(category, target, self.rng, n=n_own, avoided=[asked.attribute])
-        for one in taken:
-            may &= one.masks.may
+        for statement in taken:
+            may &= statement.masks.may
         anchor = self._before(category, target, may=may, how=how)
         program = _Program()
         if anchor is None or not self._anchor(program, anchor, n=n_anchor):
@@ -509,16 +521,16 @@ class Search:
         others = [e for e in scene.events if scene.timed(EVENT, word, e).must >> target & 1]
         if not others:
             return None
-        said = self.statements.single(EVENT, scene.place[EVENT][self.rng.choice(others)], self.rng, n=1)
+        statements = self.statements.single(EVENT, scene.place[EVENT][self.rng.choice(others)], self.rng, n=1)
         program = _Program()
         category = scene.category_of(who)
         looks = self.statements.single(
             category, scene.place[category][who], self.rng, n=max(wanted.n_conditions - 4, 1)
         )
-        if not said or not looks:
+        if not statements or not looks:
             return None
         self._the(program, "P", category=category, atoms=program.atoms(looks))
-        self._the(program, "T", category=EVENT, atoms=program.atoms(said))
+        self._the(program, "T", category=EVENT, atoms=program.atoms(statements))
         atoms = (
             Compare(
                 attribute=role, how="==", value=Variable(name="P"), condition=program.condition("semantic")
@@ -545,16 +557,20 @@ class Search:
     def _event(self, program: _Program, event: str, *, n: int) -> bool:
         """A step that ends with `T` for an event: by what it is like, when it is, or who has a part."""
         place, roles = self.scene.place[EVENT][event], self.scene.events[event].roles
-        said = self.statements.single(EVENT, place, self.rng, n=n)
-        if said:
-            self._the(program, "T", category=EVENT, atoms=program.atoms(said))
+        statements = self.statements.single(EVENT, place, self.rng, n=n)
+        if statements:
+            self._the(program, "T", category=EVENT, atoms=program.atoms(statements))
             return True
-        for one in self._tellable(EVENT, place, ()):
-            how = self._end(EVENT, self.scene.everybody[EVENT] & one.masks.may, place)
+        for statement in self._tellable(EVENT, place, ()):
+            how = self._end(EVENT, self.scene.everybody[EVENT] & statement.masks.may, place)
             if how is not None:
-                self._at_end(program, "T", category=EVENT, atoms=program.atoms([one]), how=how)
+                self._at_end(program, "T", category=EVENT, atoms=program.atoms([statement]), how=how)
                 return True
-        known = [one for one in self._tellable(EVENT, place, ()) if one.how == "=="]
+        known = [
+            attribute_statement
+            for attribute_statement in self._tellable(EVENT, place, ())
+            if attribute_statement.how == "=="
+        ]
         if not roles or not known:
             return False
         role = self.rng.choice(sorted(roles))

@@ -49,7 +49,7 @@ class Shapes:
         self.world = scene.world
         placed = [c for c in (*statements.categories, *self._single_things()) if self._placed(c)]
         self._on_plan = tuple(dict.fromkeys(placed))
-        self._asked = tuple(one for one in statements.asked() if one.category != EVENT)
+        self._asked = tuple(attribute for attribute in statements.asked() if attribute.category != EVENT)
         self._makers: dict[str, Callable[[AnswerType, int], Program | None]] = {
             "known": self._known,
             "direction": self._direction,
@@ -61,11 +61,11 @@ class Shapes:
         can: dict[MoreShape, bool] = dict.fromkeys((*CONJUNCTIVE, *SEQUENTIAL), False)
         asked = self._of_type(kind)
         n_placed = sum(len(self._placed(category)) for category in self._on_plan)
-        on_plan = {one.category for one in asked} & set(self._on_plan)
+        on_plan = {attribute.category for attribute in asked} & set(self._on_plan)
         can["known"] = bool(self._tables(kind))
         can["direction"] = kind == "relationship" and n_placed >= _LEAST_SEEN
         can["nearest"] = bool(on_plan) and n_placed >= _LEAST_SEEN
-        return tuple(one for one in (CONJUNCTIVE if logic == "conjunctive" else SEQUENTIAL) if can[one])
+        return tuple(name for name in (CONJUNCTIVE if logic == "conjunctive" else SEQUENTIAL) if can[name])
 
     def draw(self, shape: str, kind: AnswerType, n: int) -> Program | None:
         """A program of a shape with about so many conditions; None where nothing was found."""
@@ -84,16 +84,16 @@ class Shapes:
         return [name for name in names if name in places and ("place", name) not in excluded]
 
     def _of_type(self, kind: AnswerType) -> list[AskableAttribute]:
-        return [one for one in self._asked if one.type == kind]
+        return [attribute for attribute in self._asked if attribute.type == kind]
 
     def _tables(self, kind: AnswerType) -> list[tuple[str, str, str]]:
         """Tables with the categories and attributes whose values they know."""
-        told = {
+        tables = {
             table: {of for name, of in self.world.known if name == table} for table in self.scene.words.known
         }
         return [
             (table, category, name)
-            for table, values in told.items()
+            for table, values in tables.items()
             if self.scene.words.known[table].answer == kind
             for category in self.statements.categories
             for name in self.statements.attributes_of(category)
@@ -110,10 +110,10 @@ class Shapes:
         if not self.scene.lists_all(category):
             return False
         place = self.scene.place[category][name]
-        said = self.statements.single(category, place, self.rng, n=n, avoided=avoided)
-        if said is None:
+        statements = self.statements.single(category, place, self.rng, n=n, avoided=avoided)
+        if statements is None:
             return False
-        members = Members(category=category, atoms=program.atoms(said))
+        members = Members(category=category, atoms=program.atoms(statements))
         program.add(variable, The(of=members, pick=variable))
         return True
 
@@ -121,7 +121,9 @@ class Shapes:
         self, kind: AnswerType, *, among: Sequence[str] | None = None
     ) -> tuple[AskableAttribute, str] | None:
         """Something to ask, and whom one could ask it of."""
-        asked = [one for one in self._of_type(kind) if among is None or one.category in among]
+        asked = [
+            attribute for attribute in self._of_type(kind) if among is None or attribute.category in among
+        ]
         if not asked:
             return None
         chosen = self.rng.choice(asked)
@@ -198,8 +200,8 @@ class Shapes:
         n_own = self.rng.randint(0, max(n - 2, 0))
         if not names or not self._named(program, "P", self.rng.choice(names), n=max(n - 1 - n_own, 1)):
             return None
-        said = self.statements.some(asked.category, place, self.rng, n=n_own, avoided=[asked.attribute])
-        members = Members(category=asked.category, atoms=program.atoms(said))
+        statements = self.statements.some(asked.category, place, self.rng, n=n_own, avoided=[asked.attribute])
+        members = Members(category=asked.category, atoms=program.atoms(statements))
         how: Literal["nearest", "farthest"] = self.rng.choice(("nearest", "farthest"))
         condition, to = program.condition("spatial"), Variable(name="P")
         program.add("R", Select(how=how, of=members, pick="R", condition=condition, to=to))
@@ -213,5 +215,5 @@ _VIEWS = 12
 
 def asked_of(variable: str, attribute: str) -> Expression:
     """The attribute of what a variable is; of an event perhaps its kind with another one."""
-    first, *second = (AttributeOf(of=Variable(name=variable), name=one) for one in attribute.split(PAIR))
+    first, *second = (AttributeOf(of=Variable(name=variable), name=part) for part in attribute.split(PAIR))
     return Pair(first=first, second=second[0]) if second else first

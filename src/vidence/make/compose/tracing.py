@@ -46,39 +46,41 @@ class Trace:
         """Go through every step once more, now that everything is bound."""
         for step in composition.steps:
             picked = {
-                id(_inner(one.of)): str(self.binding[one.pick])
-                for one in parts(step.value)
-                if isinstance(one, The | Select) and one.pick in self.binding
+                id(_inner(expression.of)): str(self.binding[expression.pick])
+                for expression in parts(step.value)
+                if isinstance(expression, The | Select) and expression.pick in self.binding
             }
-            for one in parts(step.value):
-                self._part(one, step, picked)
+            for part in parts(step.value):
+                self._part(part, step, picked)
 
-    def _part(self, one: Expression, step: Step, picked: Mapping[int, str]) -> None:
-        match one:
+    def _part(self, expression: Expression, step: Step, picked: Mapping[int, str]) -> None:
+        match expression:
             case Members():
-                self._close(one.category)
-                names = [picked[id(one)]] if id(one) in picked else self._everyone(one, step)
-                for atom in one.atoms:
-                    self._close(_word(atom), one.category)
+                self._close(expression.category)
+                names = (
+                    [picked[id(expression)]] if id(expression) in picked else self._everyone(expression, step)
+                )
+                for atom in expression.atoms:
+                    self._close(_word(atom), expression.category)
                     self._atom(atom, names, step)
             case Aggregate():
-                self._together(one, step)
+                self._together(expression, step)
             case AttributeOf():
-                for owner in self._values(one.of, step):
-                    self._attribute(str(owner), one.name)
+                for owner in self._values(expression.of, step):
+                    self._attribute(str(owner), expression.name)
             case Select():
-                self._select(one, step)
+                self._select(expression, step)
             case Known():
-                for asked in self._values(one.of, step):
-                    self._known(one.table, asked)
+                for asked in self._values(expression.of, step):
+                    self._known(expression.table, asked)
             case _:
                 return
 
-    def _together(self, one: Aggregate, step: Step) -> None:
-        for name in self._everyone(one.of, step):
+    def _together(self, aggregate: Aggregate, step: Step) -> None:
+        for name in self._everyone(aggregate.of, step):
             self.counted[name] = None
-            if one.attribute:
-                self._attribute(name, one.attribute)
+            if aggregate.attribute:
+                self._attribute(name, aggregate.attribute)
 
     def _known(self, table: str, value: ValueOrNumber) -> None:
         fact = self.world.known.get((table, value))
@@ -89,15 +91,15 @@ class Trace:
     def _walk(self, step: Step) -> Walk:
         return Walk(world=self.world, env=self.variables, dropped=frozenset(), step=step.variable)
 
-    def _values(self, one: Expression, step: Step) -> Iterator[ValueOrNumber]:
-        for value, _ in self._walk(step).outcomes(one):
+    def _values(self, expression: Expression, step: Step) -> Iterator[ValueOrNumber]:
+        for value, _ in self._walk(step).outcomes(expression):
             if isinstance(value, str | int | float):
                 yield value
 
-    def _everyone(self, one: Expression, step: Step) -> list[str]:
-        found = [value for value, _ in self._walk(step).outcomes(one)]
+    def _everyone(self, expression: Expression, step: Step) -> list[str]:
+        outcomes = [value for value, _ in self._walk(step).outcomes(expression)]
         return self.world.ordered(
-            {name for one in found if isinstance(one, EvaluatedSet) for name in one.must}
+            {name for word in outcomes if isinstance(word, EvaluatedSet) for name in word.must}
         )
 
     def _close(self, what: str, category: str = "") -> None:
@@ -131,9 +133,9 @@ class Trace:
                 self.facts |= set(names)
                 of = list(self._values(atom.of, step)) if atom.of is not None else [None]
                 for name in names:
-                    for one in of:
-                        assert one is None or isinstance(one, str | float)  # noqa: S101 - typed
-                        self._slack(self.world.difference_s(name, atom.how, of=one, seconds=atom.seconds))
+                    for word in of:
+                        assert word is None or isinstance(word, str | float)  # noqa: S101 - typed
+                        self._slack(self.world.difference_s(name, atom.how, of=word, seconds=atom.seconds))
 
     def _pair(self, name: str, relation: str, to: str) -> None:
         inverse = self.world.words.inverse(relation)
@@ -146,28 +148,28 @@ class Trace:
             size = round(abs(difference_s), 6)
             self.margins["time_s"] = min(size, self.margins.get("time_s", size))
 
-    def _select(self, one: Select, step: Step) -> None:
-        if one.along:
-            self._row(one, step)
-        elif one.by in ("appears", "begins", "ends"):
-            self._order(one, step)
+    def _select(self, selected: Select, step: Step) -> None:
+        if selected.along:
+            self._row(selected, step)
+        elif selected.by in ("appears", "begins", "ends"):
+            self._order(selected, step)
 
-    def _order(self, one: Select, step: Step) -> None:
+    def _order(self, selected: Select, step: Step) -> None:
         """How far the chosen one is from the others."""
-        chosen = str(self.binding.get(one.pick, ""))
-        how = "ends" if one.by == "ends" else "begins"
-        names = self._everyone(one.of, step)
+        chosen = str(self.binding.get(selected.pick, ""))
+        how = "ends" if selected.by == "ends" else "begins"
+        names = self._everyone(selected.of, step)
         self.facts |= {chosen} if chosen in names else set()
         for name in names if chosen in names else ():
             if name != chosen:
                 self._slack(self.world.apart_s(chosen, name, how))
 
-    def _row(self, one: Select, step: Step) -> None:
+    def _row(self, selected: Select, step: Step) -> None:
         """What tells the place of the chosen one in a row."""
-        chosen = str(self.binding.get(one.pick, ""))
-        for name in self._everyone(one.of, step):
-            self._pair(chosen, one.along, name)
-            self._pair(name, one.along, chosen)
+        chosen = str(self.binding.get(selected.pick, ""))
+        for name in self._everyone(selected.of, step):
+            self._pair(chosen, selected.along, name)
+            self._pair(name, selected.along, chosen)
 
 
 def _word(atom: Atom) -> str:
@@ -175,10 +177,10 @@ def _word(atom: Atom) -> str:
     return atom.attribute if isinstance(atom, Compare) else atom.relation if isinstance(atom, Related) else ""
 
 
-def _inner(one: Expression) -> Expression:
-    while isinstance(one, InDirection):
-        one = one.of
-    return one
+def _inner(expression: Expression) -> Expression:
+    while isinstance(expression, InDirection):
+        expression = expression.of
+    return expression
 
 
 def seen(

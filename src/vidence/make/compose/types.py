@@ -102,34 +102,34 @@ def with_skills(written: ParsedComposition, words: Vocabulary) -> Composition:
     composition, skills = written.composition, written.skills
     if skills is None:
         return composition
-    found = skills_of(composition, words)
-    told = tuple(
-        Condition(id=one.id, skill=skills.get(one.id, found.get(one.id, "semantic")))
-        for one in composition.conditions
+    values = skills_of(composition, words)
+    conditions = tuple(
+        Condition(id=condition.id, skill=skills.get(condition.id, values.get(condition.id, "semantic")))
+        for condition in composition.conditions
     )
-    return msgspec.structs.replace(composition, conditions=told)
+    return msgspec.structs.replace(composition, conditions=conditions)
 
 
 def skills_of(composition: Composition, words: Vocabulary) -> dict[str, Skill]:
     """The skill that each condition takes, as far as the vocabulary says."""
-    found: dict[str, Skill] = {}
-    for one in (part for step in composition.steps for part in parts(step.value)):
-        match one:
+    skills: dict[str, Skill] = {}
+    for expression in (part for step in composition.steps for part in parts(step.value)):
+        match expression:
             case Compare(attribute=name) if name in words.attributes:
-                found[one.condition] = words.attributes[name].skill
-            case Related() | RelatedTo() if one.relation in words.relations:
-                found[one.condition] = words.relations[one.relation].skill
+                skills[expression.condition] = words.attributes[name].skill
+            case Related() | RelatedTo() if expression.relation in words.relations:
+                skills[expression.condition] = words.relations[expression.relation].skill
             case Timed():
-                found[one.condition] = "temporal"
+                skills[expression.condition] = "temporal"
             case InDirection():
-                found[one.condition] = "spatial"
+                skills[expression.condition] = "spatial"
             case Select(by=by, attribute=attribute):
                 known = words.attributes.get(attribute)
                 is_time = by is not None and by != "left to right"
-                found[one.condition] = known.skill if known else "temporal" if is_time else "spatial"
+                skills[expression.condition] = known.skill if known else "temporal" if is_time else "spatial"
             case View():
-                found |= {one.facing_condition: "spatial", one.turned_condition: "spatial"}
-    return found
+                skills |= {expression.facing_condition: "spatial", expression.turned_condition: "spatial"}
+    return skills
 
 
 def check_types(composition: Composition, words: Vocabulary) -> Typed | Problem:
@@ -169,23 +169,23 @@ def _problem(step: Step, says: str, reason: Reason = "type-error") -> Problem:
     return Problem(reason=reason, says=says, step=step.variable, line=step.line)
 
 
-def _answer_type(found: Type, words: Vocabulary) -> tuple[AnswerType, str] | None:
-    match found.kind:
-        case "Number" | "Pair" if not found.domain or found.kind == "Pair":
-            is_event = found.domain.startswith(f"kind{PAIR}")
-            return ("event" if is_event else "attribute"), found.domain or "count"
+def _answer_type(kind: Type, words: Vocabulary) -> tuple[AnswerType, str] | None:
+    match kind.kind:
+        case "Number" | "Pair" if not kind.domain or kind.kind == "Pair":
+            is_event = kind.domain.startswith(f"kind{PAIR}")
+            return ("event" if is_event else "attribute"), kind.domain or "count"
         case "Value" | "Number":
-            if found.domain in words.known:
-                return words.known[found.domain].answer, found.domain
-            if found.domain == "kind":
+            if kind.domain in words.known:
+                return words.known[kind.domain].answer, kind.domain
+            if kind.domain == "kind":
                 return "action", "kind"
-            if found.domain == "expected":
+            if kind.domain == "expected":
                 return "event", "expected"
-            return words.attributes[found.domain].answer, found.domain
+            return words.attributes[kind.domain].answer, kind.domain
         case "Direction":
             return "relationship", "direction"
         case "One":
-            return ("event" if found.domain == EVENT else "object"), found.domain
+            return ("event" if kind.domain == EVENT else "object"), kind.domain
         case _:
             return None
 
@@ -197,7 +197,7 @@ def _form(composition: Composition) -> Iterator[Problem]:
         if not any(step.variable in variables_in(later.value) for later in steps[position + 1 :]):
             yield _problem(step, f"{step.variable} is never used", "unused-variable")
     used = [name for step in steps for name in conditions_in(step.value)]
-    named = [one.id for one in composition.conditions]
+    named = [condition.id for condition in composition.conditions]
     if sorted(used) != sorted(named) or len(set(used)) != len(used):
         yield _problem(steps[-1], f"conditions {', '.join(named)} are listed, and {', '.join(used)} are used")
     nested = max(_nested(step.value) for step in steps)
@@ -212,7 +212,7 @@ def _form(composition: Composition) -> Iterator[Problem]:
 
 
 def _nested(expression: Expression) -> int:
-    inner = max((_nested(one) for one in children(expression)), default=0)
+    inner = max((_nested(child) for child in children(expression)), default=0)
     return inner + isinstance(expression, Members | RelatedTo)
 
 
@@ -228,7 +228,7 @@ def depth_of(composition: Composition) -> int:
 def _depth(expression: Expression, name: str, depths: Mapping[str, int]) -> int:
     if isinstance(expression, Variable):
         return depths.get(expression.name, 0)
-    inner = max((_depth(one, "", depths) for one in children(expression)), default=0)
+    inner = max((_depth(child, "", depths) for child in children(expression)), default=0)
     return inner + (isinstance(expression, The | Select) and expression.pick != name)
 
 
@@ -239,8 +239,10 @@ def _logic(composition: Composition) -> tuple[Logic, int]:
         for part in parts(step.value)
         if isinstance(part, Members | RelatedTo)
     ]
-    conjunctions = [one for one in sets if isinstance(one, Members) and len(one.atoms) > 1]
-    n_atoms = sum(len(one.atoms) for one in conjunctions)
+    conjunctions = [
+        expression for expression in sets if isinstance(expression, Members) and len(expression.atoms) > 1
+    ]
+    n_atoms = sum(len(conjunction.atoms) for conjunction in conjunctions)
     is_one = len(sets) == 1 and n_atoms == len(composition.conditions) > 1
     return ("conjunctive" if is_one else "sequential"), len(conjunctions)
 
@@ -251,109 +253,113 @@ class _Checker:
     variables: Mapping[str, Type]
     composition: Composition
 
-    def type_of(self, one: Expression) -> Type:
-        match one:
+    def type_of(self, expression: Expression) -> Type:
+        match expression:
             case Literally(value=value):
                 return Type("Value", "text") if isinstance(value, str) else Type("Number")
             case Values():
                 return Type("Values")
             case Variable():
-                return self._variable(one)
+                return self._variable(expression)
             case Members() | RelatedTo() | InDirection():
-                return self._set(one)
+                return self._set(expression)
             case The():
-                return Type("One", self._want(one.of, "Set").domain)
+                return Type("One", self._want(expression.of, "Set").domain)
             case Select():
-                return self._select(one)
+                return self._select(expression)
             case AttributeOf():
-                return self._attribute_of(one)
+                return self._attribute_of(expression)
             case _:
-                return self._rest(one)
+                return self._rest(expression)
 
-    def _rest(self, one: Expression) -> Type:
-        match one:
+    def _rest(self, expression: Expression) -> Type:
+        match expression:
             case Aggregate():
-                return self._aggregate(one)
+                return self._aggregate(expression)
             case Arithmetic():
-                self._want(one.left, "Number")
-                self._want(one.right, "Number")
+                self._want(expression.left, "Number")
+                self._want(expression.right, "Number")
                 return Type("Number")
             case View():
-                return self._view(one)
+                return self._view(expression)
             case Pair():
-                return self._pair(one)
+                return self._pair(expression)
             case DirectionOf():
-                self._want(one.of, "One", "Place")
-                self._want(one.view, "View")
+                self._want(expression.of, "One", "Place")
+                self._want(expression.view, "View")
                 return Type("Direction")
             case Known():
-                self._word("table", one.table, self.words.known, at=one)
-                self._want(one.of, "Value", "Number")
-                return Type("Value", one.table)
+                self._word("table", expression.table, self.words.known, at=expression)
+                self._want(expression.of, "Value", "Number")
+                return Type("Value", expression.table)
             case Expected():
-                if (found := self._want(one.of, "One")).domain != EVENT:
-                    raise _Fault(f"expected() takes One[event], not {found}", one)
+                if (kind := self._want(expression.of, "One")).domain != EVENT:
+                    raise _Fault(f"expected() takes One[event], not {kind}", expression)
                 return Type("Value", "expected")
             case _:
-                raise _Fault("a condition stands where a value is expected; put it inside a category", one)
+                raise _Fault(
+                    "a condition stands where a value is expected; put it inside a category", expression
+                )
 
-    def _view(self, one: View) -> Type:
-        self._want(one.of, "One", "Place")
-        if one.facing is not None:
-            self._want(one.facing, "One", "Place")
-        if one.like is not None:
-            self._want(one.like, "View")
+    def _view(self, view: View) -> Type:
+        self._want(view.of, "One", "Place")
+        if view.facing is not None:
+            self._want(view.facing, "One", "Place")
+        if view.like is not None:
+            self._want(view.like, "View")
         return Type("View")
 
-    def _pair(self, one: Pair) -> Type:
-        halves = [self._want(half, "Value", "Number", "Direction") for half in (one.first, one.second)]
+    def _pair(self, pair: Pair) -> Type:
+        halves = [self._want(half, "Value", "Number", "Direction") for half in (pair.first, pair.second)]
         return Type("Pair", PAIR.join(half.domain or half.kind.lower() for half in halves))
 
-    def _want(self, one: Expression, *kinds: Kind) -> Type:
-        found = self.type_of(one)
-        if found.kind not in kinds:
-            raise _Fault(f"{found} found; expected {' or '.join(kinds)}", one)
-        return found
+    def _want(self, expression: Expression, *kinds: Kind) -> Type:
+        kind = self.type_of(expression)
+        if kind.kind not in kinds:
+            raise _Fault(f"{kind} found; expected {' or '.join(kinds)}", expression)
+        return kind
 
     def _word(self, kind: str, word: str, known: Iterable[str], *, at: Expression) -> None:
         for says in unknown(kind, word, known, where=kind):
             raise _Fault(says, at)
 
-    def _variable(self, one: Variable) -> Type:
-        if one.name in self.variables:
-            return self.variables[one.name]
-        if one.name in [step.variable for step in self.composition.steps]:
-            raise _Fault(f"{one.name} is used before it is made; put its step first", one)
-        raise _Fault(next(iter(unknown("variable", one.name, self.variables, where="name"))), one)
+    def _variable(self, variable: Variable) -> Type:
+        if variable.name in self.variables:
+            return self.variables[variable.name]
+        if variable.name in [step.variable for step in self.composition.steps]:
+            raise _Fault(f"{variable.name} is used before it is made; put its step first", variable)
+        raise _Fault(next(iter(unknown("variable", variable.name, self.variables, where="name"))), variable)
 
-    def _set(self, one: Members | RelatedTo | InDirection) -> Type:
-        match one:
+    def _set(self, expression: Members | RelatedTo | InDirection) -> Type:
+        match expression:
             case Members():
-                self._word("category", one.category, (*self.words.categories, EVENT, ENTITY), at=one)
-                for atom in one.atoms:
-                    self._atom(atom, one.category)
-                return Type("Set", one.category)
+                self._word(
+                    "category", expression.category, (*self.words.categories, EVENT, ENTITY), at=expression
+                )
+                for atom in expression.atoms:
+                    self._atom(atom, expression.category)
+                return Type("Set", expression.category)
             case RelatedTo():
-                self._word("relation", one.relation, self.words.relations, at=one)
-                self._fits(one.to, self.words.relations[one.relation].to)
-                of = self.words.relations[one.relation].of
+                self._word("relation", expression.relation, self.words.relations, at=expression)
+                self._fits(expression.to, self.words.relations[expression.relation].to)
+                of = self.words.relations[expression.relation].of
                 return Type("Set", of[0] if len(of) == 1 else ENTITY)
             case InDirection():
-                if one.toward is not None:
-                    self._want(one.toward, "Direction")
+                if expression.toward is not None:
+                    self._want(expression.toward, "Direction")
                 else:
-                    self._word("direction", one.direction, DIRECTIONS, at=one)
-                self._want(one.view, "View")
-                return self._want(one.of, "Set")
+                    self._word("direction", expression.direction, DIRECTIONS, at=expression)
+                self._want(expression.view, "View")
+                return self._want(expression.of, "Set")
 
-    def _fits(self, one: Expression, categories: tuple[str, ...]) -> None:
-        found = self._want(one, "One")
-        if not any(self._related(found.domain, category) for category in categories):
-            raise _Fault(f"{found} found; expected One[{' | '.join(categories)}]", one)
+    def _fits(self, expression: Expression, categories: tuple[str, ...]) -> None:
+        kind = self._want(expression, "One")
+        if not any(self._related(kind.domain, category) for category in categories):
+            raise _Fault(f"{kind} found; expected One[{' | '.join(categories)}]", expression)
 
-    def _related(self, one: str, other: str) -> bool:
+    def _related(self, name: str, other: str) -> bool:
         """Whether something of one category can be of the other."""
-        return self.words.is_a(one, other) or self.words.is_a(other, one)
+        return self.words.is_a(name, other) or self.words.is_a(other, name)
 
     def _known_attribute(self, name: str, category: str, at: Expression) -> Attribute:
         self._word("attribute", name, self.words.attributes, at=at)
@@ -362,66 +368,77 @@ class _Checker:
             raise _Fault(f"a {category} has no {name!r}; only Value[{name}] of {' | '.join(known.of)}", at)
         return known
 
-    def _select(self, one: Select) -> Type:
-        found = self._want(one.of, "Set")
-        if (one.how == "nth") != (one.n is not None):
-            raise _Fault(f"{one.how}: a number `n` goes with nth, and with nothing else", one)
-        if one.to is not None:
-            self._want(one.to, "One", "Place")
-        elif one.attribute:
-            known = self._known_attribute(one.attribute, found.domain, one)
+    def _select(self, selected: Select) -> Type:
+        kind = self._want(selected.of, "Set")
+        if (selected.how == "nth") != (selected.n is not None):
+            raise _Fault(f"{selected.how}: a number `n` goes with nth, and with nothing else", selected)
+        if selected.to is not None:
+            self._want(selected.to, "One", "Place")
+        elif selected.attribute:
+            known = self._known_attribute(selected.attribute, kind.domain, selected)
             if not (known.number or known.ordered):
-                raise _Fault(f"Value[{one.attribute}] has no order; expected Number or an ordered one", one)
-        elif one.by == "left to right":
-            self._word("relation", "left_of", self.words.relations, at=one)
-        elif one.along:
-            self._along(one)
-        elif one.by is None:
-            raise _Fault(f"{one.how}: it lacks `by`, `to` or `attribute`", one)
-        return Type("One", found.domain)
+                raise _Fault(
+                    f"Value[{selected.attribute}] has no order; expected Number or an ordered one", selected
+                )
+        elif selected.by == "left to right":
+            self._word("relation", "left_of", self.words.relations, at=selected)
+        elif selected.along:
+            self._along(selected)
+        elif selected.by is None:
+            raise _Fault(f"{selected.how}: it lacks `by`, `to` or `attribute`", selected)
+        return Type("One", kind.domain)
 
-    def _along(self, one: Select) -> None:
+    def _along(self, selected: Select) -> None:
         """Whether the relation by which things are put in a row is an order."""
-        self._word("order or relation", one.along, (*get_args(Order), *self.words.relations), at=one)
-        known = self.words.relations[one.along]
+        self._word(
+            "order or relation", selected.along, (*get_args(Order), *self.words.relations), at=selected
+        )
+        known = self.words.relations[selected.along]
         if known.symmetric or not known.transitive:
             raise _Fault(
-                f"{one.along} is no order; expected a relation that is transitive, not symmetric", one
+                f"{selected.along} is no order; expected a relation that is transitive, not symmetric",
+                selected,
             )
 
-    def _attribute_of(self, one: AttributeOf) -> Type:
-        found = self._want(one.of, "One")
-        if one.at is not None:
-            self._want(one.at, "One", "Time")
-        if one.name == "place":
+    def _attribute_of(self, attribute_of: AttributeOf) -> Type:
+        kind = self._want(attribute_of.of, "One")
+        if attribute_of.at is not None:
+            self._want(attribute_of.at, "One", "Time")
+        if attribute_of.name == "place":
             return Type("Place")
-        if one.name in ("begins", "ends", "appears"):
+        if attribute_of.name in ("begins", "ends", "appears"):
             return Type("Time")
-        if found.domain == EVENT:
-            return self._of_event(one)
-        return _value_type(one.name, self._known_attribute(one.name, found.domain, one))
+        if kind.domain == EVENT:
+            return self._of_event(attribute_of)
+        return _value_type(
+            attribute_of.name, self._known_attribute(attribute_of.name, kind.domain, attribute_of)
+        )
 
-    def _of_event(self, one: AttributeOf) -> Type:
-        if one.name == "kind":
+    def _of_event(self, attribute_of: AttributeOf) -> Type:
+        if attribute_of.name == "kind":
             return Type("Value", "kind")
         roles = self.words.roles()
-        if one.name in roles:
-            return Type("One", roles[one.name])
-        if one.name in self.words.attributes:
-            return _value_type(one.name, self._known_attribute(one.name, EVENT, one))
-        self._word("role", one.name, ("kind", *roles), at=one)
+        if attribute_of.name in roles:
+            return Type("One", roles[attribute_of.name])
+        if attribute_of.name in self.words.attributes:
+            return _value_type(
+                attribute_of.name, self._known_attribute(attribute_of.name, EVENT, attribute_of)
+            )
+        self._word("role", attribute_of.name, ("kind", *roles), at=attribute_of)
         return Type("One", ENTITY)
 
-    def _aggregate(self, one: Aggregate) -> Type:
-        found = self._want(one.of, "Set", *(("Values",) if one.how == "count" else ()))
-        if one.how == "count":
+    def _aggregate(self, aggregate: Aggregate) -> Type:
+        kind = self._want(aggregate.of, "Set", *(("Values",) if aggregate.how == "count" else ()))
+        if aggregate.how == "count":
             return Type("Number")
-        known = self._known_attribute(one.attribute, found.domain, one)
-        if one.how in ("largest", "smallest") and not (known.number or known.ordered):
-            raise _Fault(f"Value[{one.attribute}] has no order; expected Number or an ordered one", one)
-        if one.how == "values":
-            return Type("Values", one.attribute)
-        return Type("Number") if one.how == "longest_run" else _value_type(one.attribute, known)
+        known = self._known_attribute(aggregate.attribute, kind.domain, aggregate)
+        if aggregate.how in ("largest", "smallest") and not (known.number or known.ordered):
+            raise _Fault(
+                f"Value[{aggregate.attribute}] has no order; expected Number or an ordered one", aggregate
+            )
+        if aggregate.how == "values":
+            return Type("Values", aggregate.attribute)
+        return Type("Number") if aggregate.how == "longest_run" else _value_type(aggregate.attribute, known)
 
     # ----------------------------------------------------------------------- atoms
 
@@ -467,40 +484,40 @@ class _Checker:
 
     def _values(self, atom: Compare, wanted: Type, known: tuple[str, ...]) -> None:
         """Whether what is on the right can be compared with the attribute."""
-        said: tuple[ValueOrNumber, ...] = ()
-        found = self.type_of(atom.value)
-        if (found.kind == "Values") != (atom.how in ("in", "not in")):
-            raise _Fault(f"{atom.how}: {found} found; expected {wanted} for ==, Values for in", atom.value)
+        values: tuple[ValueOrNumber, ...] = ()
+        kind = self.type_of(atom.value)
+        if (kind.kind == "Values") != (atom.how in ("in", "not in")):
+            raise _Fault(f"{atom.how}: {kind} found; expected {wanted} for ==, Values for in", atom.value)
         if isinstance(atom.value, Values):
-            said = atom.value.values
+            values = atom.value.values
         elif isinstance(atom.value, Literally):
-            said = (atom.value.value,)
+            values = (atom.value.value,)
         else:
-            self._found_before(atom, found, wanted)
-        for value in said:
+            self._found_before(atom, kind, wanted)
+        for value in values:
             if isinstance(value, str) != (wanted.kind == "Value"):
                 raise _Fault(f"{value!r} found; expected {wanted}", atom.value)
             if known:
                 for says in unknown("value", value, known, where=atom.attribute):
                     raise _Fault(says, atom.value)
 
-    def _found_before(self, atom: Compare, found: Type, wanted: Type) -> None:
+    def _found_before(self, atom: Compare, kind: Type, wanted: Type) -> None:
         """Whether what earlier steps found can be compared with the attribute."""
-        if found.kind == "Values":
-            if not self._comparable(_member_type(found, self.words), wanted):
-                raise _Fault(f"{found} found; expected Values[{wanted.domain}]", atom.value)
+        if kind.kind == "Values":
+            if not self._comparable(_member_type(kind, self.words), wanted):
+                raise _Fault(f"{kind} found; expected Values[{wanted.domain}]", atom.value)
             return
         self._want(atom.value, "Value", "Number")
-        if not self._comparable(found, wanted, is_order=atom.how in ("<", "<=", ">", ">=")):
-            raise _Fault(f"{found} found; expected {wanted}", atom.value)
+        if not self._comparable(kind, wanted, is_order=atom.how in ("<", "<=", ">", ">=")):
+            raise _Fault(f"{kind} found; expected {wanted}", atom.value)
 
-    def _comparable(self, found: Type, wanted: Type, *, is_order: bool = False) -> bool:
+    def _comparable(self, kind: Type, wanted: Type, *, is_order: bool = False) -> bool:
         """Numbers always are; values of two attributes if they share a domain, or have values in common."""
-        if found.kind != wanted.kind:
+        if kind.kind != wanted.kind:
             return False
-        if found.kind == "Number" or self.words.share_a_domain(found.domain, wanted.domain):
+        if kind.kind == "Number" or self.words.share_a_domain(kind.domain, wanted.domain):
             return True
-        return not is_order and bool(set(self._domain(found.domain)) & set(self._domain(wanted.domain)))
+        return not is_order and bool(set(self._domain(kind.domain)) & set(self._domain(wanted.domain)))
 
     def _domain(self, name: str) -> tuple[str, ...]:
         if name in self.words.attributes:
@@ -508,10 +525,10 @@ class _Checker:
         return self.words.known[name].values if name in self.words.known else tuple(self.words.events)
 
 
-def _member_type(found: Type, words: Vocabulary) -> Type:
+def _member_type(kind: Type, words: Vocabulary) -> Type:
     """What one of `Values` is."""
-    known = words.attributes.get(found.domain)
-    return Type("Value", found.domain) if known is None else _value_type(found.domain, known)
+    known = words.attributes.get(kind.domain)
+    return Type("Value", kind.domain) if known is None else _value_type(kind.domain, known)
 
 
 def _value_type(name: str, known: Attribute) -> Type:

@@ -50,8 +50,8 @@ class PlainWords:
         self.vocabulary, self.phrases = vocabulary, Phrases(vocabulary)
         self._readers: tuple[tuple[str, Callable[[re.Match[str]], Step]], ...] = (
             *(
-                (_around(said, "{who}"), lambda m, name=name: _answer(_attribute(m[1], name)))
-                for said, name in self.phrases.asked.items()
+                (_around(message, "{who}"), lambda m, name=name: _answer(_attribute(m[1], name)))
+                for message, name in self.phrases.asked.items()
             ),
             *(
                 (
@@ -70,10 +70,10 @@ class PlainWords:
             ),
             *(
                 (
-                    rf"{_NAME} is {_around(said, '{who}')}\.",
+                    rf"{_NAME} is {_around(message, '{who}')}\.",
                     lambda m, name=name: Step(variable=m[1], value=_attribute(m[2], name)),
                 )
-                for said, name in self.phrases.owned_by.items()
+                for message, name in self.phrases.owned_by.items()
             ),
             (rf"What happens in {_NAME}\?", lambda m: _answer(_attribute(m[1], "kind"))),
             (
@@ -131,8 +131,8 @@ class PlainWords:
         match step.value:
             case View(of=Variable(name=of), facing=Variable(name=at), heading=None, turned=0.0) as one:
                 mark = self._digit(one.facing_condition)
-                said = f"Imagine standing where {of} is, {mark} facing {at}"
-                return f"{said}: this is the view {step.variable}."
+                known = f"Imagine standing where {of} is, {mark} facing {at}"
+                return f"{known}: this is the view {step.variable}."
             case DirectionOf(of=Variable(name=of), view=Variable(name=view)):
                 return f"In which direction is {of} in the view {view}?"
             case Pair(
@@ -159,8 +159,8 @@ class PlainWords:
             return f"{name} is {self.phrases.owned(of, word)}."
         return f"{name} is {self.phrases.player(word)} {of}."
 
-    def _place(self, one: Select) -> str:
-        match one:
+    def _place(self, selected: Select) -> str:
+        match selected:
             case Select(how="first" | "last" as how, by=by) if by in _ORDERS:
                 return f"{by} {how}"
             case Select(how="nearest", to=Variable(name=to)):
@@ -168,7 +168,7 @@ class PlainWords:
             case Select(how="farthest", to=Variable(name=to)):
                 return f"is farthest from {to}"
             case _:
-                raise WordingError(f"{one.pick}: there are no words for {one.how} of this kind")
+                raise WordingError(f"{selected.pick}: there are no words for {selected.how} of this kind")
 
     def _clauses(self, some: Members, *, many: bool) -> tuple[str, str]:
         """What the members are called, and the clauses about them with their numbers."""
@@ -185,10 +185,10 @@ class PlainWords:
         return DIGITS[int(condition.removeprefix("c")) - 1]
 
     def _atom(self, atom: Atom, category: str, *, many: bool) -> str:
-        said = self._said_atom(atom, category)
-        said = of_several(said) if many else said
-        is_somebody = said.startswith("that ") and self.phrases.is_person(category)
-        return f"who {said[5:]}" if is_somebody else said
+        said_atom = self._said_atom(atom, category)
+        said_atom = of_several(said_atom) if many else said_atom
+        is_somebody = said_atom.startswith("that ") and self.phrases.is_person(category)
+        return f"who {said_atom[5:]}" if is_somebody else said_atom
 
     def _said_atom(self, atom: Atom, category: str) -> str:
         match atom:
@@ -217,40 +217,40 @@ class PlainWords:
 
     def _read(self, sentence: str) -> Step:
         for pattern, make in self._readers:
-            if found := re.fullmatch(pattern, sentence):
-                return make(found)
+            if match := re.fullmatch(pattern, sentence):
+                return make(match)
         raise WordingError(f"no sentence of ours: {sentence!r}")
 
-    def _view(self, found: re.Match[str]) -> Step:
-        of, at = Variable(name=found[1]), Variable(name=found[3])
-        return Step(variable=found[4], value=View(of=of, facing=at, facing_condition=_condition(found[2])))
+    def _view(self, match: re.Match[str]) -> Step:
+        of, at = Variable(name=match[1]), Variable(name=match[3])
+        return Step(variable=match[4], value=View(of=of, facing=at, facing_condition=_condition(match[2])))
 
-    def _the(self, found: re.Match[str]) -> Step:
-        of = self._members(found[2], found[3], many=False)
-        return Step(variable=found[1], value=The(of=of, pick=found[1]))
+    def _the(self, match: re.Match[str]) -> Step:
+        of = self._members(match[2], match[3], many=False)
+        return Step(variable=match[1], value=The(of=of, pick=match[1]))
 
-    def _selected(self, found: re.Match[str]) -> Step:
-        members, pick = self._members(found[1], found[2], many=True), found[3]
-        said = re.fullmatch(rf"([{DIGITS}]) (.+)", found[4])
-        if said is None:
-            raise WordingError(f"no condition of ours: {found[4]!r}")
-        some = Select(how="first", of=members, pick=pick, condition=_condition(said[1]))
-        to = Variable(name=said[2].rpartition(" ")[2])
+    def _selected(self, match: re.Match[str]) -> Step:
+        members, pick = self._members(match[1], match[2], many=True), match[3]
+        result = re.fullmatch(rf"([{DIGITS}]) (.+)", match[4])
+        if result is None:
+            raise WordingError(f"no condition of ours: {match[4]!r}")
+        some = Select(how="first", of=members, pick=pick, condition=_condition(result[1]))
+        to = Variable(name=result[2].rpartition(" ")[2])
         known = [
             *(msgspec.structs.replace(some, how=how, by=by) for how, by in product(_ENDS, _ORDERS)),
             *(msgspec.structs.replace(some, how=how, to=to) for how in _FAR),
         ]
-        for one in known:
-            if self._place(one) == said[2]:
-                return Step(variable=pick, value=one)
-        raise WordingError(f"no order of ours: {said[2]!r}")
+        for selected in known:
+            if self._place(selected) == result[2]:
+                return Step(variable=pick, value=selected)
+        raise WordingError(f"no order of ours: {result[2]!r}")
 
-    def _members(self, said: str, clauses: str | None, *, many: bool) -> Members:
+    def _members(self, message: str, clauses: str | None, *, many: bool) -> Members:
         """A set with its clauses."""
         names = self.phrases.plurals if many else self.phrases.categories
-        if said not in names:
-            raise WordingError(f"there is no category {said!r}")
-        category = names[said]
+        if message not in names:
+            raise WordingError(f"there is no category {message!r}")
+        category = names[message]
         pieces = _DIGIT.split(clauses or "")[1:]
         atoms = list[Atom]()
         for i, (digit, piece) in enumerate(zip(pieces[::2], pieces[1::2], strict=True), start=1):
@@ -260,13 +260,13 @@ class PlainWords:
             atoms.append(self._clause(words, _condition(digit), category))
         return Members(category=category, atoms=tuple(atoms))
 
-    def _clause(self, said: str, condition: str, category: str) -> Atom:
-        if (told := self.phrases.read_value(said)) is not None:
-            value = Literally(value=told.value)
-            return Compare(attribute=told.attribute, how=told.how, value=value, condition=condition)
-        if category == EVENT and (played := self._played(said, condition)) is not None:
+    def _clause(self, message: str, condition: str, category: str) -> Atom:
+        if (statement := self.phrases.read_value(message)) is not None:
+            value = Literally(value=statement.value)
+            return Compare(attribute=statement.attribute, how=statement.how, value=value, condition=condition)
+        if category == EVENT and (played := self._played(message, condition)) is not None:
             return played
-        start, _, name = said.rpartition(" ")
+        start, _, name = message.rpartition(" ")
         variable = Variable(name=name)
         if (how_ := self.phrases.read_time(start)) is not None:
             return Timed(how=how_, of=variable, condition=condition)
@@ -274,19 +274,19 @@ class PlainWords:
             return Related(relation=related, to=variable, condition=condition)
         if (shared := self.phrases.read_shared(start)) is not None:
             return Compare(attribute=shared, how="==", value=variable, condition=condition)
-        raise WordingError(f"no condition of ours: {said!r}")
+        raise WordingError(f"no condition of ours: {message!r}")
 
-    def _played(self, said: str, condition: str) -> Compare | None:
+    def _played(self, message: str, condition: str) -> Compare | None:
         forms = {role: self.phrases.played(role, "{who}") for role in self.vocabulary.roles()}
         for role, form in [*forms.items(), *((role, of_several(form)) for role, form in forms.items())]:
-            if found := re.fullmatch(_around(form, "{who}"), said):
-                return Compare(attribute=role, how="==", value=Variable(name=found[1]), condition=condition)
+            if match := re.fullmatch(_around(form, "{who}"), message):
+                return Compare(attribute=role, how="==", value=Variable(name=match[1]), condition=condition)
         return None
 
 
-def _around(said: str, blank: str) -> str:
+def _around(message: str, blank: str) -> str:
     """A pattern of a text in which something is named."""
-    return _NAME.join(map(re.escape, said.split(blank)))
+    return _NAME.join(map(re.escape, message.split(blank)))
 
 
 def _answer(value: Expression) -> Step:

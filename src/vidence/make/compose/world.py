@@ -51,12 +51,12 @@ class Truths:
     doubts: Mapping[str, Doubt]
 
 
-def truths_of(said: Mapping[str, Truth]) -> Truths:
+def truths_of(values: Mapping[str, Truth]) -> Truths:
     """What is said of each, put together."""
     return Truths(
-        frozenset([name for name, truth in said.items() if truth is True]),
-        frozenset([name for name, truth in said.items() if truth is not False]),
-        {name: truth for name, truth in said.items() if isinstance(truth, Doubt)},
+        frozenset([name for name, truth in values.items() if truth is True]),
+        frozenset([name for name, truth in values.items() if truth is not False]),
+        {name: truth for name, truth in values.items() if isinstance(truth, Doubt)},
     )
 
 
@@ -86,7 +86,7 @@ class World:
         self.words = scene.vocabulary
         self.margins = scene.vocabulary.margins
         self.rank = {name: i for i, name in enumerate(sorted(scene.entities, key=natural))}
-        self.excluded = {one.about: one for one in scene.contradictions}
+        self.excluded = {contradiction.about: contradiction for contradiction in scene.contradictions}
         self.events: dict[str, EventFact] = {}
         self.expected: dict[str, list[ExpectedFact]] = defaultdict(list)
         self.known: dict[tuple[str, ValueOrNumber], KnownFact] = {}
@@ -96,7 +96,7 @@ class World:
         self.denied: dict[tuple[str, str, str], set[tuple[str, str]]] = defaultdict(set)
         self.seen_at: dict[str, tuple[float, ...]] = {}
         self.relation_ids: dict[tuple[str, str, str], str] = {}
-        self._categories = {name: one.category for name, one in scene.entities.items()}
+        self._categories = {name: entity.category for name, entity in scene.entities.items()}
         for fact in scene.facts:
             if isinstance(fact, AttributeFact | RelationFact | EventFact):
                 for name in (fact.id,) if isinstance(fact, EventFact) else (fact.of,):
@@ -114,7 +114,7 @@ class World:
                     self.known[fact.table, fact.of] = fact
                 case ExpectedFact():
                     self.expected[fact.of].append(fact)
-        self.ends = {name: _ends(one.spans) for name, one in scene.entities.items() if one.spans}
+        self.ends = {name: _ends(entity.spans) for name, entity in scene.entities.items() if entity.spans}
         """When entities are first and last in view."""
         self._by_time = [sorted((times[at], name) for name, times in self.ends.items()) for at in (0, 1)]
         self.unconfirmed = frozenset(
@@ -148,8 +148,8 @@ class World:
         key = what, category
         if key not in self._complete:
             self._complete[key] = any(
-                what == said and (not for_ or self.words.is_a(category, for_))
-                for said, for_ in self.scene.complete
+                what == message and (not for_ or self.words.is_a(category, for_))
+                for message, for_ in self.scene.complete
             )
         return self._complete[key]
 
@@ -158,7 +158,7 @@ class World:
 
         Events without a kind are of any kind that the vocabulary has.
         """
-        if any(said == ENTITY or said in self._above(category) for said, _ in self.scene.complete):
+        if any(message == ENTITY or message in self._above(category) for message, _ in self.scene.complete):
             return True
         kinds = kinds or (tuple(self.words.events) if category == EVENT else ())
         return bool(kinds) and all(self.is_complete(kind, EVENT) for kind in kinds)
@@ -168,14 +168,14 @@ class World:
         return (category, *(self._above(parent) if parent else ()))
 
     def _contradiction(self, *about: str) -> Doubt | None:
-        found = self.excluded.get(about)
-        return Doubt("contradiction", found.says) if found is not None else None
+        contradiction = self.excluded.get(about)
+        return Doubt("contradiction", contradiction.says) if contradiction is not None else None
 
     # ----------------------------------------------------------------------- attributes
 
-    def _covers(self, name: str, told: Sequence[AttributeFact]) -> bool:
+    def _covers(self, name: str, facts: Sequence[AttributeFact]) -> bool:
         """Whether facts say the value at every time at which the entity is in view."""
-        spans = [fact.span for fact in told if fact.holds]
+        spans = [fact.span for fact in facts if fact.holds]
         if None in spans:
             return True
         at = self.scene.entities[name].spans
@@ -190,30 +190,30 @@ class World:
             return negated(self.compare(name, attribute, how="in", value=value))
         if (doubt := self._contradiction("attribute", name, attribute)) is not None:
             return doubt
-        told, wanted = self.attributes.get((name, attribute), []), _wanted(value)
-        held = [fact.value for fact in told if fact.holds]
-        if any(self._fits(attribute, one, how=how, wanted=wanted) for one in held):
+        facts, wanted = self.attributes.get((name, attribute), []), _wanted(value)
+        held = [fact.value for fact in facts if fact.holds]
+        if any(self._fits(attribute, word, how=how, wanted=wanted) for word in held):
             return True
         if how in ("==", "in") and any(
-            self.words.is_near(attribute, one, other) for one in held for other in wanted
+            self.words.is_near(attribute, word, other) for word in held for other in wanted
         ):
             return Doubt("too-near", f"{name}.{attribute}")
         category = self._categories[name]
         can = any(self.words.is_a(category, of) for of in self.words.attributes[attribute].of)
-        if not can or self._covers(name, told) or self.is_complete(attribute, category):
+        if not can or self._covers(name, facts) or self.is_complete(attribute, category):
             return False
-        denied = {fact.value for fact in told if not fact.holds and fact.span is None}
+        denied = {fact.value for fact in facts if not fact.holds and fact.span is None}
         if how in ("==", "in") and wanted <= denied:
             return False
         return Doubt("unknown-fact", f"{name}.{attribute}")
 
     def _fits(
-        self, attribute: str, one: ValueOrNumber, *, how: Comparison, wanted: frozenset[ValueOrNumber]
+        self, attribute: str, number: ValueOrNumber, *, how: Comparison, wanted: frozenset[ValueOrNumber]
     ) -> bool:
         if how in ("==", "in"):
-            return one in wanted
+            return number in wanted
         other = next(iter(wanted))
-        left, right = self.size(attribute, one), self.size(attribute, other)
+        left, right = self.size(attribute, number), self.size(attribute, other)
         return _ABOVE[how](left, right)
 
     def size(self, attribute: str, value: ValueOrNumber) -> float:
@@ -233,26 +233,26 @@ class World:
     def _values(self, name: str, attribute: str, at: Span | None) -> Told:
         if (doubt := self._contradiction("attribute", name, attribute)) is not None:
             return (), doubt
-        told = [fact for fact in self.attributes.get((name, attribute), []) if fact.holds]
+        facts = [fact for fact in self.attributes.get((name, attribute), []) if fact.holds]
         unknown = Doubt("unknown-fact", f"{name}.{attribute}")
         is_closed = self.is_complete(attribute, self._categories[name])
         if at is not None:
-            met = [(fact, self.meet((fact.span,), (at,)) if fact.span else True) for fact in told]
+            met = [(fact, self.meet((fact.span,), (at,)) if fact.span else True) for fact in facts]
             near = any(isinstance(truth, Doubt) for _, truth in met)
             held = tuple(dict.fromkeys(fact.value for fact, truth in met if truth is True))
-            is_told = any(fact.span is None or _is_within(at, [fact.span]) for fact in told)
+            is_told = any(fact.span is None or _is_within(at, [fact.span]) for fact in facts)
             if near:
                 return held, Doubt("too-near", f"{name}.{attribute} at {at[0]:g} s")
             return held, None if is_told or is_closed else unknown
-        values = tuple(dict.fromkeys(fact.value for fact in told))
-        return values, None if is_closed or self._covers(name, told) else unknown
+        values = tuple(dict.fromkeys(fact.value for fact in facts))
+        return values, None if is_closed or self._covers(name, facts) else unknown
 
     def values_told(self, attribute: str) -> list[ValueOrNumber]:
         """Every value of an attribute that a fact of the scene has."""
-        told = {
-            one.value for (_, name), facts in self.attributes.items() for one in facts if name == attribute
+        values = {
+            fact.value for (_, name), facts in self.attributes.items() for fact in facts if name == attribute
         }
-        return sorted(told, key=lambda one: (isinstance(one, str), one))
+        return sorted(values, key=lambda name: (isinstance(name, str), name))
 
     def role(self, event: str, role: str) -> str | Doubt | None:
         """Who plays a role in an event; None where the event has no such role."""
@@ -281,36 +281,36 @@ class World:
             if span or not self.words.relations[name].transitive:
                 continue
             after: dict[str, set[str]] = defaultdict(set)
-            for one, other in pairs:
-                after[one].add(other)
-            for one in list(after):
-                waiting, reached = list(after[one]), set[str]()
+            for word, other in pairs:
+                after[word].add(other)
+            for word in list(after):
+                waiting, reached = list(after[word]), set[str]()
                 while waiting:
                     other = waiting.pop()
                     if other not in reached:
                         reached.add(other)
                         waiting += after.get(other, ())
-                pairs |= {(one, other) for other in reached}
+                pairs |= {(word, other) for other in reached}
 
-    def related(self, one: str, relation: str, other: str, *, frame: str = "") -> Truth:
+    def related(self, name: str, relation: str, other: str, *, frame: str = "") -> Truth:
         """Whether one entity stands in a relation to another, at some time; to itself it never does."""
         known = self.words.relations[relation]
         frame = frame or known.frame
         inverse = self.words.inverse(relation)
-        for about in ((one, relation, other), (other, inverse, one)):
+        for about in ((name, relation, other), (other, inverse, name)):
             if (doubt := self._contradiction("relation", *about)) is not None:
                 return doubt
-        if any((one, other) in self.relations.get((relation, frame, span), ()) for span in ("", "span")):
+        if any((name, other) in self.relations.get((relation, frame, span), ()) for span in ("", "span")):
             return True
-        if one == other or (one, other) in self.denied.get((relation, frame, ""), ()):
+        if name == other or (name, other) in self.denied.get((relation, frame, ""), ()):
             return False
         is_order = known.transitive and not known.symmetric
-        if is_order and (other, one) in self.relations.get((relation, frame, ""), ()):
+        if is_order and (other, name) in self.relations.get((relation, frame, ""), ()):
             return False
-        closed = self.is_complete(relation, self._categories[one])
+        closed = self.is_complete(relation, self._categories[name])
         if closed or (inverse and self.is_complete(inverse, self._categories[other])):
             return False
-        return Doubt("unknown-fact", f"{one} {relation} {other}")
+        return Doubt("unknown-fact", f"{name} {relation} {other}")
 
     # ----------------------------------------------------------------------- time
 
@@ -318,8 +318,8 @@ class World:
         """When an entity is in view, an event goes on, or a time is."""
         if isinstance(of, float):
             return ((of, of),)
-        found = self.scene.entities[of].spans
-        return found or Doubt("unknown-fact", f"{of}: when it is in view")
+        spans = self.scene.entities[of].spans
+        return spans or Doubt("unknown-fact", f"{of}: when it is in view")
 
     def timed(self, name: str, how: TimeWord, *, of: str | float | None, seconds: Sequence[float]) -> Truth:
         """Whether an entity's or event's time is as said. Nothing is before, after or during itself."""
@@ -347,12 +347,12 @@ class World:
             return max(_common(a, b) for a in own for b in other)
         return _difference_s(how, (start, end), _ends(other), within_s=seconds[0] if seconds else 0.0)
 
-    def apart_s(self, one: str, other: str, by: str) -> float | Doubt:
+    def apart_s(self, name: str, other: str, by: str) -> float | Doubt:
         """How many seconds one comes before another."""
         at = 1 if by == "ends" else 0
-        first, second = self.ends.get(one), self.ends.get(other)
+        first, second = self.ends.get(name), self.ends.get(other)
         if first is None or second is None:
-            missing = one if first is None else other
+            missing = name if first is None else other
             return Doubt("unknown-fact", f"{missing}: when it is in view")
         return second[at] - first[at]
 
@@ -369,7 +369,7 @@ class World:
             order = sorted([(self.ends[name][at], name) for name in names], reverse=is_last)
         else:
             order = reversed(self._by_time[at]) if is_last else self._by_time[at]
-        there = (one for one in order if one[1] in names)
+        there = (values for values in order if values[1] in names)
         (time, name), (other, _) = next(there), next(there, (math.inf, ""))
         apart_s = abs(other - time)
         return name if apart_s > 0 and apart_s >= self.margins.time_s else None
@@ -387,65 +387,65 @@ class World:
             return Doubt("too-near", f"whether {other[0][0]:g} to {other[-1][1]:g} s is inside")
         return common > 0
 
-    def precedes(self, one: str, other: str, by: str) -> Truth:
+    def precedes(self, name: str, other: str, by: str) -> Truth:
         """Whether one comes before another in an order."""
         if by == "left to right":
-            return self.related(one, "left_of", other)
-        apart_s = self.apart_s(one, other, by)
+            return self.related(name, "left_of", other)
+        apart_s = self.apart_s(name, other, by)
         if isinstance(apart_s, Doubt):
             return apart_s
-        return self._least(apart_s, f"whether {one} or {other} is first")
+        return self._least(apart_s, f"whether {name} or {other} is first")
 
     # ----------------------------------------------------------------------- space
 
-    def offset(self, one: str, other: str) -> tuple[float, float] | Doubt:
+    def offset(self, word: str, other: str) -> tuple[float, float] | Doubt:
         """The way from one entity to another on a plan on which both are."""
-        for name in (one, other):
+        for name in (word, other):
             if (doubt := self._contradiction("place", name)) is not None:
                 return doubt
             if not self.places.get(name):
                 return Doubt("unknown-fact", f"{name}: its place on a plan")
-        plan = next((plan for plan in sorted(self.places[one]) if plan in self.places[other]), None)
+        plan = next((plan for plan in sorted(self.places[word]) if plan in self.places[other]), None)
         if plan is None:
-            return Doubt("unknown-fact", f"{one} and {other}: their places on one plan")
-        (x, y), (to_x, to_y) = self.places[one][plan].at, self.places[other][plan].at
+            return Doubt("unknown-fact", f"{word} and {other}: their places on one plan")
+        (x, y), (to_x, to_y) = self.places[word][plan].at, self.places[other][plan].at
         return to_x - x, to_y - y
 
-    def nearer(self, one: str, other: str, to: str) -> Truth:
+    def nearer(self, word: str, other: str, to: str) -> Truth:
         """Whether one entity is nearer to something than another, by more than the margin."""
-        found = [self.offset(to, name) for name in (one, other)]
+        offsets = [self.offset(to, name) for name in (word, other)]
         lengths = []
-        for offset in found:
+        for offset in offsets:
             if isinstance(offset, Doubt):
                 return offset
             lengths.append(math.hypot(*offset))
         if max(lengths) <= min(lengths) * self.margins.distance:
-            return Doubt("too-near", f"whether {one} or {other} is nearer to {to}")
+            return Doubt("too-near", f"whether {word} or {other} is nearer to {to}")
         return lengths[0] < lengths[1]
 
-    def bearing(self, one: str, other: str) -> float | Doubt:
+    def bearing(self, name: str, other: str) -> float | Doubt:
         """The direction from one entity to another, in degrees against the clock from the x axis."""
-        found = self.offset(one, other)
-        if isinstance(found, Doubt):
-            return found
-        if found == (0.0, 0.0):
-            return Doubt("too-near", f"{one} and {other} are at the same place")
-        return math.degrees(math.atan2(found[1], found[0]))
+        offset = self.offset(name, other)
+        if isinstance(offset, Doubt):
+            return offset
+        if offset == (0.0, 0.0):
+            return Doubt("too-near", f"{name} and {other} are at the same place")
+        return math.degrees(math.atan2(offset[1], offset[0]))
 
     def heading(self, name: str) -> float | Doubt:
         """Where an entity faces, as its place says."""
         for plan in sorted(self.places.get(name, {})):
-            said = self.places[name][plan].heading
-            if said is not None:
-                return self.bearing(name, said) if isinstance(said, str) else float(said)
+            heading = self.places[name][plan].heading
+            if heading is not None:
+                return self.bearing(name, heading) if isinstance(heading, str) else float(heading)
         return Doubt("unknown-fact", f"{name}: where it faces")
 
     def sector(self, name: str, seen_from: str, heading: float) -> str | Doubt:
         """In which of eight directions an entity lies."""
-        found = self.bearing(seen_from, name)
-        if isinstance(found, Doubt):
-            return found
-        turn = (found - heading) % 360
+        bearing = self.bearing(seen_from, name)
+        if isinstance(bearing, Doubt):
+            return bearing
+        turn = (bearing - heading) % 360
         number = round(turn / _SECTOR_DEG)
         if _SECTOR_DEG / 2 - abs(turn - number * _SECTOR_DEG) < self.margins.direction_deg:
             return Doubt("too-near", f"the direction of {name} from {seen_from}")
@@ -462,18 +462,18 @@ class World:
 
     def expects(self, event: str) -> str | Doubt:
         """What at least two people expect after an event."""
-        told = [one for one in self.expected.get(event, []) if len(set(one.by)) >= LEAST_PEOPLE]
-        if len({one.value for one in told}) > 1:
-            return Doubt("contradiction", f"expected({event}): {', '.join(fact_id(one) for one in told)}")
-        return told[0].value if told else Doubt("unknown-fact", f"expected({event}), by two people")
+        facts = [fact for fact in self.expected.get(event, []) if len(set(fact.by)) >= LEAST_PEOPLE]
+        if len({fact.value for fact in facts}) > 1:
+            return Doubt("contradiction", f"expected({event}): {', '.join(fact_id(fact) for fact in facts)}")
+        return facts[0].value if facts else Doubt("unknown-fact", f"expected({event}), by two people")
 
 
 _SECTOR_DEG = 45.0
 _ABOVE: Mapping[str, Callable[[float, float], bool]] = {
-    "<": lambda one, other: one < other,
-    "<=": lambda one, other: one <= other,
-    ">": lambda one, other: one > other,
-    ">=": lambda one, other: one >= other,
+    "<": lambda value, other: value < other,
+    "<=": lambda value, other: value <= other,
+    ">": lambda value, other: value > other,
+    ">=": lambda value, other: value >= other,
 }
 
 
@@ -511,16 +511,16 @@ def _difference_s(how: TimeWord, own: Span, other: Span, *, within_s: float) -> 
             raise ValueError(f"{how} is no order of two times")
 
 
-def _common(one: Span, other: Span) -> float:
+def _common(span: Span, other: Span) -> float:
     """The seconds that two spans share; for a moment, how deep inside it is; negative: the gap.
 
     >>> _common((0, 5), (3, 9)), _common((0, 5), (1, 1)), _common((0, 5), (8, 9))
     (2, 1, -3)
     """
-    if one[0] == one[1] or other[0] == other[1]:
-        (start, end), (at, _) = (other, one) if one[0] == one[1] else (one, other)
+    if span[0] == span[1] or other[0] == other[1]:
+        (start, end), (at, _) = (other, span) if span[0] == span[1] else (span, other)
         return min(end - at, at - start)
-    return min(one[1], other[1]) - max(one[0], other[0])
+    return min(span[1], other[1]) - max(span[0], other[0])
 
 
 def _is_within(span: Span, known: Sequence[Span]) -> bool:

@@ -75,25 +75,25 @@ def hold_back(
     gone: dict[str, Dropped] = {}
     n_gone: Counter[str] = Counter()
     for number in range(_ROUNDS + 1):
-        by_name = {one.name: one for one in findings}
+        by_name = {entry.name: entry for entry in findings}
         decisive = {name: _decisive(place, by_name) for name, place in places.items() if name not in gone}
         leaks = {
-            found.name: (found, reason)
-            for name, found in decisive.items()
-            if (reason := _reason(places[name], found, rules))
+            result.name: (result, reason)
+            for name, result in decisive.items()
+            if (reason := _reason(places[name], result, rules))
         }
         if not leaks:
             break
-        for found, reason in leaks.values():
-            held = [item for item in groups[found.name] if item.item_id not in gone]
+        for finding, reason in leaks.values():
+            held = [item for item in groups[finding.name] if item.item_id not in gone]
             is_whole = number == _ROUNDS or reason != SOLVED
-            solved = held if is_whole else _solved(held, found, seed=seed)
-            n_gone[found.name] += len(solved)
+            solved = held if is_whole else _solved(held, finding, seed=seed)
+            n_gone[finding.name] += len(solved)
             for item in solved:
                 gone[item.item_id] = Dropped(
-                    what=item.item_id, stage=BLIND, reason=reason, detail=found.says()
+                    what=item.item_id, stage=BLIND, reason=reason, detail=finding.says()
                 )
-        left = {name: [one for one in some if one.item_id not in gone] for name, some in groups.items()}
+        left = {name: [entry for entry in some if entry.item_id not in gone] for name, some in groups.items()}
         groups = {name: some for name, some in left.items() if some}
         findings = tested(groups, rules, seed=seed)
     words = tuple(_words(first, n_gone, rules))
@@ -101,18 +101,18 @@ def hold_back(
     return BlindGate(dropped=tuple(gone.values()), findings=first, verdicts=verdicts, words=words)
 
 
-def _solved(items: Sequence[Item], found: StructureFinding, *, seed: int) -> list[Item]:
+def _solved(items: Sequence[Item], finding: StructureFinding, *, seed: int) -> list[Item]:
     """Questions in which the worst rule is right, drawn: as many as it gets beyond guessing."""
-    assert found.worst is not None  # noqa: S101 - a structure above guessing has one
+    assert finding.worst is not None  # noqa: S101 - a structure above guessing has one
     boards = {
-        one.item_id: board for one in items if (board := boards_of(one).get(found.worst_of)) is not None
+        item.item_id: board for item in items if (board := boards_of(item).get(finding.worst_of)) is not None
     }
-    gains = gains_of(list(boards.values()), found.worst.key)
-    rng = np.random.default_rng(list(hashlib.sha256(f"{found.name}/{seed}".encode()).digest()))
+    gains = gains_of(list(boards.values()), finding.worst.key)
+    rng = np.random.default_rng(list(hashlib.sha256(f"{finding.name}/{seed}".encode()).digest()))
     order = np.lexsort((rng.random(len(gains)), -gains))
     excess = np.cumsum(gains[order])
     n = int(np.argmax(gains.sum() - excess <= 0)) + 1
-    by_id = {one.item_id: one for one in items}
+    by_id = {item.item_id: item for item in items}
     return [by_id[list(boards)[i]] for i in order[:n]]
 
 
@@ -120,8 +120,8 @@ def _grouped(
     asked: Sequence[Asked], sources: Mapping[str, str]
 ) -> tuple[dict[str, _Place], dict[str, list[Item]]]:
     """Where each question stands, by its id, and the questions of each structure."""
-    drafts = [one for one in asked if isinstance(one, Draft)]
-    groups: dict[str, list[Item]] = structures_of([one for one in asked if isinstance(one, Item)])
+    drafts = [entry for entry in asked if isinstance(entry, Draft)]
+    groups: dict[str, list[Item]] = structures_of([entry for entry in asked if isinstance(entry, Item)])
     places = {
         item.item_id: _Place(structure=name, held_by=name) for name, some in groups.items() for item in some
     }
@@ -146,9 +146,9 @@ def tested(
     return read_structures(groups, rng=rng, level=rules.level, n_draws=rules.draws) if groups else ()
 
 
-def _decisive(place: _Place, found: Mapping[str, StructureFinding]) -> StructureFinding:
+def _decisive(place: _Place, values: Mapping[str, StructureFinding]) -> StructureFinding:
     """The finding on a question's structure, or on the descriptions of its task, where their words tell."""
-    alone, whole = found[place.structure], found.get(place.whole)
+    alone, whole = values[place.structure], values.get(place.whole)
     if alone.verdict == "above" or whole is None or whole.verdict != "above" or whole.worst is None:
         return alone
     return whole if whole.worst_of == STATEMENTS or whole.worst.key in WORD_RULES else alone
@@ -159,35 +159,38 @@ def _item(draft: Draft, sources: Mapping[str, str]) -> Item:
     return msgspec.structs.replace(plain_item(draft), source=source)
 
 
-def _reason(place: _Place, found: StructureFinding, rules: BlindRules) -> str:
+def _reason(place: _Place, finding: StructureFinding, rules: BlindRules) -> str:
     hold = rules.hold or ()
     if ALL_TASKS not in hold and place.held_by not in hold:
         return ""
-    if found.verdict == "above":
+    if finding.verdict == "above":
         return SOLVED
-    return "untold" if found.verdict == "untold" and rules.untold == "hold" else ""
+    return "untold" if finding.verdict == "untold" and rules.untold == "hold" else ""
 
 
 def _words(findings: Sequence[StructureFinding], n_gone: Counter[str], rules: BlindRules) -> list[str]:
     """What the datasheet says: of the gate, of each structure above guessing, and of those it cannot tell."""
-    told = [one for one in findings if one.verdict != "untold"]
-    said = [
-        f"{BLIND}: {len(findings)} structures tested for rules that see no video, {len(told)} with questions "
+    entries = [entry for entry in findings if entry.verdict != "untold"]
+    words = [
+        f"{BLIND}: {len(findings)} structures tested for rules that see no video, {len(entries)} "
+        "with questions "
         f"enough to tell; those above guessing at {100 * rules.level:g} % lose what is solved, of "
         f"{', '.join(rules.hold or ()) or 'no task'}"
     ]
-    for one in findings:
-        if one.verdict == "above":
-            n = n_gone[one.name]
-            what = f"loses {n} of {one.n} questions" if n else "is kept, since hold does not name its task"
-            said.append(f"{BLIND}: {one.name} {what}: {one.says()}. {_advice(one)}")
-    few = [f"{one.name} ({one.n})" for one in findings if one.verdict == "untold"]
+    for finding in findings:
+        if finding.verdict == "above":
+            n = n_gone[finding.name]
+            what = (
+                f"loses {n} of {finding.n} questions" if n else "is kept, since hold does not name its task"
+            )
+            words.append(f"{BLIND}: {finding.name} {what}: {finding.says()}. {_advice(finding)}")
+    few = [f"{entry.name} ({entry.n})" for entry in findings if entry.verdict == "untold"]
     if few:
         what = "held back" if rules.untold == "hold" else "kept with the mark 'untold'"
-        said.append(
+        words.append(
             f"{BLIND}: too few questions or sources to tell, {what}: {', '.join(few)}. More videos settle it"
         )
-    return said
+    return words
 
 
 _ADVICE: Final = {
@@ -201,8 +204,8 @@ _ADVICE: Final = {
 }
 
 
-def _advice(found: StructureFinding) -> str:
-    key = "" if found.worst is None else found.worst.key
-    by_statements = found.worst_of == STATEMENTS
+def _advice(finding: StructureFinding) -> str:
+    key = "" if finding.worst is None else finding.worst.key
+    by_statements = finding.worst_of == STATEMENTS
     advice = _ADVICE["statements"] if by_statements else _ADVICE.get(key, "look at its questions")
     return f"What to do: {advice}; or leave the structure out"

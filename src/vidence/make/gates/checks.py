@@ -67,12 +67,12 @@ def check(drafts: Sequence[Asked], rules: CheckRules) -> tuple[Dropped, ...]:
     why: dict[str, Dropped] = {}
     groups: dict[tuple[object, ...], list[Item]] = defaultdict(list)
     for item in as_items(drafts):
-        shown = tuple((one.start_s, one.end_s) for one in item.media)
-        groups[item.tags.get("task", ""), item.video_id, shown].append(item)
-    facts = {one.draft_id: one.facts for one in drafts if isinstance(one, Draft)}
+        pair = tuple((medium.start_s, medium.end_s) for medium in item.media)
+        groups[item.tags.get("task", ""), item.video_id, pair].append(item)
+    facts = {draft.draft_id: draft.facts for draft in drafts if isinstance(draft, Draft)}
     for mine in groups.values():
-        for one in (*_faults(mine), *_named_twice(mine, facts), *_doubled(mine, rules)):
-            why.setdefault(one.what, one)
+        for fault in (*_faults(mine), *_named_twice(mine, facts), *_doubled(mine, rules)):
+            why.setdefault(fault.what, fault)
     return tuple(why[id_of(draft)] for draft in drafts if id_of(draft) in why)
 
 
@@ -102,10 +102,10 @@ def _named_twice(items: Sequence[Item], facts_of: Mapping[str, Mapping[str, str]
         if not facts or item.answer_kind != "choice":
             continue
         place = letter_index(item.answer)
-        said = [facts.get(normal_form(choice), "") for choice in item.choices]
-        same = [i for i, one in enumerate(said) if one == said[place] and i != place]
-        if said[place] and same:
-            detail = f"{item.choices[place]!r} and {item.choices[same[0]]!r}: {said[place]}"
+        messages = [facts.get(normal_form(choice), "") for choice in item.choices]
+        same = [i for i, name in enumerate(messages) if name == messages[place] and i != place]
+        if messages[place] and same:
+            detail = f"{item.choices[place]!r} and {item.choices[same[0]]!r}: {messages[place]}"
             yield _dropped(item, "facts-name-two", detail)
 
 
@@ -118,13 +118,13 @@ def _doubled(items: Sequence[Item], rules: CheckRules) -> Iterator[Dropped]:
     """Each question that an earlier one asks already, exactly or nearly."""
     texts = [asked_text(item) for item in items]
     answers = [exact_form(right_answer(item)) for item in items]
-    said: dict[str, set[str]] = defaultdict(set)
+    values: dict[str, set[str]] = defaultdict(set)
     for text, answer in zip(texts, answers, strict=True):
-        said[text].add(answer)
+        values[text].add(answer)
     yield from (
-        _dropped(item, "contradiction", f"right are {' and '.join(map(repr, sorted(said[text])))}")
+        _dropped(item, "contradiction", f"right are {' and '.join(map(repr, sorted(values[text])))}")
         for item, text in zip(items, texts, strict=True)
-        if len(said[text]) > 1
+        if len(values[text]) > 1
     )
     first: dict[tuple[str, str], int] = {}
     by_answer: dict[str, list[int]] = defaultdict(list)
@@ -136,24 +136,24 @@ def _doubled(items: Sequence[Item], rules: CheckRules) -> Iterator[Dropped]:
     words = [Counter(_forms(_words(item.question))) for item in items]
     choices = [frozenset(map(exact_form, item.choices)) for item in items]
     gone: set[int] = set()
-    for one, other in (pair for some in by_answer.values() for pair in combinations(some, 2)):
-        n_shared, n_all = len(choices[one] & choices[other]), len(choices[one] | choices[other])
-        if one in gone or other in gone or 2 * n_shared < n_all:
+    for number, other in (pair for some in by_answer.values() for pair in combinations(some, 2)):
+        n_shared, n_all = len(choices[number] & choices[other]), len(choices[number] | choices[other])
+        if number in gone or other in gone or 2 * n_shared < n_all:
             continue
-        alike = _alike(words[one], words[other])
-        shared = _shared(items[one].evidence, items[other].evidence)
+        alike = _alike(words[number], words[other])
+        shared = _shared(items[number].evidence, items[other].evidence)
         if alike >= rules.near and shared >= rules.same_evidence:
             gone.add(other)
             how = f"words alike by {alike:.2f}, evidence by {shared:.2f}"
-            yield _dropped(items[other], "near-repeat", f"asked by {items[one].item_id} ({how})")
+            yield _dropped(items[other], "near-repeat", f"asked by {items[number].item_id} ({how})")
 
 
-def _alike(one: Counter[str], other: Counter[str]) -> float:
+def _alike(counts: Counter[str], other: Counter[str]) -> float:
     """How alike the words of two questions are in any order (Jaccard); 0 where each has words of its own.
 
     Of the words that only the longer one has, those count that tell more than that a video is asked about.
     """
-    short, long = sorted((one, other), key=Counter.total)
+    short, long = sorted((counts, other), key=Counter.total)
     if not short <= long:
         return 0.0
     framing = _forms(tuple(listed("framing")))
@@ -199,17 +199,20 @@ def leak_in(hints: Sequence[str], item: Item) -> Objection | None:
         item: the question, with its answer and its rationale.
     """
     answer = right_answer(item)
-    told, steps = _bare(_forms(_words(answer))), [one for one in _STEP.split(item.rationale) if one.strip()]
+    messages, steps = (
+        _bare(_forms(_words(answer))),
+        [part for part in _STEP.split(item.rationale) if part.strip()],
+    )
     for level, hint in enumerate(hints, 1):
         words = _words(hint)
-        if told and _tells(_forms(words), told):
+        if messages and _tells(_forms(words), messages):
             return Objection(reason="answer", detail=f"hint {level} holds the answer {answer!r}: {hint!r}")
         if item.answer_kind == "choice" and _names_letter(hint, item.answer):
             return Objection(reason="answer", detail=f"hint {level} names the letter {item.answer}: {hint!r}")
         for step in steps:
             of_step = _words(step)
             grams = [of_step[i : i + N_GRAM] for i in range(len(of_step) - N_GRAM + 1)]
-            if gram := next((one for one in grams if _holds(words, one)), None):
+            if gram := next((names for names in grams if _holds(words, names)), None):
                 detail = f"hint {level} has {' '.join(gram)!r} of the rationale: {hint!r}"
                 return Objection(reason="step", detail=detail)
             telling = content_words(step)
@@ -226,14 +229,18 @@ def leak_in(hints: Sequence[str], item: Item) -> Objection | None:
 def _words(text: str) -> tuple[str, ...]:
     """The words in small letters, full-width ones and ones with invisible signs as they look."""
     plain = unicodedata.normalize("NFKC", text)
-    seen = "".join(one for one in plain if unicodedata.category(one) != "Cf")  # no joiners, no marks of order
+    seen = "".join(
+        name for name in plain if unicodedata.category(name) != "Cf"
+    )  # no joiners, no marks of order
     return tuple(_WORD.findall(seen.replace("\u2019", "'").casefold()))
 
 
 def _forms(words: tuple[str, ...]) -> tuple[str, ...]:
     """The words in one form: numbers as digits, "hat" and "hats" alike."""
-    digits = (_NUMBERS.get(one, one) for one in words)
-    return tuple(one[:-1] if one.endswith("s") and len(one) > _SHORT_PLURAL else one for one in digits)
+    digits = (_NUMBERS.get(word, word) for word in words)
+    return tuple(
+        digit[:-1] if digit.endswith("s") and len(digit) > _SHORT_PLURAL else digit for digit in digits
+    )
 
 
 def _bare(words: tuple[str, ...]) -> tuple[str, ...]:
@@ -241,11 +248,11 @@ def _bare(words: tuple[str, ...]) -> tuple[str, ...]:
     return words[1:] if len(words) > 1 and words[0] in _ARTICLES else words
 
 
-def _tells(words: tuple[str, ...], told: tuple[str, ...]) -> bool:
+def _tells(words: tuple[str, ...], messages: tuple[str, ...]) -> bool:
     """Whether these words hold the answer; a bare yes or no only where it is named as the answer."""
-    if len(told) == 1 and told[0] in _BARE_WORDS:
-        return any(_holds(words, (*("answer", *link), *told)) for link in ((), ("is",)))
-    return _holds(words, told)
+    if len(messages) == 1 and messages[0] in _BARE_WORDS:
+        return any(_holds(words, (*("answer", *link), *messages)) for link in ((), ("is",)))
+    return _holds(words, messages)
 
 
 def _holds(words: tuple[str, ...], part: tuple[str, ...]) -> bool:

@@ -50,7 +50,7 @@ class FrameSource:
 
     def exhibit(self, item: Item) -> "Exhibit":
         """What an item shows."""
-        names = [one.path or one.url or "" for one in item.media]
+        names = [medium.path or medium.url or "" for medium in item.media]
         parts = [self.videos[name] for name in names if name in self.videos]
         if not names or len(parts) < len(names):
             return Exhibit(parts=(), why=_NOT_HERE if names else "it names no medium")
@@ -86,28 +86,28 @@ class Exhibit:
 
     def wanted(self, indices: Set[int]) -> dict[str, set[int]]:
         """The frames of each part, by its id and in its own numbers."""
-        found: dict[str, set[int]] = defaultdict(set)
+        values: dict[str, set[int]] = defaultdict(set)
         for place, part in enumerate(self.parts):
             first = self.first(place)
             own = {index - first for index in indices if first <= index < first + part.n_frames}
             if own:
-                found[part.video_id] |= own
-        return found
+                values[part.video_id] |= own
+        return values
 
     def have(self, sets: Mapping[str, "FrameSet"]) -> dict[int, Crop]:
         """The pictures by the numbers of their frames."""
-        found: dict[int, Crop] = {}
+        values: dict[int, Crop] = {}
         for place, part in enumerate(self.parts):
             first = self.first(place)
             for frame in sets[part.video_id].frames if part.video_id in sets else ():
                 index = first + frame.frame_index
-                found[index] = msgspec.structs.replace(frame, frame_index=index) if first else frame
-        return found
+                values[index] = msgspec.structs.replace(frame, frame_index=index) if first else frame
+        return values
 
     def fault(self, sets: Mapping[str, "FrameSet"]) -> str:
         """Why there are no pictures."""
-        said = (sets[part.video_id].why for part in self.parts if part.video_id in sets)
-        return self.why or next(filter(None, said), "none of its frames can be read")
+        result = (sets[part.video_id].why for part in self.parts if part.video_id in sets)
+        return self.why or next(filter(None, result), "none of its frames can be read")
 
 
 def frame_source(
@@ -125,7 +125,9 @@ def frame_source(
     files: dict[str, Path] = {}
     videos: dict[str, VideoSource] = {}
     kinds: dict[str, str] = {}
-    for medium in {one.path or one.url or "": one for item in as_items(asked) for one in item.media}.values():
+    for medium in {
+        media.path or media.url or "": media for item in as_items(asked) for media in item.media
+    }.values():
         name = medium.path or medium.url or ""
         try:
             path = resolve(media_root, medium)
@@ -186,27 +188,27 @@ def tried_frames(draft: Asked, video: VideoSource, rules: OneFrameRules) -> tupl
 
 
 def _central(asked: Asked, video: VideoSource) -> int:
-    shown = next((one for one in asked.media if one.kind != "image"), None)
-    if shown is None or (shown.start_s is None and shown.end_s is None):
+    media = next((medium for medium in asked.media if medium.kind != "image"), None)
+    if media is None or (media.start_s is None and media.end_s is None):
         return video.n_frames // 2
-    end_s = video.duration_s if shown.end_s is None else shown.end_s
-    return max(0, int(((shown.start_s or 0.0) + end_s) / 2 * video.fps))
+    end_s = video.duration_s if media.end_s is None else media.end_s
+    return max(0, int(((media.start_s or 0.0) + end_s) / 2 * video.fps))
 
 
-def _tried_of(item: Item, shown: Exhibit, rules: OneFrameRules) -> tuple[tuple[int, ...], str]:
+def _tried_of(item: Item, exhibit: Exhibit, rules: OneFrameRules) -> tuple[tuple[int, ...], str]:
     """The frames that an item is tried with: each image alone, and frames of its clips; why there are none.
 
     The evidence is in its first clip.
     """
-    if not shown.parts:
-        return (), shown.why
-    if shown.stills and len(shown.parts) == 1:
+    if not exhibit.parts:
+        return (), exhibit.why
+    if exhibit.stills and len(exhibit.parts) == 1:
         return (), _ONE_STILL
-    found = [shown.first(place) for place in shown.stills]
-    for n, place in enumerate(shown.clips):
+    values = [exhibit.first(place) for place in exhibit.stills]
+    for n, place in enumerate(exhibit.clips):
         asked = item if n == 0 else msgspec.structs.replace(item, evidence=(), media=(item.media[place],))
-        found += [shown.first(place) + i for i in tried_frames(asked, shown.parts[place], rules)]
-    return tuple(found), ""
+        values += [exhibit.first(place) + i for i in tried_frames(asked, exhibit.parts[place], rules)]
+    return tuple(values), ""
 
 
 def cut_frames(drafts: Sequence[Asked], rules: OneFrameRules, source: FrameSource) -> dict[str, DraftFrames]:
@@ -216,23 +218,23 @@ def cut_frames(drafts: Sequence[Asked], rules: OneFrameRules, source: FrameSourc
         StoreError: pictures cannot be written.
     """
     items = as_items(drafts)
-    shown = {item.item_id: source.exhibit(item) for item in items}
-    wanted = {item.item_id: _tried_of(item, shown[item.item_id], rules) for item in items}
+    cut_frames = {item.item_id: source.exhibit(item) for item in items}
+    wanted = {item.item_id: _tried_of(item, cut_frames[item.item_id], rules) for item in items}
     by_video: dict[str, set[int]] = defaultdict(set)
     for name, (indices, _) in wanted.items():
-        for video_id, own in shown[name].wanted(set(indices)).items():
+        for video_id, own in cut_frames[name].wanted(set(indices)).items():
             by_video[video_id] |= own
     sets = frame_sets(by_video, source, frame_px=rules.frame_px)
     tried: dict[str, DraftFrames] = {}
     for name, (indices, why) in wanted.items():
-        have = shown[name].have(sets)
+        have = cut_frames[name].have(sets)
         frames = tuple(have[index] for index in indices if index in have)
-        clip = next((shown[name].parts[i] for i in shown[name].clips), None)
+        clip = next((cut_frames[name].parts[i] for i in cut_frames[name].clips), None)
         tried[name] = DraftFrames(
             frames=frames,
             duration_s=clip.duration_s if clip else 0.0,
             fps=clip.fps if clip else 1.0,
-            why="" if frames else why or shown[name].fault(sets),
+            why="" if frames else why or cut_frames[name].fault(sets),
         )
     return tried
 
@@ -246,11 +248,11 @@ def frame_sets(
         StoreError: pictures cannot be written.
     """
     stage = Stage(name="gate-frames", kind=FrameSet, settings=[frame_px, _QUALITY])
-    found: dict[str, FrameSet] = {}
+    sets: dict[str, FrameSet] = {}
     for video_id, indices in by_video.items():
         file = source.files.get(video_id)
         if file is None:
-            found[video_id] = FrameSet(why=_NOT_HERE)
+            sets[video_id] = FrameSet(why=_NOT_HERE)
             continue
         unit = Unit(
             stage=stage,
@@ -264,10 +266,10 @@ def frame_sets(
                 frame_px=frame_px,
                 source=source,
             ),
-            is_usable=lambda made: source.pictures.holds(made.frames),
+            is_usable=lambda frame_set: source.pictures.holds(frame_set.frames),
         )
-        found[video_id] = source.cache.result(unit).value
-    return found
+        sets[video_id] = source.cache.result(unit).value
+    return sets
 
 
 def _cut(file: Path, indices: Sequence[int], *, kind: str, frame_px: int, source: FrameSource) -> FrameSet:
@@ -279,4 +281,4 @@ def _cut(file: Path, indices: Sequence[int], *, kind: str, frame_px: int, source
         read = video.read(indices, make, size=Size(kind="long", pixels=frame_px))
     except MediaError as error:
         return FrameSet(why=f"its video cannot be read ({error})")
-    return FrameSet(frames=tuple(one for one in read.values() if not isinstance(one, FrameProblem)))
+    return FrameSet(frames=tuple(entry for entry in read.values() if not isinstance(entry, FrameProblem)))

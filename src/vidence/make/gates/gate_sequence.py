@@ -137,12 +137,12 @@ class Gated:
     @property
     def drafts(self) -> tuple[Draft, ...]:
         """The drafts that are left."""
-        return tuple(one for one in self.left if isinstance(one, Draft))
+        return tuple(entry for entry in self.left if isinstance(entry, Draft))
 
     @property
     def items(self) -> tuple[Item, ...]:
         """The items that are left."""
-        return tuple(one for one in self.left if isinstance(one, Item))
+        return tuple(entry for entry in self.left if isinstance(entry, Item))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -184,7 +184,7 @@ def pass_gates(asked: Sequence[Asked], rules: GateRules | None, desk: GateDesk) 
     verdicts: list[GateVerdict] = []
     words: list[str] = []
     balance: tuple[StructureFinding, ...] = ()
-    unit = "drafts" if any(isinstance(one, Draft) for one in left) else "questions"
+    unit = "drafts" if any(isinstance(entry, Draft) for entry in left) else "questions"
     for gate, run in gates:
         outcome = run(left, rules, desk)
         if outcome is None:
@@ -195,7 +195,7 @@ def pass_gates(asked: Sequence[Asked], rules: GateRules | None, desk: GateDesk) 
         balance = outcome.balance or balance
         if outcome.is_passed:
             left = _close(f"{desk.prefix}{gate}", left, outcome.dropped, desk=desk, unit=unit)
-        left = tuple(outcome.changed.get(id_of(one), one) for one in left)
+        left = tuple(outcome.changed.get(id_of(entry), entry) for entry in left)
     if not is_ruled:
         words, notes = [], [*notes, *words]
     elif desk.out is not None:
@@ -215,13 +215,13 @@ def _close(
     stage: str, asked: tuple[Asked, ...], gone: Mapping[str, Dropped], *, desk: GateDesk, unit: str
 ) -> tuple[Asked, ...]:
     """Close the account of a gate; what is left."""
-    kept = tuple(one for one in asked if id_of(one) not in gone)
+    kept = tuple(entry for entry in asked if id_of(entry) not in gone)
     account = desk.ledger.close(
         stage,
         unit=unit,
-        taken=[id_of(one) for one in asked],
-        kept=[id_of(one) for one in kept],
-        dropped=[msgspec.structs.replace(one, stage=stage) for one in gone.values()],
+        taken=[id_of(entry) for entry in asked],
+        kept=[id_of(entry) for entry in kept],
+        dropped=[msgspec.structs.replace(dropped, stage=stage) for dropped in gone.values()],
     )
     desk.on_event(StageEnded(account=account))
     return kept
@@ -229,13 +229,13 @@ def _close(
 
 def _verdicts(gate: str, asked: Sequence[Asked], outcome: _Outcome) -> Iterator[GateVerdict]:
     """The verdicts of models; of items, with their content, also those of a gate that asks none."""
-    of_models = {one.item_id: one for one in outcome.verdicts}
-    for one in asked:
-        name = id_of(one)
+    of_models = {element.item_id: element for element in outcome.verdicts}
+    for entry in asked:
+        name = id_of(entry)
         verdict = of_models.get(name)
-        if isinstance(one, Item):
+        if isinstance(entry, Item):
             verdict = verdict or _by_rule(gate, name, outcome)
-            verdict = msgspec.structs.replace(verdict, content=content_of(one))
+            verdict = msgspec.structs.replace(verdict, content=content_of(entry))
         if verdict is not None:
             yield verdict
 
@@ -258,7 +258,7 @@ def _checks(asked: Sequence[Asked], rules: GateRules, desk: GateDesk) -> _Outcom
     desk.began(CHECKS, asked)
     near = f"{rules.checks.near:g}"
     return _Outcome(
-        dropped={one.what: one for one in check(asked, rules.checks)},
+        dropped={dropped.what: dropped for dropped in check(asked, rules.checks)},
         words=(f"checks: what is doubled (words alike by {near}), ambiguous, or gives itself away",),
     )
 
@@ -268,7 +268,7 @@ def _leaks(asked: Sequence[Asked], rules: GateRules, desk: GateDesk) -> _Outcome
 
     Of two splits the first in the data is free.
     """
-    items = [one for one in asked if isinstance(one, Item)]
+    items = [entry for entry in asked if isinstance(entry, Item)]
     splits: dict[str, list[Item]] = defaultdict(list)
     for item in items:
         if _SPLIT in item.tags:
@@ -280,30 +280,30 @@ def _leaks(asked: Sequence[Asked], rules: GateRules, desk: GateDesk) -> _Outcome
     for name, others in desk.others.items():
         for shared in shared_between(items, others, hashes=desk.hashes):
             detail = f"{shared.what} with {shared.second[0]} of {name}"
-            for one in shared.first:
+            for word in shared.first:
                 reason = f"shares-{shared.kind}"
-                dropped.setdefault(one, Dropped(what=one, stage=LEAKS, reason=reason, detail=detail))
+                dropped.setdefault(word, Dropped(what=word, stage=LEAKS, reason=reason, detail=detail))
     is_open: dict[str, str] = {}
     for first, second in combinations(splits, 2):
         for shared in shared_between(splits[first], splits[second], hashes=desk.hashes):
             says = f"shares {shared.kind} {shared.what!r} with {shared.first[0]!r} of the split {first!r}"
-            for one in shared.second:
-                is_open.setdefault(one, says)
-    n_open = sum(one not in dropped for one in is_open)
-    said = (
+            for word in shared.second:
+                is_open.setdefault(word, says)
+    n_open = sum(other not in dropped for other in is_open)
+    leaks = (
         f"{LEAKS}: {n_open:,} questions share something with another split and are left open; cut the set "
         "with vidence split, or drop them with --drop dropped,open"
     )
-    return _Outcome(dropped=dropped, is_open=is_open, notes=(said,) if n_open else ())
+    return _Outcome(dropped=dropped, is_open=is_open, notes=(leaks,) if n_open else ())
 
 
 def _spread(asked: Sequence[Asked], rules: GateRules, desk: GateDesk) -> _Outcome | None:
     """Right choices of drafts, evenly over the letters."""
-    drafts = [one for one in asked if isinstance(one, Draft)]
+    drafts = [entry for entry in asked if isinstance(entry, Draft)]
     if not rules.letters or not drafts:
         return None
     spread = spread_letters(drafts, seed=desk.seed)
-    return _Outcome(changed={one.draft_id: one for one in spread}, is_passed=False)
+    return _Outcome(changed={draft.draft_id: draft for draft in spread}, is_passed=False)
 
 
 def _text_only(asked: Sequence[Asked], rules: GateRules, desk: GateDesk) -> _Outcome | None:
@@ -312,8 +312,8 @@ def _text_only(asked: Sequence[Asked], rules: GateRules, desk: GateDesk) -> _Out
     if given is None or not given.models:
         return _left_out(TEXT_ONLY, asked)
     models, how = _asking(TEXT_ONLY, asked, desk)
-    found = ask_blind(asked, given, models=models, seed=desk.seed, how=how)
-    return _answered(TEXT_ONLY, asked, found, desk=desk, says=_panel_words(given, models))
+    verdicts = ask_blind(asked, given, models=models, seed=desk.seed, how=how)
+    return _answered(TEXT_ONLY, asked, verdicts, desk=desk, says=_panel_words(given, models))
 
 
 def _one_frame(asked: Sequence[Asked], rules: GateRules, desk: GateDesk) -> _Outcome | None:
@@ -323,8 +323,8 @@ def _one_frame(asked: Sequence[Asked], rules: GateRules, desk: GateDesk) -> _Out
         return _left_out(ONE_FRAME, asked)
     models, how = _asking(ONE_FRAME, asked, desk)
     tried = cut_frames(asked, given, desk.cutting(ONE_FRAME, asked))
-    found = ask_with_frames(asked, tried, given, models=models, seed=desk.seed, how=how)
-    return _answered(ONE_FRAME, asked, found, desk=desk, says=_frame_words(given, models))
+    verdicts = ask_with_frames(asked, tried, given, models=models, seed=desk.seed, how=how)
+    return _answered(ONE_FRAME, asked, verdicts, desk=desk, says=_frame_words(given, models))
 
 
 def _needs_all(asked: Sequence[Asked], rules: GateRules, desk: GateDesk) -> _Outcome | None:
@@ -333,29 +333,30 @@ def _needs_all(asked: Sequence[Asked], rules: GateRules, desk: GateDesk) -> _Out
     if given is None:
         return _left_out(NEEDS_ALL, asked)
     models, how = _asking(NEEDS_ALL, asked, desk)
-    shown = cut_evidence(asked, given, desk.cutting(NEEDS_ALL, asked))
-    found = ask_without(asked, shown, given, models=models, seed=desk.seed, how=how)
+    evidence = cut_evidence(asked, given, desk.cutting(NEEDS_ALL, asked))
+    verdicts = ask_without(asked, evidence, given, models=models, seed=desk.seed, how=how)
     then = "dropped where fewer than k moments proved needed" if given.drop else "nothing is dropped"
     says = (
         f"each span of evidence is withheld in turn from {_spec(given.model, models)}, which must not be "
         f"right without it in {1 + given.permutations} orders of the choices; {then}"
     )
-    outcome = _answered(NEEDS_ALL, asked, found, desk=desk, says=says)
-    proved = {one.item_id: one.k_verified for one in found}
-    drafts = [one for one in asked if isinstance(one, Draft)]
+    outcome = _answered(NEEDS_ALL, asked, verdicts, desk=desk, says=says)
+    proved = {verdict.item_id: verdict.k_verified for verdict in verdicts}
+    drafts = [entry for entry in asked if isinstance(entry, Draft)]
     changed = {
-        one.draft_id: msgspec.structs.replace(one, k_verified=proved.get(one.draft_id)) for one in drafts
+        draft.draft_id: msgspec.structs.replace(draft, k_verified=proved.get(draft.draft_id))
+        for draft in drafts
     }
     return replace(outcome, changed=changed)
 
 
 def _left_out(gate: str, asked: Sequence[Asked]) -> _Outcome | None:
     """No gate; of drafts it is said."""
-    if not any(isinstance(one, Draft) for one in asked):
+    if not any(isinstance(entry, Draft) for entry in asked):
         return None
     table = gate.replace("-", "_")
-    said = f"{gate}: the configuration has no [gates.{table}]; this gate was left out"
-    return _Outcome(notes=(said,), is_passed=False)
+    out = f"{gate}: the configuration has no [gates.{table}]; this gate was left out"
+    return _Outcome(notes=(out,), is_passed=False)
 
 
 def _asking(gate: str, asked: Sequence[Asked], desk: GateDesk) -> tuple[Models, AskSettings]:
@@ -372,7 +373,7 @@ def _asking(gate: str, asked: Sequence[Asked], desk: GateDesk) -> tuple[Models, 
 
 
 def _answered(
-    gate: str, asked: Sequence[Asked], found: Sequence[GateVerdict], *, desk: GateDesk, says: str
+    gate: str, asked: Sequence[Asked], gate_verdicts: Sequence[GateVerdict], *, desk: GateDesk, says: str
 ) -> _Outcome:
     """What follows from the verdicts of models."""
     reason = _REASONS[gate]
@@ -380,14 +381,15 @@ def _answered(
     if desk.to_people:
         settled = {"decision": "open", "why": f"{reason}, for people to look at"}
     verdicts = tuple(
-        msgspec.structs.replace(one, **settled) if one.decision == "dropped" else one for one in found
+        msgspec.structs.replace(verdict, **settled) if verdict.decision == "dropped" else verdict
+        for verdict in gate_verdicts
     )
-    n_free = sum(isinstance(one, Item) and one.answer_kind != "choice" for one in asked)
+    n_free = sum(isinstance(entry, Item) and entry.answer_kind != "choice" for entry in asked)
     return _Outcome(
         dropped={
-            one.item_id: Dropped(what=one.item_id, stage=gate, reason=reason, detail=_told(one))
-            for one in verdicts
-            if one.decision == "dropped"
+            verdict.item_id: Dropped(what=verdict.item_id, stage=gate, reason=reason, detail=_told(verdict))
+            for verdict in verdicts
+            if verdict.decision == "dropped"
         },
         verdicts=verdicts,
         words=(f"{gate}: {says}",),
@@ -436,21 +438,21 @@ def _blind(asked: Sequence[Asked], rules: GateRules, desk: GateDesk) -> _Outcome
     desk.began(BLIND, asked)
     of_drafts = isinstance(asked[0], Draft)
     wanted = rules.blind.in_maker(desk.holds, desk.tasks) if of_drafts else rules.blind
-    found = hold_back(asked, wanted, sources=desk.sources, seed=desk.seed)
-    dropped = {one.what: one for one in found.dropped}
+    gate = hold_back(asked, wanted, sources=desk.sources, seed=desk.seed)
+    dropped = {entry.what: entry for entry in gate.dropped}
     if desk.to_people:
-        is_open = {name: one.detail for name, one in dropped.items()}
-        said = (
+        is_open = {name: entry.detail for name, entry in dropped.items()}
+        blind = (
             f"{BLIND}: {len(dropped):,} questions are given away by texts and left open for people to look at"
         )
-        notes = (said,) if dropped else ()
-        return _Outcome(is_open=is_open, balance=found.findings, words=found.words, notes=notes)
+        notes = (blind,) if dropped else ()
+        return _Outcome(is_open=is_open, balance=gate.findings, words=gate.words, notes=notes)
     changed = {
-        one.draft_id: msgspec.structs.replace(one, tags=one.tags | {TAG: found.verdicts[one.draft_id]})
-        for one in asked
-        if isinstance(one, Draft)
+        entry.draft_id: msgspec.structs.replace(entry, tags=entry.tags | {TAG: gate.verdicts[entry.draft_id]})
+        for entry in asked
+        if isinstance(entry, Draft)
     }
-    return _Outcome(dropped=dropped, changed=changed, balance=found.findings, words=found.words)
+    return _Outcome(dropped=dropped, changed=changed, balance=gate.findings, words=gate.words)
 
 
 Gate: TypeAlias = Callable[[Sequence[Asked], GateRules, GateDesk], _Outcome | None]

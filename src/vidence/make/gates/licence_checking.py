@@ -41,7 +41,7 @@ class CheckedVideos:
     @property
     def is_free(self) -> bool:
         """Whether every video may be used."""
-        return all(one.outcome == "passed" for one in self.checks)
+        return all(check.outcome == "passed" for check in self.checks)
 
 
 def named_videos(named: Sequence[str]) -> list[str]:
@@ -56,19 +56,19 @@ def named_videos(named: Sequence[str]) -> list[str]:
         DataError: a file cannot be read, or names no film; every faulty row is named.
         UsageError: a word names no film and is no file.
     """
-    found: dict[str, None] = {}
-    for one in named:
-        path = Path(one)
+    videos: dict[str, None] = {}
+    for name in named:
+        path = Path(name)
         if path.is_file():
-            found.update(dict.fromkeys(_of_file(path)))
-        elif (film := film_in(one)) is not None:
-            found[film] = None
+            videos.update(dict.fromkeys(_of_file(path)))
+        elif (film := film_in(name)) is not None:
+            videos[film] = None
         else:
             raise UsageError(
-                f"{one!r} is neither a file nor a film of YouTube; expected an address such as "
+                f"{name!r} is neither a file nor a film of YouTube; expected an address such as "
                 "https://youtu.be/NAME, a name of 11 characters, or a file that lists them"
             )
-    return list(found)
+    return list(videos)
 
 
 def check_licences(
@@ -102,8 +102,8 @@ def check_licences(
     history = read_looks(kept, LicenceCheck)
     by_people = {} if manual is None else read_sheet(manual, today=now.date())
     known = {**believed(history, now=now, days=days), **by_people}
-    asked = [one for one in videos if one not in known]
-    fresh = [one for one in by_people.values() if one not in history]
+    asked = [video for video in videos if video not in known]
+    fresh = [person for person in by_people.values() if person not in history]
     if fresh:
         history += fresh
         write_checks(kept, history)
@@ -111,11 +111,11 @@ def check_licences(
     for answers in api().check(asked) if asked else ():
         history += answers
         write_checks(kept, history)
-        known |= {one.video: one for one in answers}
+        known |= {answer.video: answer for answer in answers}
         n_asked += len(answers)
-        yield CheckedVideos(checks=tuple(known[one] for one in videos if one in known), n_asked=n_asked)
+        yield CheckedVideos(checks=tuple(known[video] for video in videos if video in known), n_asked=n_asked)
     if not asked:
-        yield CheckedVideos(checks=tuple(known[one] for one in videos), n_asked=0)
+        yield CheckedVideos(checks=tuple(known[video] for video in videos), n_asked=0)
 
 
 def licence_table(checked: CheckedVideos) -> Table:
@@ -124,23 +124,28 @@ def licence_table(checked: CheckedVideos) -> Table:
         "licences",
         "Licences",
         label="video",
-        rows=(RowSpec(one.video, one.video, one) for one in checked.checks),
+        rows=(RowSpec(check.video, check.video, check) for check in checked.checks),
         measures=[
-            number("outcome", lambda one: one.outcome, kind="text"),
-            number("licence", lambda one: one.licence or Cell(text=DASH), kind="text"),
-            number("at", lambda one: f"{one.at:%Y-%m-%d}", "looked at", kind="text"),
-            number("way", lambda one: "API" if one.way == "api" else ", ".join(one.by), "by", kind="text"),
-            number("duration", lambda one: one.duration_s, "seconds"),
-            number("why", lambda one: one.why, kind="text"),
+            number("outcome", lambda licence: licence.outcome, kind="text"),
+            number("licence", lambda licence: licence.licence or Cell(text=DASH), kind="text"),
+            number("at", lambda licence: f"{licence.at:%Y-%m-%d}", "looked at", kind="text"),
+            number(
+                "way",
+                lambda licence: "API" if licence.way == "api" else ", ".join(licence.by),
+                "by",
+                kind="text",
+            ),
+            number("duration", lambda licence: licence.duration_s, "seconds"),
+            number("why", lambda licence: licence.why, kind="text"),
         ],
     )
 
 
 def summary(checked: CheckedVideos) -> str:
     """How many videos have which outcome, in words."""
-    counts = Counter(one.outcome for one in checked.checks)
-    said = ", ".join(f"{counts[outcome]:,} {outcome}" for outcome in get_args(Outcome) if counts[outcome])
-    return f"{several(len(checked.checks), 'video')}: {said}; {checked.n_asked:,} asked for now"
+    counts = Counter(check.outcome for check in checked.checks)
+    summary = ", ".join(f"{counts[outcome]:,} {outcome}" for outcome in get_args(Outcome) if counts[outcome])
+    return f"{several(len(checked.checks), 'video')}: {summary}; {checked.n_asked:,} asked for now"
 
 
 def film_in(text: str) -> str | None:
@@ -159,16 +164,18 @@ def _of_file(path: Path) -> list[str]:
         rows = [(line, _field(raw)) for line, raw in objects(file)]
     else:
         rows = [(line, raw.decode(errors="replace").strip()) for line, raw in lines(file)]
-    if n_own := sum(said == _OWN for _, said in rows):
+    if n_own := sum(message == _OWN for _, message in rows):
         _log.warning("%s: %s of one's own with a licence: not asked about", path, several(n_own, "video"))
-    faults = [f"{path}:{line}: {said}" for line, said in rows if said != _OWN and film_in(said) is None]
+    faults = [
+        f"{path}:{line}: {message}" for line, message in rows if message != _OWN and film_in(message) is None
+    ]
     if faults:
         more = f"; and {len(faults) - 1:,} more such rows" if len(faults) > 1 else ""
         raise DataError(
             f"{faults[0]!r} names no film of YouTube{more}; expected an address or a name of 11 characters, "
             f"in a table or a question under {', '.join(FIELDS)}"
         )
-    return [film for _, said in rows if (film := film_in(said)) is not None]
+    return [film for _, message in rows if (film := film_in(message)) is not None]
 
 
 def _cell(row: Mapping[str, str] | FieldError) -> str:
@@ -180,20 +187,20 @@ def _cell(row: Mapping[str, str] | FieldError) -> str:
 
 def _field(raw: bytes) -> str:
     try:
-        found = msgspec.json.decode(raw)
+        values = msgspec.json.decode(raw)
     except msgspec.DecodeError as error:
         return str(error)
-    if not isinstance(found, dict):
-        return str(found)
-    media = found.get("media")
-    places = [found, *(media if isinstance(media, list) else ()), found.get("provenance")]
+    if not isinstance(values, dict):
+        return str(values)
+    media = values.get("media")
+    places = [values, *(media if isinstance(media, list) else ()), values.get("provenance")]
     texts = (_first(place) for place in places if isinstance(place, dict))
     known = [text for text in texts if text]
-    return _named(found, next((text for text in known if film_in(text)), known[0] if known else ""))
+    return _named(values, next((text for text in known if film_in(text)), known[0] if known else ""))
 
 
-def _named(row: Mapping[str, object], said: str) -> str:
-    return _OWN if film_in(said) is None and row.get("licence") else said
+def _named(row: Mapping[str, object], message: str) -> str:
+    return _OWN if film_in(message) is None and row.get("licence") else message
 
 
 def _first(row: Mapping[str, object]) -> str:

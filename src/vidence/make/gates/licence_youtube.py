@@ -133,16 +133,16 @@ class YouTube:
             for start in range(0, len(distinct), PER_CALL):
                 asked = distinct[start : start + PER_CALL]
                 if self._spent:
-                    yield [self._unknown(one, self._spent) for one in asked]
+                    yield [self._unknown(name, self._spent) for name in asked]
                 else:
                     yield self._of_call(client, asked)
 
     def _of_call(self, client: "httpx2.Client", asked: Sequence[str]) -> list[LicenceCheck]:
         parameters = {"part": "status,snippet,contentDetails", "id": ",".join(asked), "key": self._key}
-        found = ask_patiently(client, self._address, parameters, read=self._answer, wait=self._wait)
-        if isinstance(found, Unread):
-            return [self._unknown(one, without_keys(found.why)) for one in asked]
-        return [self._one(video, *found) for video in asked]
+        pair = ask_patiently(client, self._address, parameters, read=self._answer, wait=self._wait)
+        if isinstance(pair, Unread):
+            return [self._unknown(name, without_keys(pair.why)) for name in asked]
+        return [self._one(video, *pair) for video in asked]
 
     def _answer(self, status: int, body: bytes) -> tuple[dict[str, tuple[_Video, bytes]], bytes] | Unread:
         """The videos of an answer, and its bytes.
@@ -151,10 +151,10 @@ class YouTube:
             AccessError: the key is refused.
         """
         if status == 200:
-            found = _videos(body)
-            if found is None:
+            videos = _videos(body)
+            if videos is None:
                 return Unread(why="the server's answer is no list of videos", is_passing=True)
-            return found, body
+            return videos, body
         reason, message = _refusal(body)
         if reason in _SPENT:
             self._spent = f"the day's quota is spent ({reason}); ask again tomorrow"
@@ -167,9 +167,9 @@ class YouTube:
         is_passing = status >= 500 or status == 429 or reason in _TOO_FAST
         return Unread(why=f"the server answered {status} {reason or message}".strip(), is_passing=is_passing)
 
-    def _one(self, video: str, found: dict[str, tuple[_Video, bytes]], body: bytes) -> LicenceCheck:
+    def _one(self, video: str, values: dict[str, tuple[_Video, bytes]], body: bytes) -> LicenceCheck:
         digest = hashlib.sha256(body).hexdigest()
-        if video not in found:
+        if video not in values:
             return LicenceCheck(
                 video=video,
                 outcome="gone",
@@ -177,18 +177,20 @@ class YouTube:
                 why="the platform does not list it: removed, private, or no video of this name",
                 answer_sha256=digest,
             )
-        said, raw = found[video]
-        outcome = outcome_of(said.status.license)
+        result, raw = values[video]
+        outcome = outcome_of(result.status.license)
         return LicenceCheck(
             video=video,
             outcome=outcome,
             at=self._now(),
-            licence=said.status.license,
-            why="" if outcome != "unknown" else f"the answer names no known licence: {said.status.license!r}",
-            privacy=said.status.privacy,
-            title=said.snippet.title,
-            published=said.snippet.published,
-            duration_s=seconds_of(said.content.duration),
+            licence=result.status.license,
+            why=""
+            if outcome != "unknown"
+            else f"the answer names no known licence: {result.status.license!r}",
+            privacy=result.status.privacy,
+            title=result.snippet.title,
+            published=result.snippet.published,
+            duration_s=seconds_of(result.content.duration),
             answer=msgspec.json.decode(raw, type=dict[str, object]),
             answer_sha256=digest,
         )
@@ -216,18 +218,18 @@ def ask_patiently(
     """
     import httpx2
 
-    found: T | Unread = Unread(why="")
+    unread: T | Unread = Unread(why="")
     for attempt in range(_TRIES):
         if attempt:
             wait(_FIRST_WAIT_S * 2 ** (attempt - 1))
         try:
-            found = read(*_reply(client, address, parameters))
+            unread = read(*_reply(client, address, parameters))
         except httpx2.HTTPError as error:
-            said = without_keys(str(error)) or type(error).__name__
-            found = Unread(why=f"the server did not answer ({said})", is_passing=True)
-        if not isinstance(found, Unread) or not found.is_passing:
+            keys = without_keys(str(error)) or type(error).__name__
+            unread = Unread(why=f"the server did not answer ({keys})", is_passing=True)
+        if not isinstance(unread, Unread) or not unread.is_passing:
             break
-    return found
+    return unread
 
 
 def _reply(client: "httpx2.Client", address: str, parameters: Mapping[str, str]) -> tuple[int, bytes]:
@@ -246,10 +248,10 @@ def seconds_of(duration: str) -> float | None:
     >>> seconds_of("PT6M13S"), seconds_of("P1DT2H"), seconds_of("six minutes")
     (373.0, 93600.0, None)
     """
-    found = _DURATION.fullmatch(duration)
-    if not found or not any(found.groupdict().values()):
+    match = _DURATION.fullmatch(duration)
+    if not match or not any(match.groupdict().values()):
         return None
-    return sum(_SECONDS[unit] * float(n) for unit, n in found.groupdict().items() if n)
+    return sum(_SECONDS[unit] * float(n) for unit, n in match.groupdict().items() if n)
 
 
 def _videos(body: bytes) -> dict[str, tuple[_Video, bytes]] | None:
@@ -265,8 +267,8 @@ def _videos(body: bytes) -> dict[str, tuple[_Video, bytes]] | None:
 def _refusal(body: bytes) -> tuple[str, str]:
     """The reason and the words of an answer that refuses; empty where it gives none."""
     try:
-        said = msgspec.json.decode(body, type=_Refused).error
+        reply = msgspec.json.decode(body, type=_Refused).error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return "", ""
-    reasons = [one.reason for one in (*said.details, *said.errors) if one.reason]
-    return (reasons[0] if reasons else ""), said.message
+    reasons = [detail.reason for detail in (*reply.details, *reply.errors) if detail.reason]
+    return (reasons[0] if reasons else ""), reply.message

@@ -75,14 +75,14 @@ def read_looks(path: Path, kind: type[LookT], *, what: str = "questions") -> lis
     if not path.exists():
         return []
     decoder = msgspec.json.Decoder(kind)
-    found = []
+    looks = []
     content = DataFile(path, b"") if path.is_file() and not path.stat().st_size else read(path, what=what)
     for line, row in lines(content):
         try:
-            found.append(decoded(row, decoder))
+            looks.append(decoded(row, decoder))
         except FieldError as error:
             raise DataError(f"{path}:{line}: {error}; mend or remove that line") from error
-    return found
+    return looks
 
 
 def write_checks(path: Path, checks: Sequence[Record]) -> None:
@@ -100,11 +100,11 @@ def write_checks(path: Path, checks: Sequence[Record]) -> None:
 def believed(checks: Iterable[LicenceCheck], *, now: datetime, days: float = DAYS) -> dict[str, LicenceCheck]:
     """The last look at each video that found an answer and is not older than `days`."""
     last: dict[str, LicenceCheck] = {}
-    for one in checks:
-        if one.is_final and timedelta() <= now - one.at <= timedelta(days=days):
-            before = last.get(one.video)
-            if before is None or one.at >= before.at:
-                last[one.video] = one
+    for check in checks:
+        if check.is_final and timedelta() <= now - check.at <= timedelta(days=days):
+            before = last.get(check.video)
+            if before is None or check.at >= before.at:
+                last[check.video] = check
     return last
 
 
@@ -174,7 +174,9 @@ def _found(video: str, looks: Mapping[str, tuple[str, date, str]]) -> LicenceChe
     first = min(at for _, at, _ in looks.values())
     why = ""
     if len(licences) > 1:
-        why = "people found different licences: " + ", ".join(f"{who} {one[0]}" for who, one in looks.items())
+        why = "people found different licences: " + ", ".join(
+            f"{who} {look[0]}" for who, look in looks.items()
+        )
     elif len(looks) < _NEEDED:
         why = f"only {next(iter(looks))} has looked; a second person must"
     (licence, *_) = sorted(licences)

@@ -114,28 +114,28 @@ def decide(item_id: str, gate: str, votes: Sequence[GateVote], *, at_least: int)
 
 def remarks(gate: str, verdicts: Sequence[GateVerdict]) -> list[str]:
     """What a person should know of a gate beside its account: who answered how little, what stays open."""
-    said: list[str] = []
+    remarks: list[str] = []
     asked: Counter[str] = Counter()
     unusable: dict[str, list[str]] = defaultdict(list)
-    for vote in (vote for one in verdicts for vote in one.votes):
+    for vote in (vote for verdict in verdicts for vote in verdict.votes):
         asked[vote.model] += 1
         if not vote.is_usable:
             unusable[vote.model].append(_why(vote))
     for model, reasons in sorted(unusable.items()):
         what = ", ".join(f"{n:,} {reason}" for reason, n in sorted(Counter(reasons).items()))
         none = " It has no voice in this gate." if len(reasons) == asked[model] else ""
-        said.append(
+        remarks.append(
             f"{gate}: {len(reasons):,} of {asked[model]:,} answers of {model} unusable: {what}.{none}"
         )
-    decisions = Counter(one.decision for one in verdicts)
+    decisions = Counter(verdict.decision for verdict in verdicts)
     if decisions["open"]:
-        said.append(
+        remarks.append(
             f"{gate}: open about {decisions['open']:,}, since missing answers could have dropped them; "
             "they are kept for a person to look at."
         )
-    untried = Counter(one.why for one in verdicts if one.decision == "untried")
-    said += [f"{gate}: {n:,} not tried: {why}." for why, n in sorted(untried.items())]
-    return said
+    untried = Counter(verdict.why for verdict in verdicts if verdict.decision == "untried")
+    remarks += [f"{gate}: {n:,} not tried: {why}." for why, n in sorted(untried.items())]
+    return remarks
 
 
 def _why(vote: GateVote) -> str:
@@ -147,11 +147,11 @@ def _why(vote: GateVote) -> str:
 
 def open_ones(verdicts: Sequence[GateVerdict]) -> Mapping[str, tuple[str, ...]]:
     """The gates that are open about a draft, by its id."""
-    found: dict[str, tuple[str, ...]] = {}
-    for one in verdicts:
-        if one.decision == "open":
-            found[one.item_id] = (*found.get(one.item_id, ()), one.gate)
-    return found
+    values: dict[str, tuple[str, ...]] = {}
+    for verdict in verdicts:
+        if verdict.decision == "open":
+            values[verdict.item_id] = (*values.get(verdict.item_id, ()), verdict.gate)
+    return values
 
 
 TEXT_ONLY: Final = "text-only"
@@ -185,7 +185,7 @@ def plain_item(draft: Draft) -> Item:
 
 def as_items(asked: Sequence[Asked]) -> tuple[Item, ...]:
     """Drafts as items; items are what they are."""
-    return tuple(one if isinstance(one, Item) else plain_item(one) for one in asked)
+    return tuple(entry if isinstance(entry, Item) else plain_item(entry) for entry in asked)
 
 
 def id_of(asked: Asked) -> str:
@@ -237,21 +237,21 @@ class DraftSubject:
     ) -> Prompt:
         """The question, behind the frames, or those at `positions`."""
         seen = self.frames if positions is None else [self.frames[i] for i in positions]
-        shown = tuple(map(image, seen))
+        parts = tuple(map(image, seen))
         item = self.item.with_order(order)
 
         aside = more if isinstance(more, Aside) else Aside(name=more)
 
         def words(name: str) -> str:
             return self.templates.fill(
-                name, item, n_frames=len(shown), duration_s=self.duration_s, said=aside.said
+                name, item, n_frames=len(parts), duration_s=self.duration_s, said=aside.said
             )
 
         own = _CHOICE if item.answer_kind == "choice" else _OPEN
         name = aside.name if aside.is_alone else own
         behind = (TextPart(text=words(aside.name)),) if aside.name and not aside.is_alone else ()
         return Prompt(
-            parts=(*shown, TextPart(text=words(name)), *behind),
+            parts=(*parts, TextPart(text=words(name)), *behind),
             choices=() if aside.is_alone else item.choices,
             system=words("system") if "system" in self.templates and not aside.is_alone else "",
             template=self.templates.label(name),
@@ -267,8 +267,8 @@ class DraftSubject:
         if self.item.answer_kind == "choice":
             return score_reply(self.item.with_order(order), reply, self.parser)
         kept = score_reply(self.item, reply, create("parser", "needs-judge"))
-        said = kept.outcome
-        if isinstance(said, Answered) and says_the_same(said.answer, self.item.answer):
+        outcome = kept.outcome
+        if isinstance(outcome, Answered) and says_the_same(outcome.answer, self.item.answer):
             return msgspec.structs.replace(kept, value=1.0)
         if self.pool is None:
             return kept
@@ -312,31 +312,31 @@ def _votes(
     templates = Templates.load(rules.prompts, override=how.own_words, is_shared=True)
     parser = create("parser", "robust")
 
-    def answer(one: _Ballot) -> Flow[tuple[Mark, ...]]:
+    def answer(entry: _Ballot) -> Flow[tuple[Mark, ...]]:
         subject = DraftSubject(
-            item=one.item,
+            item=entry.item,
             templates=templates,
             parser=parser,
-            frames=() if one.frame is None else (one.frame,),
-            duration_s=one.tried.duration_s,
-            fps=one.tried.fps,
+            frames=() if entry.frame is None else (entry.frame,),
+            duration_s=entry.tried.duration_s,
+            fps=entry.tried.fps,
             pool=how.pool,
         )
-        forced = FORCED if one.frame is None else FORCED_BY_FRAME
-        more = forced if rules.forced and one.item.answer_kind == "choice" else ""
-        sittings = _sittings(one, rules, seed=seed, more=more)
+        forced = FORCED if entry.frame is None else FORCED_BY_FRAME
+        more = forced if rules.forced and entry.item.answer_kind == "choice" else ""
+        sittings = _sittings(entry, rules, seed=seed, more=more)
         return tuple((yield from sit(subject, sittings)))
 
-    said = models.run({one.key: answer(one) for one in ballots})
+    values = models.run({entry.key: answer(entry) for entry in ballots})
     votes: dict[str, list[GateVote]] = defaultdict(list)
-    for one in ballots:
-        found, frame_index = said[one.key], -1 if one.frame is None else one.frame.frame_index
-        votes[one.item.item_id].append(
+    for ballot in ballots:
+        pair, frame_index = values[ballot.key], -1 if ballot.frame is None else ballot.frame.frame_index
+        votes[ballot.item.item_id].append(
             GateVote(
-                model=one.model,
-                marks=() if isinstance(found, Failed) else found,
+                model=ballot.model,
+                marks=() if isinstance(pair, Failed) else pair,
                 frame_index=frame_index,
-                failed=f"{found.error}: {found.message}" if isinstance(found, Failed) else "",
+                failed=f"{pair.error}: {pair.message}" if isinstance(pair, Failed) else "",
             )
         )
     return votes
@@ -345,23 +345,27 @@ def _votes(
 _DRAWN: Final = Sampling(temperature=1.0)
 
 
-def _sittings(one: _Ballot, rules: TextOnlyRules | OneFrameRules, *, seed: int, more: str) -> list[Sitting]:
+def _sittings(
+    ballot: _Ballot, rules: TextOnlyRules | OneFrameRules, *, seed: int, more: str
+) -> list[Sitting]:
     """How a question is put for one vote: in its own order, then in others; one that comes again is drawn."""
-    is_open = one.item.answer_kind != "choice"
+    is_open = ballot.item.answer_kind != "choice"
     n = 1 + rules.permutations
     if isinstance(rules, TextOnlyRules):
-        n = rules.runs_of(0 if is_open else len(one.item.choices))
-    own = tuple(range(len(one.item.choices)))
+        n = rules.runs_of(0 if is_open else len(ballot.item.choices))
+    own = tuple(range(len(ballot.item.choices)))
     seen: Counter[tuple[int, ...]] = Counter()
     sittings: list[Sitting] = []
-    for order in ((), *orders(one.item, n - 1, seed=seed)):
+    for order in ((), *orders(ballot.item, n - 1, seed=seed)):
         sample = seen[order or own]
         seen[order or own] += 1
         if not sample or (isinstance(rules, TextOnlyRules) and rules.runs):
             drawn = _DRAWN if sample else None
-            again = Sitting(view="", order=order, model=one.model, more=more, sample=sample, sampling=drawn)
+            again = Sitting(
+                view="", order=order, model=ballot.model, more=more, sample=sample, sampling=drawn
+            )
         else:
-            again = Sitting(view="", order=order, model=one.model, more=more)
+            again = Sitting(view="", order=order, model=ballot.model, more=more)
         sittings.append(again)
     return sittings
 
@@ -411,9 +415,9 @@ def ask_with_frames(
         suffice, is ours.
     """
     ballots = [
-        _Ballot(item=item, model=rules.model, frame=frame, tried=one)
-        for item, one in ((item, tried[item.item_id]) for item in as_items(drafts))
-        for frame in one.frames
+        _Ballot(item=item, model=rules.model, frame=frame, tried=frames)
+        for item, frames in ((item, tried[item.item_id]) for item in as_items(drafts))
+        for frame in frames.frames
     ]
     votes = _votes(ballots, rules, models=models, seed=seed, how=how)
     return tuple(

@@ -122,8 +122,8 @@ class JudgeRules(Record, omit_defaults=True):
 
     def __post_init__(self) -> None:
         if not self.models or len(set(self.models)) < len(self.models):
-            said = ", ".join(self.models) or "none"
-            raise UsageError(f"models that judge free answers are {said}; expected one or more, each once")
+            message = ", ".join(self.models) or "none"
+            raise UsageError(f"models that judge free answers are {message}; expected one or more, each once")
         if self.protocol not in names("judge"):
             raise UnknownNameError("judge", self.protocol, names("judge"))
 
@@ -181,7 +181,7 @@ class BlindRules(Record, omit_defaults=True):
             tasks: the names of tasks in drafts, by those in the configuration; what is not there is the same.
         """
         named = own if self.hold is None else self.hold
-        return msgspec.structs.replace(self, hold=tuple(tasks.get(one, one).casefold() for one in named))
+        return msgspec.structs.replace(self, hold=tuple(tasks.get(name, name).casefold() for name in named))
 
 
 class GateRules(Record, omit_defaults=True):
@@ -232,7 +232,7 @@ class GateRules(Record, omit_defaults=True):
     def models(self) -> tuple[str, ...]:
         """The names of all models that gates ask."""
         panel = () if self.text_only is None else self.text_only.models
-        return (*panel, *(one.model for one in (self.one_frame, self.needs_all) if one is not None))
+        return (*panel, *(entry.model for entry in (self.one_frame, self.needs_all) if entry is not None))
 
     def check_hold(self, tasks: Iterable[str]) -> None:
         """See that `blind` names tasks of the maker.
@@ -296,9 +296,9 @@ class ReleaseRules(Record, omit_defaults=True):
             raise UsageError(f"version is {self.version!r}; expected letters, digits, . and -, such as 1.0.0")
         bad = [name for name, share in self.splits.items() if not share > 0 or not name.isidentifier()]
         if bad or abs(sum(self.splits.values()) - 1) > 1e-9:
-            said = ", ".join(f"{name} = {share:g}" for name, share in self.splits.items()) or "none"
+            message = ", ".join(f"{name} = {share:g}" for name, share in self.splits.items()) or "none"
             raise UsageError(
-                f"splits are {said}; expected names with shares above 0 that add up to 1, such as "
+                f"splits are {message}; expected names with shares above 0 that add up to 1, such as "
                 "train = 0.8, test = 0.2"
             )
 

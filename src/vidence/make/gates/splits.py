@@ -31,23 +31,23 @@ def hashes_of(items: Sequence[Item], media_root: Path) -> dict[str, str]:
     Raises:
         DataError: a file cannot be read, or a medium leads out of its folder.
     """
-    found: dict[str, str] = {}
-    for medium in (one for item in items for one in item.media):
+    hashes: dict[str, str] = {}
+    for medium in (media for item in items for media in item.media):
         name = medium.path or medium.url or ""
-        if name in found:
+        if name in hashes:
             continue
         if medium.sha256:
-            found[name] = medium.sha256.casefold()
+            hashes[name] = medium.sha256.casefold()
             continue
         path = resolve(media_root, medium)
         if not path.is_file():
             continue
         try:
             with path.open("rb") as file:
-                found[name] = hashlib.file_digest(file, "sha256").hexdigest()
+                hashes[name] = hashlib.file_digest(file, "sha256").hexdigest()
         except OSError as error:
             raise DataError(f"{path}: cannot be read ({error.strerror})") from error
-    return found
+    return hashes
 
 
 def sources_of(items: Sequence[Item], hashes: Mapping[str, str]) -> tuple[int, ...]:
@@ -133,7 +133,7 @@ def split_items(
     left = {name: share * len(items) for name, share in shares.items()}
     drawn = dict(zip(members, np.random.default_rng(seed).permutation(len(members)).tolist(), strict=True))
     chosen: dict[int, str] = {}
-    for group, mine in sorted(members.items(), key=lambda one: (-len(one[1]), drawn[one[0]])):
+    for group, mine in sorted(members.items(), key=lambda values: (-len(values[1]), drawn[values[0]])):
         held = Counter(strata[i] for i in mine)
         open_ones = [name for name in shares if left[name] > _ROUNDING] or [max(left, key=lambda n: left[n])]
         wanted = {name: _gain(held, lacks[name], left[name], total=total) for name in open_ones}
@@ -154,9 +154,9 @@ def _check_shares(items: Sequence[Item], shares: Mapping[str, float], stratify: 
         raise UsageError("there is no question to split")
     is_whole = abs(math.fsum(shares.values()) - 1) <= _THIRDS
     if not shares or min(shares.values()) <= 0 or not is_whole:
-        said = ", ".join(f"{name}={share:g}" for name, share in shares.items()) or "none"
+        message = ", ".join(f"{name}={share:g}" for name, share in shares.items()) or "none"
         raise UsageError(
-            f"shares {said}; expected numbers above 0 that are 1 together: validation=0.4,test=0.6"
+            f"shares {message}; expected numbers above 0 that are 1 together: validation=0.4,test=0.6"
         )
     for tag in stratify:
         if not any(tag in item.tags for item in items):
@@ -204,36 +204,36 @@ def shared_between(
         hashes: as for `sources_of`.
         near: from which resemblance on two questions are near.
     """
-    found: list[Shared] = []
+    shareds: list[Shared] = []
     for kind, title in (("source", "source"), ("path", "path"), ("sha256", "file")):
         first, second = _by_mark(ones, hashes, kind), _by_mark(others, hashes, kind)
-        found += [
+        shareds += [
             Shared(kind=title, what=name, first=ids, second=second[name])
             for name, ids in first.items()
             if name in second
         ]
-    return (*found, *_shared_spans(ones, others), *_shared_questions(ones, others, near=near))
+    return (*shareds, *_shared_spans(ones, others), *_shared_questions(ones, others, near=near))
 
 
 def _by_mark(items: Sequence[Item], hashes: Mapping[str, str], kind: str) -> dict[str, tuple[str, ...]]:
-    found: dict[str, list[str]] = defaultdict(list)
+    values: dict[str, list[str]] = defaultdict(list)
     for item in items:
-        for name in dict.fromkeys(what for one, what in _marks(item, hashes) if one == kind and what):
-            found[name].append(item.item_id)
-    return {name: tuple(ids) for name, ids in found.items()}
+        for name in dict.fromkeys(what for word, what in _marks(item, hashes) if word == kind and what):
+            values[name].append(item.item_id)
+    return {name: tuple(ids) for name, ids in values.items()}
 
 
 def _shared_spans(ones: Sequence[Item], others: Sequence[Item]) -> Iterator[Shared]:
     """Stretches of one file that are shown in both sets; the whole file overlaps with any of it."""
-    shown = defaultdict(list)
+    spans = defaultdict(list)
     for item in others:
         for medium in item.media:
             if medium.kind != "image":
-                shown[medium.path or medium.url].append((item.item_id, medium))
+                spans[medium.path or medium.url].append((item.item_id, medium))
     met: dict[str, tuple[list[str], list[str]]] = {}
     for item in ones:
         for medium in item.media:
-            for other_id, other in shown.get(medium.path or medium.url, ()):
+            for other_id, other in spans.get(medium.path or medium.url, ()):
                 if medium.start_s is None and other.start_s is None:
                     continue  # the path says it
                 start = max(medium.start_s or 0.0, other.start_s or 0.0)
@@ -283,28 +283,28 @@ def near_images(
         DataError: a medium leads out of its folder.
     """
     first, second = (_looks(items, root) for items, root in zip((ones, others), roots, strict=True))
-    found = []
+    images = []
     for name, (look, ids) in first.items():
         for other, (its_look, its_ids) in second.items():
             bits = (look ^ its_look).bit_count()
             if name != other and bits <= most:
                 what = f"{name} and {other} ({bits} bits)"
-                found.append(Shared(kind="near-image", what=what, first=tuple(ids), second=tuple(its_ids)))
-    return tuple(found)
+                images.append(Shared(kind="near-image", what=what, first=tuple(ids), second=tuple(its_ids)))
+    return tuple(images)
 
 
 def _looks(items: Sequence[Item], root: Path) -> dict[str, tuple[int, list[str]]]:
     """The hash of each image that is here and can be read, with the items that show it."""
-    found: dict[str, tuple[int, list[str]]] = {}
+    looks: dict[str, tuple[int, list[str]]] = {}
     for item in items:
         for medium in item.media:
             name = medium.path or medium.url or ""
-            if name in found:
-                found[name][1].append(item.item_id)
+            if name in looks:
+                looks[name][1].append(item.item_id)
             elif medium.kind == "image":
                 try:
                     look = difference_hash(read_image(resolve(root, medium), size=Size()))
                 except (MediaError, UsageError):
                     continue  # not here, or too small to have a look
-                found[name] = (look, [item.item_id])
-    return found
+                looks[name] = (look, [item.item_id])
+    return looks

@@ -22,13 +22,17 @@ _HALF: Final = 0.5
 def luck_sentence(items: Sequence[Item], verdicts: Sequence[GateVerdict], rules: TextOnlyRules) -> str:
     """What the readers without a video found, beside what guessing finds."""
     sizes = {item.item_id: len(item.choices) for item in items if item.answer_kind == "choice"}
-    told = [one for one in verdicts if one.votes and not one.n_unusable and one.item_id in sizes]
-    if not told:
+    entries = [
+        verdict
+        for verdict in verdicts
+        if verdict.votes and not verdict.n_unusable and verdict.item_id in sizes
+    ]
+    if not entries:
         return "The readers without a video decided about no question with choices."
-    n_found = sum(one.n_right >= rules.at_least for one in told)
-    expected = sum(rules.by_luck(sizes[one.item_id]) for one in told)
+    n_found = sum(verdict.n_right >= rules.at_least for verdict in entries)
+    expected = sum(rules.by_luck(sizes[verdict.item_id]) for verdict in entries)
     return (
-        f"Of {len(told):,} questions with choices that the readers without a video decided about, "
+        f"Of {len(entries):,} questions with choices that the readers without a video decided about, "
         f"{n_found:,} were answered as often as the rule wants; guessing answers {expected:.1f} so."
     )
 
@@ -43,16 +47,25 @@ def balance_tables(
             "balance",
             "What texts give away, by structure",
             label="structure",
-            rows=lines((one.name, one) for one in findings),
+            rows=lines((finding.name, finding) for finding in findings),
             measures=[
-                count("n", lambda one: one.n, "questions"),
-                count("sources", lambda one: one.n_clusters),
-                number("rule", lambda one: one.worst.title if one.worst else None, "best rule", kind="text"),
-                share("score", lambda one: one.worst.score if one.worst else None),
-                share("chance", lambda one: one.worst.chance if one.worst else None),
-                share("margin", lambda one: one.worst.margin if one.worst else None, "above guessing"),
-                number("p", lambda one: one.p_value, "p, adjusted", kind="p"),
-                number("verdict", lambda one: one.verdict, kind="text"),
+                count("n", lambda finding: finding.n, "questions"),
+                count("sources", lambda finding: finding.n_clusters),
+                number(
+                    "rule",
+                    lambda finding: finding.worst.title if finding.worst else None,
+                    "best rule",
+                    kind="text",
+                ),
+                share("score", lambda finding: finding.worst.score if finding.worst else None),
+                share("chance", lambda finding: finding.worst.chance if finding.worst else None),
+                share(
+                    "margin",
+                    lambda finding: finding.worst.margin if finding.worst else None,
+                    "above guessing",
+                ),
+                number("p", lambda finding: finding.p_value, "p, adjusted", kind="p"),
+                number("verdict", lambda finding: finding.verdict, kind="text"),
             ],
             notes=["The best rule of each structure; p is adjusted for all rules and structures."],
         ),
@@ -62,11 +75,11 @@ def balance_tables(
             label="structure and rule",
             rows=_rule_lines(findings),
             measures=[
-                count("n", lambda one: one.n, "questions that it says something of"),
-                share("score", lambda one: one.score),
-                share("chance", lambda one: one.chance),
-                share("margin", lambda one: one.margin, "above guessing"),
-                number("p", lambda one: one.p_value, "p, adjusted for rules", kind="p"),
+                count("n", lambda score: score.n, "questions that it says something of"),
+                share("score", lambda score: score.score),
+                share("chance", lambda score: score.chance),
+                share("margin", lambda score: score.margin, "above guessing"),
+                number("p", lambda score: score.p_value, "p, adjusted for rules", kind="p"),
             ],
         ),
         tabulate(
@@ -75,9 +88,9 @@ def balance_tables(
             label="structure",
             rows=lines((name, _letters(some, seed=seed)) for name, some in groups.items()),
             measures=[
-                count("n", lambda one: one.n, "questions"),
-                number("letters", lambda one: one.counts, kind="text"),
-                number("p", lambda one: one.p_value, "p of an even spread", kind="p"),
+                count("n", lambda letters: letters.n, "questions"),
+                number("letters", lambda letters: letters.counts, kind="text"),
+                number("p", lambda letters: letters.p_value, "p of an even spread", kind="p"),
             ],
         ),
     )
@@ -85,9 +98,9 @@ def balance_tables(
 
 def _rule_lines(findings: Sequence[StructureFinding]) -> list[RowSpec[BlindScore]]:
     return [
-        RowSpec(f"{one.name} {kind} {score.key}", f"{one.name}: {score.title}{_of(kind)}", score)
-        for one in findings
-        for kind, test in one.tests.items()
+        RowSpec(f"{finding.name} {kind} {score.key}", f"{finding.name}: {score.title}{_of(kind)}", score)
+        for finding in findings
+        for kind, test in finding.tests.items()
         for score in test.scores
     ]
 
@@ -106,31 +119,36 @@ class _Letters:
 
 
 def _letters(items: Sequence[Item], *, seed: int) -> _Letters:
-    found = letter_balance(
+    balance = letter_balance(
         [item.answer for item in items],
         n_choices=[len(item.choices) for item in items],
         rng=np.random.default_rng(seed),
         n_draws=_N_DRAWS,
     )
-    counts = ", ".join(f"{letter} {n:,}" for letter, n in zip(found.letters, found.right, strict=True))
-    return _Letters(n=len(items), counts=counts, p_value=found.p_value)
+    counts = ", ".join(f"{letter} {n:,}" for letter, n in zip(balance.letters, balance.right, strict=True))
+    return _Letters(n=len(items), counts=counts, p_value=balance.p_value)
 
 
 def balance_warnings(findings: Sequence[StructureFinding]) -> tuple[str, ...]:
     """Structures that a rule without a video solves, and those that one answer dominates."""
-    said = [f"{one.name}: {one.says()}" for one in findings if one.verdict == "above"]
-    for one in findings:
-        same = one.same
-        if same is not None and one.n >= _MANY and same.n > _HALF * one.n:
-            said.append(
-                f"{one.name}: {same.text!r} is right in {same.n} of {one.n} questions, {same.expected:.1f} "
+    warnings = [f"{entry.name}: {entry.says()}" for entry in findings if entry.verdict == "above"]
+    for finding in findings:
+        same = finding.same
+        if same is not None and finding.n >= _MANY and same.n > _HALF * finding.n:
+            warnings.append(
+                f"{finding.name}: {same.text!r} is right in {same.n} of {finding.n} questions, "
+                f"{same.expected:.1f} "
                 f"would be expected ({p_words(same.p_value)})"
             )
-    return tuple(said)
+    return tuple(warnings)
 
 
 def leaking(findings: Sequence[StructureFinding], hold: Sequence[str]) -> tuple[str, ...]:
     """A sentence about structures that texts give away and that are kept; none where `hold` has them all."""
-    kept = [one.name for one in findings if one.verdict == "above" and not {one.name, ALL_TASKS} & {*hold}]
-    said = f"Kept though texts give them away: {', '.join(kept)}; drop them (--hold) or say --allow-leaks."
-    return (said,) if kept else ()
+    kept = [
+        finding.name
+        for finding in findings
+        if finding.verdict == "above" and not {finding.name, ALL_TASKS} & {*hold}
+    ]
+    leaking = f"Kept though texts give them away: {', '.join(kept)}; drop them (--hold) or say --allow-leaks."
+    return (leaking,) if kept else ()

@@ -26,10 +26,15 @@ def content_of(item: Item) -> str:
     True
     """
     media = [
-        [one.sha256 or Path(one.path or one.url or "").name, one.kind, one.start_s, one.end_s]
-        for one in item.media
+        [
+            medium.sha256 or Path(medium.path or medium.url or "").name,
+            medium.kind,
+            medium.start_s,
+            medium.end_s,
+        ]
+        for medium in item.media
     ]
-    spans = [[one.start_s, one.end_s, list(one.frames)] for one in item.evidence]
+    spans = [[evidence.start_s, evidence.end_s, list(evidence.frames)] for evidence in item.evidence]
     asked = [media, item.question, list(item.choices), item.answer, item.answer_kind, spans]
     return hashlib.sha256(msgspec.json.encode(asked)).hexdigest()
 
@@ -44,14 +49,14 @@ def read_verdicts(path: Path) -> tuple[GateVerdict, ...]:
         lines = path.read_bytes().splitlines()
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror})") from error
-    found: list[GateVerdict] = []
+    verdicts: list[GateVerdict] = []
     decoder = msgspec.json.Decoder(GateVerdict)
     for number, line in enumerate(lines, 1):
         try:
-            found.append(decoder.decode(line))
+            verdicts.append(decoder.decode(line))
         except msgspec.DecodeError as error:
             raise DataError(f"{path}:{number}: no verdict of `vidence gate` ({error})") from error
-    return tuple(found)
+    return tuple(verdicts)
 
 
 def filter_items(
@@ -65,12 +70,12 @@ def filter_items(
     by_id = {item.item_id: item for item in items}
     _check(by_id, verdicts)
     gone: dict[str, Dropped] = {}
-    for one in verdicts:
-        if one.decision in drop:
-            reason = one.reason or f"{one.decision}-{one.gate}"
-            detail = one.why or f"{one.n_right} of {len(one.votes)} right"
+    for verdict in verdicts:
+        if verdict.decision in drop:
+            reason = verdict.reason or f"{verdict.decision}-{verdict.gate}"
+            detail = verdict.why or f"{verdict.n_right} of {len(verdict.votes)} right"
             gone.setdefault(
-                one.item_id, Dropped(what=one.item_id, stage=FILTER, reason=reason, detail=detail)
+                verdict.item_id, Dropped(what=verdict.item_id, stage=FILTER, reason=reason, detail=detail)
             )
     kept = tuple(item for item in items if item.item_id not in gone)
     return kept, tuple(gone[item.item_id] for item in items if item.item_id in gone)
@@ -78,23 +83,25 @@ def filter_items(
 
 def decisions_words(verdicts: Sequence[GateVerdict], *, drop: Collection[str]) -> tuple[str, ...]:
     """What is said of questions that are kept though a verdict is open about them, or they were not tried."""
-    said = []
+    decisions_words = []
     for decision, what in (("open", "left open"), ("untried", "not tried")):
-        n = len({one.item_id for one in verdicts if one.decision == decision})
+        n = len({verdict.item_id for verdict in verdicts if verdict.decision == decision})
         if n and decision not in drop:
-            said.append(f"{n:,} questions were {what}; --drop dropped,{decision} leaves them out.")
-    return tuple(said)
+            decisions_words.append(f"{n:,} questions were {what}; --drop dropped,{decision} leaves them out.")
+    return tuple(decisions_words)
 
 
 def _check(by_id: Mapping[str, Item], verdicts: Sequence[GateVerdict]) -> None:
-    unknown = list(dict.fromkeys(one.item_id for one in verdicts if one.item_id not in by_id))
+    unknown = list(dict.fromkeys(verdict.item_id for verdict in verdicts if verdict.item_id not in by_id))
     if unknown:
         raise DataError(
             f"{len(unknown)} verdicts are on questions that the set does not have: {_named(unknown)}; give "
             "the verdicts on this set"
         )
     contents = {name: content_of(item) for name, item in by_id.items()}
-    older = list(dict.fromkeys(one.item_id for one in verdicts if one.content != contents[one.item_id]))
+    older = list(
+        dict.fromkeys(verdict.item_id for verdict in verdicts if verdict.content != contents[verdict.item_id])
+    )
     if older:
         raise DataError(
             f"{len(older)} questions were changed behind their verdicts: {_named(older)}; run vidence gate "

@@ -53,36 +53,38 @@ class Candidate:
         return self.measured.why.get(name, "it was not measured")
 
 
-def _cut_rate(one: Candidate, today: date) -> float | None:
-    shots, seconds = one.measured.shots, one.measured.seconds
+def _cut_rate(candidate: Candidate, today: date) -> float | None:
+    shots, seconds = candidate.measured.shots, candidate.measured.seconds
     return 60 * max(0, shots - 1) / seconds if shots is not None and seconds else None
 
 
-def _age(one: Candidate, today: date) -> float | None:
-    published = one.listed.published
+def _age(candidate: Candidate, today: date) -> float | None:
+    published = candidate.listed.published
     return None if published is None else float((today - published).days)
 
 
-def _text(one: Candidate, today: date) -> float | None:
-    seen = one.said or one.looked
+def _text(candidate: Candidate, today: date) -> float | None:
+    seen = candidate.said or candidate.looked
     return None if seen is None else seen.text
 
 
-def _lecture(one: Candidate, today: date) -> float | None:
-    seen = one.said or one.looked
+def _lecture(candidate: Candidate, today: date) -> float | None:
+    seen = candidate.said or candidate.looked
     return None if seen is None else seen.lecture
 
 
 _READ: Final[Mapping[str, Callable[[Candidate, date], float | None]]] = MappingProxyType(
     {
-        "seconds": lambda one, _: one.measured.seconds,
-        "fps": lambda one, _: one.measured.fps,
-        "short_px": lambda one, _: min(one.measured.width_px, one.measured.height_px),
-        "audio": lambda one, _: float(one.measured.has_audio),
+        "seconds": lambda candidate, _: candidate.measured.seconds,
+        "fps": lambda candidate, _: candidate.measured.fps,
+        "short_px": lambda candidate, _: min(candidate.measured.width_px, candidate.measured.height_px),
+        "audio": lambda candidate, _: float(candidate.measured.has_audio),
         "cuts_per_minute": _cut_rate,
-        "motion": lambda one, _: one.measured.motion,
-        "people": lambda one, _: one.measured.people if one.listed.people is None else one.listed.people,
-        "things": lambda one, _: one.measured.things,
+        "motion": lambda candidate, _: candidate.measured.motion,
+        "people": lambda candidate, _: (
+            candidate.measured.people if candidate.listed.people is None else candidate.listed.people
+        ),
+        "things": lambda candidate, _: candidate.measured.things,
         "text": _text,
         "lecture": _lecture,
         "age_days": _age,
@@ -142,8 +144,8 @@ def bounds(name: str, gate: Gate, values: Sequence[float | None]) -> Bounds:
         highs.append(None if gate.to_quantile is None else float(np.quantile(known, gate.to_quantile)))
     return Bounds(
         name=name,
-        low=max((one for one in lows if one is not None), default=None),
-        high=min((one for one in highs if one is not None), default=None),
+        low=max((low for low in lows if low is not None), default=None),
+        high=min((high for high in highs if high is not None), default=None),
         n=len(known) if has_quantile else 0,
     )
 
@@ -164,27 +166,27 @@ def judge(
     Returns:
         The verdict on each video by its id, and the gates in numbers.
     """
-    values = {one.video_id: one.values(today) for one in candidates}
+    values = {entry.video_id: entry.values(today) for entry in candidates}
     gates = tuple(
         bounds(name, gate, [measures[name] for measures in values.values()])
         for name, gate in rules.wanted_gates.items()
     )
     verdicts: dict[str, Verdict] = {}
     first: dict[str, str] = {}
-    for one in candidates:
+    for candidate in candidates:
         faults: list[Fault] = []
         unknown: list[Fault] = []
-        if (earlier := first.setdefault(one.sha256, one.video_id)) != one.video_id:
+        if (earlier := first.setdefault(candidate.sha256, candidate.video_id)) != candidate.video_id:
             faults.append(Fault(reason="repeat", detail=f"its bytes are those of {earlier}"))
         for gate in gates:
-            value = values[one.video_id][gate.name]
+            value = values[candidate.video_id][gate.name]
             if value is None:
-                detail = f"{gate.name} is not known: {one.why(gate.name)}"
+                detail = f"{gate.name} is not known: {candidate.why(gate.name)}"
                 unknown.append(Fault(reason=f"{gate.name}-unknown", detail=detail))
             elif fault := _beyond(value, gate):
                 faults.append(fault)
         is_dropped = rules.unmeasured == "drop"
-        verdicts[one.video_id] = Verdict(
+        verdicts[candidate.video_id] = Verdict(
             faults=(*faults, *(unknown if is_dropped else ())), open=() if is_dropped else tuple(unknown)
         )
     return verdicts, gates
@@ -202,17 +204,17 @@ def _beyond(value: float, gate: Bounds) -> Fault | None:
 def over_quota(candidates: Sequence[Candidate], rules: SelectRules) -> Mapping[str, Fault]:
     """The videos that are one too many of their domain, by id: the draw depends on seed and name alone."""
     by_domain: dict[str, list[Candidate]] = defaultdict(list)
-    for one in candidates:
-        by_domain[one.listed.domain].append(one)
+    for candidate in candidates:
+        by_domain[candidate.listed.domain].append(candidate)
     gone: dict[str, Fault] = {}
     for domain, mine in by_domain.items():
         most = rules.quotas.get(domain, rules.quotas.get(OTHERS))
         if most is None:
             continue
-        drawn = sorted(mine, key=lambda one: _draw(one.video_id, seed=rules.seed))
+        drawn = sorted(mine, key=lambda entry: _draw(entry.video_id, seed=rules.seed))
         name = domain or "(none)"
         detail = f"domain {name}: {len(mine)} videos pass, {most} are wanted (drawn with seed {rules.seed})"
-        gone |= {one.video_id: Fault(reason="quota", detail=detail) for one in drawn[most:]}
+        gone |= {entry.video_id: Fault(reason="quota", detail=detail) for entry in drawn[most:]}
     return gone
 
 

@@ -63,17 +63,17 @@ def list_videos(source: Path) -> VideoListing:
         UsageError: there is no such folder or file, or no video in it.
     """
     if source.is_dir():
-        found = _of_folder(source)
+        listing = _of_folder(source)
     elif source.is_file():
-        found = _of_table(source)
+        listing = _of_table(source)
     else:
         raise UsageError(f"there is no folder and no file {source}; expected a folder of videos, or a CSV")
-    if not found.videos and not found.problems:
+    if not listing.videos and not listing.problems:
         raise UsageError(
             f"{source} lists no video; expected files that end with {', '.join(sorted(ENDINGS))}, or a CSV "
             "with the column video"
         )
-    return found
+    return listing
 
 
 def _of_folder(source: Path) -> VideoListing:
@@ -134,7 +134,7 @@ def _count(text: str) -> float | None:
 
 def empty_sheet(videos: Sequence[ListedVideo]) -> str:
     """A sheet in which people write what they saw: one row a video."""
-    rows = [[one.video_id, "", "", ""] for one in videos]
+    rows = [[video.video_id, "", "", ""] for video in videos]
     return csv_text([list(SHEET_COLUMNS), *rows], is_data=True)
 
 
@@ -146,28 +146,28 @@ def read_sheet(path: Path, videos: Sequence[ListedVideo]) -> dict[str, PeopleSai
     Raises:
         DataError: a row cannot be used; all of them are counted and the first are named.
     """
-    known = {one.video_id for one in videos}
-    found: dict[str, PeopleSaid] = {}
+    known = {video.video_id for video in videos}
+    values: dict[str, PeopleSaid] = {}
     faults: list[str] = []
     rows = csv_rows(read(path, what="a sheet"), needed=SHEET_COLUMNS, known=SHEET_COLUMNS)
     for line, row in rows:
-        fault = str(row) if not isinstance(row, dict) else _fault(row, known, found)
+        fault = str(row) if not isinstance(row, dict) else _fault(row, known, values)
         if fault or not isinstance(row, dict):
             faults.append(f"{path}:{line}: {fault}")
         elif row["text"] or row["lecture"]:
-            said = PeopleSaid(text=_share(row["text"]), lecture=_share(row["lecture"]), by=row["by"])
-            found[row["video"]] = said
+            result = PeopleSaid(text=_share(row["text"]), lecture=_share(row["lecture"]), by=row["by"])
+            values[row["video"]] = result
     if faults:
         more = f"; and {len(faults) - _MOST_NAMED:,} more rows" if len(faults) > _MOST_NAMED else ""
         raise DataError("; ".join(faults[:_MOST_NAMED]) + more)
-    return found
+    return values
 
 
-def _fault(row: Mapping[str, str], known: set[str], found: Mapping[str, PeopleSaid]) -> str:
+def _fault(row: Mapping[str, str], known: set[str], values: Mapping[str, PeopleSaid]) -> str:
     """What is wrong with a row; empty where nothing is."""
     if row["video"] not in known:
         return f"{row['video']!r} is not among the videos; expected a name as the sheet had it"
-    if row["video"] in found:
+    if row["video"] in values:
         return f"{row['video']!r} stands there twice; expected one row a video"
     for name in ("text", "lecture"):
         try:

@@ -130,8 +130,8 @@ def evenly(times_s: NDArray[np.float64], n: int, *, seconds: float) -> tuple[int
     (2, 7)
     """
     marks_s = (np.arange(n) + 0.5) * seconds / n
-    found = np.searchsorted(times_s, marks_s + 1e-9, side="right") - 1
-    return tuple(np.unique(np.clip(found, 0, len(times_s) - 1)).tolist())
+    values = np.searchsorted(times_s, marks_s + 1e-9, side="right") - 1
+    return tuple(np.unique(np.clip(values, 0, len(times_s) - 1)).tolist())
 
 
 def measure(scan: Scan, rules: MeasureRules, *, pictures: Path, n_shown: int = 0) -> Measured:
@@ -152,8 +152,8 @@ def measure(scan: Scan, rules: MeasureRules, *, pictures: Path, n_shown: int = 0
     moves = frames_at(video.times_s, RATE)
     greys = _GreyObserver(moves, size_px=size_px)
     seconds = video.probe.counted.duration_s
-    shown = evenly(video.times_s, n_shown, seconds=seconds) if n_shown else ()
-    keeper = _FrameKeeper(shown, folder=PictureFolder(pictures))
+    values = evenly(video.times_s, n_shown, seconds=seconds) if n_shown else ()
+    keeper = _FrameKeeper(values, folder=PictureFolder(pictures))
     observers: list[Observer] = [greys, keeper]
     cuts: ShotObserver | None = None
     if rules.cuts:
@@ -161,13 +161,13 @@ def measure(scan: Scan, rules: MeasureRules, *, pictures: Path, n_shown: int = 0
         observers.append(cuts)
     detector = open_detector(rules.detector) if rules.detector else None
     looks = evenly(video.times_s, rules.looks, seconds=seconds) if detector is not None else ()
-    wanted = range(video.n_frames) if cuts else sorted({*moves, *shown, *looks})
+    wanted = range(video.n_frames) if cuts else sorted({*moves, *values, *looks})
     detections, problems = _read(video, wanted, detector=detector, looks=looks, observers=observers)
     check_problems(video, problems, n_read=len(wanted))
-    damaged = {one.frame_index for one in problems}
+    damaged = {problem.frame_index for problem in problems}
     shots = cuts.shots(video.times_s) if cuts else None
     whole = {index: grey for index, grey in greys.greys.items() if index not in damaged}
-    found = Measured(
+    measured = Measured(
         seconds=seconds,
         fps=video.probe.counted.fps,
         width_px=size_px[0],
@@ -177,10 +177,10 @@ def measure(scan: Scan, rules: MeasureRules, *, pictures: Path, n_shown: int = 0
         problem=video.probe.problem,
         shots=None if shots is None else len(shots),
         motion=motion(whole, moves, shots),
-        frames=tuple(keeper.crops[index] for index in shown if index not in damaged),
+        frames=tuple(keeper.crops[index] for index in values if index not in damaged),
     )
     seen = [index for index in looks if index not in damaged]
-    return _with_people(_with_reasons(found, shots), detector, detections, n_seen=len(seen))
+    return _with_people(_with_reasons(measured, shots), detector, detections, n_seen=len(seen))
 
 
 def motion(greys: Mapping[int, Grey], looks: Sequence[int], shots: Sequence[Shot] | None) -> float | None:
@@ -206,31 +206,31 @@ def _in_one_shot(first: int, second: int, shots: Sequence[Shot] | None) -> bool:
     return shots is None or any(shot.clear_frame <= first and second <= shot.last_frame for shot in shots)
 
 
-def _with_reasons(found: Measured, shots: Sequence[Shot] | None) -> Measured:
+def _with_reasons(measured: Measured, shots: Sequence[Shot] | None) -> Measured:
     why = {}
-    if found.motion is None:
+    if measured.motion is None:
         why["motion"] = "no two of its pictures lie beside each other in one shot"
     if shots is None:
         why["cuts_per_minute"] = f"cuts were {_NOT_ASKED_FOR}"
-    elif not found.seconds:
+    elif not measured.seconds:
         why["cuts_per_minute"] = "it is one frame"
-    return msgspec.structs.replace(found, why=why)
+    return msgspec.structs.replace(measured, why=why)
 
 
 def _with_people(
-    found: Measured, detector: Detector | None, detections: Detections | None, *, n_seen: int
+    measured: Measured, detector: Detector | None, detections: Detections | None, *, n_seen: int
 ) -> Measured:
     """With people and things a frame; a detector that says nothing but people has no things."""
     if detector is None or detections is None or not n_seen:
         lacks = f"a detector was {_NOT_ASKED_FOR}" if detector is None else "no frame that it wants is whole"
-        return msgspec.structs.replace(found, why={**found.why, "people": lacks, "things": lacks})
+        return msgspec.structs.replace(measured, why={**measured.why, "people": lacks, "things": lacks})
     is_person = np.array([detections.class_names[int(i)] == PERSON for i in detections.class_ids], np.bool_)
     people = float(is_person.sum() / n_seen)
     if is_person.all():
         lacks = "the detector saw nothing but people, and may know nothing else"
-        why = {**found.why, "things": lacks}
-        return msgspec.structs.replace(found, people=people, why=why)
-    return msgspec.structs.replace(found, people=people, things=float((~is_person).sum() / n_seen))
+        why = {**measured.why, "things": lacks}
+        return msgspec.structs.replace(measured, people=people, why=why)
+    return msgspec.structs.replace(measured, people=people, things=float((~is_person).sum() / n_seen))
 
 
 def _read(
@@ -250,11 +250,11 @@ def _read(
     def show(index: int, image: NDArray[np.uint8]) -> None:
         if index not in passed:
             passed.add(index)
-            for one in observers:
-                one.see(index, image, _NOBODY)
+            for observer in observers:
+                observer.see(index, image, _NOBODY)
 
-    made = video.read(wanted, show, size=_SHOWN)
-    return None, tuple(one for one in made.values() if isinstance(one, FrameProblem))
+    text = video.read(wanted, show, size=_SHOWN)
+    return None, tuple(problem for problem in text.values() if isinstance(problem, FrameProblem))
 
 
 class _GreyObserver:
@@ -265,7 +265,7 @@ class _GreyObserver:
         self._size_px = _GREY.fit(*size_px)
         self.greys: dict[int, Grey] = {}
 
-    def see(self, frame_index: int, image: NDArray[np.uint8], found: object) -> None:
+    def see(self, frame_index: int, image: NDArray[np.uint8], result: object) -> None:
         if frame_index in self._wanted:
             small = resize(image, size=self._size_px)
             self.greys[frame_index] = np.rint(small @ _LUMA).astype(np.uint8)
@@ -279,7 +279,7 @@ class _FrameKeeper:
         self._folder = folder
         self.crops: dict[int, Crop] = {}
 
-    def see(self, frame_index: int, image: NDArray[np.uint8], found: object) -> None:
+    def see(self, frame_index: int, image: NDArray[np.uint8], result: object) -> None:
         if frame_index in self._wanted:
             small = resize(image, size=_SHOWN.fit(image.shape[1], image.shape[0]))
             self.crops[frame_index] = self._folder.keep(small, frame_index=frame_index, quality=_QUALITY)
@@ -316,10 +316,10 @@ def look(frames: Sequence[Crop], template: Template, repairs: CardWording) -> Ca
     def start() -> Flow[FrameShares]:
         words = TextPart(text=template.fill({"n_frames": len(frames)}))
         prompt = Prompt(parts=(*map(image, frames), words), template=template.label)
-        (one,) = yield from write_all([WritingTask(prompt=prompt, read=in_words(read))], repairs)
-        if one.made is not None:
-            return one.made
-        objection = one.objection
+        (task,) = yield from write_all([WritingTask(prompt=prompt, read=in_words(read))], repairs)
+        if task.made is not None:
+            return task.made
+        objection = task.objection
         return FrameShares(why=f"{objection.reason}: {objection.detail}" if objection else "nothing was said")
 
     return start
@@ -331,19 +331,19 @@ def _lists(text: str, *, n: int) -> FrameShares | Objection:
     >>> _lists("TEXT: 1, 2" + chr(10) + "LECTURE: none", n=4)
     FrameShares(text=0.5, lecture=0.0, why='')
     """
-    found: dict[str, float] = {}
+    lists: dict[str, float] = {}
     for line in text.splitlines():
         if (match := _LINE.match(plain(line))) is None:
             continue
-        said = match[2].strip().casefold()
-        is_list = _NUMBERS.fullmatch(said) is not None
-        numbers = {int(one) for one in re.findall(r"\d+", said)} if is_list else set()
-        if said != "none" and (not numbers or not numbers <= set(range(1, n + 1))):
+        message = match[2].strip().casefold()
+        is_list = _NUMBERS.fullmatch(message) is not None
+        numbers = {int(entry) for entry in re.findall(r"\d+", message)} if is_list else set()
+        if message != "none" and (not numbers or not numbers <= set(range(1, n + 1))):
             detail = (
                 f"the line {line.strip()[:80]!r} is no list of frames from 1 to {n}, and not the word none"
             )
             return Objection(reason="misshapen", detail=detail)
-        found[match[1].casefold()] = len(numbers) / n
-    if found.keys() != {"text", "lecture"}:
+        lists[match[1].casefold()] = len(numbers) / n
+    if lists.keys() != {"text", "lecture"}:
         return Objection(reason="misshapen", detail="wanted are the two lines TEXT: and LECTURE:")
-    return FrameShares(text=found["text"], lecture=found["lecture"])
+    return FrameShares(text=lists["text"], lecture=lists["lecture"])

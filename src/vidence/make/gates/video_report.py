@@ -32,18 +32,18 @@ class Selected:
     @property
     def kept(self) -> tuple[Candidate, ...]:
         """Those that are kept."""
-        return tuple(one for one in self.candidates if self.verdicts[one.video_id].is_kept)
+        return tuple(candidate for candidate in self.candidates if self.verdicts[candidate.video_id].is_kept)
 
 
-def measured(found: Selected) -> tuple[str, ...]:
+def measured(selected: Selected) -> tuple[str, ...]:
     """The measures that are known of any video."""
-    values = [one.values(found.today) for one in found.candidates]
-    return tuple(name for name in MEASURES if any(one[name] is not None for one in values))
+    values = [candidate.values(selected.today) for candidate in selected.candidates]
+    return tuple(name for name in MEASURES if any(value[name] is not None for value in values))
 
 
-def video_table(found: Selected) -> Table:
+def video_table(selected: Selected) -> Table:
     """One row a video: what was measured, and what became of it."""
-    names = measured(found)
+    names = measured(selected)
     columns = (
         Column(key="outcome", title="outcome", kind="text"),
         *(
@@ -54,12 +54,12 @@ def video_table(found: Selected) -> Table:
         Column(key="why", title="why", kind="text"),
     )
     rows = []
-    for one in found.candidates:
-        verdict, values = found.verdicts[one.video_id], one.values(found.today)
+    for candidate in selected.candidates:
+        verdict, values = selected.verdicts[candidate.video_id], candidate.values(selected.today)
         why = ", ".join(fault.reason for fault in (*verdict.faults, *verdict.open))
         cells = (values[name] if values[name] is None else _value(name, values[name]) for name in names)
         outcome = "kept" if verdict.is_kept else "dropped"
-        rows.append(Row(key=one.video_id, label=one.video_id, values=(outcome, *cells, why)))
+        rows.append(Row(key=candidate.video_id, label=candidate.video_id, values=(outcome, *cells, why)))
     note = "A dash is what was not measured." if any(None in row.values for row in rows) else ""
     return Table(name="videos", title="Videos", label="video", columns=columns, rows=tuple(rows), note=note)
 
@@ -68,18 +68,22 @@ def _value(name: str, value: float | None) -> float | int | None:
     return int(value) if value is not None and MEASURES[name].kind == "count" else value
 
 
-def gate_table(found: Selected) -> Table:
+def gate_table(selected: Selected) -> Table:
     """Each gate: what it asks for, how many videos were tried, and how many it drops."""
-    values = [one.values(found.today) for one in found.candidates]
-    reasons = Counter(fault.reason for one in found.verdicts.values() for fault in (*one.faults, *one.open))
+    values = [candidate.values(selected.today) for candidate in selected.candidates]
+    reasons = Counter(
+        fault.reason for verdict in selected.verdicts.values() for fault in (*verdict.faults, *verdict.open)
+    )
     return tabulate(
         "gates",
         "Gates",
         label="measure",
-        rows=(RowSpec(one.name, one.name, one, detail=MEASURES[one.name].words) for one in found.gates),
+        rows=(
+            RowSpec(gate.name, gate.name, gate, detail=MEASURES[gate.name].words) for gate in selected.gates
+        ),
         measures=[
             number("asks", lambda gate: gate.says, "asks for", kind="text"),
-            count("known", lambda gate: sum(one[gate.name] is not None for one in values), "measured"),
+            count("known", lambda gate: sum(value[gate.name] is not None for value in values), "measured"),
             count("low", lambda gate: reasons[f"{gate.name}-low"], "too low"),
             count("high", lambda gate: reasons[f"{gate.name}-high"], "too high"),
             count("unknown", lambda gate: reasons[f"{gate.name}-unknown"]),
@@ -88,32 +92,35 @@ def gate_table(found: Selected) -> Table:
     )
 
 
-def write_selection(found: Selected, folder: Path, *, settings: Mapping[str, object]) -> tuple[Path, ...]:
+def write_selection(selected: Selected, folder: Path, *, settings: Mapping[str, object]) -> tuple[Path, ...]:
     """Write ``sources.csv``, ``kept.csv`` and ``selection.html``; their paths.
 
     Raises:
         StoreError: one cannot be written.
     """
     files = {
-        SOURCES_FILE: _csv(found, found.candidates, unreadable=found.unreadable),
-        KEPT_FILE: _csv(found, found.kept),
-        PAGE_FILE: _page(found, settings=settings),
+        SOURCES_FILE: _csv(selected, selected.candidates, unreadable=selected.unreadable),
+        KEPT_FILE: _csv(selected, selected.kept),
+        PAGE_FILE: _page(selected, settings=settings),
     }
     return write_into(folder, files)
 
 
 def _csv(
-    found: Selected, candidates: Sequence[Candidate], *, unreadable: Mapping[str, str] = MappingProxyType({})
+    selected: Selected,
+    candidates: Sequence[Candidate],
+    *,
+    unreadable: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
     head = ["video", "outcome", "reasons", "not_tried", "domain", "published", "width_px", "height_px"]
     head += [*MEASURES, "seen_by", "damaged_frames", "problem", "sha256"]
     rows: list[list[str | float | None]] = [list(head)]
-    for one in candidates:
-        verdict, values = found.verdicts[one.video_id], one.values(found.today)
-        listed, has = one.listed, one.measured
+    for candidate in candidates:
+        verdict, values = selected.verdicts[candidate.video_id], candidate.values(selected.today)
+        listed, has = candidate.listed, candidate.measured
         rows.append(
             [
-                one.video_id,
+                candidate.video_id,
                 "kept" if verdict.is_kept else "dropped",
                 " | ".join(fault.detail for fault in verdict.faults),
                 " | ".join(fault.detail for fault in verdict.open),
@@ -122,10 +129,10 @@ def _csv(
                 has.width_px,
                 has.height_px,
                 *values.values(),
-                one.seen_by,
+                candidate.seen_by,
                 has.n_damaged,
                 has.problem,
-                one.sha256,
+                candidate.sha256,
             ]
         )
     for name, why in unreadable.items():
@@ -133,13 +140,13 @@ def _csv(
     return csv_text(rows)
 
 
-def _page(found: Selected, *, settings: Mapping[str, object]) -> str:
-    gates = [gate_table(found)] if found.gates else []
+def _page(selected: Selected, *, settings: Mapping[str, object]) -> str:
+    gates = [gate_table(selected)] if selected.gates else []
     return render(
         "diagnosis.html.j2",
         eyebrow="vidence select videos",
         title="Selection of videos",
-        sentences=found.sentences,
-        statements=[*gates, video_table(found)],
+        sentences=selected.sentences,
+        statements=[*gates, video_table(selected)],
         facts=(("Rules", dict(settings)),),
     )

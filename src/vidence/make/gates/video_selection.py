@@ -109,36 +109,38 @@ class _Work:
         rules, session = self.rules.measure, self.session
         check_detector(rules, n_videos=len(self.videos))
         failed = self._facts()
-        self._close("videos", [one.video_id for one in self.videos], self.facts, failed=failed)
+        self._close("videos", [video.video_id for video in self.videos], self.facts, failed=failed)
         n_shown = N_LOOKED if self.rules.ask.looker else 0
         stage = Stage(name="measured", kind=Measured, settings=identity(rules, n_shown=n_shown))
-        units = [self._unit(stage, one, n_shown=n_shown) for one in self.videos if one.video_id in self.facts]
+        units = [
+            self._unit(stage, video, n_shown=n_shown) for video in self.videos if video.video_id in self.facts
+        ]
         # A detector on a device is opened once.
         if can_part(rules):
-            found = session.compute_apart("measured", units, folder=self.pictures.root)
+            results = session.compute_apart("measured", units, folder=self.pictures.root)
         else:
-            found = session.compute("measured", units)
-        self.measured = {name: one.value for name, one in found.made.items()}
-        failed = {name: one.message for name, one in found.failed.items()}
-        self._close("measured", list(self.facts), self.measured, failed=failed, n_cached=found.n_cached)
+            results = session.compute("measured", units)
+        self.measured = {name: artifact.value for name, artifact in results.made.items()}
+        failed = {name: entry.message for name, entry in results.failed.items()}
+        self._close("measured", list(self.facts), self.measured, failed=failed, n_cached=results.n_cached)
 
-    def _unit(self, stage: Stage[Measured], one: ListedVideo, *, n_shown: int) -> Unit[Measured]:
+    def _unit(self, stage: Stage[Measured], video: ListedVideo, *, n_shown: int) -> Unit[Measured]:
         """The work of measuring a video; on another machine its pictures come back with the result."""
         rules, pictures = self.rules.measure, self.pictures.root
 
         def apart(is_away: bool) -> Callable[[], Measured | MadeAway[Measured]]:
-            make = partial(measure, self._scan(one), rules, n_shown=n_shown)
+            make = partial(measure, self._scan(video), rules, n_shown=n_shown)
             if is_away:
                 return partial(MadeAway.of, partial(_into, make), folder=PICTURES)
             return partial(make, pictures=pictures)
 
         return Unit(
             stage=stage,
-            name=one.video_id,
-            inputs={"video": self.facts[one.video_id].content_hash},
-            make=lambda: measure(self._scan(one), rules, pictures=pictures, n_shown=n_shown),
-            is_usable=lambda made: self.pictures.holds(made.frames),
-            reads=(Path(one.path),),
+            name=video.video_id,
+            inputs={"video": self.facts[video.video_id].content_hash},
+            make=lambda: measure(self._scan(video), rules, pictures=pictures, n_shown=n_shown),
+            is_usable=lambda measured: self.pictures.holds(measured.frames),
+            reads=(Path(video.path),),
             apart=apart,
         )
 
@@ -148,7 +150,7 @@ class _Work:
         self.session.began("videos", len(self.videos))
         failed: dict[str, str] = {}
         for number, facts in look_side_by_side(
-            [Path(one.path) for one in self.videos],
+            [Path(video.path) for video in self.videos],
             context.parallel,
             cache_root=context.cache_root,
             on_trouble=self.session.trouble,
@@ -162,9 +164,11 @@ class _Work:
                 self.session.done("videos", name, was_cached=facts.was_kept)
         return failed
 
-    def _scan(self, one: ListedVideo) -> Scan:
+    def _scan(self, listed_video: ListedVideo) -> Scan:
         """What is known of a file; it was looked into before."""
-        video, _ = known_video(Path(one.path), kind="video", cache_root=self.session.context.cache_root)
+        video, _ = known_video(
+            Path(listed_video.path), kind="video", cache_root=self.session.context.cache_root
+        )
         return video.scan
 
     def _close(
@@ -196,7 +200,9 @@ class _Work:
             return
         own = self.session.root / self.rules.ask.templates if self.rules.ask.templates else None
         template, repairs = look_template(own), CardWording.load(own)
-        frames = {name: one.frames for name, one in self.measured.items() if name not in self.job.said}
+        frames = {
+            name: measured.frames for name, measured in self.measured.items() if name not in self.job.said
+        }
         with self.session.context.models(
             self.rules.models,
             source=self.job.rules_file,
@@ -214,15 +220,16 @@ class _Work:
                 )
                 for name, some in frames.items()
             ]
-            found = self.session.ask("looked", units, models=models, model=looker)
-        self.looked = {name: one.value for name, one in found.made.items()} | {
-            name: FrameShares(why=f"{one.stage} failed: {one.message}") for name, one in found.failed.items()
+            results = self.session.ask("looked", units, models=models, model=looker)
+        self.looked = {name: artifact.value for name, artifact in results.made.items()} | {
+            name: FrameShares(why=f"{failed.stage} failed: {failed.message}")
+            for name, failed in results.failed.items()
         }
-        silent = sorted(name for name, one in self.looked.items() if one.why)
+        silent = sorted(name for name, shares in self.looked.items() if shares.why)
         if silent:
             listed = ", ".join(silent[:_MOST_NAMED])
             self.notes.append(f"the looker said nothing usable of {len(silent):,} videos: {listed}")
-        self._close("looked", list(frames), frames, n_cached=found.n_cached)
+        self._close("looked", list(frames), frames, n_cached=results.n_cached)
 
     # ------------------------------------------------------------------ the end
 
@@ -230,14 +237,14 @@ class _Work:
         """Gate, write, say."""
         candidates = tuple(
             Candidate(
-                listed=one,
-                measured=self.measured[one.video_id],
-                sha256=self.facts[one.video_id].content_hash,
-                said=self.job.said.get(one.video_id),
-                looked=self.looked.get(one.video_id),
+                listed=video,
+                measured=self.measured[video.video_id],
+                sha256=self.facts[video.video_id].content_hash,
+                said=self.job.said.get(video.video_id),
+                looked=self.looked.get(video.video_id),
             )
-            for one in self.videos
-            if one.video_id in self.measured
+            for video in self.videos
+            if video.video_id in self.measured
         )
         verdicts, gates = judge(candidates, self.rules, today=self.job.today)
         passed = self._gate("gates", candidates, verdicts)
@@ -254,9 +261,9 @@ class _Work:
             today=self.job.today,
             sentences=sentences,
             unreadable={
-                one.video_id: self.unreadable[one.video_id]
-                for one in self.videos
-                if one.video_id in self.unreadable
+                video.video_id: self.unreadable[video.video_id]
+                for video in self.videos
+                if video.video_id in self.unreadable
             },
         )
         self.session.ledger.notes.extend(sentences)
@@ -280,7 +287,7 @@ class _Work:
     ) -> tuple[Candidate, ...]:
         """Those that stay; the others are dropped for the first of their faults, and all are said."""
         self.session.began(stage, len(candidates))
-        faults = {one.video_id: verdicts[one.video_id].faults for one in candidates}
+        faults = {candidate.video_id: verdicts[candidate.video_id].faults for candidate in candidates}
         dropped = [
             Dropped(
                 what=name,
@@ -292,38 +299,44 @@ class _Work:
             if mine
         ]
         self.session.close(stage, unit="videos", taken=list(faults), dropped=dropped)
-        return tuple(one for one in candidates if not faults[one.video_id])
+        return tuple(candidate for candidate in candidates if not faults[candidate.video_id])
 
     def _sentences(self, candidates: Sequence[Candidate], kept: Sequence[Candidate]) -> list[str]:
         n, n_bad = len(self.videos), len(self.videos) - len(candidates)
         unread = f", {n_bad} cannot be read" if n_bad else ""
-        said = [f"{n:,} videos: {len(kept):,} kept, {len(candidates) - len(kept):,} dropped{unread}"]
+        sentences = [f"{n:,} videos: {len(kept):,} kept, {len(candidates) - len(kept):,} dropped{unread}"]
         if not self.rules.wanted_gates:
-            said.append("no gate was asked for: name a preset, or gates in a file of rules")
+            sentences.append("no gate was asked for: name a preset, or gates in a file of rules")
         problems = self.job.listing.problems
         if problems:
-            said.append(
+            sentences.append(
                 f"{len(problems):,} rows of the list name no video: {'; '.join(problems[:_MOST_NAMED])}"
             )
         if n_bad:
-            named = [one.video_id for one in self.videos if one.video_id in self.unreadable][:_MOST_NAMED]
-            said.append(f"cannot be read: {', '.join(named)}{' and more' if n_bad > len(named) else ''}")
-        damaged = [one.video_id for one in candidates if one.measured.n_damaged or one.measured.problem]
+            named = [video.video_id for video in self.videos if video.video_id in self.unreadable][
+                :_MOST_NAMED
+            ]
+            sentences.append(f"cannot be read: {', '.join(named)}{' and more' if n_bad > len(named) else ''}")
+        damaged = [
+            candidate.video_id
+            for candidate in candidates
+            if candidate.measured.n_damaged or candidate.measured.problem
+        ]
         if damaged:
-            said.append(
+            sentences.append(
                 f"{len(damaged):,} files are damaged, and measured by what is whole: "
                 f"{', '.join(damaged[:_MOST_NAMED])}"
             )
         spec = self.rules.measure.detector
         detector = open_detector(spec) if spec else None
-        said += [detector.caution] if isinstance(detector, LastResort) else []
-        seen = [one.measured.people for one in candidates if one.listed.people == 0]
+        sentences += [detector.caution] if isinstance(detector, LastResort) else []
+        seen = [candidate.measured.people for candidate in candidates if candidate.listed.people == 0]
         empty = [people for people in seen if people is not None]
         if spec and (empty or "people" in self.rules.wanted_gates):
             rate = f"{sum(empty) / len(empty):.2f} a frame" if empty else "list some with 0 under people"
             where = f"on {several(len(empty), 'video')} where people counted nobody"
-            said.append(f"false people of {spec}, {where}: {rate}")
-        return said
+            sentences.append(f"false people of {spec}, {where}: {rate}")
+        return sentences
 
 
 def _into(make: Callable[..., Measured], folder: Path) -> Measured:

@@ -55,8 +55,8 @@ def shown_frames(span: Evidence, video: VideoSource, rules: NeedsAllRules) -> tu
     """The frames that show one span: the best ones that the maker of the question names, and its middle."""
     middle = middle_frame(span, video)
     best = span.frames[: rules.frames]
-    found = best if len(best) >= rules.frames or middle is None else (*best, middle)
-    return tuple(dict.fromkeys(min(index, video.n_frames - 1) for index in found))
+    frames = best if len(best) >= rules.frames or middle is None else (*best, middle)
+    return tuple(dict.fromkeys(min(index, video.n_frames - 1) for index in frames))
 
 
 def cut_evidence(
@@ -71,60 +71,62 @@ def cut_evidence(
         StoreError: pictures cannot be written.
     """
     items = as_items(drafts)
-    shown = {item.item_id: source.exhibit(item) for item in items}
-    pieces = {item.item_id: _pieces(item, shown[item.item_id], rules) for item in items}
+    values = {item.item_id: source.exhibit(item) for item in items}
+    pieces = {item.item_id: _pieces(item, values[item.item_id], rules) for item in items}
     by_video: dict[str, set[int]] = {}
-    for name, found in pieces.items():
-        beside = _beside(shown[name])
-        for video_id, own in shown[name].wanted({i for some in (*found, beside) for i in some}).items():
+    for name, piece in pieces.items():
+        numbers = _beside(values[name])
+        for video_id, own in values[name].wanted({i for some in (*piece, numbers) for i in some}).items():
             by_video.setdefault(video_id, set()).update(own)
     sets = frame_sets(by_video, source, frame_px=rules.frame_px)
     return {
-        item.item_id: _shown(item, shown[item.item_id], pieces[item.item_id], sets=sets) for item in items
+        item.item_id: _shown(item, values[item.item_id], pieces[item.item_id], sets=sets) for item in items
     }
 
 
-def _clip(shown: Exhibit) -> VideoSource | None:
+def _clip(exhibit: Exhibit) -> VideoSource | None:
     """The clip that evidence is in; None where there is no clip, or several."""
-    return shown.parts[shown.clips[0]] if len(shown.clips) == 1 else None
+    return exhibit.parts[exhibit.clips[0]] if len(exhibit.clips) == 1 else None
 
 
-def _beside(shown: Exhibit) -> tuple[int, ...]:
+def _beside(exhibit: Exhibit) -> tuple[int, ...]:
     """The images that are shown beside a clip in any case."""
-    return tuple(shown.first(place) for place in shown.stills) if shown.clips else ()
+    return tuple(exhibit.first(place) for place in exhibit.stills) if exhibit.clips else ()
 
 
-def _pieces(item: Item, shown: Exhibit, rules: NeedsAllRules) -> tuple[tuple[int, ...], ...]:
+def _pieces(item: Item, exhibit: Exhibit, rules: NeedsAllRules) -> tuple[tuple[int, ...], ...]:
     """The frames of each piece of evidence."""
-    clip = _clip(shown)
+    clip = _clip(exhibit)
     if clip is not None:
-        first = shown.first(shown.clips[0])
-        return tuple(tuple(first + i for i in shown_frames(one, clip, rules)) for one in item.evidence)
-    if shown.clips or len(shown.stills) < _LEAST_IMAGES:
+        first = exhibit.first(exhibit.clips[0])
+        return tuple(
+            tuple(first + i for i in shown_frames(evidence, clip, rules)) for evidence in item.evidence
+        )
+    if exhibit.clips or len(exhibit.stills) < _LEAST_IMAGES:
         return ()
-    return tuple((shown.first(place),) for place in shown.stills)
+    return tuple((exhibit.first(place),) for place in exhibit.stills)
 
 
 def _shown(
-    item: Item, shown: Exhibit, pieces: Sequence[Sequence[int]], *, sets: Mapping[str, FrameSet]
+    item: Item, exhibit: Exhibit, pieces: Sequence[Sequence[int]], *, sets: Mapping[str, FrameSet]
 ) -> ShownEvidence:
-    have, clip = shown.have(sets), _clip(shown)
+    have, clip = exhibit.have(sets), _clip(exhibit)
     wanted = [[index for index in some if index in have] for some in pieces]
     frames = sorted({index for some in wanted for index in some})
     if frames:
-        frames = sorted({*frames, *(index for index in _beside(shown) if index in have)})
+        frames = sorted({*frames, *(index for index in _beside(exhibit) if index in have)})
     without: dict[int, tuple[int, ...]] = {}
     for i, piece in enumerate(wanted):
         if not piece:
             continue
         held = set(piece)
         if clip is not None:
-            first = shown.first(shown.clips[0])
+            first = exhibit.first(exhibit.clips[0])
             own = (index for index in frames if first <= index < first + clip.n_frames)
             held = {index for index in own if _shows(item.evidence[i], index - first, clip)}
         without[i] = tuple(place for place, index in enumerate(frames) if index not in held)
     spans = tuple(item.evidence) if clip is not None else ()
-    why = shown.fault(sets) if any(pieces) or not shown.parts else "no evidence is stored"
+    why = exhibit.fault(sets) if any(pieces) or not exhibit.parts else "no evidence is stored"
     return ShownEvidence(
         frames=tuple(have[index] for index in frames),
         without=without,
@@ -138,9 +140,9 @@ def _shown(
 
 def _demand(item: Item, *, n_pieces: int, spans: Sequence[Evidence]) -> int:
     """How many pieces a question says that it needs: its tag ``k``, else all, as far as they are apart."""
-    said = item.tags.get("k", "")
-    if said.isdecimal():
-        return int(said)
+    tag = item.tags.get("k", "")
+    if tag.isdecimal():
+        return int(tag)
     return n_apart(spans) if spans else n_pieces
 
 
@@ -155,7 +157,7 @@ def _shows(span: Evidence, frame_index: int, video: VideoSource) -> bool:
 
 def ask_without(
     drafts: Sequence[Asked],
-    shown: Mapping[str, ShownEvidence],
+    values: Mapping[str, ShownEvidence],
     rules: NeedsAllRules,
     *,
     models: Models,
@@ -176,7 +178,7 @@ def ask_without(
     items = as_items(drafts)
 
     def subject(item: Item) -> DraftSubject:
-        have = shown[item.item_id]
+        have = values[item.item_id]
         return DraftSubject(
             item=item,
             templates=templates,
@@ -188,18 +190,18 @@ def ask_without(
         )
 
     flows = {
-        item.item_id: _try(subject(item), shown[item.item_id], rules, seed=seed)
+        item.item_id: _try(subject(item), values[item.item_id], rules, seed=seed)
         for item in items
-        if shown[item.item_id].frames
+        if values[item.item_id].frames
     }
-    said = models.run(flows)
+    entries = models.run(flows)
     return tuple(
-        _verdict(item.item_id, said.get(item.item_id), rules, shown=shown[item.item_id]) for item in items
+        _verdict(item.item_id, entries.get(item.item_id), rules, shown=values[item.item_id]) for item in items
     )
 
 
 def _try(
-    subject: DraftSubject, shown: ShownEvidence, rules: NeedsAllRules, *, seed: int
+    subject: DraftSubject, evidence: ShownEvidence, rules: NeedsAllRules, *, seed: int
 ) -> Flow[tuple[GateVote, ...]]:
     """The vote with everything, and where that is right one vote for each span that is withheld."""
     item = subject.item
@@ -215,34 +217,34 @@ def _try(
     whole = GateVote(model=rules.model, marks=tuple((yield from ask_together(subject, ways(None)))))
     if not whole.is_right:
         return (whole,)
-    asked = [one for left in shown.without.values() for one in ways(left)]
+    asked = [way for left in evidence.without.values() for way in ways(left)]
     marks = yield from ask_together(subject, asked)
     n = len(shuffles)
     return (
         whole,
         *(
             GateVote(model=rules.model, marks=tuple(marks[i * n : (i + 1) * n]), without_span=span)
-            for i, span in enumerate(shown.without)
+            for i, span in enumerate(evidence.without)
         ),
     )
 
 
 def _verdict(
-    name: str, said: tuple[GateVote, ...] | Failed | None, rules: NeedsAllRules, *, shown: ShownEvidence
+    name: str, pair: tuple[GateVote, ...] | Failed | None, rules: NeedsAllRules, *, shown: ShownEvidence
 ) -> GateVerdict:
     """Kept where at least as many moments are needed as are wanted, open where missing answers decide."""
     verdict = GateVerdict(item_id=name, gate=NEEDS_ALL, decision="untried", why=shown.why)
-    if said is None:
+    if pair is None:
         return verdict
-    if isinstance(said, Failed):
-        vote = GateVote(model=rules.model, failed=f"{said.error}: {said.message}")
+    if isinstance(pair, Failed):
+        vote = GateVote(model=rules.model, failed=f"{pair.error}: {pair.message}")
         return replace(verdict, votes=(vote,), n_unusable=1, why="the model gave no answer")
-    whole, *held = said
+    whole, *held = pair
     if not whole.is_right:
         why = "the model is not right with all of the evidence" if whole.is_usable else "no usable answer"
-        return replace(verdict, votes=said, n_unusable=int(not whole.is_usable), why=why)
-    unknown = [one for one in held if any(map(_says_nothing, one.marks))]
-    needed = [one for one in held if one not in unknown and not one.is_right]
+        return replace(verdict, votes=pair, n_unusable=int(not whole.is_usable), why=why)
+    unknown = [gate_vote for gate_vote in held if any(map(_says_nothing, gate_vote.marks))]
+    needed = [gate_vote for gate_vote in held if gate_vote not in unknown and not gate_vote.is_right]
     k, most = _n_apart(needed, shown), _n_apart([*needed, *unknown], shown)
     decision: Decision = "kept"
     if rules.drop and most < shown.n_needed:
@@ -253,8 +255,8 @@ def _verdict(
         item_id=name,
         gate=NEEDS_ALL,
         decision=decision,
-        votes=said,
-        n_right=sum(one.is_right for one in held),
+        votes=pair,
+        n_right=sum(gate_vote.is_right for gate_vote in held),
         n_unusable=len(unknown),
         k_verified=k,
     )
@@ -265,8 +267,8 @@ def _says_nothing(mark: ReplyScore) -> bool:
     return mark.kind not in _UNSURE or (mark.kind == "answered" and mark.value is None)
 
 
-def _n_apart(votes: Sequence[GateVote], shown: ShownEvidence) -> int:
+def _n_apart(votes: Sequence[GateVote], evidence: ShownEvidence) -> int:
     """How many of the withheld pieces are apart from each other; images always are."""
-    if not shown.spans:
+    if not evidence.spans:
         return len(votes)
-    return n_apart([shown.spans[one.without_span] for one in votes])
+    return n_apart([evidence.spans[vote.without_span] for vote in votes])

@@ -45,76 +45,82 @@ def write_all_cards(work: HerbenchSession, videos: list[VideoState], *, needs: C
         return
     step = work.config.cards
     by_people = step is not None and step.model == BY_PEOPLE
-    with_tracks = [one for one in videos if one.material.chosen]
+    with_tracks = [video for video in videos if video.material.chosen]
     cut_all_crops(work, with_tracks)
-    cards, said = _Cards(), _Said()
+    cards, values = _Cards(), _Said()
     to_write: list[VideoState] = []
-    for one in with_tracks:
-        pattern = one.source.rule.cards or (step.file if step is not None else "")
-        over = one.source.laid_over.get("cards", "")
-        if path := one.source.beside(over, work.root):
-            said[one.video_id] = _from_file(work, one, path, pattern=over)
-        path = one.file_of(pattern, work.root, what="file of cards", session=work)
+    for track in with_tracks:
+        pattern = track.source.rule.cards or (step.file if step is not None else "")
+        over = track.source.laid_over.get("cards", "")
+        if path := track.source.beside(over, work.root):
+            values[track.video_id] = _from_file(work, track, path, pattern=over)
+        path = track.file_of(pattern, work.root, what="file of cards", session=work)
         if path is not None:
-            cards[one.video_id] = _laid_over(work, [], _from_file(work, one, path, pattern=pattern))
+            cards[track.video_id] = _laid_over(work, [], _from_file(work, track, path, pattern=pattern))
         elif step is not None and step.model and not by_people:
-            to_write.append(one)
-        elif one.video_id in said:
+            to_write.append(track)
+        elif track.video_id in values:
             continue
         elif step is None:
-            one.absent |= dict.fromkeys(NEED_CARDS, "the configuration has no [cards]")
+            track.absent |= dict.fromkeys(NEED_CARDS, "the configuration has no [cards]")
         else:
             none = (
-                f"there is no {pattern.format(video_id=one.video_id)}" if pattern else "[cards] has no model"
+                f"there is no {pattern.format(video_id=track.video_id)}"
+                if pattern
+                else "[cards] has no model"
             )
             why = "nobody has written its cards yet" if by_people else none
-            one.absent |= dict.fromkeys(("a_cards", "b_cards"), why)
-    failed = [] if step is None or by_people else _write(work, to_write, step, cards=cards, said=said)
-    cards |= {video_id: _laid_over(work, cards.get(video_id, []), mine) for video_id, mine in said.items()}
-    for one in with_tracks:
-        _give(one, cards.get(one.video_id, []))
+            track.absent |= dict.fromkeys(("a_cards", "b_cards"), why)
+    failed = [] if step is None or by_people else _write(work, to_write, step, cards=cards, said=values)
+    cards |= {video_id: _laid_over(work, cards.get(video_id, []), mine) for video_id, mine in values.items()}
+    for track in with_tracks:
+        _give(track, cards.get(track.video_id, []))
     _account(work, with_tracks, cards, failed=failed)
     if by_people:
-        work.waiting.update({one.video_id: n for one in with_tracks if (n := _n_missing(one))})
+        work.waiting.update(
+            {with_track.video_id: n for with_track in with_tracks if (n := _n_missing(with_track))}
+        )
     use_card_checks(work, with_tracks)
     identify_all(work, with_tracks)
 
 
-def _n_missing(one: VideoState) -> int:
+def _n_missing(state: VideoState) -> int:
     """How many cards of chosen tracks with pictures nobody has written: two of each."""
-    written = {(card.track_id, card.kind) for card in (*one.material.a_cards, *one.material.b_cards)}
-    chosen = set(one.material.chosen)
-    return sum((name, kind) not in written for name in one.pictures if name in chosen for kind in _KINDS)
+    written = {(card.track_id, card.kind) for card in (*state.material.a_cards, *state.material.b_cards)}
+    chosen = set(state.material.chosen)
+    return sum((name, kind) not in written for name in state.pictures if name in chosen for kind in _KINDS)
 
 
 def cut_all_crops(work: HerbenchSession, with_tracks: Sequence[VideoState]) -> None:
     """Cut the crops of the chosen tracks of every video, out of frames kept while it was watched."""
-    videos = [one for one in with_tracks if one.source.file is not None]
+    videos = [track for track in with_tracks if track.source.file is not None]
     if not videos:
         return
     step = work.config.cards or CardStep()
     results = work.cut(
         Stage(name="crops", kind=Cropped, version=4, settings=step.crops),
         videos,
-        lambda made: partial(_crop, tracked=made.tracked, chosen=made.chosen, rules=step.crops),
+        lambda material: partial(_crop, tracked=material.tracked, chosen=material.chosen, rules=step.crops),
         rests_on={"tracks": "tracked"},
-        crops=lambda made: chain.from_iterable((*o.appearance, *o.path, *o.frames) for o in made.pictures),
+        crops=lambda result: chain.from_iterable(
+            (*o.appearance, *o.path, *o.frames) for o in result.pictures
+        ),
     )
     taken, kept, dropped = [], [], []
-    for one in videos:
-        taken += [one.named(name) for name in one.material.chosen]
-        if one.video_id in results.failed:
-            why = results.failed[one.video_id].message
+    for video in videos:
+        taken += [video.named(name) for name in video.material.chosen]
+        if video.video_id in results.failed:
+            why = results.failed[video.video_id].message
             gone = [
                 Dropped(what=name, stage="crops", reason="frames-unreadable", detail=why)
-                for name in one.material.chosen
+                for name in video.material.chosen
             ]
-            found = Cropped(dropped=tuple(gone))
+            cropped = Cropped(dropped=tuple(gone))
         else:
-            found = results.made[one.video_id].value
-        one.pictures = {this.track_id: this for this in found.pictures}
-        kept += [one.named(name) for name in one.pictures]
-        dropped += [one.dropped(gone, stage="crops") for gone in found.dropped]
+            cropped = results.made[video.video_id].value
+        video.pictures = {this.track_id: this for this in cropped.pictures}
+        kept += [video.named(name) for name in video.pictures]
+        dropped += [video.dropped(gone, stage="crops") for gone in cropped.dropped]
     work.close("crops", unit="tracks", taken=taken, kept=kept, dropped=dropped, n_cached=results.n_cached)
 
 
@@ -140,9 +146,9 @@ def _crop(
         for name in chosen
     ]
     plans = [plan for plan in planned if isinstance(plan, CropPlan)]
-    found, dropped = cut_crops(video, plans, pictures=pictures, rules=rules)
+    values, dropped = cut_crops(video, plans, pictures=pictures, rules=rules)
     unplanned = tuple(plan for plan in planned if isinstance(plan, Dropped))
-    return Cropped(pictures=tuple(found.values()), dropped=(*unplanned, *dropped))
+    return Cropped(pictures=tuple(values.values()), dropped=(*unplanned, *dropped))
 
 
 def _write(
@@ -150,122 +156,124 @@ def _write(
 ) -> list[Dropped]:
     """Have the cards of tracks with pictures written, into `cards`, unless people said both; what failed."""
     wording = CardWording.load(work.prompts)
-    writer = work.models.identity(step.model) if any(one.pictures for one in videos) else ""
+    writer = work.models.identity(step.model) if any(state.pictures for state in videos) else ""
     stage = Stage(name="cards", kind=TrackCards, version=2, settings=[step.rules, writer, wording.digest])
     units: dict[str, tuple[VideoState, FlowUnit[TrackCards]]] = {}
-    for one in videos:
-        times_s = [] if one.material.tracked is None else one.material.tracked.times_s.tolist()
+    for video in videos:
+        times_s = [] if video.material.tracked is None else video.material.tracked.times_s.tolist()
         ask = partial(write_cards, times_s=times_s, wording=wording, rules=step.rules, writer=writer)
-        by_people = Counter(card.track_id for card in said.get(one.video_id, ()))
-        for track_id, pictures in one.pictures.items():
+        by_people = Counter(card.track_id for card in said.get(video.video_id, ()))
+        for track_id, pictures in video.pictures.items():
             if by_people[track_id] == len(_KINDS):
                 continue
-            name = one.named(track_id)
+            name = video.named(track_id)
             inputs = {"pictures": digest_of(pictures), "times": digest_of(times_s)}
-            units[name] = one, FlowUnit(stage=stage, name=name, inputs=inputs, start=partial(ask, pictures))
+            units[name] = video, FlowUnit(stage=stage, name=name, inputs=inputs, start=partial(ask, pictures))
     flows = [unit for _, unit in units.values()]
     results = work.ask("cards", flows, models=work.models, model=step.model)
     failed: list[Dropped] = []
-    for name, (one, _) in units.items():
+    for name, (video, _) in units.items():
         if name in results.failed:
             failed += [results.dropped(name, stage="cards", what=f"{name}/{kind}") for kind in _KINDS]
         else:
-            cards.setdefault(one.video_id, []).append(results.made[name].value)
+            cards.setdefault(video.video_id, []).append(results.made[name].value)
     return failed
 
 
-def _from_file(work: HerbenchSession, one: VideoState, path: Path, *, pattern: str) -> list[Card]:
+def _from_file(work: HerbenchSession, state: VideoState, path: Path, *, pattern: str) -> list[Card]:
     """The cards of a video out of its file: a list of cards, or a sheet that a person filled in.
 
     Raises:
         DataError: it cannot be read, or has a card of a track that the video does not have.
     """
-    tracked = one.material.tracked
+    tracked = state.material.tracked
     tracks = () if tracked is None else tracked.tracks
     try:
         if is_sheet(path):
             everybody = tracks if tracked is None else (*tracks, *listed_others(tracked.others, tracked))
             filled = read_filled(
                 path,
-                one.video_id,
+                state.video_id,
                 tracks=[track.track_id for track in tracks],
                 everybody=[track.track_id for track in everybody],
                 checks={track.track_id: track_check(track) for track in everybody},
-                others=work.others_in(pattern, one.video_id),
+                others=work.others_in(pattern, state.video_id),
             )
-            found = filled.cards
+            cards = filled.cards
             if filled.n_open:
                 rows = "row has" if filled.n_open == 1 else "rows have"
-                work.trouble(f"{one.video_id}: {filled.n_open} {rows} no text in {path.name}")
+                work.trouble(f"{state.video_id}: {filled.n_open} {rows} no text in {path.name}")
         else:
             read = read_cards(
                 path,
                 tracks=[track.track_id for track in tracks],
                 checks={track.track_id: track_check(track) for track in tracks},
             )
-            found = read.cards
-            name_unused(work, read.stale, about=one.video_id)
+            cards = read.cards
+            name_unused(work, read.stale, about=state.video_id)
     except DataError as error:
-        raise DataError(f"the cards of the video {one.video_id}: {error}") from error
-    return [_with_frames(card, one) for card in found]
+        raise DataError(f"the cards of the video {state.video_id}: {error}") from error
+    return [_with_frames(card, state) for card in cards]
 
 
-def _laid_over(work: HerbenchSession, before: Sequence[TrackCards], said: Sequence[Card]) -> list[TrackCards]:
+def _laid_over(
+    work: HerbenchSession, before: Sequence[TrackCards], entries: Sequence[Card]
+) -> list[TrackCards]:
     """The cards with those that people said in place of others of their track and kind; the rest stay.
 
     A person who describes a track overrules a model that saw different people in it.
     """
-    found = {one.track_id: one for one in before}
-    for track_id in dict.fromkeys(card.track_id for card in said):
-        was = found.get(track_id, TrackCards(track_id=track_id))
-        cards = {card.kind: card for card in (*was.cards, *said) if card.track_id == track_id}
+    values = {track_cards.track_id: track_cards for track_cards in before}
+    for track_id in dict.fromkeys(card.track_id for card in entries):
+        was = values.get(track_id, TrackCards(track_id=track_id))
+        cards = {card.kind: card for card in (*was.cards, *entries) if card.track_id == track_id}
         left = [gone for gone in was.dropped if gone.reason != NOT_ONE_PERSON and gone.what[-1] not in cards]
         now = check_cards(list(cards.values()), (work.config.cards or CardStep()).rules)
-        found[track_id] = replace(now, dropped=(*now.dropped, *left))
-    return list(found.values())
+        values[track_id] = replace(now, dropped=(*now.dropped, *left))
+    return list(values.values())
 
 
-def _with_frames(card: Card, one: VideoState) -> Card:
+def _with_frames(card: Card, state: VideoState) -> Card:
     """The card with the frames that its writer was shown, where the file names none."""
-    shown = one.pictures.get(card.track_id)
-    if card.frames or shown is None:
+    pictures = state.pictures.get(card.track_id)
+    if card.frames or pictures is None:
         return card
-    crops = shown.appearance if card.kind == "A" else shown.path
+    crops = pictures.appearance if card.kind == "A" else pictures.path
     return msgspec.structs.replace(card, frames=tuple(crop.frame_index for crop in crops))
 
 
-def _give(one: VideoState, results: Sequence[TrackCards]) -> None:
+def _give(state: VideoState, results: Sequence[TrackCards]) -> None:
     """Put the cards into the material, in the order of the chosen tracks."""
-    _part_mixed(one, mixed={result.track_id for result in results if not result.is_one_person})
+    _part_mixed(state, mixed={result.track_id for result in results if not result.is_one_person})
     by_track = {result.track_id: result for result in results}
-    order = [by_track[name] for name in one.material.chosen if name in by_track]
-    order += [result for result in results if result.track_id not in one.material.chosen]
+    order = [by_track[name] for name in state.material.chosen if name in by_track]
+    order += [result for result in results if result.track_id not in state.material.chosen]
     cards = [card for result in order for card in result.cards]
-    one.material = replace(
-        one.material,
+    state.material = replace(
+        state.material,
         a_cards=tuple(card for card in cards if card.kind == "A"),
         b_cards=tuple(card for card in cards if card.kind == "B"),
-        crops=tuple(c for this in one.pictures.values() for c in (*this.appearance, *this.path)),
+        crops=tuple(c for this in state.pictures.values() for c in (*this.appearance, *this.path)),
     )
-    one.settle("a_cards", "b_cards", "crops", otherwise="no track has one that can be used")
-    one.flags = tuple(flag for result in order for flag in result.flags)
+    state.settle("a_cards", "b_cards", "crops", otherwise="no track has one that can be used")
+    state.flags = tuple(flag for result in order for flag in result.flags)
 
 
-def _part_mixed(one: VideoState, *, mixed: Collection[str]) -> None:
+def _part_mixed(state: VideoState, *, mixed: Collection[str]) -> None:
     """Put tracks that are several people among the others: somebody was there, but nobody knows who, when."""
-    tracked = one.material.tracked
+    tracked = state.material.tracked
     if tracked is None or not mixed:
         return
-    one.parted = tuple(sorted(mixed))
+    state.parted = tuple(sorted(mixed))
     gone = tuple(track for track in tracked.tracks if track.track_id in mixed)
     left = tuple(track for track in tracked.tracks if track.track_id not in mixed)
-    chosen = tuple(name for name in one.material.chosen if name not in mixed)
+    chosen = tuple(name for name in state.material.chosen if name not in mixed)
     tracked = replace(tracked, tracks=left, others=(*tracked.others, *gone))
-    one.material = replace(one.material, tracked=tracked, chosen=chosen)
+    state.material = replace(state.material, tracked=tracked, chosen=chosen)
     for name in ("tracked", "chosen"):
-        one.digests[name] = digest_of([one.digests[name], sorted(mixed)])
+        state.digests[name] = digest_of([state.digests[name], sorted(mixed)])
     if not chosen:
-        one.absent["chosen"] = "the pictures of every chosen track show different people"
+        state.absent["chosen"] = "the pictures of every chosen track show different people"
 
 
 def _account(
@@ -275,10 +283,10 @@ def _account(
     *,
     failed: Sequence[Dropped],
 ) -> None:
-    known = {one.video_id: one for one in videos}
-    found = [(known[video_id], result) for video_id, mine in results.items() for result in mine]
-    kept = [one.named(f"{card.track_id}/{card.kind}") for one, result in found for card in result.cards]
-    dropped = [one.dropped(gone, stage="cards") for one, result in found for gone in result.dropped]
+    known = {video.video_id: video for video in videos}
+    entries = [(known[video_id], result) for video_id, mine in results.items() for result in mine]
+    kept = [state.named(f"{card.track_id}/{card.kind}") for state, result in entries for card in result.cards]
+    dropped = [state.dropped(gone, stage="cards") for state, result in entries for gone in result.dropped]
     named = {*kept, *(gone.what for gone in dropped)}
     dropped += [gone for gone in failed if gone.what not in named]
     if kept or dropped:

@@ -237,7 +237,7 @@ class HerbenchConfig(MadeConfig, omit_defaults=True):
                 "there is nothing to ask about; give [[sources]] with videos, or [[logs]] with events"
             )
         self._check_writers()
-        step, by_people = self.scenes, any(one.scene_cards for one in self.sources)
+        step, by_people = self.scenes, any(source.scene_cards for source in self.sources)
         if step is not None and not (step.model or step.false_model or by_people or self.people):
             raise UsageError(
                 "[scenes] names nobody who describes shots; give model, or scene_cards in [[sources]], such "
@@ -271,7 +271,7 @@ class HerbenchConfig(MadeConfig, omit_defaults=True):
                     f"model = {BY_PEOPLE!r} in [cards] means that people write; give the model {BY_PEOPLE!r} "
                     "another name"
                 )
-        if step is None or step.model or step.file or any(one.cards for one in self.sources):
+        if step is None or step.model or step.file or any(source.cards for source in self.sources):
             return
         raise UsageError(
             "[cards] names nobody who writes cards; give model, a name in [models], or file, such as "

@@ -37,11 +37,11 @@ class DraftSet(Record):
     dropped: tuple[Dropped, ...]
 
     @classmethod
-    def of(cls, made: Sequence[Made]) -> Self:
+    def of(cls, entries: Sequence[Made]) -> Self:
         """The same told apart."""
         return cls(
-            drafts=tuple(one for one in made if isinstance(one, Draft)),
-            dropped=tuple(one for one in made if isinstance(one, Dropped)),
+            drafts=tuple(entry for entry in entries if isinstance(entry, Draft)),
+            dropped=tuple(entry for entry in entries if isinstance(entry, Dropped)),
         )
 
 
@@ -64,15 +64,15 @@ def open_tasks(rules: Mapping[str, TaskRules], wanted: Sequence[str], *, root: P
     """
     opened: list[TaskOrder] = []
     for name in wanted:
-        one = rules.get(name, TaskRules())
-        options, templates = _with_templates(one.options, root)
+        task_rules = rules.get(name, TaskRules())
+        options, templates = _with_templates(task_rules.options, root)
         task: Task = create("task", option_spec(name, options))
-        unknown = [structure for structure in one.structures if structure not in task.structures]
+        unknown = [structure for structure in task_rules.structures if structure not in task.structures]
         if unknown:
             raise UsageError(
                 f"the task {name!r} has no structure {unknown[0]!r}; it has {', '.join(task.structures)}"
             )
-        opened.append(TaskOrder(name=name, task=task, rules=one, templates=templates))
+        opened.append(TaskOrder(name=name, task=task, rules=task_rules, templates=templates))
     return tuple(opened)
 
 
@@ -100,8 +100,8 @@ def draft_all(
         AccountError: a task gave two drafts one id.
         VidenceError: a model answers nobody any more; every unit so far is kept.
     """
-    pairs = {one.named(order.task.code): (one, order) for order in orders for one in videos}
-    lacks = {name: part for name, (one, order) in pairs.items() if (part := _lacking(one, order.task))}
+    pairs = {video.named(order.task.code): (video, order) for order in orders for video in videos}
+    lacks = {name: part for name, (state, order) in pairs.items() if (part := _lacking(state, order.task))}
     units = _units({name: pair for name, pair in pairs.items() if name not in lacks}, corpus, work=work)
     results = work.ask("pairs", units, models=work.models, model=ASKED if ASKED in work.config.models else "")
     dropped = [
@@ -114,41 +114,43 @@ def draft_all(
         for name, part in lacks.items()
     ]
     dropped += [results.dropped(name, stage="pairs") for name in results.failed]
-    found = {name: artifact.value for name, artifact in results.made.items()}
-    dropped += [_nothing(name, made) for name, made in found.items() if not made.drafts]
+    values = {name: artifact.value for name, artifact in results.made.items()}
+    dropped += [_nothing(name, draft_set) for name, draft_set in values.items() if not draft_set.drafts]
     work.close(
         "pairs",
         unit="tasks on videos",
         taken=list(pairs),
-        kept=[name for name, made in found.items() if made.drafts],
+        kept=[name for name, draft_set in values.items() if draft_set.drafts],
         dropped=dropped,
         n_cached=results.n_cached,
     )
-    drafts = _with_media(_account_drafts(work, list(found.values())), videos)
+    drafts = _with_media(_account_drafts(work, list(values.values())), videos)
     work.began("quotas", len(drafts))
     kept, over = _within_quotas(drafts, orders)
-    work.close("quotas", unit="drafts", taken=[one.draft_id for one in drafts], dropped=over)
+    work.close("quotas", unit="drafts", taken=[draft.draft_id for draft in drafts], dropped=over)
     return kept
 
 
 def _with_media(drafts: Sequence[Draft], videos: Sequence[VideoState]) -> tuple[Draft, ...]:
     """The drafts with the file that they are about; its path starts from the folder of the videos."""
-    sources = {one.video_id: one.material.source for one in videos}
-    media = {name: (Media(path=one.path, sha256=one.sha256 or None),) for name, one in sources.items()}
+    sources = {video.video_id: video.material.source for video in videos}
+    media = {
+        name: (Media(path=source.path, sha256=source.sha256 or None),) for name, source in sources.items()
+    }
     return tuple(
         msgspec.structs.replace(
-            one,
-            media=media[one.video_id],
-            source_id=sources[one.video_id].source_id,
+            draft,
+            media=media[draft.video_id],
+            source_id=sources[draft.video_id].source_id,
             benchmark=BENCHMARK,
         )
-        for one in drafts
+        for draft in drafts
     )
 
 
-def _lacking(one: VideoState, task: Task) -> str:
+def _lacking(state: VideoState, task: Task) -> str:
     """The first part of the material that a task needs and that is not there; empty where all is."""
-    return next((part for part in task.needs if not getattr(one.material, part)), "")
+    return next((part for part in task.needs if not getattr(state.material, part)), "")
 
 
 def _units(
@@ -168,19 +170,19 @@ def _units(
         )
 
     units: list[FlowUnit[DraftSet]] = []
-    for name, (one, order) in pairs.items():
+    for name, (state, order) in pairs.items():
         task = order.task
         across = across_videos(task)
-        inputs = {"source": digest_of(one.material.source)}
+        inputs = {"source": digest_of(state.material.source)}
         for part in task.needs:
-            inputs[part] = one.digests[part]
+            inputs[part] = state.digests[part]
             if part in across:
                 inputs[f"corpus {part}"] = digests[part]
         for part in _used(task):
-            if getattr(one.material, part):
-                inputs[part] = one.digests[part]
-        if "tracked" in task.needs and one.material.tracked is not None:
-            inputs["basis"] = digest_of(one.material.tracked.basis)
+            if getattr(state.material, part):
+                inputs[part] = state.digests[part]
+        if "tracked" in task.needs and state.material.tracked is not None:
+            inputs["basis"] = digest_of(state.material.tracked.basis)
         settings = [order.rules, seed, answerer, order.templates, _DRAFT_FORM]
         units.append(
             FlowUnit(
@@ -189,17 +191,19 @@ def _units(
                 ),
                 name=name,
                 inputs=inputs,
-                start=_starter(one, order, seen_by(across), seed=seed),
+                start=_starter(state, order, seen_by(across), seed=seed),
             )
         )
     return units
 
 
-def _starter(one: VideoState, order: TaskOrder, corpus: Corpus, *, seed: int) -> Callable[[], Flow[DraftSet]]:
+def _starter(
+    state: VideoState, order: TaskOrder, corpus: Corpus, *, seed: int
+) -> Callable[[], Flow[DraftSet]]:
     task, rules = order.task, order.rules
-    blank, parts = Material(source=one.material.source), {*task.needs, *_used(task)}
-    seen = replace(one.material, **{p: getattr(blank, p) for p in PARTS if p not in parts})
-    words = f"{seed}/{task.code}/{one.video_id}".encode()
+    blank, parts = Material(source=state.material.source), {*task.needs, *_used(task)}
+    seen = replace(state.material, **{p: getattr(blank, p) for p in PARTS if p not in parts})
+    words = f"{seed}/{task.code}/{state.video_id}".encode()
     # More where not all structures are wanted.
     wanted = set(rules.structures or task.structures)
     most = math.ceil(rules.per_video * len(task.structures) / len(wanted))
@@ -207,8 +211,8 @@ def _starter(one: VideoState, order: TaskOrder, corpus: Corpus, *, seed: int) ->
 
     def start() -> Flow[DraftSet]:
         rng = np.random.default_rng(list(hashlib.sha256(words).digest()))
-        made = yield from task.draft(seen, corpus, most=most, rng=rng)
-        return DraftSet.of([_with_truth(one, words_of_truth) for one in made])
+        draft = yield from task.draft(seen, corpus, most=most, rng=rng)
+        return DraftSet.of([_with_truth(entry, words_of_truth) for entry in draft])
 
     return start
 
@@ -224,32 +228,32 @@ def _used(task: Task) -> Sequence[str]:
     return used
 
 
-def _with_truth(one: Made, words: str) -> Made:
+def _with_truth(entry: Made, words: str) -> Made:
     """A draft that says what its answer rests on; what says so already, and what was dropped, stays."""
-    if isinstance(one, Dropped) or one.truth:
-        return one
-    return msgspec.structs.replace(one, truth=words)
+    if isinstance(entry, Dropped) or entry.truth:
+        return entry
+    return msgspec.structs.replace(entry, truth=words)
 
 
-def _nothing(name: str, found: DraftSet) -> Dropped:
+def _nothing(name: str, draft_set: DraftSet) -> Dropped:
     """Why a task made nothing of a video: the reason that it gave most often."""
-    reasons = Counter(one.reason for one in found.dropped)
-    said = ", ".join(f"{reason} ({n})" for reason, n in reasons.most_common())
-    return Dropped(what=name, stage="pairs", reason="no-draft", detail=said)
+    reasons = Counter(dropped.reason for dropped in draft_set.dropped)
+    message = ", ".join(f"{reason} ({n})" for reason, n in reasons.most_common())
+    return Dropped(what=name, stage="pairs", reason="no-draft", detail=message)
 
 
-def _account_drafts(work: HerbenchSession, made: Sequence[DraftSet]) -> tuple[Draft, ...]:
+def _account_drafts(work: HerbenchSession, sets: Sequence[DraftSet]) -> tuple[Draft, ...]:
     """Close the account of what the tasks tried; what came to nothing is told apart by a number."""
-    drafts = tuple(draft for one in made for draft in one.drafts)
+    drafts = tuple(draft for draft_set in sets for draft in draft_set.drafts)
     counts: Counter[str] = Counter()
     dropped: list[Dropped] = []
-    for one in (gone for each in made for gone in each.dropped):
-        name = f"{one.stage.removeprefix('draft:')}: {one.what}"
+    for entry in (gone for each in sets for gone in each.dropped):
+        name = f"{entry.stage.removeprefix('draft:')}: {entry.what}"
         counts[name] += 1
         what = f"{name} #{counts[name]}" if counts[name] > 1 else name
-        dropped.append(msgspec.structs.replace(one, what=what, stage="drafts"))
+        dropped.append(msgspec.structs.replace(entry, what=what, stage="drafts"))
     kept = [draft.draft_id for draft in drafts]
-    taken = [*kept, *(one.what for one in dropped)]
+    taken = [*kept, *(element.what for element in dropped)]
     work.ledger.close("drafts", unit="drafts", taken=taken, kept=kept, dropped=dropped)
     return drafts
 
@@ -258,7 +262,7 @@ def _within_quotas(
     drafts: Sequence[Draft], orders: Sequence[TaskOrder]
 ) -> tuple[tuple[Draft, ...], list[Dropped]]:
     """Keep wanted structures, `per_video` drafts of a video, balanced answers, and `total` of all in turn."""
-    rules = {one.task.code: one.rules for one in orders}
+    rules = {order.task.code: order.rules for order in orders}
     dropped: list[Dropped] = []
     turns: dict[str, list[tuple[int, int, Draft]]] = defaultdict(list)
     seen: Counter[tuple[str, str]] = Counter()
@@ -276,13 +280,15 @@ def _within_quotas(
     kept: list[tuple[int, Draft]] = []
     for task, mine_drafts in turns.items():
         total = rules[task].total
-        in_turn = sorted(mine_drafts, key=lambda one: one[:2])
+        in_turn = sorted(mine_drafts, key=lambda values: values[:2])
         common = _too_common([draft for _, _, draft in in_turn], share=rules[task].same_answer)
-        dropped += [_over(one[2], "answer-too-common") for one in in_turn if one[2].draft_id in common]
-        in_turn = [one for one in in_turn if one[2].draft_id not in common]
+        dropped += [
+            _over(values[2], "answer-too-common") for values in in_turn if values[2].draft_id in common
+        ]
+        in_turn = [values for values in in_turn if values[2].draft_id not in common]
         kept += [(place, draft) for _, place, draft in in_turn[:total]]
         dropped += [_over(draft, "over-total") for _, _, draft in in_turn[len(in_turn[:total]) :]]
-    return tuple(draft for _, draft in sorted(kept, key=lambda one: one[0])), dropped
+    return tuple(draft for _, draft in sorted(kept, key=lambda values: values[0])), dropped
 
 
 def _too_common(drafts: Sequence[Draft], *, share: float) -> set[str]:

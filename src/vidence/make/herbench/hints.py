@@ -99,38 +99,38 @@ def tables_for(part: str, source: Source, config: HerbenchConfig) -> Tables:
         return ("events of it in a log of [[logs]]",) if config.logs else ("[[logs]]",)
     if source.file is None:
         return (NO_FILE,)
-    rule, said, found = source.rule, source.laid_over, []
+    rule, values, entries = source.rule, source.laid_over, []
     if part in ("tracked", "chosen", "a_cards", "b_cards", "crops") and not (config.tracking or rule.tracks):
-        found.append("[tracking]")
+        entries.append("[tracking]")
     if (
         part in ("a_cards", "b_cards", "crops")
         and config.cards is None
-        and not (rule.cards or "cards" in said)
+        and not (rule.cards or "cards" in values)
     ):
-        found.append("[cards]")
+        entries.append("[cards]")
     step = config.cards
     if (
         part in ("a_cards", "b_cards")
         and step
-        and not (step.model or step.file or rule.cards or "cards" in said)
+        and not (step.model or step.file or rule.cards or "cards" in values)
     ):
-        found.append(CARD_WRITER)
+        entries.append(CARD_WRITER)
     if part in ("shots", "scene_cards") and config.shots is None:
-        found.append("[shots]")
-    is_given = rule.scene_cards or "scene_cards" in said
+        entries.append("[shots]")
+    is_given = rule.scene_cards or "scene_cards" in values
     if part == "scene_cards" and not is_given and (config.scenes is None or not config.scenes.model):
-        found.append(SCENES if config.scenes is None else SCENE_WRITER)
-    return tuple(found)
+        entries.append(SCENES if config.scenes is None else SCENE_WRITER)
+    return tuple(entries)
 
 
 def lacks(task: Task, source: Source, config: HerbenchConfig) -> Tables:
     """What must be added so that a task can ask about a source; nothing where it can."""
-    found = [one for part in task.needs for one in tables_for(part, source, config)]
+    tables = [table for part in task.needs for table in tables_for(part, source, config)]
     if getattr(task, "asks", False) and ASKED not in config.models:
-        found.append(TASK_WRITER)
+        tables.append(TASK_WRITER)
     if source.file is not None and wants_people(task, source) and config.people is None:
-        found.append(COUNTED)
-    return tuple(dict.fromkeys(found))
+        tables.append(COUNTED)
+    return tuple(dict.fromkeys(tables))
 
 
 def wants_people(task: Task, source: Source) -> bool:
@@ -140,8 +140,8 @@ def wants_people(task: Task, source: Source) -> bool:
 
 def lacked_by_all(task: Task, sources: Sequence[Source], config: HerbenchConfig) -> Tables:
     """What must be added so that a task can ask about anything: that of the source which lacks least."""
-    found = [lacks(task, one, config) for one in sources]
-    return min(found, key=len, default=())
+    entries = [lacks(task, source, config) for source in sources]
+    return min(entries, key=len, default=())
 
 
 def additions(lacking: Mapping[str, Tables]) -> tuple[str, ...]:
@@ -154,7 +154,7 @@ def additions(lacking: Mapping[str, Tables]) -> tuple[str, ...]:
     for task, tables in lacking.items():
         if tables:
             by_tables[tables].append(task)
-    order = sorted(by_tables.items(), key=lambda one: (-len(one[1]), one[0]))
+    order = sorted(by_tables.items(), key=lambda pair: (-len(pair[1]), pair[0]))
     return tuple(
         f"Add {listed(tables)} for {listed(tasks)} ({len(tasks)} task{'s' * (len(tasks) > 1)})."
         for tables, tasks in order
@@ -203,19 +203,19 @@ def why_none(task: Task, materials: Sequence[Material], dropped: Sequence[Droppe
     Where some videos have all that the task needs, theirs count: that others, such as logs without a film,
     lack it decides nothing. Of a part that no video has the accounts of the steps that make it count.
     """
-    mine = [one for one in dropped if _is_of(one, task.code)]
-    own = [one.reason for one in mine]
+    mine = [entry for entry in dropped if _is_of(entry, task.code)]
+    own = [entry.reason for entry in mine]
     lacking = {_lack(part) for part in task.needs}
-    late = [one.reason for one in mine if one.stage == mine[-1].stage not in ("pairs", "drafts")]
+    late = [entry.reason for entry in mine if entry.stage == mine[-1].stage not in ("pairs", "drafts")]
     reasons = Counter(late or [reason for reason in own if reason not in lacking] or own)
-    absent = [part for part in task.needs if not any(getattr(one, part) for one in materials)]
-    n_full = sum(all(getattr(one, part) for part in task.needs) for one in materials)
+    absent = [part for part in task.needs if not any(getattr(material, part) for material in materials)]
+    n_full = sum(all(getattr(material, part) for part in task.needs) for material in materials)
     absent += [part for part in _STAGES if part not in task.needs and 0 < n_full == own.count(_lack(part))]
     about, lack = f"{task.code}: no question", ""
     if absent:
         lack = _lack(absent[0])
         about = f"{task.code}: {lack.replace('-', ' ', 1)}"
-        why = Counter(one.reason for one in dropped if one.stage in _STAGES.get(absent[0], ()))
+        why = Counter(entry.reason for entry in dropped if entry.stage in _STAGES.get(absent[0], ()))
         reasons = why or Counter(reason for reason in own if reason == lack and lack in deciding())
     if not reasons:
         return f"{about}; nothing was found that it could ask about."
@@ -249,8 +249,8 @@ def lines_that_add(missing: Iterable[Tables], config: HerbenchConfig, *, path: P
         path: its file, for the command that writes sheets.
     """
     wanted: dict[str, dict[str, str]] = defaultdict(dict)
-    for one in dict.fromkeys(name for tables in missing for name in tables):
-        for table, line, use in _LINES.get(one, ()):
+    for word in dict.fromkeys(name for tables in missing for name in tables):
+        for table, line, use in _LINES.get(word, ()):
             if not (table == "[models]" and line.partition(" ")[0] in config.models):
                 wanted[table][line] = use
     if not wanted:
@@ -259,12 +259,13 @@ def lines_that_add(missing: Iterable[Tables], config: HerbenchConfig, *, path: P
     written = [text for table in _ORDER if table not in has for text in _table(table, wanted[table])]
     for table in sorted(has & {name for name, lines in wanted.items() if lines}, key=_ORDER.index):
         written += [f"# into the {table} that is there:", *_table("", wanted[table])]
-    said = "\n".join(("Lines that add all this, for the end of the file:", *written))
+    message = "\n".join(("Lines that add all this, for the end of the file:", *written))
     if not any(SHEETS in line for lines in wanted.values() for line in lines):
-        return (said,)
+        return (message,)
     sheets = path.parent / SHEETS
     return (
-        f"{said}\nWhat lies in {sheets} is written by `vidence make herbench {path} --sheets {sheets}` and "
+        f"{message}\nWhat lies in {sheets} is written by `vidence make herbench {path} --sheets "
+        f"{sheets}` and "
         "filled in by people; this command then says what is left to do.",
     )
 

@@ -42,17 +42,17 @@ def cut_all_portraits(work: HerbenchSession, videos: Sequence[VideoState]) -> No
     """Give every video that is here a few pictures of everybody who has a track in it."""
     step = work.config.cards or CardStep()
     n = step.identification.n_pictures
-    here = [one for one in videos if one.material.tracked is not None]
+    here = [video for video in videos if video.material.tracked is not None]
     results = work.cut(
         Stage(name="portraits", kind=Portrayed, settings=[step.crops, n]),
         here,
-        lambda made: partial(_portray, tracked=made.tracked, n=n, rules=step.crops),
+        lambda material: partial(_portray, tracked=material.tracked, n=n, rules=step.crops),
         rests_on={"tracks": "tracked"},
-        crops=lambda made: chain.from_iterable(made.pictures.values()),
+        crops=lambda portrayed: chain.from_iterable(portrayed.pictures.values()),
     )
-    for one in here:
-        if one.video_id in results.made:
-            one.portraits = dict(results.made[one.video_id].value.pictures)
+    for state in here:
+        if state.video_id in results.made:
+            state.portraits = dict(results.made[state.video_id].value.pictures)
 
 
 def _portray(
@@ -71,24 +71,24 @@ def _portray(
         )
         for track in everybody
     }
-    made = cut_portraits(video, wanted, everybody, pictures=pictures, rules=rules)
-    return Portrayed(pictures=made)
+    portraits = cut_portraits(video, wanted, everybody, pictures=pictures, rules=rules)
+    return Portrayed(pictures=portraits)
 
 
 def identify_all(work: HerbenchSession, videos: Sequence[VideoState]) -> None:
     """Have every A-card that nobody has tried yet tried by the model, and account for all that were tried."""
     step = work.config.cards
     if step is not None and step.identify:
-        _ask(work, [one for one in videos if one.material.a_cards], step)
-    cards = [(one, card) for one in videos for card in one.material.a_cards if card.identified_by]
+        _ask(work, [video for video in videos if video.material.a_cards], step)
+    cards = [(video, card) for video in videos for card in video.material.a_cards if card.identified_by]
     if not cards:
         return
     dropped = [
-        Dropped(what=one.named(f"{card.track_id}/A"), stage=STAGE, reason=NOT_IDENTIFIED, detail=card.fit)
-        for one, card in cards
+        Dropped(what=state.named(f"{card.track_id}/A"), stage=STAGE, reason=NOT_IDENTIFIED, detail=card.fit)
+        for state, card in cards
         if not card.fits_it_alone
     ]
-    taken = [one.named(f"{card.track_id}/A") for one, card in cards]
+    taken = [state.named(f"{card.track_id}/A") for state, card in cards]
     work.close(STAGE, unit="cards", taken=taken, dropped=dropped)
 
 
@@ -99,26 +99,26 @@ def _ask(work: HerbenchSession, videos: Sequence[VideoState], step: CardStep) ->
     settings = [step.identification, by, wording.digest]
     stage = Stage(name=STAGE, kind=IdentificationTry, settings=settings)
     units: dict[str, tuple[VideoState, Card, FlowUnit[IdentificationTry]]] = {}
-    for one in videos:
-        for card in one.material.a_cards:
-            if card.identified_by or not one.portraits.get(card.track_id):
+    for video in videos:
+        for card in video.material.a_cards:
+            if card.identified_by or not video.portraits.get(card.track_id):
                 continue
-            shown = {
-                name: one.portraits[name]
-                for name in most_alike(card.track_id, one, most=step.identification.most_people)
+            values = {
+                name: video.portraits[name]
+                for name in most_alike(card.track_id, video, most=step.identification.most_people)
             }
-            name = one.named(f"{card.track_id}/A")
+            name = video.named(f"{card.track_id}/A")
             unit = FlowUnit(
                 stage=stage,
                 name=name,
-                inputs={"card": digest_of(card), "pictures": digest_of(shown)},
-                start=partial(try_card, card, shown, wording=wording),
+                inputs={"card": digest_of(card), "pictures": digest_of(values)},
+                start=partial(try_card, card, values, wording=wording),
             )
-            units[name] = one, card, unit
+            units[name] = video, card, unit
     results = work.ask(
         STAGE, [unit for _, _, unit in units.values()], models=work.models, model=step.identify
     )
-    for name, (one, card, _) in units.items():
+    for name, (video, card, _) in units.items():
         if name in results.failed:
             work.trouble(f"{name} was not tried on the others: {results.failed[name].message}")
             continue
@@ -127,20 +127,20 @@ def _ask(work: HerbenchSession, videos: Sequence[VideoState], step: CardStep) ->
             work.trouble(
                 f"{name} was not tried on the others: {tried.dropped.reason}, {tried.dropped.detail}"
             )
-        found = identified(card, tried, by=by)
-        cards = tuple(found if other is card else other for other in one.material.a_cards)
-        one.material = replace(one.material, a_cards=cards)
-    for one in videos:
-        one.settle("a_cards", otherwise="no track has one that can be used")
+        result = identified(card, tried, by=by)
+        cards = tuple(result if other is card else other for other in video.material.a_cards)
+        video.material = replace(video.material, a_cards=cards)
+    for video in videos:
+        video.settle("a_cards", otherwise="no track has one that can be used")
 
 
-def most_alike(track_id: str, one: VideoState, *, most: int) -> tuple[str, ...]:
+def most_alike(track_id: str, state: VideoState, *, most: int) -> tuple[str, ...]:
     """Who is shown beside somebody: everybody with pictures, or those most alike by colours.
 
     Whose colours nobody knows come first: they cannot be ruled out.
     """
-    looks = {} if one.material.tracked is None else one.material.tracked.looks
-    others = [name for name, some in one.portraits.items() if some and name != track_id]
+    looks = {} if state.material.tracked is None else state.material.tracked.looks
+    others = [name for name, some in state.portraits.items() if some and name != track_id]
     mine = looks.get(track_id)
 
     def far(name: str) -> float:
@@ -167,12 +167,12 @@ def portrait_frames(
     inside = np.clip(track.boxes_px, 0, [width_px, height_px, width_px, height_px])
     is_inside = np.minimum(inside[:, 2] - inside[:, 0], inside[:, 3] - inside[:, 1]) >= _LEAST_SIDE_PX
     worth = areas_px(inside) * (1 - shares_covered(track, others)) * np.where(track.is_detected, 1.0, 0.01)
-    found: list[int] = []
+    frames: list[int] = []
     for places in np.array_split(np.arange(len(track.frame_indices)), n):
         usable = places[is_inside[places]]
         if len(usable):
-            found.append(int(track.frame_indices[usable[np.argmax(worth[usable])]]))
-    return tuple(found)
+            frames.append(int(track.frame_indices[usable[np.argmax(worth[usable])]]))
+    return tuple(frames)
 
 
 def cut_portraits(
@@ -203,8 +203,8 @@ def cut_portraits(
         }
 
     read = video.read(sorted(by_frame), make)
-    found: dict[str, tuple[Crop, ...]] = {}
+    portraits: dict[str, tuple[Crop, ...]] = {}
     for name, frames in wanted.items():
         held = [(read[index], name) for index in frames]
-        found[name] = tuple(one[name] for one, name in held if not isinstance(one, FrameProblem))
-    return found
+        portraits[name] = tuple(row[name] for row, name in held if not isinstance(row, FrameProblem))
+    return portraits

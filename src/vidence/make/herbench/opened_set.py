@@ -84,22 +84,22 @@ def keep_opened(work: HerbenchSession, videos: Sequence[VideoState]) -> None:
         StoreError: they cannot be written.
     """
     folder = folder_of(work)
-    for one in videos:
-        made = one.material
+    for video in videos:
+        material = video.material
         described = Described(
-            source=made.source,
-            shots=made.shots,
-            chosen=made.chosen,
-            parted=one.parted,
-            a_cards=made.a_cards,
-            b_cards=made.b_cards,
-            scene_cards=made.scene_cards,
-            flags=one.flags,
-            absent=dict(sorted(one.absent.items())),
-            is_given=bool(one.source.rule.tracks),
-            said={} if folder is None else said_by_people(folder, one.video_id),
+            source=material.source,
+            shots=material.shots,
+            chosen=material.chosen,
+            parted=video.parted,
+            a_cards=material.a_cards,
+            b_cards=material.b_cards,
+            scene_cards=material.scene_cards,
+            flags=video.flags,
+            absent=dict(sorted(video.absent.items())),
+            is_given=bool(video.source.rule.tracks),
+            said={} if folder is None else said_by_people(folder, video.video_id),
         )
-        work.cache.put(_DESCRIBED, {"described": digest_of(described)}, described, unit=one.video_id)
+        work.cache.put(_DESCRIBED, {"described": digest_of(described)}, described, unit=video.video_id)
     work.cache.write_index()
 
 
@@ -259,18 +259,18 @@ class OpenedSet:
         described = self._kept(_DESCRIBED, video_id)
         if described is None:
             raise UsageError(f"{self.folder} has no video {video_id!r}; it has {', '.join(self.videos)}")
-        found = self._kept(Stage(name="tracks", kind=Tracks), video_id)
-        left = self._kept(Stage(name=BY_PEOPLE_STAGE, kind=Tracks), video_id) or found
+        tracks = self._kept(Stage(name="tracks", kind=Tracks), video_id)
+        left = self._kept(Stage(name=BY_PEOPLE_STAGE, kind=Tracks), video_id) or tracks
         shots: tuple[Shot, ...] | None = self._kept(Stage(name="shots", kind=tuple[Shot, ...]), video_id)
         crops = self._kept(Stage(name="crops", kind=Cropped), video_id)
         portraits = self._kept(Stage(name="portraits", kind=Portrayed), video_id)
         return OpenedVideo(
             described=described,
             found_shots=described.shots if shots is None else shots,
-            found=None if found is None else found.video,
+            found=None if tracks is None else tracks.video,
             tracked=None if left is None else left.video,
             dropped=() if left is None else left.dropped,
-            pictures={} if crops is None else {one.track_id: one for one in crops.pictures},
+            pictures={} if crops is None else {picture.track_id: picture for picture in crops.pictures},
             portraits={} if portraits is None else portraits.pictures,
             scores=self._kept(Stage(name=SCORES_STAGE, kind=ShotScores), video_id),
         )
@@ -308,19 +308,19 @@ def remade_by(
     """
     before, now = opened.described.said, said or {}
     known = {shot.shot_id: check_of_shot(shot) for shot in opened.shots}
-    found = () if opened.tracked is None else opened.tracked.tracks
-    was = {track.track_id: check_of_track(track) for track in found}
+    pair = () if opened.tracked is None else opened.tracked.tracks
+    was = {track.track_id: check_of_track(track) for track in pair}
     other: dict[str, list[str]] = {}
     if said is not None and before is not None:
         numbers = {check: name for name, check in (was | known).items()}
-        before, now = (_by_number(one, numbers) for one in (before, said))
+        before, now = (_by_number(row, numbers) for row in (before, said))
         other = changed(before, now, used=_used(opened.described))
-    made = Remade(video_id=opened.video_id, said={kind: len(names) for kind, names in other.items()})
+    remade = Remade(video_id=opened.video_id, said={kind: len(names) for kind, names in other.items()})
     cuts = [check_of_shot(shot) for shot in opened.with_shots(shots).shots]
     if cuts != list(known.values()):
         described = [known.get(card.shot_id) for card in opened.described.scene_cards]
-        made = replace(
-            made,
+        remade = replace(
+            remade,
             has_other_shots=True,
             has_tracks=opened.found is not None,
             n_shots=len(set(cuts) - set(known.values())),
@@ -328,39 +328,40 @@ def remade_by(
         )
     elif opened.found is not None and opened.tracked is not None:
         after = opened.with_tracks(tracks).tracks
-        others = tuple(one.track_id for one in after if was.get(one.track_id) != check_of_track(one))
+        others = tuple(track.track_id for track in after if was.get(track.track_id) != check_of_track(track))
         n_each = bool(opened.described.a_cards) + bool(opened.described.b_cards)
         n_gone = len(set(was) - {track.track_id for track in after})
-        made = replace(made, tracks=others, n_gone=n_gone, n_cards=n_each * len(others))
+        remade = replace(remade, tracks=others, n_gone=n_gone, n_cards=n_each * len(others))
     if config is None or not config.models:
-        return made
-    return replace(made, n_asks=_asks(opened, config, made, said=now, other=other))
+        return remade
+    return replace(remade, n_asks=_asks(opened, config, remade, said=now, other=other))
 
 
 def _used(described: Described) -> dict[str, str]:
     """The words that the last session used, under the names of `said_by_people`."""
     words = {
-        f"{CARD}:{one.track_id}/{one.kind}": one.text for one in (*described.a_cards, *described.b_cards)
+        f"{CARD}:{a_card.track_id}/{a_card.kind}": a_card.text
+        for a_card in (*described.a_cards, *described.b_cards)
     }
-    for one in described.scene_cards:
-        words[f"{SCENE}:{one.shot_id}/{'true' if one.is_faithful else 'false'}"] = one.text
+    for card in described.scene_cards:
+        words[f"{SCENE}:{card.shot_id}/{'true' if card.is_faithful else 'false'}"] = card.text
     return words
 
 
-def _by_number(said: Mapping[str, str], numbers: Mapping[str, str]) -> dict[str, str]:
+def _by_number(values: Mapping[str, str], numbers: Mapping[str, str]) -> dict[str, str]:
     """The same with the number of a track or a shot in a name in place of its check."""
-    found: dict[str, str] = {}
-    for name, text in said.items():
+    entries: dict[str, str] = {}
+    for name, text in values.items():
         kind, _, rest = name.partition(":")
         about, _, what = rest.rpartition("/")
-        found[f"{kind}:{numbers[about]}/{what}" if about in numbers else name] = text
-    return found
+        entries[f"{kind}:{numbers[about]}/{what}" if about in numbers else name] = text
+    return entries
 
 
 def _asks(
     opened: OpenedVideo,
     config: HerbenchConfig,
-    made: Remade,
+    remade: Remade,
     *,
     said: Mapping[str, str],
     other: Mapping[str, Sequence[str]],
@@ -372,15 +373,15 @@ def _asks(
     for name in other.get(CARD, ()):
         about, _, kind = name.removeprefix(f"{CARD}:").rpartition("/")
         card = Card(track_id=about, kind="A", text=said.get(name, ""))
-        is_read = any(one.startswith(f"{READING}:{about}/A ") for one in other.get(READING, ()))
+        is_read = any(word.startswith(f"{READING}:{about}/A ") for word in other.get(READING, ()))
         if kind == "A" and opened.portraits.get(about) and not is_read:
             n_tried += len(check_cards([card], cards.rules).cards)
-    n_tracks, n_shots = len(made.tracks), made.n_shots * bool(scenes.model)
-    if made.has_other_shots and made.has_tracks and config.tracking is not None:
+    n_tracks, n_shots = len(remade.tracks), remade.n_shots * bool(scenes.model)
+    if remade.has_other_shots and remade.has_tracks and config.tracking is not None:
         n_tracks = config.tracking.pick.n_tracks
-    if n_tracks or made.n_gone:
+    if n_tracks or remade.n_gone:
         n_tried += n_tracks + len(opened.described.a_cards)
     shots = {name.rpartition("/")[0] for name in other.get(SCENE, ())}
-    n_false = n_shots + sum(f"{one}/true" in said and f"{one}/false" not in said for one in shots)
+    n_false = n_shots + sum(f"{shot}/true" in said and f"{shot}/false" not in said for shot in shots)
     n_cards = len("AB") * n_tracks * (cards.model not in ("", BY_PEOPLE))
     return n_cards + ORDERS * n_tried * bool(cards.identify) + n_shots + n_false * is_false

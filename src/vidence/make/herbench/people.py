@@ -60,31 +60,32 @@ def give_counts(work: HerbenchSession, videos: Sequence[VideoState]) -> None:
     Raises:
         DataError: the file has a fault; nothing of it is used.
     """
-    for one in videos:
-        source = one.source.video
-        rows = rows_of(work, CountRow, one.video_id)
+    for video in videos:
+        source = video.source.video
+        rows = rows_of(work, CountRow, video.video_id)
         counts, unused = agreed_counts(rows, sha256=source.sha256, n_frames=source.n_frames)
         name_unused(work, unused)
         if not counts:
             continue
-        one.material = replace(one.material, counts=counts)
-        one.digests["counts"] = digest_of(counts)
-        tracked = one.material.tracked
+        video.material = replace(video.material, counts=counts)
+        video.digests["counts"] = digest_of(counts)
+        tracked = video.material.tracked
         for count in counts:
             by_tracks = None if tracked is None else moments_of_tracks(count, tracked)
-            said = (
-                f"{one.video_id}, {count.place}: persons counted {count.n} ({count.n_low} to {count.n_high})"
+            message = (
+                f"{video.video_id}, {count.place}: persons counted {count.n} ({count.n_low} to "
+                f"{count.n_high})"
             )
             facts = facts_of(count, n_by_tracks=None if by_tracks is None else len(by_tracks))
             if "share found by tracks" in facts:
-                said += f", tracks {facts['counted by tracks']}: recall {facts['share found by tracks']}"
-            work.ledger.notes.append(f"{said}; counted by {facts['counted by']}")
+                message += f", tracks {facts['counted by tracks']}: recall {facts['share found by tracks']}"
+            work.ledger.notes.append(f"{message}; counted by {facts['counted by']}")
 
 
 def name_unused(work: HerbenchSession, unused: Iterable[Unused], *, about: str = "") -> None:
     """Say which rows (`about` a video) are not used and why, to the user and in the account."""
-    for one in unused:
-        words = f"{about}: {one}" if about else str(one)
+    for entry in unused:
+        words = f"{about}: {entry}" if about else str(entry)
         work.ledger.notes.append(words)
         work.trouble(words)
 
@@ -97,27 +98,27 @@ def use_card_checks(work: HerbenchSession, videos: Sequence[VideoState]) -> None
     """
     taken: list[str] = []
     dropped: list[Dropped] = []
-    for one in videos:
-        made = one.material
-        found = read_cards_by_people(
-            (*made.a_cards, *made.b_cards), rows_of(work, CardCheckRow, one.video_id)
+    for video in videos:
+        material = video.material
+        readings = read_cards_by_people(
+            (*material.a_cards, *material.b_cards), rows_of(work, CardCheckRow, video.video_id)
         )
-        name_unused(work, found.unused)
-        if not found.read:
+        name_unused(work, readings.unused)
+        if not readings.read:
             continue
-        taken += map(one.named, found.read)
-        dropped += [one.dropped(gone, stage=CARD_STAGE) for gone in found.dropped]
-        gone_names = {gone.what for gone in found.dropped}
+        taken += map(video.named, readings.read)
+        dropped += [video.dropped(gone, stage=CARD_STAGE) for gone in readings.dropped]
+        gone_names = {gone.what for gone in readings.dropped}
         a_cards = tuple(
             msgspec.structs.replace(card, fits=(card.track_id,), identified_by=BY_PEOPLE)
-            if f"{card.track_id}/A" in found.alone
+            if f"{card.track_id}/A" in readings.alone
             else card
-            for card in made.a_cards
+            for card in material.a_cards
             if f"{card.track_id}/A" not in gone_names
         )
-        b_cards = tuple(card for card in made.b_cards if f"{card.track_id}/B" not in gone_names)
-        one.material = replace(made, a_cards=a_cards, b_cards=b_cards)
-        one.settle("a_cards", "b_cards", otherwise="readers found that none of them can be used")
+        b_cards = tuple(card for card in material.b_cards if f"{card.track_id}/B" not in gone_names)
+        video.material = replace(material, a_cards=a_cards, b_cards=b_cards)
+        video.settle("a_cards", "b_cards", otherwise="readers found that none of them can be used")
     _close(work, CARD_STAGE, taken=taken, dropped=dropped)
 
 
@@ -134,21 +135,21 @@ def use_false_checks(work: HerbenchSession, videos: Sequence[VideoState]) -> Non
     dropped: list[Dropped] = []
     heard: list[WordsOnlyAnswer] = []
     n_unread = 0
-    for one in videos:
-        cards = one.material.scene_cards
-        rows = rows_of(work, FalseCheckRow, one.video_id)
-        found = read_false_by_people(cards, rows, most_told=rules.most_told)
-        name_unused(work, found.unused)
-        n_unread += len(found.unread)
-        if not found.read:
+    for video in videos:
+        cards = video.material.scene_cards
+        rows = rows_of(work, FalseCheckRow, video.video_id)
+        readings = read_false_by_people(cards, rows, most_told=rules.most_told)
+        name_unused(work, readings.unused)
+        n_unread += len(readings.unread)
+        if not readings.read:
             continue
-        heard += [replace(said, card=one.named(said.card)) for said in found.heard]
-        taken += map(one.named, found.read)
-        dropped += [one.dropped(gone, stage=FALSE_STAGE) for gone in found.dropped]
-        gone_names = {gone.what for gone in found.dropped}
+        heard += [replace(answer, card=video.named(answer.card)) for answer in readings.heard]
+        taken += map(video.named, readings.read)
+        dropped += [video.dropped(gone, stage=FALSE_STAGE) for gone in readings.dropped]
+        gone_names = {gone.what for gone in readings.dropped}
         left = tuple(card for card in cards if card.card_id not in gone_names)
-        one.material = replace(one.material, scene_cards=left)
-        one.settle("scene_cards", otherwise="readers found that none of them can be used")
+        video.material = replace(video.material, scene_cards=left)
+        video.settle("scene_cards", otherwise="readers found that none of them can be used")
     _say_told(work, heard, n_unread=n_unread, most_told=rules.most_told)
     _close(work, FALSE_STAGE, taken=taken, dropped=dropped)
 
@@ -160,15 +161,17 @@ def _say_told(
     share = told_false(heard)
     if share is None:
         return
-    n_told = sum(one.said == "false" for one in heard)
-    said = f"{n_told} of {share.n} readings of false descriptions without the film said that they are false"
+    n_told = sum(answer.said == "false" for answer in heard)
+    message = (
+        f"{n_told} of {share.n} readings of false descriptions without the film said that they are false"
+    )
     work.ledger.notes.append(
-        f"{FALSE_STAGE}: {said}: {share.words}; who guesses says so {CHANCE:.0%} of the time"
+        f"{FALSE_STAGE}: {message}: {share.words}; who guesses says so {CHANCE:.0%} of the time"
     )
     if share.value > most_told:
         rest = several(n_unread, "false description")
         caution = (
-            f"{said}: {share.value:.0%}, more than the {most_told:.0%} that most_told in [people] allows. "
+            f"{message}: {share.value:.0%}, more than the {most_told:.0%} that most_told in [people] allows. "
             f"Those told are left out; {rest} that nobody has read remain{'s' if n_unread == 1 else ''}"
         )
         work.ledger.cautions.append(caution)

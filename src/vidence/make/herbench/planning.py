@@ -54,7 +54,7 @@ class TaskOutlook:
 
 def foresee(
     config: HerbenchConfig,
-    found: Sources,
+    sources: Sources,
     orders: Sequence[TaskOrder],
     *,
     path: Path,
@@ -68,7 +68,7 @@ def foresee(
 
     Args:
         config: the configuration.
-        found: its sources.
+        sources: its sources.
         orders: the tasks that are wanted.
         path: its file, for the sentences.
         root: the folder that its paths start from.
@@ -80,23 +80,23 @@ def foresee(
             video.
     """
     _check_names(config)
-    of_tracks = check_tracks(found.sources, root=root, open_video=open_video)
-    tasks = [_outlook(order, found.sources, config, root=root) for order in orders]
-    able = [one for one in tasks if one.most]
-    most = sum(one.most for one in able)
-    said = [f"{path} makes sense" if able else f"{path} can be read, and gives no question as it is"]
-    said.append(_sources_words(found))
+    of_tracks = check_tracks(sources.sources, root=root, open_video=open_video)
+    tasks = [_outlook(order, sources.sources, config, root=root) for order in orders]
+    able = [task for task in tasks if task.most]
+    most = sum(outlook.most for outlook in able)
+    messages = [f"{path} makes sense" if able else f"{path} can be read, and gives no question as it is"]
+    messages.append(_sources_words(sources))
     if able:
-        said.append(
+        messages.append(
             f"At most {several(most, 'question')} of {several(len(able), 'task')}: "
-            f"{', '.join(f'{one.code} {one.most:,}' for one in able)}."
+            f"{', '.join(f'{outlook.code} {outlook.most:,}' for outlook in able)}."
         )
-    said += additions({one.code: one.lacks for one in tasks if not one.most})
-    said += (f"Note: {note}." for note in (*found.remarks, *of_tracks))
+    messages += additions({task.code: task.lacks for task in tasks if not task.most})
+    messages += (f"Note: {note}." for note in (*sources.remarks, *of_tracks))
     if config.review is not None and able:
-        said.append(review_words(config.review))
-    said += lines_that_add((one.lacks for one in tasks if not one.most), config, path=path)
-    return Outlook(sentences=tuple(said), tables=(_table(tasks),), can_make=bool(able))
+        messages.append(review_words(config.review))
+    messages += lines_that_add((task.lacks for task in tasks if not task.most), config, path=path)
+    return Outlook(sentences=tuple(messages), tables=(_table(tasks),), can_make=bool(able))
 
 
 def _check_names(config: HerbenchConfig) -> None:
@@ -120,14 +120,14 @@ def check_tracks(
     """
     faults: list[str] = []
     notes: list[str] = []
-    for one in sources:
-        if one.file is None or not one.rule.tracks:
+    for source in sources:
+        if source.file is None or not source.rule.tracks:
             continue
         try:
-            given = open_tracks(one.rule.tracks.format(video_id=one.video.video_id), folder=root)
-            notes += given.of(open_video(one.file)).notes
+            given = open_tracks(source.rule.tracks.format(video_id=source.video.video_id), folder=root)
+            notes += given.of(open_video(source.file)).notes
         except (DataError, MediaError) as error:
-            faults.append(f"the tracks of the video {one.video.video_id}: {error}")
+            faults.append(f"the tracks of the video {source.video.video_id}: {error}")
     if faults:
         raise DataError("\n".join(faults))
     return tuple(notes)
@@ -142,13 +142,13 @@ def _outlook(
 ) -> TaskOutlook:
     task, rules = order.task, order.rules
     able = [
-        one
-        for one in sources
-        if not lacks(task, one, config)
-        and _has_enough_events(order, one)
-        and _has_cards(order, one, config, root=root)
-        and _has_scenes(order, one, config, root=root)
-        and _has_counts(order, one, config, root=root)
+        source
+        for source in sources
+        if not lacks(task, source, config)
+        and _has_enough_events(order, source)
+        and _has_cards(order, source, config, root=root)
+        and _has_scenes(order, source, config, root=root)
+        and _has_counts(order, source, config, root=root)
     ]
     most = len(able) * rules.per_video
     missing = lacked_by_all(task, sources, config)
@@ -224,14 +224,14 @@ def _too_little(order: TaskOrder, config: HerbenchConfig) -> Tables:
     return ("counts of people, or rows on everybody",)
 
 
-def _sources_words(found: Sources) -> str:
-    n = len(found.sources)
-    here = sum(one.file is not None for one in found.sources)
+def _sources_words(sources: Sources) -> str:
+    n = len(sources.sources)
+    here = sum(source.file is not None for source in sources.sources)
     words = f"{several(n, 'video')} can be used"
     if here < n:
         words += f", {here:,} of them here (of the others only logs are asked about)"
-    if found.dropped:
-        words += f"; {len(found.dropped):,} cannot: {named([_why(one) for one in found.dropped])}"
+    if sources.dropped:
+        words += f"; {len(sources.dropped):,} cannot: {named([_why(dropped) for dropped in sources.dropped])}"
     return f"{words}."
 
 
@@ -243,14 +243,15 @@ def review_words(rules: ReviewRules) -> str:
     """How many reviews release the rest of a task that nobody looks at, before anybody starts."""
     clean = clean_needed(rules)
     size = math.ceil(clean / rules.share)
-    said = (
+    review_words = (
         f"Review: what nobody looks at of a task is released after {several(clean, 'review')} or more "
         f"without a rejection (upper end of Wilson's interval at {rules.most_rejected:g} or less)"
     )
     if rules.each_task >= clean:
-        return f"{said}; each_task = {rules.each_task} has so many of every task looked at."
+        return f"{review_words}; each_task = {rules.each_task} has so many of every task looked at."
     return (
-        f"{said}; share = {rules.share:g} draws these of tasks with about {size:,} questions and more, "
+        f"{review_words}; share = {rules.share:g} draws these of tasks with about {size:,} "
+        "questions and more, "
         f"each_task = {clean} in [review] of every task."
     )
 
@@ -260,8 +261,8 @@ def _brief(lacks: Tables) -> str:
     whole = listed(lacks) if lacks else ""
     if len(whole) <= MOST_CELL:
         return whole
-    named = ((_HEADING.search(one), one) for one in lacks)
-    return ", ".join(dict.fromkeys(one if found is None else found[0] for found, one in named))
+    named = ((_HEADING.search(lack), lack) for lack in lacks)
+    return ", ".join(dict.fromkeys(name if match is None else match[0] for match, name in named))
 
 
 def _table(tasks: Sequence[TaskOutlook]) -> Table:
@@ -269,11 +270,11 @@ def _table(tasks: Sequence[TaskOutlook]) -> Table:
         "outlook",
         "What can be made",
         label=TASK,
-        rows=lines((one.code, one) for one in tasks),
+        rows=lines((task.code, task) for task in tasks),
         measures=(
-            count("most", lambda one: one.most, "at most"),
-            count("videos", lambda one: one.n_videos, "of videos"),
-            words("lacks", lambda one: _brief(one.lacks), "add"),
+            count("most", lambda outlook: outlook.most, "at most"),
+            count("videos", lambda outlook: outlook.n_videos, "of videos"),
+            words("lacks", lambda outlook: _brief(outlook.lacks), "add"),
         ),
         notes=(
             "Bounds from the quotas and from what the sources have; how many people and shots a video shows "

@@ -75,7 +75,7 @@ def review(
     spoken = read_audit(drawn.rows, folder=place, at=at)
     draw = f"vidence review draw {place} --by NAME writes a sheet to fill in, vidence review read takes it in"
     if not spoken:
-        said = (
+        review = (
             f"{len(drawn.rows):,} questions wait for people: look at {work.files[-1]}; {draw}; then call "
             "this again."
         )
@@ -83,7 +83,7 @@ def review(
         plans = plan_review(questions, drawn, rules)
         if config.release is not None and config.release.unreviewed:
             questions = _without_doubtful(work, questions, gated)
-        work.sentences += (said, f"Review: {plan_words(plans, rules)}")
+        work.sentences += (review, f"Review: {plan_words(plans, rules)}")
         work.tables.append(plan_table(plans))
         return Reviewing(questions=questions, is_pending=True)
     result, kept, dropped = decide_review(questions, drawn, said=spoken, rules=rules)
@@ -99,7 +99,7 @@ def review(
             "held back."
         )
     work.sentences += _ways_on(result, rules)
-    if any(one.rest == "held-back" for one in result.tasks) and config.release is not None:
+    if any(task.rest == "held-back" for task in result.tasks) and config.release is not None:
         work.sentences.append(
             "What is released stays as it is: give a larger release another version in [release]."
         )
@@ -108,16 +108,18 @@ def review(
 
 def _ways_on(result: ReviewResult, rules: ReviewRules) -> Iterator[str]:
     """What is held back, and how it goes on."""
-    held = [one for one in result.tasks if one.rest == "held-back"]
-    for one in held:
-        needed = clean_needed(rules, n_rejected=one.n_sample_rejected, start=one.n_sample)
+    held = [task for task in result.tasks if task.rest == "held-back"]
+    for review in held:
+        needed = clean_needed(rules, n_rejected=review.n_sample_rejected, start=review.n_sample)
         way = (
-            f"each_task = {needed} in [review] and {needed - one.n_sample:,} more reviews without a rejection"
+            f"each_task = {needed} in [review] and {needed - review.n_sample:,} more reviews without "
+            "a rejection"
         )
-        if needed >= one.n_sample + one.n_rest:
+        if needed >= review.n_sample + review.n_rest:
             way = "looking at all of them (share = 1.0 in [review])"
         yield (
-            f"{one.task}: {one.n_rest:,} held back, {one.n_sample_rejected} of {one.n_sample} looked at were "
+            f"{review.task}: {review.n_rest:,} held back, {review.n_sample_rejected} of "
+            f"{review.n_sample} looked at were "
             f"rejected; {way} would release them, and this command goes on."
         )
 
@@ -136,12 +138,12 @@ def _without_doubtful(
     """The questions that need no person: what a program cannot vouch for, or a gate left open, goes."""
     opened = open_ones(gated.verdicts)
     dropped = [
-        Dropped(what=one.draft.draft_id, stage=REVIEW, reason="not-confirmed-by-a-person")
-        for one in questions
-        if one.draft.doubt or one.draft.draft_id in opened
+        Dropped(what=question.draft.draft_id, stage=REVIEW, reason="not-confirmed-by-a-person")
+        for question in questions
+        if question.draft.doubt or question.draft.draft_id in opened
     ]
-    gone = {one.what for one in dropped}
-    kept = tuple(one for one in questions if one.draft.draft_id not in gone)
+    gone = {entry.what for entry in dropped}
+    kept = tuple(question for question in questions if question.draft.draft_id not in gone)
     _close(work, REVIEW, questions, kept=kept, dropped=dropped)
     return kept
 
@@ -159,8 +161,8 @@ def _close(
     work.close(
         stage,
         unit="drafts",
-        taken=[one.draft.draft_id for one in questions],
-        kept=[one.draft.draft_id for one in kept],
+        taken=[question.draft.draft_id for question in questions],
+        kept=[question.draft.draft_id for question in kept],
         dropped=dropped,
     )
 
@@ -176,7 +178,7 @@ def _pages(
         path = folder / (f"sheet-{number}.html" if len(pages) > 1 else "sheet.html")
         files.append(path)
         asked = [(r.question.question_id, r.why, r.note, r.check, r.question.draft.facts) for r in rows]
-        here = [one.video_id for one in videos if one.source.file is not None]
+        here = [video.video_id for video in videos if video.source.file is not None]
         key = digest_of([PAGE_VERSION, work.config.name, n_frames, asked, here])
         mark = f"<!-- {key} -->\n".encode()
         if _ends_with(path, mark):
@@ -199,12 +201,12 @@ def _ends_with(path: Path, mark: bytes) -> bool:
 
 def _opened(work: HerbenchSession, videos: Sequence[VideoState], needed: Collection[str]) -> dict[str, Video]:
     opened: dict[str, Video] = {}
-    for one in videos:
+    for state in videos:
         try:
-            if one.video_id in needed and (video := one.open(work)) is not None:
-                opened[one.video_id] = video
+            if state.video_id in needed and (video := state.open(work)) is not None:
+                opened[state.video_id] = video
         except MediaError as error:
-            work.trouble(f"review: no frames of {one.video_id} ({error})")
+            work.trouble(f"review: no frames of {state.video_id} ({error})")
     return opened
 
 
@@ -215,7 +217,7 @@ def release(work: HerbenchSession, reviewing: Reviewing, *, gated: Gated) -> tup
         VidenceError: as for `release_questions`.
     """
     config, questions = work.config, reviewing.questions
-    rules, drafts = config.release, [one.draft for one in questions]
+    rules, drafts = config.release, [question.draft for question in questions]
     if rules is not None and reviewing.is_pending and not rules.unreviewed:
         work.sentences.append(
             "Nothing is released while questions wait for people, unless [release] says unreviewed = true."
@@ -228,9 +230,9 @@ def release(work: HerbenchSession, reviewing: Reviewing, *, gated: Gated) -> tup
     extras = ReleaseExtras(
         rows={
             VERDICTS_FILE: {
-                one.question_id: json_lines(verdicts[one.draft.draft_id]).rstrip()
-                for one in questions
-                if one.draft.draft_id in verdicts
+                question.question_id: json_lines(verdicts[question.draft.draft_id]).rstrip()
+                for question in questions
+                if question.draft.draft_id in verdicts
             }
         },
         making=Section(
@@ -242,7 +244,7 @@ def release(work: HerbenchSession, reviewing: Reviewing, *, gated: Gated) -> tup
         else Section(sentences=(result.rule,), tables=(review_table(result),)),
         is_decided=True,
     )
-    items = [one.item for one in questions]
+    items = [question.item for question in questions]
     left = release_questions(work, items, config, media_root=work.out, extras=extras)
     kept = {item.item_id for item in left}
-    return tuple(one for one in questions if one.question_id in kept)
+    return tuple(question for question in questions if question.question_id in kept)

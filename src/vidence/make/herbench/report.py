@@ -65,7 +65,7 @@ def report(
     work.began("report", 1)
     html = build_page(
         account,
-        [(one, _video(work, one)) for one in videos],
+        [(video, _video(work, video)) for video in videos],
         questions,
         pictures=work.pictures,
         rng=np.random.default_rng(work.config.seed),
@@ -76,23 +76,23 @@ def report(
     return path
 
 
-def _video(work: HerbenchSession, one: VideoState) -> Video | None:
+def _video(work: HerbenchSession, state: VideoState) -> Video | None:
     try:
-        return one.open(work)
+        return state.open(work)
     except MediaError:
         return None  # the account has it
 
 
 def _settings(work: HerbenchSession) -> Settings:
     """The configuration as it is in effect, step by step; models by their specs, which hold no secret."""
-    found: Settings = [("Set", [("name", work.config.name), ("seed", str(work.config.seed))])]
+    settings: Settings = [("Set", [("name", work.config.name), ("seed", str(work.config.seed))])]
     for name in ("tracking", "shots", "cards", "scenes", "models", "tasks"):
         value = getattr(work.config, name)
         if value:
             built = msgspec.to_builtins(value)
-            pairs = [(key, msgspec.json.encode(one).decode()) for key, one in built.items()]
-            found.append((name.capitalize(), pairs or [("as usual", "yes")]))
-    return found
+            pairs = [(key, msgspec.json.encode(entry).decode()) for key, entry in built.items()]
+            settings.append((name.capitalize(), pairs or [("as usual", "yes")]))
+    return settings
 
 
 def build_page(
@@ -115,8 +115,10 @@ def build_page(
         facts: what else is said.
     """
     drafts = [question.draft for question in questions]
-    to_see = [(one, v) for one, v in films if v is not None and (one.material.chosen or one.material.shots)]
-    by_id = {one.video_id: video for one, video in films}
+    to_see = [
+        (state, v) for state, v in films if v is not None and (state.material.chosen or state.material.shots)
+    ]
+    by_id = {state.video_id: video for state, video in films}
     drawn = sample(questions, most=MOST_QUESTIONS, rng=rng)
     return render(
         "made.html.j2",
@@ -128,9 +130,9 @@ def build_page(
             task_table(drafts),
             structure_table(drafts),
             letter_table(drafts),
-            source_table([one.source.video for one, _ in films], drafts),
+            source_table([state.source.video for state, _ in films], drafts),
         ],
-        videos=[_shown(one, video, pictures) for one, video in to_see[:MOST_VIDEOS]],
+        videos=[_shown(state, video, pictures) for state, video in to_see[:MOST_VIDEOS]],
         videos_note=(
             f"{MOST_VIDEOS} of {len(to_see)} videos are pictured." if len(to_see) > MOST_VIDEOS else ""
         ),
@@ -153,10 +155,10 @@ def sample(questions: Sequence[Question], *, most: int, rng: np.random.Generator
     return [question for question in questions if question.question_id in chosen]
 
 
-def _shown(one: VideoState, video: Video, pictures: PictureFolder) -> Shown:
+def _shown(state: VideoState, video: Video, pictures: PictureFolder) -> Shown:
     """A video as the template shows it: what is known of it, and the pictures that could be made."""
-    material, tracked, chosen = one.material, one.material.tracked, one.material.chosen
-    notes = list(absences(one.absent))
+    material, tracked, chosen = state.material, state.material.tracked, state.material.chosen
+    notes = list(absences(state.absent))
     ways = tracks = shots = None
     if tracked is not None and chosen:
         ways = Markup(report_pictures.ways(tracked, chosen))  # noqa: S704 - our own SVG
@@ -169,7 +171,7 @@ def _shown(one: VideoState, video: Video, pictures: PictureFolder) -> Shown:
         "notes": list(dict.fromkeys(notes)),
         "tracks": tracks,
         "ways": ways,
-        "people": [_person(one, name, pictures) for name in chosen],
+        "people": [_person(state, name, pictures) for name in chosen],
         "shots": shots,
         "shots_note": f"{_MOST_SHOTS} of {n_shots} are pictured." if n_shots > _MOST_SHOTS else "",
         "scenes": material.scene_cards,
@@ -192,9 +194,9 @@ def absences(absent: Mapping[str, str]) -> Iterator[str]:
         yield f"no {', '.join(parts)}: {why}"
 
 
-def _person(one: VideoState, track_id: str, pictures: PictureFolder) -> Shown:
+def _person(state: VideoState, track_id: str, pictures: PictureFolder) -> Shown:
     """A chosen track: when it is seen, its crops, its cards, and what of these a person should look at."""
-    material = one.material
+    material = state.material
     span = ""
     if material.tracked is not None:
         start_s, end_s = material.tracked.span_s(material.tracked.track(track_id))
@@ -203,17 +205,19 @@ def _person(one: VideoState, track_id: str, pictures: PictureFolder) -> Shown:
     return {
         "track_id": track_id,
         "span": span,
-        "crops": _crops(one.pictures.get(track_id), pictures),
+        "crops": _crops(state.pictures.get(track_id), pictures),
         "cards": [card for card in cards if card.track_id == track_id],
-        "flags": [flag for flag in one.flags if flag.track_id == track_id],
+        "flags": [flag for flag in state.flags if flag.track_id == track_id],
     }
 
 
-def _crops(shown: TrackPictures | None, pictures: PictureFolder) -> ContactSheet | None:
+def _crops(track_pictures: TrackPictures | None, pictures: PictureFolder) -> ContactSheet | None:
     """The crops of a track, those for its looks (A) before those for its path (B)."""
-    if shown is None:
+    if track_pictures is None:
         return None
-    labels = [("A", crop) for crop in shown.appearance] + [("B", crop) for crop in shown.path]
+    labels = [("A", crop) for crop in track_pictures.appearance] + [
+        ("B", crop) for crop in track_pictures.path
+    ]
     try:
         data = [pictures.get(crop.digest) for _, crop in labels]
     except MediaError:

@@ -24,8 +24,8 @@ def _mean(values: Sequence[float]) -> str:
 
 
 def _by_task(drafts: Sequence[Draft]) -> dict[str, list[Draft]]:
-    tasks = sorted({one.task for one in drafts})
-    return {task: [one for one in drafts if one.task == task] for task in tasks}
+    tasks = sorted({draft.task for draft in drafts})
+    return {task: [draft for draft in drafts if draft.task == task] for task in tasks}
 
 
 def stage_table(account: Account) -> Table:
@@ -34,15 +34,15 @@ def stage_table(account: Account) -> Table:
         "stages",
         "Stages",
         label=Column(key="stage", title="stage", kind="text"),
-        rows=lines((one.stage, one) for one in account.stages),
+        rows=lines((stage.stage, stage) for stage in account.stages),
         measures=(
-            words("unit", lambda one: one.unit, "counts"),
-            count("in", lambda one: one.n_in),
-            count("out", lambda one: one.n_out),
-            count("dropped", lambda one: one.n_dropped),
+            words("unit", lambda stage_account: stage_account.unit, "counts"),
+            count("in", lambda stage_account: stage_account.n_in),
+            count("out", lambda stage_account: stage_account.n_out),
+            count("dropped", lambda stage_account: stage_account.n_dropped),
             words(
                 "reasons",
-                lambda one: ", ".join(f"{n:,} {why}" for why, n in one.dropped.items()),
+                lambda stage_account: ", ".join(f"{n:,} {why}" for why, n in stage_account.dropped.items()),
                 "for these reasons",
             ),
         ),
@@ -59,16 +59,18 @@ def task_table(drafts: Sequence[Draft]) -> Table:
         rows=lines(_by_task(drafts).items()),
         measures=(
             count("n", len, "questions"),
-            count("videos", lambda mine: len({one.video_id for one in mine})),
+            count("videos", lambda mine: len({draft.video_id for draft in mine})),
             count(
                 "k",
-                lambda mine: min((one.k for one in mine if one.k is not None), default=0),
+                lambda mine: min((draft.k for draft in mine if draft.k is not None), default=0),
                 "least k",
                 note="The fewest moments that an answer needs by construction",
             ),
-            count("spans", lambda mine: _mean([len(one.evidence) for one in mine]), note=_SPANS),
+            count("spans", lambda mine: _mean([len(draft.evidence) for draft in mine]), note=_SPANS),
             count("seconds", _seconds, note="From the first span to the end of the last, mean"),
-            count("model", lambda mine: sum(one.is_by_model for one in mine), "by a model", note=_BY_MODEL),
+            count(
+                "model", lambda mine: sum(draft.is_by_model for draft in mine), "by a model", note=_BY_MODEL
+            ),
         ),
     )
 
@@ -99,7 +101,7 @@ def letter_table(drafts: Sequence[Draft]) -> Table:
     """How often each letter is right, by task and in all."""
 
     def share_of(place: int, mine: Sequence[Draft]) -> Cell:
-        return Cell(value=sum(one.answer_index == place for one in mine) / len(mine), kind="share")
+        return Cell(value=sum(draft.answer_index == place for draft in mine) / len(mine), kind="share")
 
     everything = {"all": drafts} if drafts else {}
     return tabulate(
@@ -137,13 +139,13 @@ def source_table(videos: Sequence[VideoSource], drafts: Sequence[Draft]) -> Tabl
 
 def truth_table(questions: Sequence[Question]) -> Table:
     """What the answers of each task rest on; figures that differ between videos are left to the items."""
-    counts = Counter((one.task.title, truth_kind(one.draft)) for one in questions)
+    counts = Counter((question.task.title, truth_kind(question.draft)) for question in questions)
     return tabulate(
         "truths",
         "What the right answers rest on",
         label=TASK,
         rows=(RowSpec(f"{task} {on or 'not said'}", task, (task, on)) for task, on in sorted(counts)),
-        measures=(words("rests on", lambda one: one[1] or "not said"), count("questions", counts.get)),
+        measures=(words("rests on", lambda pair: pair[1] or "not said"), count("questions", counts.get)),
         notes=(
             "Each item says it in its tag `truth`, for detected tracks with the recall that was measured.",
         ),
@@ -154,10 +156,10 @@ def demand_table(drafts: Sequence[Draft]) -> Table:
     """For each task `k` by construction, how many were tried, and what proved needed."""
 
     def ks(mine: Sequence[Draft]) -> list[int]:
-        return [one.k for one in mine if one.k is not None]
+        return [draft.k for draft in mine if draft.k is not None]
 
     def proved(mine: Sequence[Draft]) -> list[int]:
-        return [one.k_verified for one in mine if one.k_verified is not None]
+        return [draft.k_verified for draft in mine if draft.k_verified is not None]
 
     return tabulate(
         "demand",
@@ -176,15 +178,19 @@ def demand_table(drafts: Sequence[Draft]) -> Table:
 
 def demand_words(drafts: Sequence[Draft]) -> str:
     """What was tried of the evidence that questions are said to need, and what was not."""
-    n = sum(one.k_verified is not None for one in drafts)
+    n = sum(draft.k_verified is not None for draft in drafts)
     if not n:
         return "Nobody tried whether an answer needs each of them: spans are stored, not proved necessary."
     rest = len(drafts) - n
-    said = (
+    demand_words = (
         f"A model that is right with all spans was tried with one after the other withheld, for {n:,} of "
         f"{len(drafts):,} questions: so many moments proved needed to it as the table says."
     )
-    return f"{said} Of the other {rest:,} spans are stored, not proved necessary." if rest else said
+    return (
+        f"{demand_words} Of the other {rest:,} spans are stored, not proved necessary."
+        if rest
+        else demand_words
+    )
 
 
 def review_table(result: ReviewResult) -> Table:

@@ -66,66 +66,66 @@ def write_all_scenes(work: HerbenchSession, videos: list[VideoState], *, needs: 
     if "scene_cards" not in needs:
         return
     step = work.config.scenes or SceneStep(false=False)
-    given, said = Cards(), Cards()
-    shown = [one for one in videos if one.material.shots]
+    given, cards = Cards(), Cards()
+    states = [video for video in videos if video.material.shots]
     to_write: list[VideoState] = []
-    for one in shown:
-        pattern, over = one.source.rule.scene_cards, one.source.laid_over.get("scene_cards", "")
-        if file := one.source.beside(over, work.root):
-            said[one.video_id] = _read(work, one, file, pattern=over)
-        if path := one.file_of(pattern, work.root, what="file of scene cards", session=work):
-            given[one.video_id] = _read(work, one, path, pattern=pattern)
+    for state in states:
+        pattern, over = state.source.rule.scene_cards, state.source.laid_over.get("scene_cards", "")
+        if file := state.source.beside(over, work.root):
+            cards[state.video_id] = _read(work, state, file, pattern=over)
+        if path := state.file_of(pattern, work.root, what="file of scene cards", session=work):
+            given[state.video_id] = _read(work, state, path, pattern=pattern)
         elif step.model:
-            to_write.append(one)
+            to_write.append(state)
             continue
         if not (file := path or file):
             why = "[scenes] names no model, and the source has no file of scene cards"
-            one.absent["scene_cards"] = why if work.config.scenes else "the configuration has no [scenes]"
-        elif not (given.get(one.video_id) or said.get(one.video_id)):
-            one.absent["scene_cards"] = f"nobody has filled in {file.name}"
-            work.trouble(f"{one.video_id}: nobody has filled in {file.name}")
-    _Writing(work, step, given=given, said=said).write(to_write, shown=shown)
+            state.absent["scene_cards"] = why if work.config.scenes else "the configuration has no [scenes]"
+        elif not (given.get(state.video_id) or cards.get(state.video_id)):
+            state.absent["scene_cards"] = f"nobody has filled in {file.name}"
+            work.trouble(f"{state.video_id}: nobody has filled in {file.name}")
+    _Writing(work, step, given=given, said=cards).write(to_write, shown=states)
     use_false_checks(work, videos)
 
 
-def _laid_over(before: Sequence[SceneCard], said: Sequence[SceneCard]) -> tuple[SceneCard, ...]:
+def _laid_over(before: Sequence[SceneCard], cards: Sequence[SceneCard]) -> tuple[SceneCard, ...]:
     """The cards with those that people said in place of others of their shot and kind; the rest stay.
 
     The false sentence of a true one that is another now goes with it.
     """
-    found = {(card.shot_id, card.is_faithful): card for card in before}
-    for card in said:
-        was = found.get((card.shot_id, card.is_faithful))
+    values = {(card.shot_id, card.is_faithful): card for card in before}
+    for card in cards:
+        was = values.get((card.shot_id, card.is_faithful))
         if was is None or (was.text, was.changes) != (card.text, card.changes):
-            found[card.shot_id, card.is_faithful] = card
+            values[card.shot_id, card.is_faithful] = card
             if card.is_faithful:
-                found.pop((card.shot_id, False), None)
-    return tuple(found.values())
+                values.pop((card.shot_id, False), None)
+    return tuple(values.values())
 
 
-def _read(work: HerbenchSession, one: VideoState, path: Path, *, pattern: str) -> tuple[SceneCard, ...]:
+def _read(work: HerbenchSession, state: VideoState, path: Path, *, pattern: str) -> tuple[SceneCard, ...]:
     """The cards of a video out of a file; none of a sheet that is still to be filled in.
 
     Raises:
         DataError: the file is wrong.
     """
-    others = work.others_in(pattern, one.video_id)
+    others = work.others_in(pattern, state.video_id)
     try:
-        read = read_scene_cards(path, shots=one.material.shots, video_id=one.video_id, others=others)
+        read = read_scene_cards(path, shots=state.material.shots, video_id=state.video_id, others=others)
     except DataError as error:
-        raise DataError(f"the cards of the video {one.video_id}: {error}") from error
-    name_unused(work, read.unused, about=one.video_id)
+        raise DataError(f"the cards of the video {state.video_id}: {error}") from error
+    name_unused(work, read.unused, about=state.video_id)
     return read.cards
 
 
-def _give(one: VideoState, cards: tuple[SceneCard, ...]) -> None:
-    one.material = replace(one.material, scene_cards=cards)
-    one.settle("scene_cards", otherwise="no shot has one that can be used")
+def _give(state: VideoState, cards: tuple[SceneCard, ...]) -> None:
+    state.material = replace(state.material, scene_cards=cards)
+    state.settle("scene_cards", otherwise="no shot has one that can be used")
 
 
 def _take(video: KeptVideo, pictures: PictureFolder, *, shots: Sequence[Shot], rules: SceneRules) -> Pictured:
-    shown, dropped = take_pictures(video, shots, pictures=pictures, rules=rules)
-    return Pictured(shots=shown, dropped=dropped)
+    pair, dropped = take_pictures(video, shots, pictures=pictures, rules=rules)
+    return Pictured(shots=pair, dropped=dropped)
 
 
 class _Writing:
@@ -144,8 +144,8 @@ class _Writing:
         if videos:
             self._before |= self._faithful(videos, self._picture(videos))
         cards, wanted = Cards(), Cards()
-        for one in shown:
-            was, name = self._before.get(one.video_id, ()), one.video_id
+        for state in shown:
+            was, name = self._before.get(state.video_id, ()), state.video_id
             cards[name] = _laid_over(was, self._said.get(name, ()))
             has_false = {card.shot_id for card in cards[name] if not card.is_faithful}
             done = () if all(card.is_faithful for card in was) else was
@@ -153,12 +153,14 @@ class _Writing:
             wanted[name] = tuple(card for card in true if card.shot_id not in has_false)
         is_asked = videos or any(wanted.values())
         false = self._false(shown, wanted) if self._step.false and is_asked else {}
-        for one in shown:
-            found = (*cards[one.video_id], *false.get(one.video_id, ()))
-            if one.video_id in self._said:  # a false sentence keeps its place, whoever wrote it
-                order = [card.shot_id for card in found if card.is_faithful]
-                found = tuple(sorted(found, key=lambda o: (not o.is_faithful, order.index(o.shot_id))))
-            _give(one, found)
+        for state in shown:
+            scene_cards = (*cards[state.video_id], *false.get(state.video_id, ()))
+            if state.video_id in self._said:  # a false sentence keeps its place, whoever wrote it
+                order = [card.shot_id for card in scene_cards if card.is_faithful]
+                scene_cards = tuple(
+                    sorted(scene_cards, key=lambda o: (not o.is_faithful, order.index(o.shot_id)))
+                )
+            _give(state, scene_cards)
 
     def _picture(self, videos: Sequence[VideoState]) -> dict[str, Pictured]:
         work, rules = self._work, self._step.rules
@@ -166,111 +168,114 @@ class _Writing:
         results = work.cut(
             stage,
             videos,
-            lambda made: partial(_take, shots=made.shots, rules=rules),
+            lambda material: partial(_take, shots=material.shots, rules=rules),
             rests_on={"shots": "shots"},
-            crops=lambda made: chain.from_iterable(one.pictures for one in made.shots),
+            crops=lambda pictured: chain.from_iterable(shot.pictures for shot in pictured.shots),
         )
-        found: dict[str, Pictured] = {}
-        for one in videos:
-            if one.video_id in results.failed:
-                why = results.failed[one.video_id].message
+        values: dict[str, Pictured] = {}
+        for video in videos:
+            if video.video_id in results.failed:
+                why = results.failed[video.video_id].message
                 gone = [
                     Dropped(what=shot.shot_id, stage="scenes", reason="frames-unreadable", detail=why)
-                    for shot in one.material.shots
+                    for shot in video.material.shots
                 ]
-                found[one.video_id] = Pictured(dropped=tuple(gone))
-            elif one.source.file is None:
-                found[one.video_id] = Pictured()
+                values[video.video_id] = Pictured(dropped=tuple(gone))
+            elif video.source.file is None:
+                values[video.video_id] = Pictured()
             else:
-                found[one.video_id] = results.made[one.video_id].value
+                values[video.video_id] = results.made[video.video_id].value
         work.close(
             stage.name,
             unit="shots",
-            taken=[one.named(shot.shot_id) for one in videos for shot in one.material.shots],
-            kept=[one.named(s.shot.shot_id) for one in videos for s in found[one.video_id].shots],
-            dropped=[one.dropped(g, stage=g.stage) for one in videos for g in found[one.video_id].dropped],
+            taken=[state.named(shot.shot_id) for state in videos for shot in state.material.shots],
+            kept=[state.named(s.shot.shot_id) for state in videos for s in values[state.video_id].shots],
+            dropped=[
+                state.dropped(g, stage=g.stage) for state in videos for g in values[state.video_id].dropped
+            ],
             n_cached=results.n_cached,
         )
-        return found
+        return values
 
     def _faithful(self, videos: Sequence[VideoState], pictured: Mapping[str, Pictured]) -> Cards:
         asked: _Asked = {}
-        for one in videos:
-            for shown in pictured[one.video_id].shots:
-                shot_id = shown.shot.shot_id
+        for video in videos:
+            for shot in pictured[video.video_id].shots:
+                shot_id = shot.shot.shot_id
                 ids = {"shot_id": shot_id, "card_id": f"{shot_id}-true"}
-                asked[one.named(shot_id)] = one, ids, digest_of(shown.pictures), partial(describe, shown)
-        made = self._ask("scenes", asked, model=self._step.model)
-        cards = _by_video(made)
-        dropped = [gone for _, gone in made.values() if isinstance(gone, Dropped)]
+                asked[video.named(shot_id)] = video, ids, digest_of(shot.pictures), partial(describe, shot)
+        values = self._ask("scenes", asked, model=self._step.model)
+        cards = _by_video(values)
+        dropped = [gone for _, gone in values.values() if isinstance(gone, Dropped)]
         true: Cards = {}
-        for one in videos:
-            true[one.video_id], alike = unlike_each_other(cards[one.video_id])
+        for video in videos:
+            true[video.video_id], alike = unlike_each_other(cards[video.video_id])
             for gone in alike:
-                what = one.named(gone.what.removesuffix("-true"))
+                what = video.named(gone.what.removesuffix("-true"))
                 dropped.append(msgspec.structs.replace(gone, what=what))
-        kept = [one.named(card.shot_id) for one in videos for card in true[one.video_id]]
-        self._work.close("scenes", unit="shots", taken=list(made), kept=kept, dropped=dropped)
+        kept = [state.named(card.shot_id) for state in videos for card in true[state.video_id]]
+        self._work.close("scenes", unit="shots", taken=list(values), kept=kept, dropped=dropped)
         return true
 
     def _false(self, videos: Sequence[VideoState], true: Cards) -> Cards:
         """False cards, by a model or by rules, of every true one."""
-        made = (
+        rules = (
             self._by_rules(videos, true)
             if self._step.false_model == BY_RULES
             else self._by_model(videos, true)
         )
-        dropped = [gone for _, gone in made.values() if isinstance(gone, Dropped)]
-        kept = [name for name, (_, card) in made.items() if isinstance(card, SceneCard)]
-        self._work.close("false-scenes", unit="cards", taken=list(made), kept=kept, dropped=dropped)
-        return {video_id: tuple(cards) for video_id, cards in _by_video(made).items()}
+        dropped = [gone for _, gone in rules.values() if isinstance(gone, Dropped)]
+        kept = [name for name, (_, card) in rules.items() if isinstance(card, SceneCard)]
+        self._work.close("false-scenes", unit="cards", taken=list(rules), kept=kept, dropped=dropped)
+        return {video_id: tuple(cards) for video_id, cards in _by_video(rules).items()}
 
     def _by_model(self, videos: Sequence[VideoState], true: Cards) -> _Made:
         asked: _Asked = {}
-        for one in videos:
-            others = self._others(one)
-            for card in true[one.video_id]:
+        for video in videos:
+            others = self._others(video)
+            for card in true[video.video_id]:
                 ids = {"shot_id": card.shot_id, "card_id": false_id(card)}
                 seen, start = digest_of([card.text, card.frames]), partial(perturb, card, others=others)
-                asked[one.named(false_id(card))] = one, ids, seen, start
-        made = self._ask("false-scenes", asked, model=self._step.false_model or self._step.model)
-        taken = {one.video_id: {folded(card.text) for card in self._others(one)} for one in videos}
-        for what, (one, wrote) in made.items():  # others may say so since it was written
-            if isinstance(wrote, SceneCard) and folded(wrote.text) in taken[one.video_id]:
-                made[what] = one, Dropped(what=what, stage="false-scenes", reason="same-as-another")
-        return made
+                asked[video.named(false_id(card))] = video, ids, seen, start
+        values = self._ask("false-scenes", asked, model=self._step.false_model or self._step.model)
+        taken = {state.video_id: {folded(card.text) for card in self._others(state)} for state in videos}
+        for what, (video, wrote) in values.items():  # others may say so since it was written
+            if isinstance(wrote, SceneCard) and folded(wrote.text) in taken[video.video_id]:
+                values[what] = video, Dropped(what=what, stage="false-scenes", reason="same-as-another")
+        return values
 
-    def _others(self, one: VideoState) -> tuple[SceneCard, ...]:
+    def _others(self, state: VideoState) -> tuple[SceneCard, ...]:
         """All that is said of a video, by a model and by people."""
-        return (*self._before.get(one.video_id, ()), *self._said.get(one.video_id, ()))
+        return (*self._before.get(state.video_id, ()), *self._said.get(state.video_id, ()))
 
     def _by_rules(self, videos: Sequence[VideoState], true: Cards) -> _Made:
         """False cards without a model; nothing is cached, since they are written faster than read."""
         seed = self._work.config.seed
-        made: _Made = {}
+        values: _Made = {}
         n_without = 0
-        sources = {one.video_id: one.source.video.source_id or one.video_id for one in videos}
-        for one in videos:
-            others = list(self._others(one))
-            elsewhere = [v for v, name in sources.items() if name != sources[one.video_id]]
+        sources = {state.video_id: state.source.video.source_id or state.video_id for state in videos}
+        for video in videos:
+            others = list(self._others(video))
+            elsewhere = [v for v, name in sources.items() if name != sources[video.video_id]]
             known = SlotCounts.of(chain.from_iterable(map(self._known, elsewhere)))
-            for card in true[one.video_id]:
-                name = one.named(false_id(card))
+            for card in true[video.video_id]:
+                name = video.named(false_id(card))
                 rng = np.random.default_rng(list(hashlib.sha256(f"{seed}/{name}".encode()).digest()))
-                found = perturb_by_rules(card, others=others, known=known, rng=rng)
-                if isinstance(found, Dropped):
+                dropped = perturb_by_rules(card, others=others, known=known, rng=rng)
+                if isinstance(dropped, Dropped):
                     n_without += 1
-                    found = one.dropped(found, stage=found.stage)
+                    dropped = video.dropped(dropped, stage=dropped.stage)
                 else:
-                    others.append(found)
-                made[name] = one, found
-        self._work.began("false-scenes", len(made))
+                    others.append(dropped)
+                values[name] = video, dropped
+        self._work.began("false-scenes", len(values))
         self._work.ledger.notes.append(
-            f"false-scenes: {len(made) - n_without} false descriptions were made by rules and not by a model "
+            f"false-scenes: {len(values) - n_without} false descriptions were made by rules and "
+            "not by a model "
             f'(false_model = "rules"); {n_without} descriptions have none, since nothing plausible could be '
             "swapped in them"
         )
-        return made
+        return values
 
     def _known(self, video_id: str) -> Sequence[SceneCard]:
         """What other videos can take words from: what stands before people mend a part of it."""
@@ -292,27 +297,27 @@ class _Writing:
             for what, (_, _, seen, start) in asked.items()
         ]
         results = self._work.ask(name, units, models=self._work.models, model=model)
-        made: _Made = {}
-        for what, (one, ids, *_) in asked.items():
+        values: _Made = {}
+        for what, (state, ids, *_) in asked.items():
             if what in results.failed:
-                made[what] = one, results.dropped(what, stage=name)
+                values[what] = state, results.dropped(what, stage=name)
                 continue
-            found = results.made[what].value
-            if found.card is not None:
-                made[what] = one, msgspec.structs.replace(found.card, **ids)
-            elif found.dropped is not None:
-                made[what] = one, msgspec.structs.replace(found.dropped, what=what, stage=name)
-        return made
+            result = results.made[what].value
+            if result.card is not None:
+                values[what] = state, msgspec.structs.replace(result.card, **ids)
+            elif result.dropped is not None:
+                values[what] = state, msgspec.structs.replace(result.dropped, what=what, stage=name)
+        return values
 
 
 def _written(start: Callable[[], Flow[SceneCard | Dropped]]) -> Flow[SceneCardResult]:
-    made = yield from start()
-    return SceneCardResult(dropped=made) if isinstance(made, Dropped) else SceneCardResult(card=made)
+    result = yield from start()
+    return SceneCardResult(dropped=result) if isinstance(result, Dropped) else SceneCardResult(card=result)
 
 
-def _by_video(made: _Made) -> dict[str, list[SceneCard]]:
+def _by_video(values: _Made) -> dict[str, list[SceneCard]]:
     cards: dict[str, list[SceneCard]] = defaultdict(list)
-    for one, card in made.values():
+    for state, card in values.values():
         if isinstance(card, SceneCard):
-            cards[one.video_id].append(card)
+            cards[state.video_id].append(card)
     return cards

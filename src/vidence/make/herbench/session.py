@@ -128,23 +128,23 @@ class HerbenchSession(Session):
             crops: the pictures of a result, which have to lie in the folder for it to be used again.
         """
         units = []
-        for one in videos:
-            if one.source.file is not None:
+        for video in videos:
+            if video.source.file is not None:
                 cutting = Cutting(
-                    cut=cut_of(one.material),
-                    file=one.source.file,
+                    cut=cut_of(video.material),
+                    file=video.source.file,
                     pictures=self.pictures,
                     context=self.context,
                 )
-                inputs = {name: one.digests[part] for name, part in rests_on.items()}
+                inputs = {name: video.digests[part] for name, part in rests_on.items()}
                 unit = Unit(
                     stage=stage,
-                    name=one.video_id,
-                    inputs=inputs | {"video": one.source.video.sha256},
+                    name=video.video_id,
+                    inputs=inputs | {"video": video.source.video.sha256},
                     make=cutting.make,
-                    reads=(one.source.file,),
+                    reads=(video.source.file,),
                     apart=cutting.apart,
-                    is_usable=lambda made: self.pictures.holds(crops(made)),
+                    is_usable=lambda result: self.pictures.holds(crops(result)),
                 )
                 units.append(unit)
         return self.compute_apart(stage.name, units, folder=self.pictures.root)

@@ -153,7 +153,7 @@ def _fill_in(path: Path, data: bytes, *, filled: tuple[str, ...], notes: list[st
 
 def _write(work: HerbenchSession, sheet: VideoSheet, folder: Path, *, notes: list[str]) -> list[Path]:
     """Write the tables to fill in, what the page shows for programs, and the page."""
-    rules, shots = work.config.shots, [one.shot for one in sheet.shots]
+    rules, shots = work.config.shots, [shot.shot for shot in sheet.shots]
     written: list[Path] = []
     if sheet.tracks:
         people = [track for track in sheet.tracks if not track.is_left_out]
@@ -175,7 +175,10 @@ def _write(work: HerbenchSession, sheet: VideoSheet, folder: Path, *, notes: lis
 
 def _track_lines(sheet: VideoSheet) -> list[list[str]]:
     """A row for each track of a video, and one for all of it together."""
-    rows = [(one.track_id, one.check, f"{one.first_s:.1f} to {one.last_s:.1f} s") for one in sheet.tracks]
+    rows = [
+        (track.track_id, track.check, f"{track.first_s:.1f} to {track.last_s:.1f} s")
+        for track in sheet.tracks
+    ]
     everybody = (EVERYBODY, sheet.check, "")
     return [[sheet.video_id, check, name, "", "", note] for name, check, note in (*rows, everybody)]
 
@@ -193,7 +196,9 @@ def _frames_and_times(shot: Shot) -> list[str]:
 
 def scenes_csv(video_id: str, shots: Sequence[Shot]) -> bytes:
     """The sheet of scene cards to fill in: a row for each shot."""
-    rows = [[video_id, one.shot_id, f"{one.start_s:.3f}", f"{one.end_s:.3f}", "", "", ""] for one in shots]
+    rows = [
+        [video_id, shot.shot_id, f"{shot.start_s:.3f}", f"{shot.end_s:.3f}", "", "", ""] for shot in shots
+    ]
     return sheet_bytes([SCENE_COLUMNS, *rows])
 
 
@@ -250,12 +255,12 @@ def _sheet(work: HerbenchSession, state: VideoState) -> VideoSheet:
 def _sheet_track(track: Track, video: TrackedVideo, state: VideoState) -> SheetTrack:
     start_s, end_s = video.span_s(track)
     name = track.track_id
-    shown = state.pictures.get(name)
+    pictures = state.pictures.get(name)
     return SheetTrack(
         track_id=name,
         check=track_check(track),
         is_picked=name in state.material.chosen,
-        is_left_out=all(name != one.track_id for one in video.tracks),
+        is_left_out=all(name != entry.track_id for entry in video.tracks),
         first_frame=track.first_frame,
         last_frame=track.last_frame,
         first_s=round(start_s, 3),
@@ -263,9 +268,9 @@ def _sheet_track(track: Track, video: TrackedVideo, state: VideoState) -> SheetT
         begins=_place(track, 0, video),
         ends=_place(track, -1, video),
         portraits=tuple(state.portraits.get(name, ())),
-        looks=() if shown is None else tuple(shown.appearance),
-        way=() if shown is None else tuple(shown.path),
-        frames=() if shown is None else tuple(shown.frames),
+        looks=() if pictures is None else tuple(pictures.appearance),
+        way=() if pictures is None else tuple(pictures.path),
+        frames=() if pictures is None else tuple(pictures.frames),
     )
 
 
@@ -280,20 +285,20 @@ def _shots(work: HerbenchSession, state: VideoState) -> tuple[SheetShot, ...]:
     shots, video = state.material.shots, state.open(work)
     if not shots or video is None:
         return ()
-    shown = {shot.shot_id: _frames_of(shot) for shot in shots[:_MOST_SHOWN_SHOTS]}
+    values = {shot.shot_id: _frames_of(shot) for shot in shots[:_MOST_SHOWN_SHOTS]}
     quality = CropRules().quality
 
     def keep(index: int, picture: NDArray[np.uint8]) -> Crop:
         return work.pictures.keep(picture, frame_index=index, quality=quality)
 
     size = Size(kind="long", pixels=_SHOT_PX)
-    read = video.read(sorted({index for some in shown.values() for index in some}), keep, size=size)
+    read = video.read(sorted({index for some in values.values() for index in some}), keep, size=size)
     return tuple(
         SheetShot(
             shot=shot,
             pictures=tuple(
                 crop
-                for index in shown.get(shot.shot_id, ())
+                for index in values.get(shot.shot_id, ())
                 if not isinstance(crop := read[index], FrameProblem)
             ),
         )

@@ -110,12 +110,12 @@ def find_sources(
     logs = [(rule, _read_log(rule, folder)) for rule in config.logs]
     events: dict[str, tuple[Event, ...]] = {}
     for rule, log in logs:
-        for video_id, found in log.events.items():
+        for video_id, event in log.events.items():
             if video_id in events:
                 raise UsageError(
                     f"two logs speak of the video {video_id!r}, the second is {rule.path}; keep one"
                 )
-            events[video_id] = found
+            events[video_id] = event
     wanted = list(_wanted(config, videos, logs=logs))
     _check_ids(wanted)
     tables = {rule.table: _read_table(folder / rule.table) for rule in config.logs if rule.table}
@@ -123,19 +123,25 @@ def find_sources(
     dropped: list[Dropped] = []
     unused = list(_bad_rows(logs))
     unusual: dict[str, list[str]] = defaultdict(list)
-    look_ahead([one.file for one in wanted[:limit] if one.file.exists()])
-    for one in wanted[:limit]:
+    look_ahead([video_request.file for video_request in wanted[:limit] if video_request.file.exists()])
+    for request in wanted[:limit]:
         try:
-            video, file = _source(one, events.get(one.video_id, ()), tables=tables, cache_root=cache_root)
-            for what, words in _unusual(one, file, cache_root=cache_root):
+            video, file = _source(
+                request, events.get(request.video_id, ()), tables=tables, cache_root=cache_root
+            )
+            for what, words in _unusual(request, file, cache_root=cache_root):
                 unusual[what].append(words)
         except MediaError as error:
-            needed = "; its tracks need it: size, times and looks are read from it" if one.rule.tracks else ""
+            needed = (
+                "; its tracks need it: size, times and looks are read from it" if request.rule.tracks else ""
+            )
             detail = f"{error}{needed}"
-            dropped.append(Dropped(what=one.video_id, stage=STAGE, reason="unreadable-video", detail=detail))
+            dropped.append(
+                Dropped(what=request.video_id, stage=STAGE, reason="unreadable-video", detail=detail)
+            )
             continue
-        inside, late = _inside(events.get(one.video_id, ()), video)
-        mine, over = _with_people(one.rule, config, folder, video_id=one.video_id)
+        inside, late = _inside(events.get(request.video_id, ()), video)
+        mine, over = _with_people(request.rule, config, folder, video_id=request.video_id)
         sources.append(Source(video=video, file=file, events=inside, rule=mine, laid_over=over))
         unused.extend(late)
     return Sources(
@@ -178,22 +184,27 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join(names[:_MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
 
 
-def _unusual(one: _VideoRequest, file: Path | None, *, cache_root: Path | None) -> Iterator[tuple[str, str]]:
+def _unusual(
+    request: _VideoRequest, file: Path | None, *, cache_root: Path | None
+) -> Iterator[tuple[str, str]]:
     """What is unusual about a file that is used: a sentence with a gap for names, and its own name."""
     if file is None:
         return
     probe = read_facts(file, kind="video", cache_root=cache_root).probe
     if probe.problem:
-        yield "of damaged videos what can be read is used: {}", f"{one.path} ({probe.problem})"
+        yield "of damaged videos what can be read is used: {}", f"{request.path} ({probe.problem})"
     if probe.height_px > probe.width_px:
         turned = f", turned by {probe.rotation_deg} degrees" if probe.rotation_deg else ""
         yield (
             "upright videos are used as they are shown: {}",
-            f"{one.path} ({probe.width_px}x{probe.height_px}{turned})",
+            f"{request.path} ({probe.width_px}x{probe.height_px}{turned})",
         )
     if probe.counted.is_variable:
         rate = f"{probe.counted.fps:.1f} frames a second on average"
-        yield "videos of variable frame rate are used with the time of each frame: {}", f"{one.path} ({rate})"
+        yield (
+            "videos of variable frame rate are used with the time of each frame: {}",
+            f"{request.path} ({rate})",
+        )
 
 
 def _read_log(rule: LogRule, folder: Path) -> EventLog:
@@ -203,8 +214,8 @@ def _read_log(rule: LogRule, folder: Path) -> EventLog:
     log = reader.read(path)
     return replace(
         log,
-        problems=tuple(said.replace(str(path), _named(rule)) for said in log.problems),
-        notes=tuple(said.replace(str(path), _named(rule)) for said in log.notes),
+        problems=tuple(problem.replace(str(path), _named(rule)) for problem in log.problems),
+        notes=tuple(note.replace(str(path), _named(rule)) for note in log.notes),
     )
 
 
@@ -254,45 +265,46 @@ def _wanted(
 
 def _check_ids(wanted: Sequence[_VideoRequest]) -> None:
     seen: dict[str, _VideoRequest] = {}
-    for one in wanted:
-        first = seen.setdefault(one.video_id, one)
-        if first is not one:
+    for request in wanted:
+        first = seen.setdefault(request.video_id, request)
+        if first is not request:
             raise UsageError(
-                f"{first.path} and {one.path} both have the id {one.video_id!r}; give one of them a video_id"
+                f"{first.path} and {request.path} both have the id {request.video_id!r}; give one "
+                "of them a video_id"
             )
 
 
 def _source(
-    one: _VideoRequest,
+    request: _VideoRequest,
     events: Sequence[Event],
     *,
     tables: Mapping[str, Mapping[str, _ListedVideo]],
     cache_root: Path | None,
 ) -> tuple[VideoSource, Path | None]:
     """What is known of a video; without its file what the table or the log of its events says."""
-    if one.file.exists() or one.log is None:
-        facts = read_facts(one.file, kind="video", cache_root=cache_root)
+    if request.file.exists() or request.log is None:
+        facts = read_facts(request.file, kind="video", cache_root=cache_root)
         probe, counted = facts.probe, facts.probe.counted
         known = _ListedVideo(
             fps=counted.fps, duration_s=counted.duration_s, width_px=probe.width_px, height_px=probe.height_px
         )
-        n_frames, sha256, file = len(facts.times_s), facts.content_hash, one.file
+        n_frames, sha256, file = len(facts.times_s), facts.content_hash, request.file
     else:
         unlisted = _ListedVideo(duration_s=max((e.end_s for e in events), default=0.0))
-        known = tables.get(one.log.table, {}).get(one.video_id, unlisted)
+        known = tables.get(request.log.table, {}).get(request.video_id, unlisted)
         n_frames, sha256, file = round(known.fps * known.duration_s), "", None
     video = VideoSource(
-        video_id=one.video_id,
-        path=one.path,
-        source_id=one.rule.source_id,
+        video_id=request.video_id,
+        path=request.path,
+        source_id=request.rule.source_id,
         n_frames=n_frames,
         fps=known.fps,
         duration_s=known.duration_s,
         width_px=known.width_px,
         height_px=known.height_px,
         sha256=sha256,
-        collection=one.rule.collection,
-        licence=one.rule.licence,
+        collection=request.rule.collection,
+        licence=request.rule.licence,
     )
     return video, file
 
@@ -318,19 +330,19 @@ def _read_table(path: Path) -> dict[str, _ListedVideo]:
     Raises:
         DataError: it cannot be read, lacks a column, or has a value that makes no sense; with its line.
     """
-    found: dict[str, _ListedVideo] = {}
+    values: dict[str, _ListedVideo] = {}
     for where, row in csv_rows(path, needs=("video_id", "duration", "fps", "resolution")):
         if isinstance(row, Fault):
             raise DataError(row.at(where))
         width, _, height = row["resolution"].partition("x")
         try:
-            one = _ListedVideo(
+            video = _ListedVideo(
                 fps=float(row["fps"]),
                 duration_s=float(row["duration"]),
                 width_px=int(width),
                 height_px=int(height),
             )
-            usable = min(one.fps, one.duration_s, one.width_px, one.height_px) > 0
+            usable = min(video.fps, video.duration_s, video.width_px, video.height_px) > 0
         except ValueError:
             usable = False
         if not usable:
@@ -338,5 +350,5 @@ def _read_table(path: Path) -> dict[str, _ListedVideo]:
                 f"{where}: duration {row['duration']!r}, fps {row['fps']!r}, resolution "
                 f"{row['resolution']!r} found; expected numbers above 0, and WIDTHxHEIGHT"
             )
-        found[row["video_id"]] = one
-    return found
+        values[row["video_id"]] = video
+    return values

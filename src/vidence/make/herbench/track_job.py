@@ -49,8 +49,8 @@ def job_of(config: HerbenchConfig, video: Path, *, root: Path) -> TrackJob:
 def _rule_of(config: HerbenchConfig, video: Path, *, root: Path) -> SourceRule:
     folder, wanted = root / config.videos, video.resolve()
     for rule in config.sources:
-        found = folder.glob(rule.path) if set("*?[") & set(rule.path) else [folder / rule.path]
-        if any(path.resolve() == wanted for path in found):
+        paths = folder.glob(rule.path) if set("*?[") & set(rule.path) else [folder / rule.path]
+        if any(path.resolve() == wanted for path in paths):
             return rule
     raise UsageError(f"{video} is none of the [[sources]] of the configuration; its videos lie in {folder}")
 

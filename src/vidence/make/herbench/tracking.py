@@ -75,17 +75,17 @@ class Tracks:
 def track_all(work: HerbenchSession, videos: list[VideoState], *, needs: Collection[str]) -> None:
     """Give every video its tracks and its shots, as far as they are needed and switched on."""
     tracking = work.config.tracking
-    are_given = any(one.source.rule.tracks for one in videos)
+    are_given = any(state.source.rule.tracks for state in videos)
     wants_tracks = (tracking is not None or are_given) and bool(set(NEED_TRACKS) & set(needs))
     wants_shots = bool(set(NEED_SHOTS) & set(needs))
     if wants_tracks and (tracking or TrackingRules()).end_at_cuts:
         wants_shots = True
-    for one in videos:
-        reason = "" if one.source.file is not None else "the video is not here"
-        if reason or (tracking is None and not one.source.rule.tracks):
-            one.absent |= dict.fromkeys(NEED_TRACKS, reason or "the configuration has no [tracking]")
+    for video in videos:
+        reason = "" if video.source.file is not None else "the video is not here"
+        if reason or (tracking is None and not video.source.rule.tracks):
+            video.absent |= dict.fromkeys(NEED_TRACKS, reason or "the configuration has no [tracking]")
         if reason or work.config.shots is None:
-            one.absent |= dict.fromkeys(NEED_SHOTS, reason or "the configuration has no [shots]")
+            video.absent |= dict.fromkeys(NEED_SHOTS, reason or "the configuration has no [shots]")
     watcher = _Watcher(
         work=work,
         rules=(tracking or TrackingRules()) if wants_tracks else None,
@@ -93,10 +93,12 @@ def track_all(work: HerbenchSession, videos: list[VideoState], *, needs: Collect
     )
     if watcher.rules is None and watcher.shots is None:
         return
-    opened = [open_watch(work, one, wanted=watcher.wanted(one)) for one in videos]
+    opened = [open_watch(work, state, wanted=watcher.wanted(state)) for state in videos]
     begin_watching(work, opened)
-    dropped = [gone for one, watch in zip(videos, opened, strict=True) if (gone := watcher.take(one, watch))]
-    names = [one.video_id for one in videos]
+    dropped = [
+        gone for state, watch in zip(videos, opened, strict=True) if (gone := watcher.take(state, watch))
+    ]
+    names = [state.video_id for state in videos]
     work.close("watching", unit="videos", taken=names, dropped=dropped, n_cached=watcher.n_cached)
     watcher.write_proposed()
     if watcher.rules is not None:
@@ -140,12 +142,12 @@ class _Watcher:
             self._describer_spec = tracker.describer or "colour"
             self._describer = open_describer(self._describer_spec)
 
-    def wanted(self, one: VideoState) -> ObserverSpecs:
+    def wanted(self, state: VideoState) -> ObserverSpecs:
         """Who watches a video; no detector is opened for one that is not here."""
-        shots = None if self._given_shots(one) is not None else self.shots
-        if self.rules is None or one.source.file is None:
+        shots = None if self._given_shots(state) is not None else self.shots
+        if self.rules is None or state.source.file is None:
             return ObserverSpecs(shots=shots)
-        spec = self._spec(one)
+        spec = self._spec(state)
         if spec not in self._detectors:
             self._detectors[spec] = detector = open_detector(spec)
             if isinstance(detector, LastResort):
@@ -160,32 +162,32 @@ class _Watcher:
             rate=self.rules.rate,
         )
 
-    def take(self, one: VideoState, watch: VideoWatch | Dropped) -> Dropped | None:
+    def take(self, state: VideoState, watch: VideoWatch | Dropped) -> Dropped | None:
         """Give a video what is seen in it; what is wrong with it where nothing can be."""
         gone = watch if isinstance(watch, Dropped) else None
         try:
             if isinstance(watch, VideoWatch):
-                self._take(one, watch.finish())
+                self._take(state, watch.finish())
         except MediaError as error:
-            gone = unreadable(self.work, one, error)
+            gone = unreadable(self.work, state, error)
         if gone is not None and gone.reason != "no-video":
-            one.absent |= dict.fromkeys((*NEED_TRACKS, *NEED_SHOTS), gone.detail)
+            state.absent |= dict.fromkeys((*NEED_TRACKS, *NEED_SHOTS), gone.detail)
         return gone
 
-    def _take(self, one: VideoState, seen: SeenIn) -> None:
+    def _take(self, state: VideoState, seen: SeenIn) -> None:
         self.n_cached += seen.was_cached
-        shots = self._given_shots(one) or seen.shots
+        shots = self._given_shots(state) or seen.shots
         if shots is not None:
-            if self._given_shots(one) is None:
-                self._propose(one, seen.video, shots.value)
-            shots = self._shots_by_people(one, seen.video, shots)
-            one.material = replace(one.material, shots=shots.value)
-            one.digests["shots"] = shots.digest
+            if self._given_shots(state) is None:
+                self._propose(state, seen.video, shots.value)
+            shots = self._shots_by_people(state, seen.video, shots)
+            state.material = replace(state.material, shots=shots.value)
+            state.digests["shots"] = shots.digest
         if seen.boxes is not None:
-            self._track(one, seen.video, seen.boxes, shots=shots)
-        self.work.done("watching", one.video_id, was_cached=seen.was_cached)
+            self._track(state, seen.video, seen.boxes, shots=shots)
+        self.work.done("watching", state.video_id, was_cached=seen.was_cached)
 
-    def _given_shots(self, one: VideoState) -> Artifact[tuple[Shot, ...]] | None:
+    def _given_shots(self, state: VideoState) -> Artifact[tuple[Shot, ...]] | None:
         """The shots of a video as people corrected them; None where they did not.
 
         Raises:
@@ -194,40 +196,40 @@ class _Watcher:
         rules = self.work.config.shots
         if self.shots is None or rules is None or not rules.file:
             return None
-        if one.video_id not in self._corrected_shots:
+        if state.video_id not in self._corrected_shots:
             try:
-                video = one.open(self.work)
+                video = state.open(self.work)
             except MediaError:  # reported where it is watched
                 video = None
             path = None
             if video is not None:
-                path = one.file_of(rules.file, self.work.root, what="file of shots", session=self.work)
-            found = None
+                path = state.file_of(rules.file, self.work.root, what="file of shots", session=self.work)
+            shots = None
             if video is not None and path is not None:
-                others = self.work.others_in(rules.file, one.video_id)
-                found = read_shots(path, one.video_id, times_s=video.times_s, others=others)
-            self._corrected_shots[one.video_id] = (
-                None if found is None else Artifact(value=found, digest=digest_of(found), was_cached=True)
+                others = self.work.others_in(rules.file, state.video_id)
+                shots = read_shots(path, state.video_id, times_s=video.times_s, others=others)
+            self._corrected_shots[state.video_id] = (
+                None if shots is None else Artifact(value=shots, digest=digest_of(shots), was_cached=True)
             )
-        return self._corrected_shots[one.video_id]
+        return self._corrected_shots[state.video_id]
 
-    def _propose(self, one: VideoState, video: KeptVideo, shots: Sequence[Shot]) -> None:
+    def _propose(self, state: VideoState, video: KeptVideo, shots: Sequence[Shot]) -> None:
         """Take what the second shot detector sees alone, as rows that people can sign."""
         if self._second is None:
             return
         stage = Stage(name="shots-by-second", kind=tuple[Shot, ...], settings=self._second.identity)
-        inputs, cache = {"video": one.source.video.sha256}, self.work.cache
-        found = cache.find(stage, inputs, unit=one.video_id) or cache.put(
-            stage, inputs, find_shots(Video(video.scan), self._second), unit=one.video_id
+        inputs, cache = {"video": state.source.video.sha256}, self.work.cache
+        artifact = cache.find(stage, inputs, unit=state.video_id) or cache.put(
+            stage, inputs, find_shots(Video(video.scan), self._second), unit=state.video_id
         )
-        known = [(one.last_frame - _NEAR, other.clear_frame + _NEAR) for one, other in pairwise(shots)]
-        for one_shot, other in pairwise(found.value):
+        known = [(shot.last_frame - _NEAR, other.clear_frame + _NEAR) for shot, other in pairwise(shots)]
+        for one_shot, other in pairwise(artifact.value):
             first, last = one_shot.last_frame + 1, other.clear_frame - 1
             if not any(low <= other.clear_frame and first <= high + 1 for low, high in known):
                 first, last = (first, last) if last > first else (other.first_frame, other.first_frame)
                 act = f"gradual:{first}-{last}" if last > first else f"cut-at:{first}"
                 check = check_of_shots(shots, Act(name="", first=first, last=last))
-                self.proposed.append([one.video_id, check, act, "", f"at {video.times_s[first]:.1f} s"])
+                self.proposed.append([state.video_id, check, act, "", f"at {video.times_s[first]:.1f} s"])
 
     def write_proposed(self) -> None:
         """Write the transitions that the second shot detector proposes, and say how many there are."""
@@ -242,31 +244,31 @@ class _Watcher:
             self.work.trouble(words)
 
     def _shots_by_people(
-        self, one: VideoState, video: KeptVideo, shots: Artifact[tuple[Shot, ...]]
+        self, state: VideoState, video: KeptVideo, shots: Artifact[tuple[Shot, ...]]
     ) -> Artifact[tuple[Shot, ...]]:
         """The shots with what people say of cuts; the same where nobody says anything that can be used.
 
         Raises:
             DataError: the file of rows has a fault.
         """
-        rows = rows_of(self.work, ShotRow, one.video_id)
+        rows = rows_of(self.work, ShotRow, state.video_id)
         if not rows:
             return shots
-        made = apply_shots(shots.value, rows, times_s=video.times_s)
-        name_unused(self.work, made.unused)
-        if not made.used:
+        people = apply_shots(shots.value, rows, times_s=video.times_s)
+        name_unused(self.work, people.unused)
+        if not people.used:
             return shots
-        return Artifact(value=made.shots, digest=digest_of(made.shots), was_cached=True)
+        return Artifact(value=people.shots, digest=digest_of(people.shots), was_cached=True)
 
     def _by_people(
-        self, one: VideoState, video: KeptVideo, boxes: Artifact[Boxes], *, made: Artifact[Tracks]
+        self, state: VideoState, video: KeptVideo, boxes: Artifact[Boxes], *, made: Artifact[Tracks]
     ) -> Artifact[Tracks]:
         """The tracks of a video with what people say of them; the same where no row can be used.
 
         Raises:
             DataError: the file of rows has a fault.
         """
-        rows = rows_of(self.work, TrackRow, one.video_id)
+        rows = rows_of(self.work, TrackRow, state.video_id)
         if not rows or self.rules is None:
             return made
         by_people = apply_tracks(made.value.video, rows)
@@ -276,55 +278,55 @@ class _Watcher:
         rules, seed = self.rules, self.work.config.seed
         stage = Stage(name=BY_PEOPLE_STAGE, kind=Tracks, settings=[rules, seed])
         inputs = {"tracks": made.digest, "boxes": boxes.digest, "rows": by_people.digest}
-        found = self.work.cache.find(stage, inputs, unit=one.video_id)
-        if found is None:
+        artifact = self.work.cache.find(stage, inputs, unit=state.video_id)
+        if artifact is None:
             tracks = after_people(
                 video,
                 boxes.value,
                 made=made.value,
                 by_people=by_people,
                 rules=rules,
-                rng=drawing(seed, one.video_id),
+                rng=drawing(seed, state.video_id),
             )
-            found = self.work.cache.put(stage, inputs, tracks, unit=one.video_id)
-        return found
+            artifact = self.work.cache.put(stage, inputs, tracks, unit=state.video_id)
+        return artifact
 
-    def _spec(self, one: VideoState) -> str:
+    def _spec(self, state: VideoState) -> str:
         """The detector for a video: the file of boxes beside it, or the one of the configuration."""
         if self.rules is None:
             return ""
-        if (given := self._given(one)) is not None:
+        if (given := self._given(state)) is not None:
             return given.boxes_spec
-        path, query, options = one.source.rule.detections.partition("?")
+        path, query, options = state.source.rule.detections.partition("?")
         if path:
-            return f"boxes:{self.work.root / path.format(video_id=one.video_id)}{query}{options}"
+            return f"boxes:{self.work.root / path.format(video_id=state.video_id)}{query}{options}"
         return self.rules.detector
 
-    def _given(self, one: VideoState) -> GivenTracks | None:
+    def _given(self, state: VideoState) -> GivenTracks | None:
         """The tracks that people gave of a video; None where a detector and a tracker find them.
 
         Raises:
             DataError: they cannot be used, or are of another video.
         """
-        spec = one.source.rule.tracks
+        spec = state.source.rule.tracks
         if not spec:
             return None
-        if one.video_id not in self._givens:
-            given = open_tracks(spec.format(video_id=one.video_id), folder=self.work.root)
+        if state.video_id not in self._givens:
+            given = open_tracks(spec.format(video_id=state.video_id), folder=self.work.root)
             try:
-                video = one.open(self.work)
+                video = state.open(self.work)
             except MediaError:  # reported where it is watched
                 video = None
             if video is not None:
                 for note in given.of(video).notes:
                     self.work.ledger.notes.append(note)
                     self.work.trouble(note)
-            self._givens[one.video_id] = given
-        return self._givens[one.video_id]
+            self._givens[state.video_id] = given
+        return self._givens[state.video_id]
 
     def _track(
         self,
-        one: VideoState,
+        state: VideoState,
         video: KeptVideo,
         boxes: Artifact[Boxes],
         *,
@@ -333,17 +335,17 @@ class _Watcher:
         if self.rules is None or self._tracker is None:
             return
         tracker, rules, seed = self._tracker, self.rules, self.work.config.seed
-        given = self._given(one)
+        given = self._given(state)
         maker = tracker.identity if given is None else given.identity
         stage = Stage(name=STAGE, kind=Tracks, version=12, settings=[maker, rules, seed])
-        inputs = {"boxes": boxes.digest, "video": one.source.video.sha256}
+        inputs = {"boxes": boxes.digest, "video": state.source.video.sha256}
         frames: list[Span] = []
         if rules.end_at_cuts and shots is not None:
             inputs["shots"] = shots.digest
             frames = [shot.frames for shot in shots.value]
-        found = self.work.cache.find(stage, inputs, unit=one.video_id)
-        if found is None:
-            rng = drawing(seed, one.video_id)
+        artifact = self.work.cache.find(stage, inputs, unit=state.video_id)
+        if artifact is None:
+            rng = drawing(seed, state.video_id)
             if given is None:
                 tracks = find_tracks(
                     video,
@@ -355,25 +357,26 @@ class _Watcher:
                 )
             else:
                 tracks = take_tracks(video, boxes.value, given, shots=frames, rules=rules, rng=rng)
-            found = self.work.cache.put(stage, inputs, tracks, unit=one.video_id)
+            artifact = self.work.cache.put(stage, inputs, tracks, unit=state.video_id)
         if given is None:
-            found = self._by_people(one, video, boxes, made=found)
-        elif rows_of(self.work, TrackRow, one.video_id):
+            artifact = self._by_people(state, video, boxes, made=artifact)
+        elif rows_of(self.work, TrackRow, state.video_id):
             raise DataError(
-                f"{TrackRow.file} has rows on the tracks of {one.video_id}, which people gave and which are "
+                f"{TrackRow.file} has rows on the tracks of {state.video_id}, which people gave "
+                "and which are "
                 "taken as they are; leave these rows out, and correct the file of tracks"
             )
-        made = found.value
-        self.taken += map(one.named, made.raw_ids)
-        self.chosen += map(one.named, made.chosen)
-        self.dropped += [one.dropped(gone, stage=STAGE) for gone in made.dropped]
-        if made.chosen:
-            one.material = replace(one.material, tracked=made.video, chosen=made.chosen)
-            one.digests |= dict.fromkeys(("tracked", "chosen"), found.digest)
+        value = artifact.value
+        self.taken += map(state.named, value.raw_ids)
+        self.chosen += map(state.named, value.chosen)
+        self.dropped += [state.dropped(gone, stage=STAGE) for gone in value.dropped]
+        if value.chosen:
+            state.material = replace(state.material, tracked=value.video, chosen=value.chosen)
+            state.digests |= dict.fromkeys(("tracked", "chosen"), artifact.digest)
         else:
-            n_boxes, n_raw = len(boxes.value.detections.frame_indices), len(made.raw_ids)
+            n_boxes, n_raw = len(boxes.value.detections.frame_indices), len(value.raw_ids)
             why = f"no track is left: {n_boxes} boxes, {n_raw} tracks before refining"
-            one.absent |= dict.fromkeys(NEED_TRACKS, why)
+            state.absent |= dict.fromkeys(NEED_TRACKS, why)
 
 
 # --------------------------------------------------------------------------- tracks of its boxes
@@ -411,7 +414,7 @@ def find_tracks(
     """
     whole = untracked(video, seen.detections, shots=shots)
     looked = frames_at(video.times_s, seen.rate)
-    found = track_shots(
+    tracks = track_shots(
         whole,
         seen.detections,
         tracker=tracker.seeing(video) if isinstance(tracker, SeeingTracker) else tracker,
@@ -419,8 +422,8 @@ def find_tracks(
         vectors=seen.vectors,
         finds_parts=seen.finds_parts,
     )
-    limbs = list(found.parts)
-    raw = replace(whole, tracks=found.tracks)
+    limbs = list(tracks.parts)
+    raw = replace(whole, tracks=tracks.tracks)
     cleaned = refine(raw, rules.refine, looks=_looks(seen, raw, rules=rules))
     refined_tracks = cleaned.video.tracks
     if seen.finds_parts:  # once more: fragments of a person are whole only now
@@ -433,7 +436,7 @@ def find_tracks(
     people, changed, mixed = without_changed(stays, known, rules.same_person, others=others)
     refined = replace(whole, tracks=people, others=(*others, *changed), looks=_means(known))
     gone = _gone((*limbs, *mixed, *cleaned.account.dropped), cleaned.account.merges)
-    raw_ids, gone = _accounted(found.raw_ids, [*gone, *away], people)
+    raw_ids, gone = _accounted(tracks.raw_ids, [*gone, *away], people)
     return _picked(video, refined, raw_ids=raw_ids, gone=gone, rules=rules, rng=rng)
 
 
@@ -464,7 +467,7 @@ def after_people(
     known = _looks(seen, replace(whole, tracks=(*people, *others)), rules=rules)
     basis = TrackBasis(kind="reviewed") if by_people.is_complete else whole.basis
     refined = replace(whole, tracks=people, others=others, looks=_means(known), basis=basis)
-    gone = [one for one in made.dropped if one.reason != NOT_PICKED]
+    gone = [dropped for dropped in made.dropped if dropped.reason != NOT_PICKED]
     raw_ids, gone = _accounted(made.raw_ids, gone, people, by_people=_gone(by_people.dropped, ()))
     return _picked(video, refined, raw_ids=raw_ids, gone=gone, rules=rules, rng=rng)
 
@@ -503,9 +506,9 @@ def _accounted(
 ) -> tuple[tuple[str, ...], list[Dropped]]:
     """The account of tracks: parts of those that people split count as found, too."""
     names = [track.track_id for track in left]
-    said = {one.what: one for one in by_people if one.what not in names}
-    kept = [one for one in gone if one.what not in names and one.what not in said]
-    return tuple(dict.fromkeys((*raw_ids, *said, *names))), [*kept, *said.values()]
+    values = {person.what: person for person in by_people if person.what not in names}
+    kept = [dropped for dropped in gone if dropped.what not in names and dropped.what not in values]
+    return tuple(dict.fromkeys((*raw_ids, *values, *names))), [*kept, *values.values()]
 
 
 def take_tracks(
@@ -546,7 +549,7 @@ def take_tracks(
     looks = _looks(seen, replace(whole, tracks=everybody), rules=rules)
     whole = replace(whole, looks=_means(looks))
     stays, visits, away = part_visits(known.tracks, whole, every=1, stage=STAGE)
-    made = _picked(
+    tracks = _picked(
         video,
         replace(whole, tracks=stays),
         raw_ids=[track.track_id for track in everybody],
@@ -554,7 +557,7 @@ def take_tracks(
         rules=rules,
         rng=rng,
     )
-    return replace(made, video=replace(made.video, tracks=(*stays, *map(_first_by_id, visits))))
+    return replace(tracks, video=replace(tracks.video, tracks=(*stays, *map(_first_by_id, visits))))
 
 
 def _first_by_id(visit: Track) -> Track:
@@ -577,7 +580,9 @@ def _looks(seen: Boxes, video: TrackedVideo, *, rules: TrackingRules) -> dict[st
 
 def _means(looks: Mapping[str, TrackAppearance]) -> dict[str, NDArray[np.float32]]:
     """What each track looks like in all, where anything is known of it."""
-    return {name: mean for name, one in looks.items() if (mean := one.mean(slice(None), least=1)) is not None}
+    return {
+        name: mean for name, look in looks.items() if (mean := look.mean(slice(None), least=1)) is not None
+    }
 
 
 def _gone(tracks: Sequence[DroppedTrack], merges: Sequence[Merge]) -> list[Dropped]:

@@ -73,13 +73,13 @@ class VideoWatch:
     """
 
     def __init__(
-        self, work: HerbenchSession, one: VideoState, video: KeptVideo, *, wanted: ObserverSpecs
+        self, work: HerbenchSession, state: VideoState, video: KeptVideo, *, wanted: ObserverSpecs
     ) -> None:
         """Nothing is read yet."""
         self.video = video
         self.failed: MediaError | None = None
-        self._work, self._one, self._wanted = work, one, wanted
-        self._inputs = {"video": one.source.video.sha256}
+        self._work, self._one, self._wanted = work, state, wanted
+        self._inputs = {"video": state.source.video.sha256}
         detector, cutter = wanted.detector, wanted.shots
         self._rate = wanted.rate if isinstance(detector, Finder) else 0.0
         described = "" if wanted.describer is None else wanted.describer.identity
@@ -121,13 +121,13 @@ class VideoWatch:
             was_cached = False
             watch = self.watch or self._watch(wanted.detector)
             seen = watch.finish(wanted.shots)
-            found = Boxes(
+            result = Boxes(
                 detections=seen.watched.detections,
                 vectors=seen.vectors,
                 finds_parts=wanted.detector.finds_parts,
                 rate=self._rate,
             )
-            boxes = cache.put(self._box_stage, inputs, found, unit=unit)
+            boxes = cache.put(self._box_stage, inputs, result, unit=unit)
             if seen.shots is not None:
                 shots = self._keep(FoundShots(shots=seen.shots, scores=seen.scores))
             watch.clear()
@@ -136,12 +136,12 @@ class VideoWatch:
             shots = self._keep(find_scored_shots(Video(self.video.scan), wanted.shots))
         return SeenIn(video=self.video, boxes=boxes, shots=shots, was_cached=was_cached)
 
-    def _keep(self, found: FoundShots) -> Artifact[tuple[Shot, ...]]:
+    def _keep(self, shots: FoundShots) -> Artifact[tuple[Shot, ...]]:
         """Keep the shots, and beside them what was measured: nothing is made of that, people look at it."""
         cache, unit = self._work.cache, self._one.video_id
-        if found.scores is not None:
-            cache.put(self._score_stage, self._inputs, found.scores, unit=unit)
-        return cache.put(self._shot_stage, self._inputs, found.shots, unit=unit)
+        if shots.scores is not None:
+            cache.put(self._score_stage, self._inputs, shots.scores, unit=unit)
+        return cache.put(self._shot_stage, self._inputs, shots.shots, unit=unit)
 
     def _watch(self, detector: Detector) -> Watch:
         work, wanted = self._work, self._wanted
@@ -166,21 +166,23 @@ class VideoWatch:
         )
 
 
-def open_watch(work: HerbenchSession, one: VideoState, *, wanted: ObserverSpecs) -> VideoWatch | Dropped:
+def open_watch(work: HerbenchSession, state: VideoState, *, wanted: ObserverSpecs) -> VideoWatch | Dropped:
     """A video that is to be watched; why not, where its file is not here or cannot be read."""
     try:
-        video = one.open(work)
+        video = state.open(work)
     except MediaError as error:
-        return unreadable(work, one, error)
+        return unreadable(work, state, error)
     if video is None:
-        return Dropped(what=one.video_id, stage=STAGE, reason="no-video", detail=str(one.source.video.path))
-    return VideoWatch(work, one, video, wanted=wanted)
+        return Dropped(
+            what=state.video_id, stage=STAGE, reason="no-video", detail=str(state.source.video.path)
+        )
+    return VideoWatch(work, state, video, wanted=wanted)
 
 
-def unreadable(work: HerbenchSession, one: VideoState, error: MediaError) -> Dropped:
+def unreadable(work: HerbenchSession, state: VideoState, error: MediaError) -> Dropped:
     """Say of a video that it cannot be read."""
     work.trouble(str(error))
-    return Dropped(what=one.video_id, stage=STAGE, reason="unreadable-frames", detail=str(error))
+    return Dropped(what=state.video_id, stage=STAGE, reason="unreadable-frames", detail=str(error))
 
 
 def begin_watching(work: HerbenchSession, videos: Sequence[VideoWatch | Dropped]) -> None:
@@ -190,12 +192,12 @@ def begin_watching(work: HerbenchSession, videos: Sequence[VideoWatch | Dropped]
         StoreError: results cannot be written.
         VidenceError: there is no cluster, or none of its machines works any more.
     """
-    waiting = [one for one in videos if isinstance(one, VideoWatch) and one.watch is not None]
-    watches = [one.watch for one in waiting if one.watch is not None]
+    waiting = [video for video in videos if isinstance(video, VideoWatch) and video.watch is not None]
+    watches = [watch.watch for watch in waiting if watch.watch is not None]
     n_kept = sum(watch.pass_kept() for watch in watches)
     work.began_frames(STAGE, sum(watch.n_frames for watch in watches), n_done=n_kept)
     failed = watch_side_by_side(
-        [parted for one in waiting if (parted := one.parted) is not None],
+        [parted for watch in waiting if (parted := watch.parted) is not None],
         work.context.parallel,
         on_trouble=work.trouble,
     )

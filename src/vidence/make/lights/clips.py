@@ -98,8 +98,8 @@ class ClipJob:
     @property
     def inputs(self) -> Mapping[str, str]:
         """The digests of all that goes in."""
-        made = {f"file-{n}": hashlib.sha256(_bytes(file)).hexdigest() for n, file in enumerate(self.files)}
-        made |= {"clip": self.trial.clip_id, "set": self.trial.set}
+        inputs = {f"file-{n}": hashlib.sha256(_bytes(file)).hexdigest() for n, file in enumerate(self.files)}
+        inputs |= {"clip": self.trial.clip_id, "set": self.trial.set}
         trial, options = self.trial, with_paths(self.trial.options, self.motions)
         more = {
             "part": trial.part.name,
@@ -116,7 +116,7 @@ class ClipJob:
                 if Path(value).is_file()
             },
         }
-        return made | {name: text for name, text in more.items() if text}
+        return inputs | {name: text for name, text in more.items() if text}
 
     def stimulus(self) -> tuple[Staging, list[Motion], Stimulus]:
         """How the figures are come by, the figures, and how they are shown.
@@ -163,7 +163,7 @@ class ClipJob:
             kept = sidecar(stimulus, figures, digest, vidence=__version__, staging=staging)
             write_whole(path.with_suffix(".json"), msgspec.json.encode(kept))
             write_whole(lights_path(path), msgspec.json.encode(lights_of(stimulus)))
-        made = ClipMade(
+        clip_made = ClipMade(
             clip_id=self.trial.clip_id,
             path=path.relative_to(self.folder).as_posix(),
             sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
@@ -177,7 +177,7 @@ class ClipJob:
                 for note in figure.source.notes
             ),
         )
-        return ClipResult(clip=made)
+        return ClipResult(clip=clip_made)
 
     def apart(self, is_away: bool) -> Callable[[], ClipResult | MadeAway[ClipResult]]:
         """The work for another process."""
@@ -196,17 +196,17 @@ class ClipJob:
         return spec_of(self.trial.settings, start=start)
 
     def _staging(self) -> Staging:
-        made = Staging(
+        staging = Staging(
             sources=self.files,
             points=self.trial.points or self.rules.points,
             options=with_paths(self.trial.options, self.motions),
         )
         if len(self.files) == 1:
-            return made
+            return staging
         pairs, who = self.rules.pairs, "+".join(self.trial.subjects)
         rules = pairs.get(self.trial.clip_id) or pairs.get(who) or PairRules()
         hold_hands = rules.hold_hands and rules.offset_m is None
-        return msgspec.structs.replace(made, hold_hands=hold_hands, offset_m=rules.offset_m)
+        return msgspec.structs.replace(staging, hold_hands=hold_hands, offset_m=rules.offset_m)
 
     def _dropped(self, reason: str, detail: str) -> ClipResult:
         dropped = Dropped(what=self.trial.clip_id, stage="clips", reason=reason, detail=detail)

@@ -115,20 +115,20 @@ def of_window(spec: StimulusSpec, window: tuple[float, float], figures: Sequence
         DataError: the window begins behind the end of the clip.
     """
     n_all = in_time(figures, msgspec.structs.replace(spec, start_frame=0, n_frames=None, step=1))[0].n_frames
-    shown = in_time(figures, spec)[0]
-    first, end = (round(at_s * shown.fps) for at_s in window)
-    if first >= shown.n_frames:
+    motion = in_time(figures, spec)[0]
+    first, end = (round(at_s * motion.fps) for at_s in window)
+    if first >= motion.n_frames:
         raise DataError(
             f"the window is from {window[0]:g} to {window[1]:g} s, and the clip ends at "
-            f"{shown.n_frames / shown.fps:.3f} s; was the study about another clip?"
+            f"{motion.n_frames / motion.fps:.3f} s; was the study about another clip?"
         )
     start = spec.start_frame
     if start is None:
-        start = (n_all - (shown.n_frames - 1) * spec.step - 1) // 2
+        start = (n_all - (motion.n_frames - 1) * spec.step - 1) // 2
     return msgspec.structs.replace(
         spec,
         start_frame=start + first * spec.step,
-        n_frames=max(1, min(end, shown.n_frames) - first),
+        n_frames=max(1, min(end, motion.n_frames) - first),
     )
 
 

@@ -76,9 +76,9 @@ def window_of(n_frames: int) -> list[int]:
 def _strips(path: Path, n_frames: int) -> dict[str, str]:
     """Frames of the whole clip and those that a model sees, each as a picture in a page."""
     whole, middle = evenly(n_frames, N_SHOWN), window_of(n_frames)
-    found = open_video(path).frames([*whole, *middle])
-    pictures = [one for one in found if isinstance(one, np.ndarray)]
-    if len(pictures) < len(found):
+    frames = open_video(path).frames([*whole, *middle])
+    pictures = [entry for entry in frames if isinstance(entry, np.ndarray)]
+    if len(pictures) < len(frames):
         raise DataError(f"{path}: a frame is damaged; remove the film, and it is made again")
     return {"whole": _picture(pictures[: len(whole)]), "middle": _picture(pictures[len(whole) :])}
 

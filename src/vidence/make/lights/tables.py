@@ -50,22 +50,22 @@ def labels_table(trials: Sequence[Trial]) -> tuple[bytes, tuple[str, ...]]:
             name = trial.label if target == "label" else trial.intention
             groups.setdefault((target, name), Counter())[trial.group] += 1
     notes = tuple(
-        f"the {target} {name!r} stands in the groups {', '.join(sorted(found))}; {_most(found)} is taken"
-        for (target, name), found in sorted(groups.items())
-        if len(found) > 1
+        f"the {target} {name!r} stands in the groups {', '.join(sorted(counts))}; {_most(counts)} is taken"
+        for (target, name), counts in sorted(groups.items())
+        if len(counts) > 1
     )
     rows = [
-        {"target": target, "name": name, "group": _most(found)}
-        for (target, name), found in sorted(
+        {"target": target, "name": name, "group": _most(counts)}
+        for (target, name), counts in sorted(
             groups.items(), key=lambda kv: (TARGETS.index(kv[0][0]), kv[0][1])
         )
     ]
     return table((*LABEL_COLUMNS, *MORE_LABEL_COLUMNS), rows), notes
 
 
-def _most(found: Counter[str]) -> str:
+def _most(counts: Counter[str]) -> str:
     """The most frequent one, the first by name among equals."""
-    return min(found, key=lambda name: (-found[name], name))
+    return min(counts, key=lambda name: (-counts[name], name))
 
 
 def fixed_choices(
@@ -77,7 +77,7 @@ def fixed_choices(
     Departs: as `vidence.ask.benchmarks.actpld` says; the draw follows from the id of the clip and the names,
     and for a clip with a condition from its motion, so that all conditions have the same distractors.
     """
-    made: dict[str, tuple[ClipChoices, ...]] = {}
+    fixed_choices: dict[str, tuple[ClipChoices, ...]] = {}
     dropped: list[Dropped] = []
     for clip_id, trial in ((clip_id, trials[clip_id]) for clip_id in clips):
         row = ClipRow(
@@ -87,7 +87,7 @@ def fixed_choices(
             label=trial.label,
             intention=trial.intention,
         )
-        found: dict[Target, tuple[LabelRow, ...]] = {}
+        values: dict[Target, tuple[LabelRow, ...]] = {}
         faults: list[str] = []
         for target in TARGETS:
             try:
@@ -95,7 +95,7 @@ def fixed_choices(
                     drawn = choices_for(msgspec.structs.replace(row, clip_id=trial.motion), target, labels)
                     wrong = tuple(c.name for c in drawn if c.name != row.name(target))
                     row = msgspec.structs.replace(row, **{f"{target}_distractors": wrong})
-                found[target] = choices_for(row, target, labels)
+                values[target] = choices_for(row, target, labels)
             except FieldError as error:
                 faults.append(str(error))
         if faults:
@@ -103,16 +103,16 @@ def fixed_choices(
                 Dropped(what=clip_id, stage="choices", reason="no-distractors", detail="; ".join(faults))
             )
             continue
-        made[clip_id] = tuple(
+        fixed_choices[clip_id] = tuple(
             ClipChoices(
                 clip_id=clip_id,
                 target=target,
                 choices=choices,
                 right=[c.name for c in choices].index(row.name(target)),
             )
-            for target, choices in found.items()
+            for target, choices in values.items()
         )
-    return made, tuple(dropped)
+    return fixed_choices, tuple(dropped)
 
 
 def clips_table(
@@ -162,16 +162,16 @@ def sources_of(trials: Mapping[str, Trial], names: Mapping[str, Sequence[str]]) 
             if (other := first.setdefault(mark, i)) != i:
                 ties.append((other, i))
     groups = list(gather(ties))
-    together = {i for group in groups for i in group}
-    groups += [(i,) for i in range(len(ids)) if i not in together]
-    made: dict[str, str] = {}
+    sources = {i for group in groups for i in group}
+    groups += [(i,) for i in range(len(ids)) if i not in sources]
+    values: dict[str, str] = {}
     for group in groups:
         clips = [ids[i] for i in group]
-        said = _named(clips, trials, names)
-        if said and said in made.values():  # files of one name in several folders
-            said = "+".join(sorted({file for c in clips for file in trials[c].files}))
-        made.update(dict.fromkeys(clips, said))
-    return {clip_id: made[clip_id] for clip_id in ids}
+        named = _named(clips, trials, names)
+        if named and named in values.values():  # files of one name in several folders
+            named = "+".join(sorted({file for c in clips for file in trials[c].files}))
+        values.update(dict.fromkeys(clips, named))
+    return {clip_id: values[clip_id] for clip_id in ids}
 
 
 def _named(clips: Sequence[str], trials: Mapping[str, Trial], names: Mapping[str, Sequence[str]]) -> str:
@@ -179,8 +179,8 @@ def _named(clips: Sequence[str], trials: Mapping[str, Trial], names: Mapping[str
     people = {who for c in clips for who in (*trials[c].subjects, *trials[c].partners)}
     files = {name for c in clips for name in names[c] if not is_walker(name)}
     motions = {trials[c].motion for c in clips if trials[c].condition}
-    said = "+".join(sorted(people or files or motions or {trials[c].take for c in clips}, key=_by_number))
-    return f"subject {said}" if people else said
+    named = "+".join(sorted(people or files or motions or {trials[c].take for c in clips}, key=_by_number))
+    return f"subject {named}" if people else named
 
 
 def _marks(trial: Trial) -> Iterator[tuple[str, str]]:

@@ -129,11 +129,11 @@ def read_map(path: Path, more: Mapping[str, Cells] | None = None) -> ReadMap:
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(file)
-            found = list(reader.fieldnames or ())
+            names = list(reader.fieldnames or ())
             rows = list(reader)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise DataError(f"{path}: cannot be read as a table: {error}") from error
-    columns = _columns(path, found)
+    columns = _columns(path, names)
     trials: list[Trial] = []
     dropped: list[Dropped] = []
     taken: list[str] = []
@@ -143,20 +143,20 @@ def read_map(path: Path, more: Mapping[str, Cells] | None = None) -> ReadMap:
         words = {name: (row.get(column) or "").strip() for name, column in columns.items()}
         fitting = [pattern for pattern in more if _fits(pattern, words)]
         fitted.update(fitting)
-        made = _trial(_filled(words, [more[pattern] for pattern in fitting]), line)
+        trial = _trial(_filled(words, [more[pattern] for pattern in fitting]), line)
         name = f"{path.name}:{line}"
-        if isinstance(made, str):
+        if isinstance(trial, str):
             taken.append(name)
-            dropped.append(Dropped(what=name, stage="rows", reason="bad-row", detail=made))
+            dropped.append(Dropped(what=name, stage="rows", reason="bad-row", detail=trial))
             continue
-        if made.clip_id in seen:
+        if trial.clip_id in seen:
             taken.append(name)
-            detail = f"{made.clip_id} stands on line {seen[made.clip_id]} already"
+            detail = f"{trial.clip_id} stands on line {seen[trial.clip_id]} already"
             dropped.append(Dropped(what=name, stage="rows", reason="same-clip", detail=detail))
             continue
-        seen[made.clip_id] = line
-        taken.append(made.clip_id)
-        trials.append(made)
+        seen[trial.clip_id] = line
+        taken.append(trial.clip_id)
+        trials.append(trial)
     if idle := [pattern for pattern in more if pattern not in fitted]:
         raise UsageError(
             f"rows.{idle[0]!r} fits no row of {path}: neither its id, nor its label, condition or file"
@@ -164,21 +164,21 @@ def read_map(path: Path, more: Mapping[str, Cells] | None = None) -> ReadMap:
     return ReadMap(taken=tuple(taken), trials=tuple(trials), dropped=tuple(dropped))
 
 
-def _columns(path: Path, found: Sequence[str]) -> dict[str, str]:
+def _columns(path: Path, names: Sequence[str]) -> dict[str, str]:
     """What each column of ours is called in this table."""
     columns = {
-        name: next(alias for alias in aliases if alias in found)
+        name: next(alias for alias in aliases if alias in names)
         for name, aliases in _COLUMNS.items()
-        if any(alias in found for alias in aliases)
+        if any(alias in names for alias in aliases)
     }
     missing = [name for name in _NEEDED if name not in columns]
     if missing or not ("file" in columns or {"subject", "trial"} <= set(columns)):
         wanted = ", ".join(missing) or "file, or subject and trial"
         raise DataError(
-            f"{path}: the table lacks {wanted}; it has {', '.join(found) or 'no columns'} "
+            f"{path}: the table lacks {wanted}; it has {', '.join(names) or 'no columns'} "
             "(see vidence help making/actpld)"
         )
-    if strange := [name for name in found if name not in columns.values() or found.count(name) > 1]:
+    if strange := [name for name in names if name not in columns.values() or names.count(name) > 1]:
         known = ", ".join(" or ".join(aliases) for aliases in _COLUMNS.values())
         raise DataError(
             f"{path}: columns that are unknown or there twice: {', '.join(map(repr, strange))}; "
@@ -193,8 +193,10 @@ def _check_columns(more: Mapping[str, Cells]) -> None:
         for name in cells:
             if name not in known:
                 near = difflib.get_close_matches(name, known, 1)
-                said = f"did you mean {near[0]}?" if near else f"known are {', '.join(sorted(known))}"
-                raise UsageError(f"rows.{pattern!r} has {name}, which is no column that it can fill; {said}")
+                columns = f"did you mean {near[0]}?" if near else f"known are {', '.join(sorted(known))}"
+                raise UsageError(
+                    f"rows.{pattern!r} has {name}, which is no column that it can fill; {columns}"
+                )
 
 
 def _fits(pattern: str, words: Mapping[str, str]) -> bool:
@@ -209,9 +211,9 @@ def _fits(pattern: str, words: Mapping[str, str]) -> bool:
 def _filled(words: Mapping[str, str], more: Sequence[Cells]) -> dict[str, str]:
     """A row with the cells that it lacks; of a part or of options all comes from one place."""
     row = dict(words)
-    together = [set(RecordingPart.__struct_fields__)]
+    entries = [set(RecordingPart.__struct_fields__)]
     for cells in reversed(more):
-        for names in (*together, *({name} for name in cells if name not in together[0])):
+        for names in (*entries, *({name} for name in cells if name not in entries[0])):
             if not any(row.get(name) for name in names):
                 row.update({name: str(cells[name]) for name in names if name in cells})
     return row
@@ -294,8 +296,8 @@ def _part(words: Mapping[str, str]) -> RecordingPart:
     try:
         return msgspec.convert(given, RecordingPart, strict=False)
     except msgspec.ValidationError as error:
-        said = ", ".join(f"{name} {text!r}" for name, text in given.items())
-        raise UsageError(f"{said} cannot be read: {error}") from error
+        part = ", ".join(f"{name} {text!r}" for name, text in given.items())
+        raise UsageError(f"{part} cannot be read: {error}") from error
 
 
 def _number(words: Mapping[str, str], name: str, otherwise: float) -> float:
@@ -320,15 +322,15 @@ def _options(words: Mapping[str, str]) -> dict[str, str]:
 
 def _pairs(words: Mapping[str, str], column: str) -> dict[str, str]:
     """The ``key=value`` of a cell, several parted by ``;``."""
-    made: dict[str, str] = {}
+    pairs: dict[str, str] = {}
     for text in filter(None, (part.strip() for part in words.get(column, "").split(";"))):
         key, equals, value = (part.strip() for part in text.partition("="))
         if not (key and equals and value):
             raise UsageError(f"{column} hold {text!r}; expected key=value, several parted by ;")
-        if key in made:
+        if key in pairs:
             raise UsageError(f"{key} is given twice in {column}")
-        made[key] = value
-    return made
+        pairs[key] = value
+    return pairs
 
 
 def _short(file: str) -> str:
@@ -344,14 +346,14 @@ def motion_files(folder: Path) -> dict[tuple[str, str], list[Path]]:
     """
     if not folder.is_dir():
         raise DataError(f"{folder}: there is no such folder of motions")
-    found: dict[tuple[str, str], list[Path]] = {}
+    files: dict[tuple[str, str], list[Path]] = {}
     for path in sorted(folder.rglob("*")):
         name = _NAME.match(path.name)
         if name and path.is_file() and _format_rank(path) < len(_FORMATS):
-            found.setdefault((name[1], name[2]), []).append(path)
-    for paths in found.values():
+            files.setdefault((name[1], name[2]), []).append(path)
+    for paths in files.values():
         paths.sort(key=lambda p: (_format_rank(p), p.as_posix()))
-    return found
+    return files
 
 
 def _format_rank(path: Path) -> int:
@@ -390,8 +392,8 @@ def with_paths(options: Mapping[str, str], folder: Path) -> dict[str, str]:
     >>> with_paths({"units": "cm"}, Path("mocap"))
     {'units': 'cm'}
     """
-    made = dict(options)
+    values = dict(options)
     for name in ("skeleton", "map"):
-        if name in made and (folder / made[name]).is_file():
-            made[name] = str(folder / made[name])
-    return made
+        if name in values and (folder / values[name]).is_file():
+            values[name] = str(folder / values[name])
+    return values

@@ -126,16 +126,16 @@ class _Build(Session):
         trials, folder = self.trials, self.root / self.config.motions
         known = motion_files(folder) if self.config.motions else {}
         self.began("files", len(trials))
-        found: dict[str, tuple[str, ...]] = {}
+        files: dict[str, tuple[str, ...]] = {}
         dropped: list[Dropped] = []
         for clip_id, trial in trials.items():
             paths = files_of(trial, folder, known)
             if isinstance(paths, str):
                 dropped.append(Dropped(what=clip_id, stage="files", reason="no-file", detail=paths))
             else:
-                found[clip_id] = paths
-        self.close("files", unit="trials", taken=list(trials), kept=list(found), dropped=dropped)
-        self.paths = found
+                files[clip_id] = paths
+        self.close("files", unit="trials", taken=list(trials), kept=list(files), dropped=dropped)
+        self.paths = files
 
     def _jobs(self, clip_ids: Iterable[str]) -> dict[str, ClipJob]:
         rules, motions = self.config.clips, self.root / self.config.motions
@@ -158,16 +158,16 @@ class _Build(Session):
         kept: dict[str, ClipMade] = {}
         dropped: list[Dropped] = []
         for clip_id, result in self.compute_apart("clips", units, folder=self.out / "clips").made.items():
-            made = result.value
-            film = None if made.clip is None else self.out / made.clip.path
+            clip_result = result.value
+            film = None if clip_result.clip is None else self.out / clip_result.clip.path
             if film is not None and not (film.exists() and lights_path(film).exists()):
-                made = jobs[clip_id].make()  # a file was deleted
-            if made.clip is not None:
-                kept[clip_id] = made.clip
-            if made.dropped is not None:
+                clip_result = jobs[clip_id].make()  # a file was deleted
+            if clip_result.clip is not None:
+                kept[clip_id] = clip_result.clip
+            if clip_result.dropped is not None:
                 where = f"{Path(self.config.map).name}:{self.trials[clip_id].line}"
-                detail = f"{where}: {made.dropped.detail}"
-                dropped.append(msgspec.structs.replace(made.dropped, detail=detail))
+                detail = f"{where}: {clip_result.dropped.detail}"
+                dropped.append(msgspec.structs.replace(clip_result.dropped, detail=detail))
                 self.trouble(f"{clip_id}: {detail}")
         self.close("clips", unit="clips", taken=list(self.paths), kept=list(kept), dropped=dropped)
         self.clips = kept
@@ -217,16 +217,16 @@ class _Build(Session):
     def end(self) -> Built:
         """Say what was made; see `Session.end`."""
         clips = self.clips
-        said = [f"{len(self.choices)} clips of {len({self.trials[c].label for c in clips})} labels."]
+        messages = [f"{len(self.choices)} clips of {len({self.trials[c].label for c in clips})} labels."]
         if doubtful := sum(bool(clip.doubts) for clip in clips.values()):
-            said.append(
+            messages.append(
                 f"{doubtful} clips are kept with doubts about their motion; see doubts.csv, or set is_strict."
             )
         stand_ins = [c for c, clip in clips.items() if any(d.startswith("skeleton:") for d in clip.doubts)]
         if stand_ins:
             named = ", ".join(stand_ins[:5]) + (" ..." if len(stand_ins) > 5 else "")
-            said.append(f"{len(stand_ins)} of them have the bones of somebody else: {named}.")
-        self.sentences[:0] = said
+            messages.append(f"{len(stand_ins)} of them have the bones of somebody else: {named}.")
+        self.sentences[:0] = messages
         return super().end()
 
 

@@ -67,17 +67,17 @@ class ChoicesMaker:
         plan = _plan(config, overrides.only)
         waiting = _waiting(plan, config.parent)
         if waiting:
-            said = (
+            message = (
                 f"{', '.join(map(str, waiting))}: not there yet; --sheets DIR writes empty sheets to fill in"
             )
-            return Outlook(sentences=(said,), can_make=False)
-        found = gather(plan, read_sources(plan, config.parent), root=config.parent, context=context)
-        _, pairs, _ = pair_up(plan, found, limit=overrides.limit)
-        said = (
-            f"{len(found.records):,} of {len(found.taken):,} records can be used; "
+            return Outlook(sentences=(message,), can_make=False)
+        records = gather(plan, read_sources(plan, config.parent), root=config.parent, context=context)
+        _, pairs, _ = pair_up(plan, records, limit=overrides.limit)
+        message = (
+            f"{len(records.records):,} of {len(records.taken):,} records can be used; "
             f"{len(pairs):,} questions can be asked"
         )
-        return Outlook(sentences=(said, plan.taxonomy.words()), can_make=bool(pairs))
+        return Outlook(sentences=(message, plan.taxonomy.words()), can_make=bool(pairs))
 
     def make(
         self, config: Path, *, out: Path | None, overrides: MakeOverrides, context: BuildContext
@@ -121,7 +121,11 @@ def _words(plan: Plan, root: Path) -> PromptsInEffect:
 def _waiting(plan: Plan, root: Path) -> list[str]:
     """The sheets of people that are not there yet."""
     wanted = _sheets_of(plan)
-    return [one.path for one in plan.config.records if one.name in wanted and not (root / one.path).is_file()]
+    return [
+        record.path
+        for record in plan.config.records
+        if record.name in wanted and not (root / record.path).is_file()
+    ]
 
 
 def _sheets_of(plan: Plan) -> set[str]:

@@ -63,13 +63,13 @@ PROOFS_FILE, KEYS_FILE, COMPOSITIONS_FILE, REPORT_FILE = (
 
 
 def _scenes(read: ComposeConfig, root: Path) -> dict[str, Scene]:
-    found: dict[str, Scene] = {}
+    scenes: dict[str, Scene] = {}
     for name in read.scene_files:
         for scene_name, scene in read_scenes(root / name).items():
-            if scene_name in found:
+            if scene_name in scenes:
                 raise DataError(f"{root / name}: the scene {scene_name!r} is in another file, too")
-            found[scene_name] = scene
-    return found
+            scenes[scene_name] = scene
+    return scenes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,8 +104,8 @@ class _Build(Session):
         self.began("scenes", len(names))
         for name in names:
             scene = known[name]
-            for one in dict.fromkeys(contradiction.says for contradiction in scene.contradictions):
-                self.ledger.notes.append(f"{name}: contradiction, neither is used: {one}")
+            for word in dict.fromkeys(contradiction.says for contradiction in scene.contradictions):
+                self.ledger.notes.append(f"{name}: contradiction, neither is used: {word}")
             self.ledger.notes += [f"{name}: {note}" for note in scene.notes]
         self.close("scenes", unit="scenes", taken=names, kept=names)
         self.scenes = {name: known[name] for name in names}
@@ -136,49 +136,51 @@ class _Build(Session):
             return fill(fields, config.quota, config.need, seed=config.seed)
 
         unit = Unit(stage=stage, name="all scenes", inputs=inputs, make=search)
-        found = self.compute("search", [unit]).made["all scenes"]
-        filled = found.value
+        artifact = self.compute("search", [unit]).made["all scenes"]
+        filled = artifact.value
         self.ledger.notes += filled.notes
-        have = {(one.composition.scene, cell_of(one)) for one in filled.composed}
-        unmet = [one for one in filled.unmet if (one.scene, one.cell) not in have]
+        have = {(composed.composition.scene, cell_of(composed)) for composed in filled.composed}
+        unmet = [entry for entry in filled.unmet if (entry.scene, entry.cell) not in have]
         cells = [_cell(Unmet(name, cell, "")) for name in scenes for cell in config.quota.cells]
         dropped = [
             Dropped(
-                what=_cell(one),
+                what=_cell(entry),
                 stage="search",
                 reason="unmet",
-                detail=f"most attempts: {one.reason} ({one.n:,} of up to {config.quota.tries:,})",
+                detail=f"most attempts: {entry.reason} ({entry.n:,} of up to {config.quota.tries:,})",
             )
-            for one in unmet
+            for entry in unmet
         ]
-        gone = {one.what for one in dropped}
-        kept = [one for one in cells if one not in gone]
+        gone = {entry.what for entry in dropped}
+        kept = [cell for cell in cells if cell not in gone]
         for name in sorted(set(scenes) - {scene for scene, _ in have}):
-            said = "; ".join(gaps(SceneBits(scenes[name]))) or "nothing; the facts tell too little apart"
-            self.ledger.notes.append(f"{name}: no composition was found. Unknown are: {said}")
+            message = "; ".join(gaps(SceneBits(scenes[name]))) or "nothing; the facts tell too little apart"
+            self.ledger.notes.append(f"{name}: no composition was found. Unknown are: {message}")
         self.close(
-            "search", unit="cells", taken=cells, kept=kept, dropped=dropped, n_cached=int(found.was_cached)
+            "search", unit="cells", taken=cells, kept=kept, dropped=dropped, n_cached=int(artifact.was_cached)
         )
-        self.composed = {one.composition.composition: one for one in filled.composed}
+        self.composed = {composed.composition.composition: composed for composed in filled.composed}
 
     # ------------------------------------------------------------------ options and words
 
     def choose_options(self) -> None:
         """Options for each composition, in which one is right."""
         composed, scenes = self.composed, self.scenes
-        proofs = {name: one.proof for name, one in composed.items()}
+        proofs = {name: entry.proof for name, entry in composed.items()}
         worlds = {name: World(scene) for name, scene in scenes.items()}
         self.began("options", len(proofs))
         rules, fields = self.config.options, {name: SceneBits(scene) for name, scene in scenes.items()}
-        found: dict[str, Offer] = {}
+        options: dict[str, Offer] = {}
         dropped: list[Dropped] = []
         for name, proof in proofs.items():
             scene = composed[name].composition.scene
-            made = offer(proof, fields[scene], rules, seed=self.config.seed)
-            if isinstance(made, NoOffer):
-                dropped.append(Dropped(what=name, stage="options", reason=made.reason, detail=made.detail))
+            result = offer(proof, fields[scene], rules, seed=self.config.seed)
+            if isinstance(result, NoOffer):
+                dropped.append(
+                    Dropped(what=name, stage="options", reason=result.reason, detail=result.detail)
+                )
                 continue
-            faults = faults_of_options(composed[name], made, proof=proof, world=worlds[scene])
+            faults = faults_of_options(composed[name], result, proof=proof, world=worlds[scene])
             if faults:
                 dropped.append(
                     Dropped(
@@ -189,13 +191,15 @@ class _Build(Session):
                     )
                 )
             else:
-                found[name] = made
-        often = too_often_right([(proofs[name].answer.domain, one) for name, one in found.items()], rules)
+                options[name] = result
+        often = too_often_right(
+            [(proofs[name].answer.domain, entry) for name, entry in options.items()], rules
+        )
         dropped += [
             Dropped(what=name, stage="options", reason="value-too-often-right", detail=why)
             for name, why in often.items()
         ]
-        kept = {name: one for name, one in found.items() if name not in often}
+        kept = {name: entry for name, entry in options.items() if name not in often}
         self.ledger.notes += witness_notes(kept, proofs)
         self.close("options", unit="compositions", taken=list(proofs), kept=list(kept), dropped=dropped)
         self.offers = kept
@@ -206,12 +210,16 @@ class _Build(Session):
         words = {name: PlainWords(scene.vocabulary) for name, scene in self.scenes.items()}
         dropped: list[Dropped] = []
         for name, offered in self.offers.items():
-            one = self.composed[name]
-            plain = words[one.composition.scene]
+            composed = self.composed[name]
+            plain = words[composed.composition.scene]
             question, reason = "", "no-words"
             try:
-                question, reason = plain.write(one.composition), "not-readable"
-                why = "" if plain.read(question) == one.composition.steps else "it reads as another program"
+                question, reason = plain.write(composed.composition), "not-readable"
+                why = (
+                    ""
+                    if plain.read(question) == composed.composition.steps
+                    else "it reads as another program"
+                )
             except WordingError as error:
                 why = str(error)
             if why:
@@ -219,7 +227,7 @@ class _Build(Session):
                 dropped.append(Dropped(what=name, stage="wording", reason=reason, detail=detail))
             else:
                 self.asked[name] = _CompositionState(
-                    composed=one, proof=one.proof, offer=offered, question=question
+                    composed=composed, proof=composed.proof, offer=offered, question=question
                 )
         taken, kept = list(self.offers), list(self.asked)
         self.close("wording", unit="compositions", taken=taken, kept=kept, dropped=dropped)
@@ -230,19 +238,21 @@ class _Build(Session):
         """A draft for each composition, with its letters spread."""
         asked, scenes = self.asked, self.scenes
         self.began("drafts", len(asked))
-        made = tuple(
+        drafts = tuple(
             draft_of(
-                one.composed,
-                one.proof,
-                one.offer,
-                question=one.question,
-                scene=scenes[one.composed.composition.scene],
+                state.composed,
+                state.proof,
+                state.offer,
+                question=state.question,
+                scene=scenes[state.composed.composition.scene],
                 benchmark=self.config.name,
             )
-            for one in asked.values()
+            for state in asked.values()
         )
-        self.close("drafts", unit="compositions", taken=list(asked), kept=[one.draft_id for one in made])
-        self._take(spread_letters(made, seed=self.config.seed))
+        self.close(
+            "drafts", unit="compositions", taken=list(asked), kept=[draft.draft_id for draft in drafts]
+        )
+        self._take(spread_letters(drafts, seed=self.config.seed))
 
     def gate(self) -> None:
         """The drafts that pass the gates."""
@@ -250,7 +260,7 @@ class _Build(Session):
         media_root = self.root / config.media
         desk = replace(
             GateDesk.of(self, models=self.models, seed=config.seed, media_root=media_root),
-            sources={one.video_id: one.source_id for one in self.drafts if one.source_id},
+            sources={draft.video_id: draft.source_id for draft in self.drafts if draft.source_id},
             is_released=config.release is not None,
         )
         self._take(pass_gates(self.drafts, config.gates, desk).drafts)
@@ -263,23 +273,23 @@ class _Build(Session):
     def _contents(self) -> dict[str, bytes]:
         """The files of a set of questions: items, what belongs to their answers, proofs, programs."""
         drafts = self.drafts
-        some = [self.asked[one.draft_id] for one in drafts]
-        programs = [finished(one.composed, one.offer, one.question) for one in some]
+        some = [self.asked[draft.draft_id] for draft in drafts]
+        programs = [finished(state.composed, state.offer, state.question) for state in some]
         keys = [
             Key(
                 item_id=draft.draft_id,
                 composition=draft.draft_id,
                 answer=draft.choices[draft.answer_index],
-                option_of=one.offer.option_of,
+                option_of=state.offer.option_of,
                 composition_sha256=digest_of(canonical(program).decode()),
             )
-            for draft, one, program in zip(drafts, some, programs, strict=True)
+            for draft, state, program in zip(drafts, some, programs, strict=True)
         ]
         return {
-            ITEMS_FILE: json_lines([self._item(one) for one in drafts]),
-            PROOFS_FILE: json_lines([one.proof for one in some]),
+            ITEMS_FILE: json_lines([self._item(draft) for draft in drafts]),
+            PROOFS_FILE: json_lines([state.proof for state in some]),
             KEYS_FILE: json_lines(keys),
-            COMPOSITIONS_FILE: b"".join(canonical(one) + b"\n" for one in programs),
+            COMPOSITIONS_FILE: b"".join(canonical(program) + b"\n" for program in programs),
         }
 
     def write_questions(self) -> None:
@@ -287,7 +297,7 @@ class _Build(Session):
         self.files += write_into(self.out, self._contents())
         self.n_made = len(self.drafts)
         self.began("questions", len(self.drafts))
-        self.close("questions", unit="drafts", taken=[one.draft_id for one in self.drafts])
+        self.close("questions", unit="drafts", taken=[draft.draft_id for draft in self.drafts])
 
     # ------------------------------------------------------------------ review and release
 
@@ -295,12 +305,12 @@ class _Build(Session):
         """Leave what people accepted, where there is a review; else everything that needs nobody."""
         rules, drafts = self.config.review, self.drafts
         self.began("review", len(drafts))
-        ids, dropped = [one.draft_id for one in drafts], list[Dropped]()
+        ids, dropped = [draft.draft_id for draft in drafts], list[Dropped]()
         if rules is None:
             dropped = [
-                Dropped(what=one.draft_id, stage="review", reason="not-confirmed-by-a-person")
-                for one in drafts
-                if one.doubt and self.config.release is not None
+                Dropped(what=draft.draft_id, stage="review", reason="not-confirmed-by-a-person")
+                for draft in drafts
+                if draft.doubt and self.config.release is not None
             ]
         elif not (self.root / rules.folder).is_dir():
             self.sentences.append(
@@ -314,25 +324,25 @@ class _Build(Session):
                 state = states[name].state if name in states else "not in the review"
                 if state != "accepted":
                     dropped.append(Dropped(what=name, stage="review", reason="not-accepted", detail=state))
-        gone = {one.what for one in dropped}
-        self._count([one for one in drafts if one.draft_id not in gone])
+        gone = {entry.what for entry in dropped}
+        self._count([draft for draft in drafts if draft.draft_id not in gone])
         self.close("review", unit="drafts", taken=ids, dropped=dropped)
 
     def release(self) -> None:
         """Release what is left."""
-        names = [one.draft_id for one in self.drafts]
+        names = [draft.draft_id for draft in self.drafts]
         rows = {
             name: dict(zip(names, content.splitlines(), strict=True))
             for name, content in self._contents().items()
             if name != ITEMS_FILE
         }
-        items = [self._item(one) for one in self.drafts]
+        items = [self._item(draft) for draft in self.drafts]
         extras = ReleaseExtras(rows=rows)
         release_questions(self, items, self.config, media_root=self.root / self.config.media, extras=extras)
 
     def report(self) -> None:
         """Write the report."""
-        proofs = {name: one.proof for name, one in self.composed.items()}
+        proofs = {name: composed.proof for name, composed in self.composed.items()}
         account = self.ledger.account(self.tasks)
         text = report_text(self.config.name, self.drafts, proofs, account=account, sentences=self.sentences)
         write_file(self.out / REPORT_FILE, text.encode())
@@ -358,9 +368,9 @@ STAGES: Final[tuple[StageRow[_Build], ...]] = (
 )
 
 
-def _cell(one: Unmet) -> str:
+def _cell(unmet: Unmet) -> str:
     """What a cell of a scene is called in the account."""
-    return f"{one.scene}: {one.cell.type}, {one.cell.logic}, {one.cell.n_conditions} conditions"
+    return f"{unmet.scene}: {unmet.cell.type}, {unmet.cell.logic}, {unmet.cell.n_conditions} conditions"
 
 
 class ComposeMaker:
@@ -386,8 +396,8 @@ class ComposeMaker:
         self.check(config)
         read = _read(config)
         n = len(_scenes(read, config.parent))
-        said = f"{n:,} scenes; up to {n * read.quota.per_video:,} compositions are wanted"
-        return Outlook(sentences=(said,), can_make=n > 0)
+        message = f"{n:,} scenes; up to {n * read.quota.per_video:,} compositions are wanted"
+        return Outlook(sentences=(message,), can_make=n > 0)
 
     def make(
         self, config: Path, *, out: Path | None, overrides: MakeOverrides, context: BuildContext

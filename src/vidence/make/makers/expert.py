@@ -113,8 +113,8 @@ class _ExpertMaterial:
     @property
     def usable_films(self) -> dict[str, Film]:
         """The videos that may be used, by id."""
-        gone = {one.what for one in (*self.films.dropped, *self.no_licence)}
-        return {one.video_id: one for one in self.films.films if one.video_id not in gone}
+        gone = {dropped.what for dropped in (*self.films.dropped, *self.no_licence)}
+        return {film.video_id: film for film in self.films.films if film.video_id not in gone}
 
 
 @dataclass(kw_only=True)
@@ -151,12 +151,12 @@ class _Build(WritingSession):
         films = Films(films=films.films, dropped=(*films.dropped, *unread))
         selection = read_selection(root / read.films.kept) if read.films.kept else None
         if selection is not None:
-            gone = {one.what for one in films.dropped}
-            some = [one for one in films.films if one.video_id not in gone]
+            gone = {dropped.what for dropped in films.dropped}
+            some = [film for film in films.films if film.video_id not in gone]
             left_out = not_selected(some, lengths, selection)
             films = Films(films=films.films, dropped=(*films.dropped, *left_out))
-        gone = {one.what for one in films.dropped}
-        left = [one for one in films.films if one.video_id not in gone]
+        gone = {dropped.what for dropped in films.dropped}
+        left = [film for film in films.films if film.video_id not in gone]
         passed, no_licence = self._licences(left)
         return _ExpertMaterial(
             curriculum=read_concepts(root / read.concepts, subjects, needs_textbook=read.form == "mmvu"),
@@ -168,21 +168,21 @@ class _Build(WritingSession):
             published=_days(left, lengths, selection=selection, passed=passed),
         )
 
-    def _imported(self, found: Imported) -> _ExpertMaterial:
-        passed, no_licence = self._licences(found.films)
+    def _imported(self, imported: Imported) -> _ExpertMaterial:
+        passed, no_licence = self._licences(imported.films)
         return _ExpertMaterial(
-            curriculum=Curriculum(subjects=found.subjects, concepts=found.concepts),
-            films=Films(films=found.films, dropped=()),
-            lengths={one.video_id: Length() for one in found.films},
+            curriculum=Curriculum(subjects=imported.subjects, concepts=imported.concepts),
+            films=Films(films=imported.films, dropped=()),
+            lengths={film.video_id: Length() for film in imported.films},
             passed=passed,
             no_licence=no_licence,
-            rows=found.rows,
-            notes=found.notes,
+            rows=imported.rows,
+            notes=imported.notes,
         )
 
     def _lengths(self, films: Films) -> tuple[dict[str, Length], tuple[Dropped, ...]]:
         """How long each video is: its file where it is here, else what is said of it."""
-        gone = {one.what for one in films.dropped}
+        gone = {element.what for element in films.dropped}
         lengths: dict[str, Length] = {}
         dropped: list[Dropped] = []
         for film in films.films:
@@ -197,8 +197,8 @@ class _Build(WritingSession):
                 duration_s = video.probe.counted.duration_s
             except MediaError as error:
                 self.trouble(str(error))
-                one = Dropped(what=film.video_id, stage=VIDEOS, reason="media-failed", detail=str(error))
-                dropped.append(one)
+                entry = Dropped(what=film.video_id, stage=VIDEOS, reason="media-failed", detail=str(error))
+                dropped.append(entry)
                 continue
             lengths[film.video_id] = Length(duration_s=duration_s, sha256=video.content_hash)
         return lengths, tuple(dropped)
@@ -208,7 +208,7 @@ class _Build(WritingSession):
     ) -> tuple[Mapping[str, LicenceCheck | None], tuple[Dropped, ...]]:
         rules = self.config.licence
         if rules is None:
-            return {one.video_id: None for one in films}, ()
+            return {film.video_id: None for film in films}, ()
         desk = LicenceDesk.open(
             self.root / rules.kept,
             manual=self.root / rules.manual if rules.manual else None,
@@ -225,12 +225,17 @@ class _Build(WritingSession):
             form=self.config.form,
             subjects=curriculum.subjects,
             concepts=curriculum.usable,
-            concepts_gone={one.what: f"{one.reason}, {one.detail}" for one in curriculum.dropped},
+            concepts_gone={
+                dropped.what: f"{dropped.reason}, {dropped.detail}" for dropped in curriculum.dropped
+            },
             films=given.usable_films,
             films_gone={
-                one.what: f"{one.reason}, {one.detail}" for one in (*given.films.dropped, *given.no_licence)
+                dropped.what: f"{dropped.reason}, {dropped.detail}"
+                for dropped in (*given.films.dropped, *given.no_licence)
             },
-            lengths_s={name: one.duration_s for name, one in given.lengths.items() if one.duration_s},
+            lengths_s={
+                name: length.duration_s for name, length in given.lengths.items() if length.duration_s
+            },
             published=given.published,
             today=self.context.clock().date(),
             pages=looks,
@@ -244,14 +249,14 @@ class _Build(WritingSession):
         """Read the concepts."""
         given = self.material
         self.ledger.notes.extend(given.notes)
-        concepts = [one.concept_id for one in given.curriculum.concepts]
+        concepts = [concept.concept_id for concept in given.curriculum.concepts]
         self.began(CONCEPTS, len(concepts))
         self.close(CONCEPTS, unit="concepts", taken=concepts, dropped=given.curriculum.dropped)
 
     def find_videos(self) -> None:
         """Read the videos."""
         films = self.material.films
-        taken = [one.video_id for one in films.films]
+        taken = [film.video_id for film in films.films]
         self.began(VIDEOS, len(taken))
         self.close(VIDEOS, unit="videos", taken=taken, dropped=films.dropped)
 
@@ -261,8 +266,8 @@ class _Build(WritingSession):
             self.ledger.notes.append("no licence was looked at: the configuration has no [licence]")
             return
         films = self.material.films
-        gone = {one.what for one in films.dropped}
-        taken = [one.video_id for one in films.films if one.video_id not in gone]
+        gone = {dropped.what for dropped in films.dropped}
+        taken = [film.video_id for film in films.films if film.video_id not in gone]
         self.began(LICENCE, len(taken))
         self.close(LICENCE, unit="videos", taken=taken, dropped=self.material.no_licence)
 
@@ -272,8 +277,8 @@ class _Build(WritingSession):
         dropped: list[Dropped] = []
         for number, row in enumerate(given.rows):
             if limit is not None and number >= limit:
-                one = Dropped(what=row.row_id, stage="drafts", reason="over-the-limit", detail=row.place)
-                dropped.append(one)
+                entry = Dropped(what=row.row_id, stage="drafts", reason="over-the-limit", detail=row.place)
+                dropped.append(entry)
             elif row.draft is None:
                 says = row.findings[0].says
                 dropped.append(Dropped(what=row.row_id, stage="drafts", reason="unreadable", detail=says))
@@ -281,11 +286,11 @@ class _Build(WritingSession):
         self.began("drafts", len(given.rows))
         self.close("drafts", unit="drafts", taken=[row.row_id for row in given.rows], dropped=dropped)
         drafts = [row.draft for row in self.rows if row.draft is not None]
-        film_of = {one.video_id: one.source for one in given.films.films}
-        sources = [film_of[one.video] for one in drafts if one.video in film_of]
+        film_of = {film.video_id: film.source for film in given.films.films}
+        sources = [film_of[draft.video] for draft in drafts if draft.video in film_of]
         self.tables += [
             counts_table(given.curriculum.concepts, drafts, sources),
-            concepts_table(given.curriculum, {one.concept_id for one in drafts}),
+            concepts_table(given.curriculum, {draft.concept_id for draft in drafts}),
             textbooks_table(given.curriculum.concepts, drafts),
         ]
 
@@ -298,9 +303,9 @@ class _Build(WritingSession):
         self.rows = rows = self.checked(self.rows, looks=looks)
         dropped = []
         for row in rows:
-            faults = [one for one in row.findings if one.is_fault]
+            faults = [finding for finding in row.findings if finding.is_fault]
             if faults and row.draft is not None:
-                says = "; ".join(f"{one.column}: {one.says}" for one in faults)
+                says = "; ".join(f"{fault.column}: {fault.says}" for fault in faults)
                 dropped.append(Dropped(what=row.row_id, stage="checks", reason=faults[0].kind, detail=says))
         taken = [row.row_id for row in rows if row.draft is not None]
         self.began("checks", len(taken))
@@ -323,10 +328,10 @@ class _Build(WritingSession):
 
     def _pages(self, rows: Sequence[DraftRow]) -> dict[str, PageLook]:
         rules = self.config.knowledge
-        found = [page_of(link.url) for row in rows if row.draft for link in row.draft.knowledge]
+        pages = [page_of(link.url) for row in rows if row.draft for link in row.draft.knowledge]
         address = os.environ.get(ADDRESS_VARIABLE) or ADDRESS
         return look_up(
-            [one for one in found if isinstance(one, Page)],
+            [entry for entry in pages if isinstance(entry, Page)],
             kept=self.root / rules.kept,
             now=self.context.clock(),
             days=rules.days,
@@ -382,17 +387,17 @@ class _Build(WritingSession):
 
     def release(self) -> None:
         """Release the questions with their splits, and the checks of their licences."""
-        sources = {one.source_id for one in self.items}
+        sources = {item.source_id for item in self.items}
         passed = self.material.passed.values()
-        checks = {one.video: one for one in passed if one and one.video in sources}
+        checks = {licence.video: licence for licence in passed if licence and licence.video in sources}
         licences = checks if self.config.licence is not None else None
         self.released(licences)
 
     def end(self) -> Built:
         """Say how many questions there are; see `Session.end`."""
         is_reviewed = "review" in self.walked and self.config.review is not None
-        said = "accepted" if is_reviewed else "left"
-        self.sentences.insert(0, f"{len(self.items):,} questions are {said}.")
+        message = "accepted" if is_reviewed else "left"
+        self.sentences.insert(0, f"{len(self.items):,} questions are {message}.")
         return super().end()
 
 
@@ -404,18 +409,18 @@ def _days(
     passed: Mapping[str, LicenceCheck | None],
 ) -> dict[str, date]:
     """When videos were published: as their records say, else the selection, else the check of the licence."""
-    found: dict[str, date] = {}
+    values: dict[str, date] = {}
     for film in films:
         listed = {} if selection is None else selection.published
         days = [listed[name] for name in names_of(film, lengths) if name in listed]
         check = passed.get(film.video_id)
         if film.published is not None:
-            found[film.video_id] = film.published
+            values[film.video_id] = film.published
         elif days:
-            found[film.video_id] = days[0]
+            values[film.video_id] = days[0]
         elif check is not None and (day := day_of(check.published)) is not None:
-            found[film.video_id] = day
-    return found
+            values[film.video_id] = day
+    return values
 
 
 STAGES: Final[tuple[StageRow[_Build], ...]] = (
@@ -457,9 +462,9 @@ class ExpertMaker:
         )
         rows = work.checked(work.material.rows, looks={})
         n = sum(state_of(row) != "fault" for row in rows)
-        said = f"{n:,} of {len(rows):,} drafts have no fault that a machine can see without asking anybody"
+        message = f"{n:,} of {len(rows):,} drafts have no fault that a machine can see without asking anybody"
         tables = (findings_table(rows),) if any(row.findings for row in rows) else ()
-        return Outlook(sentences=(said,), tables=tables, can_make=n > 0)
+        return Outlook(sentences=(message,), tables=tables, can_make=n > 0)
 
     def make(
         self, config: Path, *, out: Path | None, overrides: MakeOverrides, context: BuildContext

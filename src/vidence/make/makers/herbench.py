@@ -59,33 +59,35 @@ class _Build(HerbenchSession):
     @property
     def needs(self) -> frozenset[str]:
         """The parts of the material that the wanted tasks need."""
-        return frozenset(part for one in self.orders for part in one.task.needs)
+        return frozenset(part for order in self.orders for part in order.task.needs)
 
     # ------------------------------------------------------------------ material
 
     def find_sources(self) -> None:
         """Find the videos that can be used."""
-        found = find_sources(
+        sources = find_sources(
             self.config,
             self.root,
             cache_root=self.context.cache_root,
             limit=self.overrides.limit,
             look_ahead=self._look_ahead,
         )
-        self.began("sources", len(found.taken))
-        kept = [one.video.video_id for one in found.sources]
-        self.close("sources", unit="videos", taken=found.taken, kept=kept, dropped=found.dropped)
-        for one in found.dropped[:_MOST_NAMED]:
-            self.trouble(f"{one.what} cannot be used: {one.detail}")
-        if len(found.dropped) > _MOST_NAMED:
-            rest = len(found.dropped) - _MOST_NAMED
+        self.began("sources", len(sources.taken))
+        kept = [source.video.video_id for source in sources.sources]
+        self.close("sources", unit="videos", taken=sources.taken, kept=kept, dropped=sources.dropped)
+        for dropped in sources.dropped[:_MOST_NAMED]:
+            self.trouble(f"{dropped.what} cannot be used: {dropped.detail}")
+        if len(sources.dropped) > _MOST_NAMED:
+            rest = len(sources.dropped) - _MOST_NAMED
             self.trouble(f"{rest:,} more videos cannot be used; see dropped.jsonl")
-        for remark in found.remarks:
+        for remark in sources.remarks:
             self.trouble(remark)
-        self.ledger.notes.extend((*found.notes, *found.remarks))
-        self.video_ids.update(found.taken)
-        self.found = found
-        self.videos = [VideoState(source=one, material=Material(source=one.video)) for one in found.sources]
+        self.ledger.notes.extend((*sources.notes, *sources.remarks))
+        self.video_ids.update(sources.taken)
+        self.found = sources
+        self.videos = [
+            VideoState(source=source, material=Material(source=source.video)) for source in sources.sources
+        ]
 
     def _look_ahead(self, files: Sequence[Path]) -> None:
         """Have other processes look into the files; why one cannot be read is found when it is its turn."""
@@ -101,15 +103,15 @@ class _Build(HerbenchSession):
         if "events" not in self.needs:
             return
         kept: list[str] = []
-        for one in self.videos:
+        for video in self.videos:
             logs = ", ".join(rule.path for rule in self.config.logs)
             why = f"no event of it in {logs}" if logs else "the configuration has no [[logs]]"
-            one.material = replace(one.material, events=one.source.events)
-            one.settle("events", otherwise=why)
-            kept += [one.named(event.event_id) for event in one.source.events]
+            video.material = replace(video.material, events=video.source.events)
+            video.settle("events", otherwise=why)
+            kept += [video.named(event.event_id) for event in video.source.events]
         dropped = self.found.unused_events
         self.began("events", len(kept) + len(dropped))
-        taken = [*kept, *(one.what for one in dropped)]
+        taken = [*kept, *(entry.what for entry in dropped)]
         self.close("events", unit="events", taken=taken, kept=kept, dropped=dropped)
 
     def watch(self) -> None:
@@ -121,7 +123,7 @@ class _Build(HerbenchSession):
         """Give every chosen track its cards."""
         write_all_cards(self, self.videos, needs=self.needs)
         if self.config.people is not None:  # boards show everybody
-            cut_all_portraits(self, [one for one in self.videos if one.material.chosen])
+            cut_all_portraits(self, [video for video in self.videos if video.material.chosen])
 
     def describe_scenes(self) -> None:
         """Give every shot its scene cards."""
@@ -131,11 +133,11 @@ class _Build(HerbenchSession):
 
     def draft(self) -> None:
         """Have every task tried on every video."""
-        with_cards = {one.video_id: one.material for one in self.videos if one.material.a_cards}
+        with_cards = {video.video_id: video.material for video in self.videos if video.material.a_cards}
         corpus = Corpus(
             events=self.found.events,
-            a_cards={name: made.a_cards for name, made in with_cards.items()},
-            looks={name: _looks(made) for name, made in with_cards.items()},
+            a_cards={name: card.a_cards for name, card in with_cards.items()},
+            looks={name: _looks(card) for name, card in with_cards.items()},
         )
         self._take(Gated(left=draft_all(self, self.videos, corpus, orders=self.orders)))
 
@@ -143,8 +145,10 @@ class _Build(HerbenchSession):
         """Put the drafts through the gates that the configuration has."""
         config = self.config
         frames = FrameSource(
-            files={one.video_id: one.source.file for one in self.videos if one.source.file is not None},
-            videos={one.video_id: one.source.video for one in self.videos},
+            files={
+                video.video_id: video.source.file for video in self.videos if video.source.file is not None
+            },
+            videos={video.video_id: video.source.video for video in self.videos},
             pictures=self.pictures,
             cache=self.cache,
             context=self.context,
@@ -156,7 +160,7 @@ class _Build(HerbenchSession):
             models=self.models,
             frames=lambda some: frames,
             seed=config.seed,
-            sources={one.video_id: one.source.video.source_id for one in self.videos},
+            sources={video.video_id: video.source.video.source_id for video in self.videos},
             own_words=self.prompts,
             is_released=config.release is not None,
             holds=HOLDS,
@@ -168,11 +172,11 @@ class _Build(HerbenchSession):
         self.gated = gated
         self.questions = numbered(
             gated.drafts,
-            tasks={one.task.code: one.task for one in self.orders},
-            videos={one.video_id: one.source.video for one in self.videos},
+            tasks={order.task.code: order.task for order in self.orders},
+            videos={video.video_id: video.source.video for video in self.videos},
             maker=MADE_BY,
         )
-        self.tasks = [one.draft.task for one in self.questions]
+        self.tasks = [question.draft.task for question in self.questions]
 
     def write_questions(self) -> None:
         """Write the questions."""
@@ -183,47 +187,49 @@ class _Build(HerbenchSession):
 
     def _hints(self) -> tuple[str, ...]:
         """For every task that gave no question what to add, or which setting decided."""
-        made = {one.draft.task for one in self.questions}
-        idle = [one for one in self.orders if one.task.code not in made]
-        sources = [one.source for one in self.videos]
-        lacking = {one.task.code: lacked_by_all(one.task, sources, self.config) for one in idle}
-        materials = [one.material for one in self.videos]
+        tasks = {question.draft.task for question in self.questions}
+        idle = [order for order in self.orders if order.task.code not in tasks]
+        sources = [video.source for video in self.videos]
+        lacking = {order.task.code: lacked_by_all(order.task, sources, self.config) for order in idle}
+        materials = [video.material for video in self.videos]
         others = [
-            why_none(one.task, materials, self.ledger.dropped) for one in idle if not lacking[one.task.code]
+            why_none(order.task, materials, self.ledger.dropped)
+            for order in idle
+            if not lacking[order.task.code]
         ]
         return (*additions(lacking), *others)
 
     def review(self) -> None:
         """Write the sheets, or read what people filled in and decide."""
         self.reviewing = review(self, self.questions, self.videos, gated=self.gated)
-        self.tasks = [one.draft.task for one in self.reviewing.questions]
+        self.tasks = [question.draft.task for question in self.reviewing.questions]
 
     def release(self) -> None:
         """Write the release that the configuration wants."""
         left = release(self, self.reviewing, gated=self.gated)
-        self.tasks = [one.draft.task for one in left]
+        self.tasks = [question.draft.task for question in left]
 
     # ------------------------------------------------------------------ the end
 
     def report(self) -> None:
         """Write the page that shows what was made."""
         account = self.ledger.account(self.tasks)
-        said = self._said()
-        self.files.append(report(self, self.videos, self.questions, account=account, sentences=said))
+        messages = self._said()
+        self.files.append(report(self, self.videos, self.questions, account=account, sentences=messages))
 
     def write_sheets(self) -> None:
         """Cut the pictures that people look at, and write the sheets that they fill in."""
-        with_tracks = [one for one in self.videos if one.material.chosen]
+        with_tracks = [video for video in self.videos if video.material.chosen]
         cut_all_crops(self, with_tracks)
         cut_all_portraits(self, with_tracks)
-        made = write_sheets(self, self.videos, Path(self.overrides.sheets))
-        self.files += made.files
-        self.sentences += made.sentences
+        sheets = write_sheets(self, self.videos, Path(self.overrides.sheets))
+        self.files += sheets.files
+        self.sentences += sheets.sentences
 
     def watch_for_sheets(self) -> None:
         """Follow people and find shots, whatever tasks need."""
         config = self.config
-        if not (config.tracking or config.shots or any(one.tracks for one in config.sources)):
+        if not (config.tracking or config.shots or any(source.tracks for source in config.sources)):
             raise UsageError(
                 "a sheet shows tracks and shots; the configuration has neither [tracking] nor [shots]"
             )
@@ -246,19 +252,19 @@ class _Build(HerbenchSession):
     def _stops(self) -> Iterator[Stop]:
         """What people may do now: look at tracks, write cards and scenes, then look at the questions."""
         step, boards = self.config.scenes, self.videos if self.config.people is not None else []
-        for one in boards:
-            found = one.material.tracked
-            if found is not None and found.tracks and found.basis.kind == "detected":
-                words = f"{one.video_id}: look at {several(len(found.tracks), 'track')}, then at Everybody."
-                yield Stop(first=f"{one.video_id}/tracks", words=words)
-        for one in boards:
-            wants = [several(n, "card")] if (n := self.waiting.get(one.video_id)) else []
-            is_open = step is not None and not step.model and not one.source.rule.scene_cards
-            if is_open and one.material.shots and not one.material.scene_cards and "shots" in self.needs:
-                wants.append(several(len(one.material.shots), "sentence") + " about shots")
+        for board in boards:
+            video = board.material.tracked
+            if video is not None and video.tracks and video.basis.kind == "detected":
+                words = f"{board.video_id}: look at {several(len(video.tracks), 'track')}, then at Everybody."
+                yield Stop(first=f"{board.video_id}/tracks", words=words)
+        for board in boards:
+            wants = [several(n, "card")] if (n := self.waiting.get(board.video_id)) else []
+            is_open = step is not None and not step.model and not board.source.rule.scene_cards
+            if is_open and board.material.shots and not board.material.scene_cards and "shots" in self.needs:
+                wants.append(several(len(board.material.shots), "sentence") + " about shots")
             if wants:
-                words = f"{one.video_id}: write {' and '.join(wants)}; say whom each A fits."
-                yield Stop(first=f"{one.video_id}/cards", words=words)
+                words = f"{board.video_id}: write {' and '.join(wants)}; say whom each A fits."
+                yield Stop(first=f"{board.video_id}/cards", words=words)
         if self.reviewing.is_pending:
             yield Stop(first="/review", words="Look at the drawn questions, under My work.")
 
@@ -346,8 +352,8 @@ class HerbenchMaker:
         """What the configuration can give and what it lacks; see `Maker`."""
         read, root = read_herbench(config), config.parent
         orders = open_tasks(read.tasks, wanted_tasks(read, overrides.only), root=root)
-        found = find_sources(read, root, cache_root=context.cache_root, limit=overrides.limit)
-        return foresee(read, found, orders, path=config, root=root, open_video=context.video)
+        sources = find_sources(read, root, cache_root=context.cache_root, limit=overrides.limit)
+        return foresee(read, sources, orders, path=config, root=root, open_video=context.video)
 
     def make(
         self, config: Path, *, out: Path | None, overrides: MakeOverrides, context: BuildContext

@@ -101,7 +101,7 @@ def _lacks(item: Item) -> str:
         return "has-hints"
     if not item.rationale.strip():
         return "no-rationale"
-    return "" if any(one.note.strip() for one in item.evidence) else "no-noted-evidence"
+    return "" if any(evidence.note.strip() for evidence in item.evidence) else "no-noted-evidence"
 
 
 class _HintsResult(Record, omit_defaults=True):
@@ -162,22 +162,24 @@ class _Build(Session):
             FlowUnit(stage=stage, name=name, inputs={"item": digest_of(item)}, start=self._writing(item))
             for name, item in items.items()
         ]
-        found = self.ask("written", units, models=self.models, model=rules.writer)
-        dropped = [found.dropped(name, stage="written") for name in found.failed]
+        results = self.ask("written", units, models=self.models, model=rules.writer)
+        dropped = [results.dropped(name, stage="written") for name in results.failed]
         hinted: dict[str, Item] = {}
-        for name, artifact in found.made.items():
-            one = artifact.value
-            if one.hints:
-                hinted[name] = msgspec.structs.replace(items[name], hints=one.hints)
+        for name, artifact in results.made.items():
+            result = artifact.value
+            if result.hints:
+                hinted[name] = msgspec.structs.replace(items[name], hints=result.hints)
             else:
-                dropped.append(Dropped(what=name, stage="written", reason=one.reason, detail=one.detail))
+                dropped.append(
+                    Dropped(what=name, stage="written", reason=result.reason, detail=result.detail)
+                )
         self.close(
             "written",
             unit="questions",
             taken=list(items),
             kept=list(hinted),
             dropped=dropped,
-            n_cached=found.n_cached,
+            n_cached=results.n_cached,
         )
         self._take(hinted)
 
@@ -193,15 +195,17 @@ class _Build(Session):
                     "question": item.question,
                     "answer": right_answer(item),
                     "rationale": item.rationale,
-                    "evidence": "\n".join(_piece(one) for one in item.evidence if one.note.strip()),
+                    "evidence": "\n".join(
+                        _piece(evidence) for evidence in item.evidence if evidence.note.strip()
+                    ),
                 }
             )
             prompt = Prompt(parts=(TextPart(text=words),), template=self.template.label)
             pieces = [WritingTask(prompt=prompt, read=in_words(_read_hints))]
-            (one,) = yield from write_all(pieces, CardWording.load())
-            if one.made is not None:
-                return _HintsResult(hints=one.made)
-            return _HintsResult(reason=one.why.reason, detail=one.why.detail)
+            (task,) = yield from write_all(pieces, CardWording.load())
+            if task.made is not None:
+                return _HintsResult(hints=task.made)
+            return _HintsResult(reason=task.why.reason, detail=task.why.detail)
 
         return start
 
@@ -211,13 +215,13 @@ class _Build(Session):
         """Leave out questions whose hints give something away by their words."""
         hinted = self.items
         self.began("words", len(hinted))
-        found = {name: leak_in(item.hints, item) for name, item in hinted.items()}
+        words = {name: leak_in(item.hints, item) for name, item in hinted.items()}
         dropped = [
-            Dropped(what=name, stage="words", reason=one.reason, detail=one.detail)
-            for name, one in found.items()
-            if one is not None
+            Dropped(what=name, stage="words", reason=objection.reason, detail=objection.detail)
+            for name, objection in words.items()
+            if objection is not None
         ]
-        self._take({name: item for name, item in hinted.items() if found[name] is None})
+        self._take({name: item for name, item in hinted.items() if words[name] is None})
         self.close("words", unit="questions", taken=list(hinted), dropped=dropped)
 
     def try_readers(self) -> None:
@@ -234,20 +238,23 @@ class _Build(Session):
             FlowUnit(stage=stage, name=name, inputs={"item": digest_of(item)}, start=self._reading(item))
             for name, item in tried.items()
         ]
-        found = self.ask("readers", units, models=self.models, model=rules.reader)
-        dropped = [found.dropped(name, stage="readers") for name in found.failed]
-        for name, artifact in found.made.items():
-            one = artifact.value
-            if one.n_with >= rules.at_least > one.n_without:
+        results = self.ask("readers", units, models=self.models, model=rules.reader)
+        dropped = [results.dropped(name, stage="readers") for name in results.failed]
+        for name, artifact in results.made.items():
+            tries = artifact.value
+            if tries.n_with >= rules.at_least > tries.n_without:
                 detail = (
-                    f"{rules.reader} is right without the video in {one.n_with} of {rules.tries} tries with "
-                    f"the hints, in {one.n_without} without: {' | '.join(tried[name].hints)}"
+                    f"{rules.reader} is right without the video in {tries.n_with} of "
+                    f"{rules.tries} tries with "
+                    f"the hints, in {tries.n_without} without: {' | '.join(tried[name].hints)}"
                 )
                 dropped.append(Dropped(what=name, stage="readers", reason="read-off", detail=detail))
-        gone = {one.what for one in dropped}
+        gone = {entry.what for entry in dropped}
         self._take({name: item for name, item in hinted.items() if name not in gone})
         self.n_unread = len(hinted) - len(tried)
-        self.close("readers", unit="questions", taken=list(hinted), dropped=dropped, n_cached=found.n_cached)
+        self.close(
+            "readers", unit="questions", taken=list(hinted), dropped=dropped, n_cached=results.n_cached
+        )
 
     def _reading(self, item: Item) -> Callable[[], Flow[_HintTries]]:
         def start() -> Flow[_HintTries]:
@@ -276,7 +283,7 @@ class _Build(Session):
 
     def end(self) -> Built:
         """Say what came of it; see `Session.end`."""
-        n_refused = sum(one.stage in ("words", "readers") for one in self.ledger.dropped)
+        n_refused = sum(dropped.stage in ("words", "readers") for dropped in self.ledger.dropped)
         self.sentences += [
             f"{len(self.tasks):,} questions have hints of {N_LEVELS} levels; have a person read each of "
             "them.",
@@ -306,22 +313,22 @@ STAGES: Final[tuple[StageRow[_Build], ...]] = (
 
 
 def _piece(evidence: Evidence) -> str:
-    ends = [f"{one:g} s" for one in (evidence.start_s, evidence.end_s) if one is not None]
+    ends = [f"{value:g} s" for value in (evidence.start_s, evidence.end_s) if value is not None]
     when = f" ({' to '.join(ends)})" if ends else ""
     return f"{evidence.kind}{when}: {evidence.note.strip()}"
 
 
 def _read_hints(text: str) -> tuple[str, ...] | Objection:
     """The hints of a reply: one numbered line for each level."""
-    found: dict[int, str] = {}
+    hints: dict[int, str] = {}
     for line in text.splitlines():
         if (match := _LINE.match(plain(line))) is not None:
-            found.setdefault(int(match[1]), tidy(match[2]))
-    if list(found) != list(range(1, N_LEVELS + 1)) or not all(found.values()):
-        numbers = ", ".join(map(str, found)) or "none"
+            hints.setdefault(int(match[1]), tidy(match[2]))
+    if list(hints) != list(range(1, N_LEVELS + 1)) or not all(hints.values()):
+        numbers = ", ".join(map(str, hints)) or "none"
         detail = f"it has the numbered lines {numbers}; wanted are 1 to {N_LEVELS}, one sentence each"
         return Objection(reason="misshapen", detail=detail)
-    return tuple(found.values())
+    return tuple(hints.values())
 
 
 class HintsMaker:
@@ -347,8 +354,10 @@ class HintsMaker:
         read = _read(config)
         loaded = _load(read, config.parent)
         n = sum(not _lacks(item) for item in loaded.items[: overrides.limit])
-        said = f"{n:,} of {len(loaded.items):,} questions have a rationale and noted evidence, and no hints"
-        return Outlook(sentences=(said,), can_make=n > 0)
+        message = (
+            f"{n:,} of {len(loaded.items):,} questions have a rationale and noted evidence, and no hints"
+        )
+        return Outlook(sentences=(message,), can_make=n > 0)
 
     def make(
         self, config: Path, *, out: Path | None, overrides: MakeOverrides, context: BuildContext

@@ -174,9 +174,9 @@ class ArtifactCache:
         path = self._path(stage, inputs)
         try:
             data = path.read_bytes()
-            found = Artifact(value=stage.decode(data), digest=_digest(data), was_cached=True)
-            self._take_down(stage, inputs, unit=unit, digest=found.digest)
-            return found
+            artifact = Artifact(value=stage.decode(data), digest=_digest(data), was_cached=True)
+            self._take_down(stage, inputs, unit=unit, digest=artifact.digest)
+            return artifact
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:
@@ -215,10 +215,10 @@ class ArtifactCache:
 
     def result(self, unit: Unit[T]) -> Artifact[T]:
         """The result of a unit, made where it is not cached or not usable; errors as `make` raises them."""
-        found = self.find(unit.stage, unit.inputs, unit=unit.name)
-        if found is None or not unit.is_usable(found.value):
-            found = self.put(unit.stage, unit.inputs, unit.make(), unit=unit.name)
-        return found
+        artifact = self.find(unit.stage, unit.inputs, unit=unit.name)
+        if artifact is None or not unit.is_usable(artifact.value):
+            artifact = self.put(unit.stage, unit.inputs, unit.make(), unit=unit.name)
+        return artifact
 
     def _take_down(self, stage: Stage[T], inputs: Mapping[str, str], *, unit: str, digest: str) -> None:
         if unit:

@@ -21,11 +21,11 @@ def sentence(text: str) -> str:
     >>> sentence(" - a man in a red  coat waits ")
     'A man in a red coat waits.'
     """
-    said = _LEADING.sub("", _SPACE.sub(" ", text).strip())
-    if not said:
+    sentence = _LEADING.sub("", _SPACE.sub(" ", text).strip())
+    if not sentence:
         return ""
-    said = said[0].upper() + said[1:]
-    return said if said.endswith(_ENDS) else said.rstrip(" ,;:") + "."
+    sentence = sentence[0].upper() + sentence[1:]
+    return sentence if sentence.endswith(_ENDS) else sentence.rstrip(" ,;:") + "."
 
 
 def numbered(texts: Sequence[str]) -> str:
@@ -39,8 +39,8 @@ def joined(words: Iterable[object], *, last: str = "and") -> str:
     >>> joined([1, 2, 4])
     '1, 2 and 4'
     """
-    said = [str(word) for word in words]
-    return said[0] if len(said) == 1 else f"{', '.join(said[:-1])} {last} {said[-1]}"
+    messages = [str(word) for word in words]
+    return messages[0] if len(messages) == 1 else f"{', '.join(messages[:-1])} {last} {messages[-1]}"
 
 
 def number_word(n: int) -> str:
@@ -113,16 +113,16 @@ def tells_apart(text: str, other: str) -> bool:
 
 def _marks(text: str) -> dict[str, set[str]]:
     """The colours and numbers of a text by the word behind them, and numbers in digits by themselves."""
-    found: dict[str, set[str]] = {}
+    marks: dict[str, set[str]] = {}
     before: set[str] = set()
     for word in _WORD.findall(text.casefold()):
         if word.isdecimal():
-            found.setdefault("", set()).add(word)
+            marks.setdefault("", set()).add(word)
         elif word in listed("colours") or word in _NUMBERS:
             before.add(word)
         elif before and word != "and":
-            found[word], before = found.get(word, set()) | before, set()
-    return found
+            marks[word], before = marks.get(word, set()) | before, set()
+    return marks
 
 
 def closest(text: str, others: Sequence[str]) -> float:

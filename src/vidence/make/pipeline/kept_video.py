@@ -45,24 +45,24 @@ class KeptVideo(Video):
         threads: int = 1,
     ) -> dict[int, MadeT | FrameProblem]:
         """Like `Video.read`; frames that are kept are not decoded from the video."""
-        shown = size.fit(self.probe.width_px, self.probe.height_px)
-        made: dict[int, MadeT | FrameProblem] = {}
+        fit = size.fit(self.probe.width_px, self.probe.height_px)
+        values: dict[int, MadeT | FrameProblem] = {}
         missing: list[int] = []
         for index in sorted({int(index) for index in indices}):
             kept = self.cache.get(self.content_hash, index, ENCODING.key)
             if kept is None:
                 missing.append(index)
             else:
-                made[index] = make(index, _fit(decode_image(kept.data), shown))
+                values[index] = make(index, _fit(decode_image(kept.data), fit))
 
         def keep(index: int, image: NDArray[np.uint8]) -> MadeT:
-            return make(index, _fit(decode_image(self.keep(index, image).data), shown))
+            return make(index, _fit(decode_image(self.keep(index, image).data), fit))
 
         if missing:
             read = super().read(missing, keep, threads=threads)
-            self.settle(index for index, one in read.items() if not isinstance(one, FrameProblem))
-            made.update(read)
-        return dict(sorted(made.items()))
+            self.settle(index for index, entry in read.items() if not isinstance(entry, FrameProblem))
+            values.update(read)
+        return dict(sorted(values.items()))
 
     def keep(self, index: int, image: NDArray[np.uint8]) -> EncodedFrame:
         """Keep a frame, to be found when `settle` says that it is whole; RGB, shape (height, width, 3)."""
@@ -76,9 +76,9 @@ class KeptVideo(Video):
             self.cache.rename(self.content_hash, index, before=_NOT_YET_SURE, after=ENCODING.key)
 
 
-def _fit(image: NDArray[np.uint8], shown: tuple[int, int]) -> NDArray[np.uint8]:
+def _fit(image: NDArray[np.uint8], values: tuple[int, int]) -> NDArray[np.uint8]:
     height, width = image.shape[:2]
-    return image if (width, height) == shown else resize(image, size=shown)
+    return image if (width, height) == values else resize(image, size=values)
 
 
 def kept_video(path: Path, *, cache_root: Path, max_bytes: int, kind: str = "video") -> KeptVideo:
@@ -113,9 +113,9 @@ class FrameKeeper:
         self._video = video
         self._kept: set[int] = set()
 
-    def see(self, frame_index: int, image: Image, found: FrameDetections) -> None:
+    def see(self, frame_index: int, image: Image, detections: FrameDetections) -> None:
         """Keep the frame, if something was found in it."""
-        if len(found.boxes_px):
+        if len(detections.boxes_px):
             self._video.keep(frame_index, image)
             self._kept.add(frame_index)
 

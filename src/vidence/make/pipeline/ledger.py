@@ -82,7 +82,7 @@ def balanced(
     Raises:
         AccountError: something is lost, there twice, both kept and dropped, or came from nowhere.
     """
-    gone = [one.what for one in dropped]
+    gone = [entry.what for entry in dropped]
     into = set(taken)
     faults = {
         "came in twice": _doubled(taken),
@@ -103,7 +103,7 @@ def balanced(
         unit=unit,
         n_in=len(taken),
         n_out=len(kept),
-        dropped=dict(sorted(Counter(one.reason for one in dropped).items())),
+        dropped=dict(sorted(Counter(entry.reason for entry in dropped).items())),
     )
 
 
@@ -219,7 +219,7 @@ class Ledger:
             StoreError: they cannot be written.
         """
         account = self.account(questions)
-        lines = b"".join(msgspec.json.encode(one) + b"\n" for one in self.dropped)
+        lines = b"".join(msgspec.json.encode(dropped) + b"\n" for dropped in self.dropped)
         write_file(folder / ACCOUNT_FILE, msgspec.json.format(msgspec.json.encode(account)) + b"\n")
         write_file(folder / DROPPED_FILE, lines)
         return account

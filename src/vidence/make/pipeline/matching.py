@@ -136,20 +136,23 @@ def learnt(asked: Sequence[Unmatched], *, known: Sequence[Known]) -> tuple[list[
     maximisation.
     """
     answers = sorted(
-        {one.right for one in known} | {name for one in asked for name in (one.right, *one.others)}
+        {element.right for element in known}
+        | {name for unmatched in asked for name in (unmatched.right, *unmatched.others)}
     )
     number = {answer: i for i, answer in enumerate(answers)}
-    right = np.array([number[one.right] for one in asked])
-    sources = np.unique([one.source for one in asked], return_inverse=True)[1]
+    right = np.array([number[unmatched.right] for unmatched in asked])
+    sources = np.unique([unmatched.source for unmatched in asked], return_inverse=True)[1]
     own = np.zeros((sources.max() + 1, len(answers)))
     np.add.at(own, (sources, right), 1)
     popular = own.sum(axis=0) - own[sources] + _UNSEEN
     none = np.zeros(len(answers))
     counts: dict[tuple[str | None, str | None], NDArray[np.float64]] = defaultdict(none.copy)
-    for one in known:
-        for key in product((None, one.source), (None, *_words(one))):
-            counts[key][number[one.right]] += 1
-    pairs = [(row, one.source, word) for row, one in enumerate(asked) for word in _words(one)]
+    for entry in known:
+        for key in product((None, entry.source), (None, *_words(entry))):
+            counts[key][number[entry.right]] += 1
+    pairs = [
+        (row, unmatched.source, word) for row, unmatched in enumerate(asked) for word in _words(unmatched)
+    ]
     rows = [row for row, _, _ in pairs]
     seen = np.array([counts[None, word] - counts[source, word] for _, source, word in pairs])
     usual = np.array([counts[None, None] - counts[source, None] for _, source, _ in pairs]) + _UNSEEN
@@ -168,7 +171,7 @@ def learnt(asked: Sequence[Unmatched], *, known: Sequence[Known]) -> tuple[list[
     return answers, np.tensordot(shares, np.array(guesses), axes=1)
 
 
-def _words(one: Known) -> list[str]:
+def _words(known: Known) -> list[str]:
     """The words, and all of them as one."""
-    text = normal_form(one.question)
+    text = normal_form(known.question)
     return sorted({text, *text.split()})

@@ -214,7 +214,7 @@ class Draft(Record, omit_defaults=True):
     @property
     def media_id(self) -> str:
         """What drafts about the same media share; a draft without any shares it with no other."""
-        names = [one.path or one.url or "" for one in self.media]
+        names = [medium.path or medium.url or "" for medium in self.media]
         return self.video_id or "|".join(filter(None, names)) or self.draft_id
 
     @property
@@ -302,8 +302,8 @@ def truth_words(material: Material, parts: Iterable[str]) -> str:
 
     Empty where none of them says anything of that kind.
     """
-    found = (_WORDS[part](material) for part in parts if part in _WORDS)
-    return "; ".join(dict.fromkeys(words for words in found if words))
+    truth_words = (_WORDS[part](material) for part in parts if part in _WORDS)
+    return "; ".join(dict.fromkeys(words for words in truth_words if words))
 
 
 def truth_kind(draft: Draft) -> str:

@@ -222,7 +222,7 @@ def task_files(
         stem = _NO_LETTER.sub("_", question.task.title.lower().replace("&", "and"))
         by_task.setdefault(stem, []).append(question)
     return {
-        TASKS_FOLDER / f"{stem}.json": json_file([row(one) for one in mine])
+        TASKS_FOLDER / f"{stem}.json": json_file([row(entry) for entry in mine])
         for stem, mine in sorted(by_task.items())
     }
 
@@ -234,7 +234,7 @@ def json_file(value: object) -> bytes:
 
 def json_lines(records: Iterable[object]) -> bytes:
     """Records as JSON lines."""
-    return b"".join(msgspec.json.encode(one) + b"\n" for one in records)
+    return b"".join(msgspec.json.encode(record) + b"\n" for record in records)
 
 
 def _link(link: Path, target: Path) -> None:

@@ -143,7 +143,7 @@ class BuildContext:
             on=self.parallel.on,
         )
         check(
-            (need for one in models.named.values() for need in needs_of_spec("model", one.spec)),
+            (need for model in models.named.values() for need in needs_of_spec("model", model.spec)),
             source=source,
             environment=self.environment or Environment(cache_root=self.cache_root),
             is_trusted=self.is_trusted,
@@ -243,7 +243,7 @@ class Results(Generic[T]):
     @property
     def n_cached(self) -> int:
         """How many results were there from an earlier session."""
-        return sum(one.was_cached for one in self.made.values())
+        return sum(artifact.was_cached for artifact in self.made.values())
 
     def dropped(self, name: str, *, stage: str, what: str = "") -> Dropped:
         """A failed unit for the account of a stage, as `what` or else under its own name."""
@@ -360,7 +360,7 @@ class Session:
             AccountError: the account does not hold.
         """
         if kept is None:
-            gone = {one.what for one in dropped}
+            gone = {entry.what for entry in dropped}
             kept = [name for name in taken if name not in gone]
         account = self.ledger.close(stage, unit=unit, taken=taken, kept=kept, dropped=dropped)
         self.context.on_event(StageEnded(account=account, n_cached=n_cached))
@@ -371,17 +371,17 @@ class Session:
         A unit whose video cannot be read has failed and is tried again next time; the others go on.
         """
         self.began(stage, len(units))
-        made: dict[str, Artifact[T]] = {}
+        values: dict[str, Artifact[T]] = {}
         failed: dict[str, Failed] = {}
         for unit in units:
             try:
-                made[unit.name] = found = self.cache.result(unit)
+                values[unit.name] = artifact = self.cache.result(unit)
             except MediaError as error:
                 self.trouble(str(error))
                 failed[unit.name] = Failed(stage="media", error=type(error).__name__, message=str(error))
                 continue
-            self.done(stage, unit.name, was_cached=found.was_cached)
-        return Results(made=made, failed=failed)
+            self.done(stage, unit.name, was_cached=artifact.was_cached)
+        return Results(made=values, failed=failed)
 
     def compute_apart(self, stage: str, units: Sequence[Unit[T]], *, folder: Path) -> Results[T]:
         """As `compute`, by other processes where that is worth it: what makes a unit is picklable.
@@ -395,20 +395,20 @@ class Session:
         if not parallel.has_others or (len(units) < 2 and not parallel.is_away):
             return self.compute(stage, units)
         self.began(stage, len(units))
-        made: dict[str, Artifact[T]] = {}
+        values: dict[str, Artifact[T]] = {}
         failed: dict[str, Failed] = {}
         missing: list[Unit[T]] = []
         for unit in units:
-            found = self.cache.find(unit.stage, unit.inputs, unit=unit.name)
-            if found is None or not unit.is_usable(found.value):
+            artifact = self.cache.find(unit.stage, unit.inputs, unit=unit.name)
+            if artifact is None or not unit.is_usable(artifact.value):
                 missing.append(unit)
             else:
-                made[unit.name] = found
+                values[unit.name] = artifact
                 self.done(stage, unit.name, was_cached=True)
 
         folder.mkdir(parents=True, exist_ok=True)
-        parallel = parallel.touching((path for one in missing for path in one.reads), folder)
-        pieces = ((one.name, self._work(one)) for one in missing)
+        parallel = parallel.touching((path for entry in missing for path in entry.reads), folder)
+        pieces = ((entry.name, self._work(entry)) for entry in missing)
         for number, came in side_by_side(pieces, parallel, on_trouble=self.trouble) if missing else ():
             unit = missing[number]
             if isinstance(came, MediaError):
@@ -418,9 +418,11 @@ class Session:
                 raise came
             else:
                 value = unit.stage.decode(self._brought(came) if isinstance(came, MadeAway) else came)
-                made[unit.name] = self.cache.put(unit.stage, unit.inputs, value, unit=unit.name)
+                values[unit.name] = self.cache.put(unit.stage, unit.inputs, value, unit=unit.name)
                 self.done(stage, unit.name, was_cached=False)
-        return Results(made={one.name: made[one.name] for one in units if one.name in made}, failed=failed)
+        return Results(
+            made={entry.name: values[entry.name] for entry in units if entry.name in values}, failed=failed
+        )
 
     def _work(self, unit: Unit[T]) -> Callable[[], bytes | MadeAway[bytes]]:
         """The work on a unit for another process."""
@@ -462,21 +464,21 @@ class Session:
         """
         self.began(stage, len(units))
         cache = self.cache
-        found = {unit.name: cache.find(unit.stage, unit.inputs, unit=unit.name) for unit in units}
+        values = {unit.name: cache.find(unit.stage, unit.inputs, unit=unit.name) for unit in units}
         for unit in units:
-            if found[unit.name] is not None:
+            if values[unit.name] is not None:
                 self.done(unit.stage.name, unit.name, was_cached=True)
-        flows = {unit.name: self._keeping(unit) for unit in units if found[unit.name] is None}
+        flows = {unit.name: self._keeping(unit) for unit in units if values[unit.name] is None}
         asked = models.run(flows, model=model)
-        made: dict[str, Artifact[T]] = {}
+        entries: dict[str, Artifact[T]] = {}
         failed: dict[str, Failed] = {}
-        for name, artifact in found.items():
+        for name, artifact in values.items():
             result = asked.get(name, artifact)
             if isinstance(result, Failed):
                 failed[name] = result
             elif result is not None:
-                made[name] = result
-        return Results(made=made, failed=failed)
+                entries[name] = result
+        return Results(made=entries, failed=failed)
 
     def _keeping(self, unit: FlowUnit[T]) -> Flow[Artifact[T]]:
         """The flow of a unit that keeps its result when it ends: nothing is lost when the next one fails."""
@@ -488,10 +490,10 @@ class Session:
 
 def _encoded(stage: Stage[T], work: Callable[[], T | MadeAway[T]]) -> bytes | MadeAway[bytes]:
     """What another process makes, as it is kept: a field that is left out *is* its default, and no copy."""
-    made = work()
-    if isinstance(made, MadeAway):
-        return MadeAway(value=stage.encode(made.value), files=made.files)
-    return stage.encode(made)
+    result = work()
+    if isinstance(result, MadeAway):
+        return MadeAway(value=stage.encode(result.value), files=result.files)
+    return stage.encode(result)
 
 
 def _unreadable(error: MediaError) -> bytes:
@@ -570,7 +572,7 @@ def check_models(
     Raises:
         UsageError: one is not there.
     """
-    for setting in (one for row in table for one in row.asks):
+    for setting in (ask for row in table for ask in row.asks):
         value: object = read
         for part in setting.split("."):
             value = getattr(value, part, None)

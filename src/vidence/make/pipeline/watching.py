@@ -45,8 +45,8 @@ class StagedChunks:
     def find(self, chunk: Chunk) -> ChunkResult | None:
         """What was seen in it, if that is kept and can be read."""
         self._used.add(chunk)
-        found = self._cache.find(self._stage, self._of(chunk))
-        return None if found is None else found.value
+        artifact = self._cache.find(self._stage, self._of(chunk))
+        return None if artifact is None else artifact.value
 
     def keep(self, chunk: Chunk, seen: ChunkResult) -> None:
         """Keep what was seen in it.
@@ -88,7 +88,7 @@ class Parted:
     def reads(self) -> Iterator[Path]:
         """The files that may be opened to watch it: the video, and what the specs name."""
         yield Path(self.watch.scan.probe.path)
-        for spec in (parse_spec(one) for one in (self.detector, self.describer) if one):
+        for spec in (parse_spec(name) for name in (self.detector, self.describer) if name):
             yield from map(Path, filter(None, (spec.argument, *spec.options.values())))
 
     def work(self, chunk: Chunk, *, is_away: bool = False) -> Piece[ChunkResult]:
@@ -209,12 +209,12 @@ def watch_side_by_side(
     failed: dict[int, MediaError] = {}
     if not parallel.has_others:
         return failed
-    many = {number: one for number, one in enumerate(videos) if one.watch.eyes.can_part}
+    many = {number: video for number, video in enumerate(videos) if video.watch.eyes.can_part}
     failed |= _watch_by(many, parallel, on_trouble=on_trouble)
     if parallel.is_away:
-        alone = {n: one for n, one in enumerate(videos) if n not in many and one.watch.eyes.can_travel}
-        for n_gpus in sorted({one.n_gpus for one in alone.values()}):
-            some = {n: one for n, one in alone.items() if one.n_gpus == n_gpus}
+        alone = {n: video for n, video in enumerate(videos) if n not in many and video.watch.eyes.can_travel}
+        for n_gpus in sorted({parted.n_gpus for parted in alone.values()}):
+            some = {n: parted for n, parted in alone.items() if parted.n_gpus == n_gpus}
             failed |= _watch_by(some, replace(parallel, gpus_each=n_gpus), on_trouble=on_trouble)
     return failed
 
@@ -223,10 +223,10 @@ def _watch_by(
     videos: Mapping[int, Parted], parallel: Parallelism, *, on_trouble: Callable[[str], None]
 ) -> dict[int, MediaError]:
     """The same for some of the videos, all of whose chunks that are missing go to the same processes."""
-    places = [(number, chunk) for number, one in videos.items() for chunk in one.watch.missing]
+    places = [(number, chunk) for number, video in videos.items() for chunk in video.watch.missing]
     failed: dict[int, MediaError] = {}
     pieces = (videos[number].work(chunk, is_away=parallel.is_away) for number, chunk in places)
-    parallel = parallel.touching(path for one in videos.values() for path in one.reads)
+    parallel = parallel.touching(path for video in videos.values() for path in video.reads)
     for piece, seen in side_by_side(pieces, parallel, on_trouble=on_trouble) if places else ():
         number, chunk = places[piece]
         if isinstance(seen, MediaError):

@@ -65,17 +65,17 @@ def load_template(name: str, *, variables: Mapping[str, str], folder: Path | Non
             must show.
     """
     file = f"{name}.txt"
-    found = {} if folder is None else own_files(folder, {name: variables}, is_shared=True)
-    if name not in found:
+    files = {} if folder is None else own_files(folder, {name: variables}, is_shared=True)
+    if name not in files:
         text = (resources.files("vidence.make") / "templates" / file).read_text("utf-8")
-        found[name] = Template.parse(text, place=file, variables=variables, origin="vidence", name=name)
-    said = found[name].fill({variable: _PROBES.get(variable, f"<{variable}>") for variable in variables})
-    for shown in _SHOWN & variables.keys():
-        if (n_times := said.count(f"<{shown}>")) != 1:
+        files[name] = Template.parse(text, place=file, variables=variables, origin="vidence", name=name)
+    message = files[name].fill({variable: _PROBES.get(variable, f"<{variable}>") for variable in variables})
+    for result in _SHOWN & variables.keys():
+        if (n_times := message.count(f"<{result}>")) != 1:
             raise UsageError(
-                f"{found[name].place} shows {{{{ {shown} }}}} {n_times} times; it must stand there once"
+                f"{files[name].place} shows {{{{ {result} }}}} {n_times} times; it must stand there once"
             )
-    return found[name]
+    return files[name]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,9 +107,9 @@ class CardWording:
         """
         return self._templates[name].fill(values)
 
-    def repaired(self, prompt: Prompt, said: str, *, problem: str) -> Prompt:
+    def repaired(self, prompt: Prompt, message: str, *, problem: str) -> Prompt:
         """The prompt with the reply that cannot be used, as data, and what is wrong with it."""
-        kept = said if len(said) <= _MOST_EARLIER else f"{said[:_MOST_EARLIER]} ..."
+        kept = message if len(message) <= _MOST_EARLIER else f"{message[:_MOST_EARLIER]} ..."
         values = {"earlier": json.dumps(kept, ensure_ascii=False), "problem": problem}
         more = TextPart(text=self.fill(REPAIR, values))
         return msgspec.structs.replace(prompt, parts=(*prompt.parts, more))

@@ -53,7 +53,7 @@ class Doubt(Generic[MadeT]):
 class Wording(Protocol):
     """How a writer is asked again."""
 
-    def repaired(self, prompt: Prompt, said: str, *, problem: str) -> Prompt:
+    def repaired(self, prompt: Prompt, result: str, *, problem: str) -> Prompt:
         """The prompt with the reply that cannot be used, as data, and what is wrong with it."""
 
 
@@ -87,16 +87,16 @@ class WritingTask(Generic[MadeT]):
 
     def after(self, reply: Reply | Objection) -> Self:
         """The same with a reply, or with why there is none."""
-        found = reply if isinstance(reply, Objection) else self.read(reply)
-        said = "" if isinstance(reply, Objection) else reply.text
-        asked = replace(self, said=said, n_tries=self.n_tries + 1, made=None)
-        if isinstance(found, Doubt):
-            return replace(asked, spare=found.made, objection=found.objection)
-        if isinstance(found, Objection):
+        text = reply if isinstance(reply, Objection) else self.read(reply)
+        message = "" if isinstance(reply, Objection) else reply.text
+        asked = replace(self, said=message, n_tries=self.n_tries + 1, made=None)
+        if isinstance(text, Doubt):
+            return replace(asked, spare=text.made, objection=text.objection)
+        if isinstance(text, Objection):
             # Whoever says that there is nothing to write takes back what was written before.
-            takes_back = found.is_final and isinstance(reply, Reply) and not refusal_in(reply)
-            return replace(asked, objection=found, spare=None if takes_back else asked.spare)
-        return replace(asked, objection=None, made=found)
+            takes_back = text.is_final and isinstance(reply, Reply) and not refusal_in(reply)
+            return replace(asked, objection=text, spare=None if takes_back else asked.spare)
+        return replace(asked, objection=None, made=text)
 
 
 def write_all(pieces: Sequence[WritingTask[MadeT]], wording: Wording) -> Flow[list[WritingTask[MadeT]]]:
@@ -106,18 +106,20 @@ def write_all(pieces: Sequence[WritingTask[MadeT]], wording: Wording) -> Flow[li
     rejects is an objection to its piece alone.
     """
     written = list(pieces)
-    while places := [i for i, one in enumerate(written) if one.is_open]:
+    while places := [i for i, task in enumerate(written) if task.is_open]:
         asked = [
-            one.prompt
-            if one.objection is None
-            else wording.repaired(one.prompt, one.said, problem=one.objection.detail)
-            for one in (written[i] for i in places)
+            task.prompt
+            if task.objection is None
+            else wording.repaired(task.prompt, task.said, problem=task.objection.detail)
+            for task in (written[i] for i in places)
         ]
         for i, reply in zip(places, (yield from _replies(asked)), strict=True):
             written[i] = written[i].after(reply)
     return [
-        one if one.objection is None or one.spare is None else replace(one, made=one.spare, objection=None)
-        for one in written
+        task
+        if task.objection is None or task.spare is None
+        else replace(task, made=task.spare, objection=None)
+        for task in written
     ]
 
 
@@ -128,10 +130,10 @@ def _replies(asked: Sequence[Prompt]) -> Flow[list[Reply | Objection]]:
     except RejectedRequestError as error:
         if len(asked) == 1:
             return [Objection(reason="request-rejected", detail=str(error), is_final=True)]
-    found: list[Reply | Objection] = []
-    for one in asked:
-        found += yield from _replies([one])
-    return found
+    replies: list[Reply | Objection] = []
+    for prompt in asked:
+        replies += yield from _replies([prompt])
+    return replies
 
 
 def in_words(
@@ -175,8 +177,8 @@ def n_sentences(text: str) -> int:
     >>> n_sentences("Mr. Ho waits. It rains")
     2
     """
-    rest = _SHORT_FORMS.sub(lambda found: found[0].replace(".", ""), text).strip()
-    ends = [found.end() for found in _ENDS.finditer(rest)]
+    rest = _SHORT_FORMS.sub(lambda match: match[0].replace(".", ""), text).strip()
+    ends = [match.end() for match in _ENDS.finditer(rest)]
     return len(ends) + bool(rest and (not ends or ends[-1] < len(rest)))
 
 

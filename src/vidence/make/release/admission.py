@@ -27,7 +27,7 @@ def film_of(item: Item, known: Collection[str] = ()) -> str | None:
     be anything.
     """
     texts = [item.source, item.provenance.source if item.provenance else ""]
-    texts += [text for one in item.media for text in (one.url, one.path) if text]
+    texts += [text for medium in item.media for text in (medium.url, medium.path) if text]
     films = [(film_in(text), "/" in text) for text in texts]
     return next((film for film, is_address in films if film and (is_address or film in known)), None)
 
@@ -63,10 +63,12 @@ def _fault(
 ) -> tuple[str, str]:
     film = film_of(item, checks or ())
     if checks is not None and film is not None:
-        found = checks.get(film)
-        if found is None:
+        licence = checks.get(film)
+        if licence is None:
             return "licence-not-checked", f"the film {film} was not looked up"
-        return ("", "") if found.outcome == "passed" else (f"licence-{found.outcome}", found.why or film)
+        return (
+            ("", "") if licence.outcome == "passed" else (f"licence-{licence.outcome}", licence.why or film)
+        )
     origin = item.provenance
     if origin is not None and origin.licence:
         return "", ""
@@ -110,7 +112,7 @@ def _wording(item: Item) -> Item:
 def _close(
     ledger: Ledger, stage: str, items: Sequence[Item], *, dropped: Sequence[Dropped]
 ) -> tuple[Item, ...]:
-    gone = {one.what for one in dropped}
+    gone = {entry.what for entry in dropped}
     kept = tuple(item for item in items if item.item_id not in gone)
     ledger.close(
         stage,

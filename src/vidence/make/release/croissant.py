@@ -72,8 +72,8 @@ def _rows(path: Path, content: bytes) -> dict[str, object]:
     for line in content.splitlines():
         for column, value in msgspec.json.decode(line, type=dict[str, object]).items():
             is_list = isinstance(value, list)
-            for one in value if isinstance(value, list) else [value]:
-                parts = one if isinstance(one, dict) else {"": one}
+            for entry in value if isinstance(value, list) else [value]:
+                parts = entry if isinstance(entry, dict) else {"": entry}
                 seen |= {(column, key): (_TYPES.get(type(part)), is_list) for key, part in parts.items()}
     fields = []
     for (column, key), (kind, is_list) in seen.items():

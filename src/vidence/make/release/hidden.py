@@ -121,8 +121,8 @@ def _is_the_answer(tag: str, items: Sequence[Item]) -> bool:
     n_said = n_right = 0
     for item in items:
         value = item.tags.get(tag, "").strip().casefold()
-        said = {text.strip().casefold() for text in (*item.choices, *item.letters, right_text(item))}
-        if value and value in said:
+        messages = {text.strip().casefold() for text in (*item.choices, *item.letters, right_text(item))}
+        if value and value in messages:
             n_said += 1
             n_right += value in {right_text(item).strip().casefold(), item.answer.casefold()}
     having = sum(tag in item.tags for item in items)
@@ -163,8 +163,12 @@ def answers_of(hidden: Hidden, *, secret: bytes, splits: Mapping[str, str]) -> t
 def commitments_of(answers: Sequence[HiddenAnswer]) -> tuple[Commitment, ...]:
     """What a release says of them."""
     return tuple(
-        Commitment(item_id=one.item_id, split=one.split, sha256=commitment(one.salt, one.item_id, one.answer))
-        for one in answers
+        Commitment(
+            item_id=answer.item_id,
+            split=answer.split,
+            sha256=commitment(answer.salt, answer.item_id, answer.answer),
+        )
+        for answer in answers
     )
 
 
@@ -212,8 +216,8 @@ def secret_in(folder: Path, *, fresh: bytes) -> bytes:
     try:
         if not path.exists():
             write_whole(path, fresh.hex().encode() + b"\n", mode=PRIVATE)
-        said = path.read_text().strip()
-        return bytes.fromhex(said)
+        text = path.read_text().strip()
+        return bytes.fromhex(text)
     except OSError as error:
         raise StoreError(f"cannot keep the secret of the answers in {path}: {error.strerror}") from error
     except ValueError as error:
@@ -242,8 +246,8 @@ def write_answers(
         StoreError: they cannot be written.
     """
     by_split: dict[str, list[Item]] = {}
-    for one, item in zip(answers, hidden.whole, strict=True):
-        by_split.setdefault(one.split, []).append(item)
+    for answer, item in zip(answers, hidden.whole, strict=True):
+        by_split.setdefault(answer.split, []).append(item)
     contents = {folder / ANSWERS_FILE: json_lines(answers), folder / SHARED_FILE: json_lines(sorted(shared))}
     contents |= {folder / name: content for name, content in more.items()}
     contents |= {folder / f"{split}.jsonl": json_lines(mine) for split, mine in by_split.items()}

@@ -119,28 +119,31 @@ def release_making(
     ledger = Ledger()
     kept = with_licence(items, ledger, checks=making.extras.licences, without_licence=rules.without_licence)
     dropped = tuple(
-        Dropped(what=one.what, stage=RELEASE, reason=one.reason, detail=one.detail) for one in ledger.dropped
+        Dropped(what=entry.what, stage=RELEASE, reason=entry.reason, detail=entry.detail)
+        for entry in ledger.dropped
     )
     if not kept:
         hint = f" ({dropped[0].detail})" if dropped else ""
         nothing = f"Nothing is released: no question is left{hint}."
         return ReleasedMaking(items=(), dropped=dropped, sentences=(nothing,))
     kept, root = inside_one_folder(kept, making.media_root)
-    made = release_set(
+    released_set = release_set(
         kept, _rules(rules, making, media_root=root), _material(rules, making, kept), into=into
     )
-    said = [f"Release {made.folder}: {len(kept):,} questions."]
-    if made.parts.hidden.whole:
-        n = len(made.parts.hidden.whole)
-        said.append(f"The answers of {n:,} questions are in {made.hidden_files[0].parent}, for you alone.")
-    said += [made.facts.media.words] if made.facts.media.words else []
-    said += [made.parts.shared] if made.parts.shared else []
+    messages = [f"Release {released_set.folder}: {len(kept):,} questions."]
+    if released_set.parts.hidden.whole:
+        n = len(released_set.parts.hidden.whole)
+        messages.append(
+            f"The answers of {n:,} questions are in {released_set.hidden_files[0].parent}, for you alone."
+        )
+    messages += [released_set.facts.media.words] if released_set.facts.media.words else []
+    messages += [released_set.parts.shared] if released_set.parts.shared else []
     return ReleasedMaking(
         items=kept,
         dropped=dropped,
-        sentences=tuple(said),
-        files=(made.folder / SUMS_FILE,),
-        released=made,
+        sentences=tuple(messages),
+        files=(released_set.folder / SUMS_FILE,),
+        released=released_set,
     )
 
 
@@ -203,25 +206,25 @@ def release_questions(
         extras=extras,
     )
     waiting = () if rules.unreviewed or extras.is_decided else _waiting(items, making.reviews)
-    gone = {one.what for one in waiting}
+    gone = {dropped.what for dropped in waiting}
     left = [item for item in items if item.item_id not in gone]
-    found = release_making(left, rules, making, into=work.out / RELEASE)
+    released_making = release_making(left, rules, making, into=work.out / RELEASE)
     work.began(RELEASE, len(items))
     work.close(
         RELEASE,
         unit="questions",
         taken=[item.item_id for item in items],
-        kept=[item.item_id for item in found.items],
-        dropped=[*waiting, *found.dropped],
+        kept=[item.item_id for item in released_making.items],
+        dropped=[*waiting, *released_making.dropped],
     )
-    work.files += found.files
-    work.sentences += found.sentences
-    return found.items
+    work.files += released_making.files
+    work.sentences += released_making.sentences
+    return released_making.items
 
 
 def _waiting(items: Sequence[Item], reviews: Reviews | None) -> tuple[Dropped, ...]:
     """What people have not accepted."""
-    states = {} if reviews is None else {name: one.state for name, one in reviews.states.items()}
+    states = {} if reviews is None else {name: state.state for name, state in reviews.states.items()}
     return tuple(
         Dropped(
             what=item.item_id,

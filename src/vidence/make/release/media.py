@@ -95,14 +95,14 @@ class ReleasedMedia:
         """What the datasheet and the command say of them."""
         if self.wanted == "none":
             return ""
-        given = {one.path or one.url for one in self.rows if one.given}
-        held = {one.path or one.url: one.not_given for one in self.rows if one.not_given}
+        given = {row.path or row.url for row in self.rows if row.given}
+        held = {row.path or row.url: row.not_given for row in self.rows if row.not_given}
         how = "copied into this release" if self.wanted == "copy" else "linked from it"
-        said = f"Media {how}, by the paths of the questions: {len(given):,} of {len(given) + len(held):,}."
+        words = f"Media {how}, by the paths of the questions: {len(given):,} of {len(given) + len(held):,}."
         if held:
             reasons = ", ".join(f"{n:,} {why}" for why, n in sorted(Counter(held.values()).items()))
-            said += f" The others: {reasons}; `{MEDIA_FILE.as_posix()}` names them."
-        return said
+            words += f" The others: {reasons}; `{MEDIA_FILE.as_posix()}` names them."
+        return words
 
 
 NO_MEDIA: Final = ReleasedMedia(rows=(), attached=NOTHING, wanted="none")
@@ -141,13 +141,13 @@ def media_of(
     """
     if rules.files != "none" and rules.root is None:
         raise UsageError("media are to be part of the release, and it is not said where they lie")
-    shown = [(one, _row(item, one, looks)) for item in items for one in item.media]
-    why_not = {} if rules.files == "none" else _withheld(shown, rules)
-    hashes = _hashes([one for one, _ in shown], rules)
+    entries = [(medium, _row(item, medium, looks)) for item in items for medium in item.media]
+    why_not = {} if rules.files == "none" else _withheld(entries, rules)
+    hashes = _hashes([entry for entry, _ in entries], rules)
     files: dict[Path, Path] = {}
     counts: Counter[ReleasedMedium] = Counter()
-    for one, row in shown:
-        place = resolve(Path(), one)
+    for media, row in entries:
+        place = resolve(Path(), media)
         given = ""
         if rules.files != "none" and rules.root is not None and not why_not[place]:
             given = "copied" if rules.files == "copy" else "linked"
@@ -155,19 +155,19 @@ def media_of(
         counts[
             msgspec.structs.replace(
                 row,
-                sha256=one.sha256 or hashes.get(place),
+                sha256=media.sha256 or hashes.get(place),
                 given=given,
                 not_given=why_not.get(place, ""),
             )
         ] += 1
     if clash := sorted(
-        one.as_posix() for one in files if one in taken or one.parts[0] == MEDIA_FILE.parts[0]
+        file.as_posix() for file in files if file in taken or file.parts[0] == MEDIA_FILE.parts[0]
     ):
         raise UsageError(
             f"the medium {clash[0]} would take the place of a file of the release; put the media into a "
             "folder of their own, such as videos"
         )
-    rows = tuple(msgspec.structs.replace(one, n_questions=n) for one, n in counts.items())
+    rows = tuple(msgspec.structs.replace(medium, n_questions=n) for medium, n in counts.items())
     sums = {name: hashes.get(name) or sha256_of(path) for name, path in files.items()}
     attached = Attached(files=files, hashes=sums, is_linked=rules.files == "link")
     return ReleasedMedia(rows=rows, attached=attached, wanted=rules.files)
@@ -178,17 +178,18 @@ def inside_one_folder(items: Sequence[Item], media_root: Path) -> tuple[tuple[It
 
     No release says where files lie on this machine.
     """
-    paths = {one.path for item in items for one in item.media if one.path}
+    paths = {medium.path for item in items for medium in item.media if medium.path}
     if not any(Path(path).is_absolute() or ".." in Path(path).parts for path in paths):
         return tuple(items), media_root.resolve()
     whole = {path: os.path.normpath(media_root.resolve() / path) for path in paths}
     root = os.path.commonpath([os.path.dirname(path) for path in whole.values()])
-    short = {path: Path(os.path.relpath(one, root)).as_posix() for path, one in whole.items()}
+    short = {path: Path(os.path.relpath(name, root)).as_posix() for path, name in whole.items()}
     moved = tuple(
         msgspec.structs.replace(
             item,
             media=tuple(
-                msgspec.structs.replace(one, path=short[one.path]) if one.path else one for one in item.media
+                msgspec.structs.replace(medium, path=short[medium.path]) if medium.path else medium
+                for medium in item.media
             ),
         )
         for item in items
@@ -196,41 +197,41 @@ def inside_one_folder(items: Sequence[Item], media_root: Path) -> tuple[tuple[It
     return moved, Path(root)
 
 
-def _row(item: Item, one: Media, looks: Mapping[str, LicenceCheck]) -> ReleasedMedium:
+def _row(item: Item, media: Media, looks: Mapping[str, LicenceCheck]) -> ReleasedMedium:
     film = film_of(item, looks) or ""
     origin = item.provenance.licence if item.provenance else ""
     return ReleasedMedium(
-        path=one.path,
-        url=one.url,
-        kind=one.kind,
+        path=media.path,
+        url=media.url,
+        kind=media.kind,
         source_id=item.source,
         film=film,
-        start_s=one.start_s,
-        end_s=one.end_s,
+        start_s=media.start_s,
+        end_s=media.end_s,
         licence=(looks[film].licence if film in looks else "") or origin,
         n_questions=0,
     )
 
 
-def _withheld(shown: Sequence[tuple[Media, ReleasedMedium]], rules: MediaRules) -> dict[Path, str]:
+def _withheld(entries: Sequence[tuple[Media, ReleasedMedium]], rules: MediaRules) -> dict[Path, str]:
     """Why each file is not given, empty where it is; of several licences every one must allow it."""
-    found: dict[Path, str] = {}
-    for one, row in shown:
-        place = resolve(Path(), one)
+    values: dict[Path, str] = {}
+    for media, row in entries:
+        place = resolve(Path(), media)
         if place.is_absolute() or ".." in place.parts:
             raise UsageError(
                 f"the medium {place} lies outside the folder of the media; it cannot be released"
             )
         if not may_be_given(row.licence, allowed=rules.licences):
-            said = (
+            withheld = (
                 f"under a licence that does not say so: {row.licence}" if row.licence else "without a licence"
             )
-            found[place] = said
+            values[place] = withheld
         elif rules.root is not None and not (rules.root / place).exists():
-            found.setdefault(place, "not here")
+            values.setdefault(place, "not here")
         else:
-            found.setdefault(place, "")
-    return found
+            values.setdefault(place, "")
+    return values
 
 
 def _files(place: Path, root: Path) -> Iterator[tuple[Path, Path]]:
@@ -239,7 +240,7 @@ def _files(place: Path, root: Path) -> Iterator[tuple[Path, Path]]:
     if not whole.is_dir():
         yield place, whole
         return
-    for path in sorted(one for one in whole.rglob("*") if one.is_file()):
+    for path in sorted(entry for entry in whole.rglob("*") if entry.is_file()):
         yield place / path.relative_to(whole), path
 
 
@@ -249,18 +250,18 @@ def _hashes(media: Sequence[Media], rules: MediaRules) -> dict[Path, str]:
     Raises:
         DataError: a file to be given is another one than its question says.
     """
-    found: dict[Path, str] = {}
+    hashes: dict[Path, str] = {}
     if rules.root is None:
-        return found
-    for one in media:
-        place = resolve(Path(), one)
+        return hashes
+    for medium in media:
+        place = resolve(Path(), medium)
         path = rules.root / place
-        if place not in found and path.is_file() and (rules.files != "none" or one.sha256 is None):
-            found[place] = sha256_of(path)
-        is_other = place in found and one.sha256 is not None and one.sha256.casefold() != found[place]
+        if place not in hashes and path.is_file() and (rules.files != "none" or medium.sha256 is None):
+            hashes[place] = sha256_of(path)
+        is_other = place in hashes and medium.sha256 is not None and medium.sha256.casefold() != hashes[place]
         if is_other and rules.files != "none":
             raise DataError(f"{path} is not the file that its question names (another SHA-256)")
-    return found
+    return hashes
 
 
 def sha256_of(path: Path) -> str:

@@ -84,14 +84,17 @@ def set_datasheet(facts: SetFacts) -> str:
         hidden=", ".join(hidden),
         hidden_tags=", ".join(facts.hidden.tags),
         shared=facts.shared,
-        of_formats=[(one.name, one.about, _losses(facts.losses.get(one.name, {}))) for one in facts.formats],
+        of_formats=[
+            (exporter.name, exporter.about, _losses(facts.losses.get(exporter.name, {})))
+            for exporter in facts.formats
+        ],
         described=described.sentences if described else (),
         statistics=statistics_of(described) if described else [],
         looked_up=facts.looked_up,
         of_sources=_sources(facts.public),
         agreement=facts.has_agreement,
         of_stages=[stages_of(account) for account in facts.accounts if account.stages],
-        cautions=[said for account in facts.accounts for said in account.warnings],
+        cautions=[warning for account in facts.accounts for warning in account.warnings],
         notes=[note for account in facts.accounts for note in account.notes],
         making=facts.making.sentences,
         of_making=[statistic_of(table) for table in facts.making.tables],
@@ -107,10 +110,10 @@ def set_datasheet(facts: SetFacts) -> str:
 
 def _splits(facts: SetFacts) -> list[tuple[object, ...]]:
     lines: list[tuple[object, ...]] = []
-    for items, said in ((facts.open_ones, "released"), (facts.hidden.public, "hidden")):
+    for items, message in ((facts.open_ones, "released"), (facts.hidden.public, "hidden")):
         for split, n in Counter(item.tags[SPLIT] for item in items).items():
             sources = {item.source_id for item in items if item.tags[SPLIT] == split}
-            lines.append((split, n, len(sources), said))
+            lines.append((split, n, len(sources), message))
     return lines
 
 

@@ -8,7 +8,7 @@ from vidence.make.release.sets import HUB, ReleasedSet
 from vidence.make.release.writing import ABOUT
 
 
-def push(found: ReleasedSet, repo: str, *, endpoint: str | None = None) -> str:
+def push(released_set: ReleasedSet, repo: str, *, endpoint: str | None = None) -> str:
     """Put a release on the hub in one commit, tagged with its version; the address of the data set.
 
     The files are those of the release, at the same places; at the root come the card and ``eval.yaml``, where
@@ -16,7 +16,7 @@ def push(found: ReleasedSet, repo: str, *, endpoint: str | None = None) -> str:
     data set is private. Where it has the version already, nothing is changed.
 
     Args:
-        found: the release, which has the format `HUB`.
+        released_set: the release, which has the format `HUB`.
         repo: ``OWNER/NAME``.
         endpoint: another hub; None takes that of the environment.
 
@@ -28,17 +28,17 @@ def push(found: ReleasedSet, repo: str, *, endpoint: str | None = None) -> str:
     from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
     from huggingface_hub.errors import HFValidationError
 
-    facts, version = found.facts, found.facts.rules.version
-    if HUB not in {one.name for one in facts.formats}:
+    facts, version = released_set.facts, released_set.facts.rules.version
+    if HUB not in {exporter.name for exporter in facts.formats}:
         raise UsageError(f"the hub reads the format {HUB}; add it to --format")
     paths = {split: path_of(split).as_posix() for split in sorted({q.tags[SPLIT] for q in facts.public})}
-    card = hub_card(facts, paths=paths, body=(found.folder / "DATASHEET.md").read_text("utf-8"))
-    every = sorted(path for path in found.folder.rglob("*") if path.is_file())
-    files: dict[str, str | bytes] = {p.relative_to(found.folder).as_posix(): str(p) for p in every}
-    files |= {"README.md": card.encode(), "eval.yaml": str(found.folder / ABOUT / "eval.yaml")}
+    card = hub_card(facts, paths=paths, body=(released_set.folder / "DATASHEET.md").read_text("utf-8"))
+    every = sorted(path for path in released_set.folder.rglob("*") if path.is_file())
+    files: dict[str, str | bytes] = {p.relative_to(released_set.folder).as_posix(): str(p) for p in every}
+    files |= {"README.md": card.encode(), "eval.yaml": str(released_set.folder / ABOUT / "eval.yaml")}
     api, kind = HfApi(endpoint=endpoint), "dataset"
     try:
-        made = api.create_repo(repo, repo_type=kind, private=True, exist_ok=True)
+        result = api.create_repo(repo, repo_type=kind, private=True, exist_ok=True)
         if api.revision_exists(repo, version, repo_type=kind):
             raise UsageError(f"{repo} has version {version} already, and a release is never changed")
         gone = {*api.list_repo_files(repo, repo_type=kind)} - {*files, ".gitattributes"}
@@ -51,7 +51,8 @@ def push(found: ReleasedSet, repo: str, *, endpoint: str | None = None) -> str:
     except (httpx2.HTTPError, OSError) as error:
         why = str(error).partition("\n")[0]
         raise DataError(
-            f"{found.folder} is written, and the hub did not take it as {repo} ({why}); set HF_TOKEN to a "
+            f"{released_set.folder} is written, and the hub did not take it as {repo} ({why}); "
+            "set HF_TOKEN to a "
             "token that may write there and say the same command again"
         ) from error
-    return str(made)
+    return str(result)

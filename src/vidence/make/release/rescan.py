@@ -32,17 +32,17 @@ def scan_again(folder: Path, hidden: Path) -> tuple[Leak, ...]:
             f"({hidden / ANSWERS_FILE})"
         )
     answers = rows_of(hidden / ANSWERS_FILE, HiddenAnswer)
-    splits = dict.fromkeys(one.split for one in answers)
+    splits = dict.fromkeys(answer.split for answer in answers)
     whole = [item for split in splits for item in rows_of(hidden / f"{split}.jsonl", Item)]
     manifest = row_of((folder / MANIFEST).read_bytes(), SetManifest, place=folder / MANIFEST)
     gone = frozenset(manifest.hidden_tags)
     keep = {tag for item in whole for tag in item.tags} - gone
-    names = {one.item_id for one in read_ids(folder)}
+    names = {released_id.item_id for released_id in read_ids(folder)}
     wanted = Scan(
         hidden=hide(whole, keep=keep, left_out=gone),
         open_ids=frozenset(names - {item.item_id for item in whole}),
         shared=frozenset(rows_of(hidden / SHARED_FILE, str)),
-        salts={one.salt: one.item_id for one in answers},
+        salts={answer.salt: answer.item_id for answer in answers},
         media=_media_in(folder),
     )
     return scan_folder(folder, wanted)
@@ -53,7 +53,7 @@ def _media_in(folder: Path) -> frozenset[str]:
     rows = [row for row in rows_of(folder / MEDIA_FILE, dict[str, object]) if row.get("given")]
     given = {resolve(Path(), msgspec.convert(row, ReleasedMedium).medium).as_posix() for row in rows}
     sums = _sums(folder)
-    held = {name for one in given for name in sums if name == one or name.startswith(f"{one}/")}
+    held = {name for word in given for name in sums if name == word or name.startswith(f"{word}/")}
     return frozenset(
         name for name in held if (folder / name).is_file() and sha256_of(folder / name) == sums[name]
     )

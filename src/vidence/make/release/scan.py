@@ -78,11 +78,11 @@ class Scan:
     @cached_property
     def texts(self) -> Mapping[tuple[str, ...], list[tuple[list[str], str, str]]]:
         """Longer texts that are hidden, by their first words: their words, whose they are, and what."""
-        found: dict[tuple[str, ...], list[tuple[list[str], str, str]]] = {}
+        texts: dict[tuple[str, ...], list[tuple[list[str], str, str]]] = {}
         for words, item_id, what in _longer_texts(self.hidden.whole):
             if " ".join(words) not in self.shared:
-                found.setdefault(tuple(words[:_SHINGLE]), []).append((words, item_id, what))
-        return found
+                texts.setdefault(tuple(words[:_SHINGLE]), []).append((words, item_id, what))
+        return texts
 
     def public_tags(self, item_id: str) -> Mapping[str, str]:
         """The tags of a hidden question that are public; without a question, those of any."""
@@ -97,14 +97,14 @@ class Scan:
     @cached_property
     def spaced(self) -> tuple[str, ...]:
         """The ids that blanks stand in."""
-        return tuple(one for one in self.whole if re.search(r"[\s,;:|]", one))
+        return tuple(name for name in self.whole if re.search(r"[\s,;:|]", name))
 
 
 def shared_texts(hidden: Hidden, open_ones: Sequence[Item]) -> frozenset[str]:
     """Longer hidden texts that public questions say by right: knowledge, or words of a question."""
-    said = f" {' '.join(map(_words_of, (*open_ones, *hidden.public)))} "
+    texts = f" {' '.join(map(_words_of, (*open_ones, *hidden.public)))} "
     plain = {" ".join(words) for words, _, _ in _longer_texts(hidden.whole)}
-    return frozenset(text for text in plain if f" {text} " in said)
+    return frozenset(text for text in plain if f" {text} " in texts)
 
 
 def scan_folder(folder: Path, wanted: Scan) -> tuple[Leak, ...]:
@@ -118,10 +118,10 @@ def scan_folder(folder: Path, wanted: Scan) -> tuple[Leak, ...]:
     Raises:
         DataError: a file cannot be read; what cannot be looked at is not passed.
     """
-    found: dict[Leak, None] = {}
+    values: dict[Leak, None] = {}
     if not wanted.whole:
         return ()
-    for path in sorted(one for one in folder.rglob("*") if one.is_file() or one.is_symlink()):
+    for path in sorted(entry for entry in folder.rglob("*") if entry.is_file() or entry.is_symlink()):
         name = path.relative_to(folder).as_posix()
         if name.startswith("data/videos/") or name in wanted.media:
             continue
@@ -131,8 +131,8 @@ def scan_folder(folder: Path, wanted: Scan) -> tuple[Leak, ...]:
             raise DataError(
                 f"{path} cannot be read ({error.strerror}), so nobody knows what it tells"
             ) from error
-        found |= dict.fromkeys(_leaks(path, name, content, wanted=wanted))
-    return tuple(found)
+        values |= dict.fromkeys(_leaks(path, name, content, wanted=wanted))
+    return tuple(values)
 
 
 def refuse_leaks(leaks: Sequence[Leak], folder: Path) -> None:
@@ -144,7 +144,7 @@ def refuse_leaks(leaks: Sequence[Leak], folder: Path) -> None:
     if leaks:
         more = f"; and {len(leaks) - 3:,} more" if len(leaks) > 3 else ""
         raise DataError(
-            f"{folder.name} would tell hidden answers in {len({one.file for one in leaks}):,} files: "
+            f"{folder.name} would tell hidden answers in {len({leak.file for leak in leaks}):,} files: "
             f"{'; '.join(map(str, leaks[:3]))}{more}. Nothing was released"
         )
 
@@ -190,18 +190,18 @@ def _rows(path: Path, name: str, content: bytes) -> list[object] | None:
 def _schema_texts(path: Path) -> list[str]:
     import pyarrow.parquet as pq
 
-    found = pq.read_schema(path).metadata or {}
-    return [part.decode(errors="replace") for pair in found.items() for part in pair]
+    metadata = pq.read_schema(path).metadata or {}
+    return [part.decode(errors="replace") for pair in metadata.items() for part in pair]
 
 
 def _leaves(value: object) -> Iterator[str]:
     if isinstance(value, Mapping):
-        for key, one in value.items():
+        for key, entry in value.items():
             yield str(key)
-            yield from _leaves(one)
+            yield from _leaves(entry)
     elif isinstance(value, list | tuple):
-        for one in value:
-            yield from _leaves(one)
+        for entry in value:
+            yield from _leaves(entry)
     elif value is not None:
         yield str(value)
 
@@ -221,11 +221,11 @@ def _names_in(row: Mapping[object, object], *, is_inside: bool) -> list[str]:
 
     Without such a key, and outside of a question, it is any text that looks like a name, but no choice.
     """
-    known = [str(one) for key, one in row.items() if key in _NAMES and isinstance(one, str | int)]
+    known = [str(value) for key, value in row.items() if key in _NAMES and isinstance(value, str | int)]
     if known or is_inside:
         return known
-    others = [one for key, one in row.items() if key not in _PUBLIC and isinstance(one, str)]
-    return [one for one in others if _DISTINCT.fullmatch(one)]
+    others = [value for key, value in row.items() if key not in _PUBLIC and isinstance(value, str)]
+    return [other for other in others if _DISTINCT.fullmatch(other)]
 
 
 def _says(value: object) -> bool:
@@ -257,38 +257,40 @@ class _FileScan:
             yield from self._at_list(value, whose)
         elif isinstance(value, Mapping):
             named = _names_in(value, is_inside=bool(whose))
-            mine = next((one for one in named if one in self.wanted.ids), "")
-            if mine or not any(one in self.wanted.open_ids for one in named):
+            mine = next((name for name in named if name in self.wanted.ids), "")
+            if mine or not any(name in self.wanted.open_ids for name in named):
                 yield from self._at_row(value, mine or whose)
 
     def _at_list(self, values: Sequence[object], whose: str) -> Iterator[Leak]:
-        for i, one in enumerate(values):
-            yield from self.at_value(one, whose)
-            if isinstance(one, str) and one in self.wanted.ids:
-                beside: dict[object, object] = {j: values[j] for j in (i - 1, i + 1) if 0 <= j < len(values)}
-                yield from self._at_scalars(beside, self.wanted.whole[one])
+        for i, value in enumerate(values):
+            yield from self.at_value(value, whose)
+            if isinstance(value, str) and value in self.wanted.ids:
+                entries: dict[object, object] = {j: values[j] for j in (i - 1, i + 1) if 0 <= j < len(values)}
+                yield from self._at_scalars(entries, self.wanted.whole[value])
 
     def _at_row(self, row: Mapping[object, object], whose: str) -> Iterator[Leak]:
         """Leaks of an object that is not a question with a released answer."""
         public = self.wanted.public_tags(whose)
-        for key, one in row.items():
-            if is_telling(str(key)) and key not in _PUBLIC and key not in public and _says(one):
+        for key, value in row.items():
+            if is_telling(str(key)) and key not in _PUBLIC and key not in public and _says(value):
                 yield self.leak(whose, f"the field {key!r}")
             inside = str(key) if key in self.wanted.ids else whose
             if inside != whose:
-                yield from self._at_scalars({"": one}, self.wanted.whole[inside])
+                yield from self._at_scalars({"": value}, self.wanted.whole[inside])
             if key not in ("choices", "candidates", "options"):
-                yield from self.at_value(one, inside)
+                yield from self.at_value(value, inside)
         if whose:
             rest = {
-                key: one for key, one in row.items() if key not in _PUBLIC and public.get(str(key)) != one
+                key: entry
+                for key, entry in row.items()
+                if key not in _PUBLIC and public.get(str(key)) != entry
             }
             yield from self._at_scalars(rest, self.wanted.whole[whose])
 
     def _at_scalars(self, values: Mapping[object, object], item: Item) -> Iterator[Leak]:
         """Leaks in single values that stand beside the name of a hidden question."""
-        for key, one in values.items():
-            if isinstance(one, str) and _tells(one, item):
+        for key, value in values.items():
+            if isinstance(value, str) and _tells(value, item):
                 yield self.leak(item.item_id, f"the answer under {key!r}" if key else "the answer")
 
     def at_lines(self, text: str) -> Iterator[Leak]:
@@ -318,8 +320,8 @@ class _FileScan:
 
 def _named(line: str, wanted: Scan) -> list[str]:
     tokens = re.findall(r"[^\s,;:|\"'`()\[\]{}<>*=]+", line)
-    found = [token for one in tokens for token in (one, one.rstrip(".")) if token in wanted.ids]
-    return list(dict.fromkeys([*found, *(one for one in wanted.spaced if one in line)]))
+    entries = [token for entry in tokens for token in (entry, entry.rstrip(".")) if token in wanted.ids]
+    return list(dict.fromkeys([*entries, *(name for name in wanted.spaced if name in line)]))
 
 
 def _is_pair(line: str, item: Item) -> bool:
@@ -334,18 +336,25 @@ def _is_pair(line: str, item: Item) -> bool:
 def _told(text: str, item: Item, public: Item) -> bool:
     """Whether words beside a question's name are its answer, when all that is public of it is taken out."""
     rest = f" {' '.join(_words(text))} "
-    known = [item.item_id, item.question, *(one.path or one.url or "" for one in item.media), item.source]
-    shown = [f" {' '.join(_words(one))} " for one in item.choices]
-    if item.choices and all(one in rest for one in shown):
+    known = [
+        item.item_id,
+        item.question,
+        *(medium.path or medium.url or "" for medium in item.media),
+        item.source,
+    ]
+    names = [f" {' '.join(_words(choice))} " for choice in item.choices]
+    if item.choices and all(word in rest for word in names):
         known += item.choices  # all choices are listed, which tells nothing
     known += public.tags.values()
-    for one in sorted(filter(None, known), key=len, reverse=True):
-        if plain := " ".join(_words(one)):
+    for name in sorted(filter(None, known), key=len, reverse=True):
+        if plain := " ".join(_words(name)):
             rest = rest.replace(f" {plain} ", " ", 1)
     right = " ".join(_words(right_text(item)))
     has_span = any(
-        one.start_s is not None and one.end_s is not None and f" {one.start_s:g} {one.end_s:g} " in rest
-        for one in item.evidence
+        evidence.start_s is not None
+        and evidence.end_s is not None
+        and f" {evidence.start_s:g} {evidence.end_s:g} " in rest
+        for evidence in item.evidence
     )
     is_letter = bool(item.choices) and item.answer in re.findall(r"\b[A-Z]\b", text)
     is_listed = all(re.search(rf"\b{letter}\b", text) for letter in item.letters)
@@ -368,8 +377,8 @@ def _hidden_texts(item: Item) -> Iterator[tuple[str, str]]:
     for what, texts in (("a step", item.steps), ("knowledge", item.knowledge), ("a hint", item.hints)):
         for text in texts:
             yield what, text
-    for one in item.evidence:
-        yield "a note of the evidence", one.note
+    for evidence in item.evidence:
+        yield "a note of the evidence", evidence.note
     if not item.choices:
         yield "the answer", item.answer
 

@@ -211,7 +211,7 @@ def release_set(items: Sequence[Item], rules: SetRules, material: SetMaterial, *
     is_new = write_release(
         files,
         folder,
-        check=lambda made: refuse_leaks(scan_folder(made, scan), made),
+        check=lambda path: refuse_leaks(scan_folder(path, scan), path),
         attached=media.attached,
     )
     return ReleasedSet(
@@ -230,7 +230,7 @@ def _scan(parts: ReleaseSplits, answers: Sequence[HiddenAnswer], media: Released
         hidden=parts.hidden,
         open_ids=frozenset(item.item_id for item in parts.open_ones),
         shared=shared_texts(parts.hidden, parts.open_ones),
-        salts={one.salt: one.item_id for one in answers},
+        salts={answer.salt: answer.item_id for answer in answers},
         media=frozenset(path.as_posix() for path in media.attached.files),
     )
 
@@ -261,10 +261,10 @@ def _chosen(items: Sequence[Item], rules: SetRules, material: SetMaterial) -> Re
 
 
 def _why(ledger: Ledger) -> str:
-    counts = Counter((one.stage, one.reason) for one in ledger.dropped)
-    said = ", ".join(f"{n:,} {reason}" for (_, reason), n in counts.items())
-    hint = next((one.detail for one in ledger.dropped if one.detail), "")
-    return f"{said}{f' ({hint})' if hint else ''}"
+    counts = Counter((dropped.stage, dropped.reason) for dropped in ledger.dropped)
+    why = ", ".join(f"{n:,} {reason}" for (_, reason), n in counts.items())
+    hint = next((dropped.detail for dropped in ledger.dropped if dropped.detail), "")
+    return f"{why}{f' ({hint})' if hint else ''}"
 
 
 def _with_splits(items: Sequence[Item], rules: SetRules) -> tuple[Item, ...]:
@@ -296,10 +296,11 @@ def _shared(items: Sequence[Item], *, hidden: Collection[str]) -> str:
     for item, source in zip(items, sources_of(items, {}), strict=True):
         splits.setdefault(source, set()).add(item.tags[SPLIT])
     several = [mine for mine in splits.values() if len(mine) > 1]
-    told = [mine for mine in several if mine & set(hidden)]
-    if told:
+    entries = [mine for mine in several if mine & set(hidden)]
+    if entries:
         raise UsageError(
-            f"{len(told):,} sources have questions in {' and '.join(sorted(told[0]))}, and a hidden split "
+            f"{len(entries):,} sources have questions in {' and '.join(sorted(entries[0]))}, and "
+            "a hidden split "
             "must share none; cut the splits by source with --shares, or see vidence split --check"
         )
     if not several:
@@ -322,11 +323,11 @@ def _exports(
     losses = {}
     for exporter in exporters(formats):
         refuse_misfits(exporter, (*exported.open_ones, *exported.hidden))
-        made = exporter.files(exported)
+        values = exporter.files(exported)
         with tempfile.TemporaryDirectory() as folder:
-            write_into(Path(folder), made)
+            write_into(Path(folder), values)
             losses[exporter.name] = read_back(exporter, Path(folder), exported.open_ones)
-        files |= made
+        files |= values
     return files, losses
 
 
@@ -347,9 +348,14 @@ def _papers(facts: SetFacts, material: SetMaterial, answers: Sequence[HiddenAnsw
         looks = [material.licences[name] for name in sorted(material.licences)]
         lists[ABOUT / "licences.jsonl"] = [
             LicenceLook(
-                video=one.video, outcome=one.outcome, licence=one.licence, at=one.at, way=one.way, by=one.by
+                video=look.video,
+                outcome=look.outcome,
+                licence=look.licence,
+                at=look.at,
+                way=look.way,
+                by=look.by,
             )
-            for one in looks
+            for look in looks
         ]
     files = {path: json_lines([mark, *rows]) for path, rows in lists.items()}
     open_ids = [item.item_id for item in facts.open_ones]
@@ -358,14 +364,14 @@ def _papers(facts: SetFacts, material: SetMaterial, answers: Sequence[HiddenAnsw
     files[MANIFEST] = json_file(_manifest(facts))
     body, comment = set_datasheet(facts), f"# canary {facts.canary}\n"
     splits = list(dict.fromkeys(item.tags[SPLIT] for item in facts.open_ones))
-    said = f"{len(facts.public):,} questions, version {facts.rules.version}, released with vidence."
-    evaluated = eval_yaml(facts.rules, splits, name=facts.name, said=said) + comment
+    papers = f"{len(facts.public):,} questions, version {facts.rules.version}, released with vidence."
+    evaluated = eval_yaml(facts.rules, splits, name=facts.name, said=papers) + comment
     files[ABOUT / "eval.yaml"] = evaluated.encode()
     files[Path("DATASHEET.md")] = body.encode()
     files[Path("CITATION.cff")] = (citation(facts.rules, name=facts.name, message=_CITE) + comment).encode()
     if material.agreement is not None:
         files[Path("AGREEMENT.md")] = agreement_of(material.agreement, canary=facts.canary).encode()
-    if any(one.name == HUB for one in facts.formats):
+    if any(exporter.name == HUB for exporter in facts.formats):
         names = list(dict.fromkeys(item.tags[SPLIT] for item in facts.public))
         paths = {name: path_of(name).relative_to(HUB_FOLDER).as_posix() for name in names}
         files[HUB_FOLDER / "README.md"] = hub_card(facts, paths=paths, body=body).encode()
@@ -381,7 +387,7 @@ def _manifest(facts: SetFacts) -> SetManifest:
         name=facts.name,
         version=facts.rules.version,
         canary=facts.canary,
-        formats=tuple(one.name for one in facts.formats),
+        formats=tuple(exporter.name for exporter in facts.formats),
         splits=dict(Counter(item.tags[SPLIT] for item in facts.open_ones)),
         hidden=dict(Counter(item.tags[SPLIT] for item in facts.hidden.public)),
         hidden_tags=facts.hidden.tags,
@@ -393,5 +399,5 @@ def _looked_up(looks: Mapping[str, LicenceCheck] | None) -> str:
         return ""
     if not looks:
         return "Licences were looked up, and no question names a film."
-    days = sorted(f"{one.at:%Y-%m-%d}" for one in looks.values())
+    days = sorted(f"{look.at:%Y-%m-%d}" for look in looks.values())
     return f"The licences of {len(looks):,} films were looked up from {days[0]} to {days[-1]}."

@@ -64,12 +64,14 @@ def withdrawn_since(
     """
     if not (before / IDS_FILE).is_file():
         raise UsageError(f"{before} is no release of vidence release (no {IDS_FILE})")
-    known = {one.item_id: one for one in read_withdrawn(before / WITHDRAWN_FILE)}
-    known |= {one.item_id: one for one in now_withdrawn if one.item_id not in known}
+    known = {withdrawn.item_id: withdrawn for withdrawn in read_withdrawn(before / WITHDRAWN_FILE)}
+    known |= {withdrawn.item_id: withdrawn for withdrawn in now_withdrawn if withdrawn.item_id not in known}
     there = {item.item_id for item in items}
-    for one in read_ids(before):
-        if one.item_id not in there and one.item_id not in known:
-            known[one.item_id] = Withdrawn(item_id=one.item_id, reason="left out", version=version)
+    for released_id in read_ids(before):
+        if released_id.item_id not in there and released_id.item_id not in known:
+            known[released_id.item_id] = Withdrawn(
+                item_id=released_id.item_id, reason="left out", version=version
+            )
     return tuple(known[name] for name in sorted(known))
 
 
@@ -88,7 +90,7 @@ def refuse_withdrawn(items: Sequence[Item], withdrawn: Sequence[Withdrawn]) -> N
     Raises:
         UsageError: there are some.
     """
-    gone = {one.item_id for one in withdrawn}
+    gone = {entry.item_id for entry in withdrawn}
     used = [item.item_id for item in items if item.item_id in gone]
     if used:
         raise UsageError(
@@ -98,9 +100,9 @@ def refuse_withdrawn(items: Sequence[Item], withdrawn: Sequence[Withdrawn]) -> N
 
 
 def _read(path: Path, decoder: msgspec.json.Decoder[RecordT]) -> list[RecordT]:
-    found: list[RecordT] = []
+    entries: list[RecordT] = []
     if path.is_file() and not path.stat().st_size:
-        return found
+        return entries
     for line, row in objects(read(path, what="a list of questions")):
         try:
             decoded(row, msgspec.json.Decoder(_Mark))
@@ -109,7 +111,7 @@ def _read(path: Path, decoder: msgspec.json.Decoder[RecordT]) -> list[RecordT]:
         else:
             continue  # the line that carries the canary
         try:
-            found.append(decoded(row, decoder))
+            entries.append(decoded(row, decoder))
         except FieldError as error:
             raise DataError(f"{path}:{line}: {error}") from error
-    return found
+    return entries

@@ -60,7 +60,7 @@ class Statistic:
 
 def statistics_of(described: Described) -> list[Statistic]:
     """The tables of the statistics that a datasheet has."""
-    return [statistic_of(one) for one in described.tables if one.name in _STATISTICS]
+    return [statistic_of(table) for table in described.tables if table.name in _STATISTICS]
 
 
 def statistic_of(table: Table) -> Statistic:

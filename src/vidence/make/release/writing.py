@@ -22,7 +22,7 @@ def with_sums(
     hashes = {path: hashlib.sha256(content).hexdigest() for path, content in files.items()} | dict(more)
     sums = "".join(
         f"{digest}  {path.as_posix()}\n"
-        for path, digest in sorted(hashes.items(), key=lambda one: one[0].as_posix())
+        for path, digest in sorted(hashes.items(), key=lambda pair: pair[0].as_posix())
     )
     head = f"# {comment}\n" if comment else ""
     return {**files, Path(SUMS_FILE): (head + sums).encode()}
@@ -87,7 +87,7 @@ def _same_or_refuse(files: Mapping[Path, bytes], folder: Path, attached: Attache
     if not differ:
         differ = sorted(n.as_posix() for n, content in files.items() if (folder / n).read_bytes() != content)
     if not differ:
-        differ = sorted(n.as_posix() for n, one in attached.hashes.items() if sha256_of(folder / n) != one)
+        differ = sorted(n.as_posix() for n, name in attached.hashes.items() if sha256_of(folder / n) != name)
     if differ:
         raise UsageError(
             f"{folder} holds another release ({differ[0]} differs); a release is never changed. Give the new "

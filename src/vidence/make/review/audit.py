@@ -132,7 +132,7 @@ def as_page(rows: Sequence[ToReview], videos: Mapping[str, Video], *, title: str
     return render(
         "review.html.j2",
         title=title,
-        checks=tuple((one.id, one.words) for one in audit().checks),
+        checks=tuple((check.id, check.words) for check in audit().checks),
         counts=tuple(sorted(Counter(row.why for row in rows).items())),
         questions=tuple(zip(rows, sheets, strict=True)),
         letters=ascii_uppercase,

@@ -108,7 +108,7 @@ def plan_review(
     questions: Sequence[Question], drawn: ReviewSample, rules: ReviewRules
 ) -> tuple[TaskPlan, ...]:
     """What the review of each task can come to, before anybody has looked."""
-    tasks = Counter(one.draft.task for one in questions)
+    tasks = Counter(question.draft.task for question in questions)
     why = Counter((row.question.draft.task, row.why == "sample") for row in drawn.rows)
     return tuple(
         TaskPlan(
@@ -126,18 +126,19 @@ def plan_review(
 
 def plan_words(plans: Sequence[TaskPlan], rules: ReviewRules) -> str:
     """How many reviews release how many questions, in one sentence."""
-    n_looked = sum(one.n_sample + one.n_queued for one in plans)
-    closed = [one for one in plans if one.n_rest and one.most_rejected < 0]
-    n_open = sum(one.n_rest for one in plans) - sum(one.n_rest for one in closed)
-    said = (
-        f"{n_looked:,} of {sum(one.n for one in plans):,} questions are looked at; if all are accepted, "
+    n_looked = sum(plan.n_sample + plan.n_queued for plan in plans)
+    closed = [plan for plan in plans if plan.n_rest and plan.most_rejected < 0]
+    n_open = sum(plan.n_rest for plan in plans) - sum(plan.n_rest for plan in closed)
+    words = (
+        f"{n_looked:,} of {sum(plan.n for plan in plans):,} questions are looked at; if all are accepted, "
         f"{n_open:,} that nobody looked at are released with them"
     )
     if not closed:
-        return f"{said}."
-    more = sum(max(0, one.needed - one.n_sample) for one in closed)
+        return f"{words}."
+    more = sum(max(0, plan.needed - plan.n_sample) for plan in closed)
     return (
-        f"{said}, and {sum(one.n_rest for one in closed):,} of {', '.join(one.task for one in closed)} are "
+        f"{words}, and {sum(plan.n_rest for plan in closed):,} of "
+        f"{', '.join(plan.task for plan in closed)} are "
         f"held back whatever is said: fewer than {clean_needed(rules)} of each are drawn. "
         f"each_task = {clean_needed(rules)} in [review] draws {more:,} more, which release these, too, if "
         "none is rejected."
@@ -150,26 +151,26 @@ def plan_table(plans: Sequence[TaskPlan]) -> Table:
         "review",
         "What the review can release",
         label=Column(key="task", title="task", kind="text"),
-        rows=lines((one.task, one) for one in plans),
+        rows=lines((plan.task, plan) for plan in plans),
         measures=[
-            count("n", lambda one: one.n, "questions"),
-            count("sample", lambda one: one.n_sample, "drawn", note="In the sample"),
+            count("n", lambda plan: plan.n, "questions"),
+            count("sample", lambda plan: plan.n_sample, "drawn", note="In the sample"),
             count(
                 "queued",
-                lambda one: one.n_queued,
+                lambda plan: plan.n_queued,
                 "in any case",
                 note="A model gave the answer, or a gate left it open",
             ),
-            count("rest", lambda one: one.n_rest, "not looked at"),
+            count("rest", lambda plan: plan.n_rest, "not looked at"),
             count(
                 "rejectable",
-                lambda one: one.most_rejected if one.n_rest and one.most_rejected >= 0 else None,
+                lambda plan: plan.most_rejected if plan.n_rest and plan.most_rejected >= 0 else None,
                 "may be rejected",
                 note="So many of the sample, and the rest is still released",
             ),
             count(
                 "needed",
-                lambda one: one.needed if one.n_rest else None,
+                lambda plan: plan.needed if plan.n_rest else None,
                 note="Reviews without a rejection that release the rest",
             ),
         ],
@@ -185,26 +186,26 @@ def decide_review(
     Source: HERBench, section 7.7 (17.8 % of the sample were rejected), without a rule for the rest.
     Departs: the rule and the interval are ours.
     """
-    by_id = {one.item_id: one for one in said}
+    by_id = {reviewed.item_id: reviewed for reviewed in said}
     tasks: dict[str, list[Question]] = defaultdict(list)
-    for one in questions:
-        tasks[one.draft.task].append(one)
+    for question in questions:
+        tasks[question.draft.task].append(question)
     lines = [_task(name, mine, drawn, said=by_id, rules=rules) for name, mine in sorted(tasks.items())]
     rests = {line.task: line.rest for line in lines}
     asked = {row.question.question_id for row in drawn.rows}
     kept: list[Question] = []
     dropped: list[Dropped] = []
-    for one in questions:
-        spoken = by_id.get(one.question_id)
+    for question in questions:
+        spoken = by_id.get(question.question_id)
         if spoken is not None and not spoken.is_accepted:
             detail = "; ".join(filter(None, [", ".join(spoken.failed_checks), spoken.note]))
-            dropped.append(_gone(one, "rejected-by-a-person", detail))
-        elif spoken is None and one.question_id in asked:
-            dropped.append(_gone(one, "waits-for-a-person", ""))
-        elif spoken is None and rests[one.draft.task] in {"held-back", "waiting"}:
-            dropped.append(_gone(one, "task-held-back", ""))
+            dropped.append(_gone(question, "rejected-by-a-person", detail))
+        elif spoken is None and question.question_id in asked:
+            dropped.append(_gone(question, "waits-for-a-person", ""))
+        elif spoken is None and rests[question.draft.task] in {"held-back", "waiting"}:
+            dropped.append(_gone(question, "task-held-back", ""))
         else:
-            kept.append(one)
+            kept.append(question)
     overall = _task(ALL_TASKS, questions, drawn, said=by_id, rules=rules)
     result = ReviewResult(
         rule=rule_words(rules),
@@ -227,13 +228,15 @@ def _task(
     said: Mapping[str, Reviewed],
     rules: ReviewRules,
 ) -> TaskReview:
-    mine = {one.question_id for one in questions}
+    mine = {question.question_id for question in questions}
     rows = [row for row in drawn.rows if row.question.question_id in mine]
-    spoken = {one: said[one] for row in rows if (one := row.question.question_id) in said}
+    spoken = {
+        question_id: said[question_id] for row in rows if (question_id := row.question.question_id) in said
+    }
     drawn_here = [row for row in rows if row.why == "sample"]
     sample = [row for row in drawn_here if row.question.question_id in spoken]
     is_whole = len(sample) == len(drawn_here)
-    n_rejected = sum(not one.is_accepted for one in spoken.values())
+    n_rejected = sum(not reviewed.is_accepted for reviewed in spoken.values())
     n_bad = sum(not spoken[row.question.question_id].is_accepted for row in sample)
     rejected = proportion(n_bad, len(sample), level=rules.level) if sample else None
     n_rest = len(questions) - len(rows)
@@ -258,11 +261,13 @@ def _task(
         weighted=_weighted(drawn, {row.stratum for row in sample}, said) if is_whole else None,
         rest=rest,
         n_waiting=len(rows) - len(spoken),
-        checks=dict(sorted(Counter(c for one in spoken.values() for c in one.failed_checks).items())),
+        checks=dict(
+            sorted(Counter(c for reviewed in spoken.values() for c in reviewed.failed_checks).items())
+        ),
     )
 
 
-def _weighted(drawn: ReviewSample, strata: set[str], said: Mapping[str, Reviewed]) -> float | None:
+def _weighted(drawn: ReviewSample, strata: set[str], values: Mapping[str, Reviewed]) -> float | None:
     """The share that was rejected, every stratum by its size."""
     n_all = sum(drawn.strata[name] for name in strata)
     if not n_all:
@@ -270,6 +275,6 @@ def _weighted(drawn: ReviewSample, strata: set[str], said: Mapping[str, Reviewed
     share = 0.0
     for name in sorted(strata):
         rows = [row for row in drawn.rows if row.stratum == name and row.why == "sample"]
-        bad = sum(not said[row.question.question_id].is_accepted for row in rows)
+        bad = sum(not values[row.question.question_id].is_accepted for row in rows)
         share += drawn.strata[name] / n_all * bad / len(rows)
     return share

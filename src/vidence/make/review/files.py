@@ -50,7 +50,9 @@ def question_of(content: Mapping[str, object]) -> Item:
         DataError: it is none.
     """
     try:
-        return msgspec.convert({name: one for name, one in bare(content).items() if name not in _NOTES}, Item)
+        return msgspec.convert(
+            {name: value for name, value in bare(content).items() if name not in _NOTES}, Item
+        )
     except msgspec.ValidationError as error:
         what = f"the wording of {content.get('item_id')} is no question ({error})"
         raise DataError(f"{what}; mend it, or have it edited again") from error
@@ -68,7 +70,7 @@ class Reviews:
     @classmethod
     def of(cls, protocol: Protocol, revisions: Iterable[Revision], events: Iterable[Event]) -> "Reviews":
         """The states of all items; the chains must be whole (`chains`)."""
-        known = {one.sha256: one for one in revisions}
+        known = {revision.sha256: revision for revision in revisions}
         ordered = in_order(events)
         return cls(protocol=protocol, revisions=known, events=ordered, folded=fold(known, ordered, protocol))
 
@@ -80,18 +82,18 @@ class Reviews:
     @cached_property
     def events_of(self) -> Mapping[str, tuple[Event, ...]]:
         """The events of each item, in their order."""
-        found: dict[str, list[Event]] = {}
+        events: dict[str, list[Event]] = {}
         for event in self.events:
-            found.setdefault(event.item_id, []).append(event)
-        return {name: tuple(mine) for name, mine in found.items()}
+            events.setdefault(event.item_id, []).append(event)
+        return {name: tuple(mine) for name, mine in events.items()}
 
     @cached_property
     def revisions_of(self) -> Mapping[str, tuple[Revision, ...]]:
         """The wordings of each item."""
-        found: dict[str, list[Revision]] = {}
-        for one in self.revisions.values():
-            found.setdefault(one.item_id, []).append(one)
-        return {name: tuple(mine) for name, mine in found.items()}
+        revisions: dict[str, list[Revision]] = {}
+        for revision in self.revisions.values():
+            revisions.setdefault(revision.item_id, []).append(revision)
+        return {name: tuple(mine) for name, mine in revisions.items()}
 
     def content(self, item_id: str) -> Mapping[str, object]:
         """The last wording of an item that was submitted, else the first one that was written."""
@@ -102,10 +104,10 @@ class Reviews:
 
     def source(self, item_id: str) -> Mapping[str, object]:
         """The last wording of an item that is no translation of another one."""
-        one = self.revisions.get(self.states[item_id].revision)
-        while one is not None and one.origin == "translate":
-            one = self.revisions.get(one.parent)
-        return self.content(item_id) if one is None else one.content
+        revision = self.revisions.get(self.states[item_id].revision)
+        while revision is not None and revision.origin == "translate":
+            revision = self.revisions.get(revision.parent)
+        return self.content(item_id) if revision is None else revision.content
 
     def deciding(self, item_id: str) -> Event | None:
         """The last event that says what an item came to; None where it has not come to an end."""
@@ -113,11 +115,11 @@ class Reviews:
         kind = {"accepted": "accept", "rejected": "reject"}.get(state.state) if state is not None else None
         refused = {event.event_id for event, _ in self.folded.refused}
         mine = reversed(self.events_of.get(item_id, ()))
-        return next((one for one in mine if one.kind == kind and one.event_id not in refused), None)
+        return next((event for event in mine if event.kind == kind and event.event_id not in refused), None)
 
     def last_of(self, by: str) -> str:
         """The `event_id` of what a person did last; empty where that is nothing."""
-        return next((one.event_id for one in reversed(self.events) if one.by == by), "")
+        return next((event.event_id for event in reversed(self.events) if event.by == by), "")
 
 
 def read_reviews(folder: Path) -> Reviews:
@@ -151,29 +153,31 @@ def read_files(paths: Sequence[Path]) -> tuple[list[Revision], list[Event]]:
     where: dict[str, str] = {}
     faults: list[str] = []
     for path in paths:
-        for place, one in _rows(path):
-            fault = one if isinstance(one, str) else one.fault
+        for place, entry in _rows(path):
+            fault = entry if isinstance(entry, str) else entry.fault
             if fault:
                 faults.append(f"{place}: {fault}")
-            elif isinstance(one, Revision):
-                revisions[one.sha256] = one
-                where.setdefault(one.sha256, place)
-            elif isinstance(one, Event):
-                events[one.event_id] = one
-                where.setdefault(one.event_id, place)
+            elif isinstance(entry, Revision):
+                revisions[entry.sha256] = entry
+                where.setdefault(entry.sha256, place)
+            elif isinstance(entry, Event):
+                events[entry.event_id] = entry
+                where.setdefault(entry.event_id, place)
     if not faults:
         _, broken = chains(tuple(events.values()))
         faults += [f"{where[name]}: {reason}" for name, reason in broken.items()]
         faults += [
-            f"{where[one.sha256]}: the revision {one.parent[:12]!r} that it was made of is not there"
-            for one in revisions.values()
-            if one.parent and one.parent not in revisions
+            f"{where[revision.sha256]}: the revision {revision.parent[:12]!r} that it was made of "
+            "is not there"
+            for revision in revisions.values()
+            if revision.parent and revision.parent not in revisions
         ]
         faults += [
-            f"{where[one.event_id]}: the revision {one.revision[:12]!r} that it is about is not there; name "
+            f"{where[event.event_id]}: the revision {event.revision[:12]!r} that it is about is "
+            "not there; name "
             f"the {REVISIONS_FILE} beside it, too"
-            for one in events.values()
-            if one.revision not in revisions
+            for event in events.values()
+            if event.revision not in revisions
         ]
     refuse_faulty(faults, what="the files of the review")
     return list(revisions.values()), list(events.values())
@@ -193,9 +197,9 @@ def add_to(folder: Path, *, revisions: Sequence[Revision], events: Sequence[Even
     """
     remove_leftovers(folder)
     known, done = _of_folder(folder)
-    names = {one.sha256 for one in known} | {one.event_id for one in done}
-    fresh = [one for one in revisions if one.sha256 not in names]
-    new = [one for one in events if one.event_id not in names]
+    names = {revision.sha256 for revision in known} | {event.event_id for event in done}
+    fresh = [revision for revision in revisions if revision.sha256 not in names]
+    new = [event for event in events if event.event_id not in names]
     changed = []
     for name, lines in ((REVISIONS_FILE, json_lines(fresh)), (EVENTS_FILE, json_lines(new))):
         if lines:
@@ -235,13 +239,13 @@ def merge(folder: Path, others: Sequence[Path]) -> Merged:
         paths += [other / name for name in (REVISIONS_FILE, EVENTS_FILE) if (other / name).is_file()]
     own = [path for path in (folder / REVISIONS_FILE, folder / EVENTS_FILE) if path.is_file()]
     revisions, events = read_files([*own, *paths])
-    before = {one.event_id for one in mine.events}
+    before = {event.event_id for event in mine.events}
     whole = Reviews.of(mine.protocol, revisions, events)
     add_to(folder, revisions=revisions, events=whole.events)
     return Merged(
         n_revisions=len(revisions) - len(mine.revisions),
         n_events=len(events) - len(mine.events),
-        refused=tuple(one for one in whole.folded.refused if one[0].event_id not in before),
+        refused=tuple(pair for pair in whole.folded.refused if pair[0].event_id not in before),
     )
 
 
@@ -255,20 +259,20 @@ def read_items(path: Path) -> dict[str, dict[str, object]]:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"{path} cannot be read: {error}") from error
-    found: dict[str, dict[str, object]] = {}
+    items: dict[str, dict[str, object]] = {}
     faults: list[str] = []
     for line, raw in enumerate(io.StringIO(text, newline="\n"), 1):
         if not raw.strip():
             continue
-        one = _item(raw)
-        if isinstance(one, str):
-            faults.append(f"{path}:{line}: {one}")
-        elif str(one["item_id"]) in found:
-            faults.append(f"{path}:{line}: a second item {one['item_id']!r}; keep one")
+        item = _item(raw)
+        if isinstance(item, str):
+            faults.append(f"{path}:{line}: {item}")
+        elif str(item["item_id"]) in items:
+            faults.append(f"{path}:{line}: a second item {item['item_id']!r}; keep one")
         else:
-            found[str(one["item_id"])] = one
+            items[str(item["item_id"])] = item
     refuse_faulty(faults, what=f"{path} cannot be reviewed")
-    return found
+    return items
 
 
 def _item(raw: str) -> dict[str, object] | str:

@@ -107,7 +107,7 @@ def _names(state: ItemState, key: str, events: Sequence[Event], *, refused: Cont
     if key == "author":
         return (state.author,)
     if key == "reviewer":
-        decided = [one.by for one in events if one.role == "reviewer" and one.kind in _DECIDING]
+        decided = [event.by for event in events if event.role == "reviewer" and event.kind in _DECIDING]
         return tuple(dict.fromkeys(decided))
     if key == "week":
         return _weeks(state, events, refused)
@@ -132,7 +132,11 @@ def _weeks(state: ItemState, events: Sequence[Event], refused: Container[str]) -
     """The week in which an item came to its end: that of its last event but for messages."""
     if state.state not in ENDS:
         return ()
-    mine = [one.at for one in events if one.kind in (*_DECIDING, "withdraw") and one.event_id not in refused]
+    mine = [
+        event.at
+        for event in events
+        if event.kind in (*_DECIDING, "withdraw") and event.event_id not in refused
+    ]
     year, week, _ = datetime.fromisoformat(mine[-1]).isocalendar()
     return (f"{year}-W{week:02d}",)
 
@@ -149,16 +153,18 @@ def group_table(groups: Sequence[Group], key: str, *, level: float = 0.95, shows
     names = [name for name in groups[0].rates if name != "ended"] if groups else []
     n_hidden = 0
     rows = []
-    for one in groups:
+    for group in groups:
         shares = []
         for name in names:
-            k, n = one.rates[name]
+            k, n = group.rates[name]
             is_hidden = 0 < n < LEAST_SHOWN and not shows_all
             n_hidden += is_hidden
             shares.append(proportion(k, n, level=level) if n and not is_hidden else None)
         rows.append(
             Row(
-                key=one.name, label=one.name or "\u2013", values=(one.n_items, one.rates["ended"][0], *shares)
+                key=group.name,
+                label=group.name or "\u2013",
+                values=(group.n_items, group.rates["ended"][0], *shares),
             )
         )
     hidden = f" {n_hidden:,} shares of fewer than {LEAST_SHOWN} items are not shown." if n_hidden else ""

@@ -85,7 +85,7 @@ def time_amount(minutes: float, per_hour: int) -> int:
 
 def over_the_cap(entries: Sequence[Entry], pay: Pay) -> tuple[str, ...]:
     """Who did more in a day than the protocol advises, in words."""
-    counts = Counter((one.by, one.day, one.kind) for one in entries if one.kind != "time")
+    counts = Counter((entry.by, entry.day, entry.kind) for entry in entries if entry.kind != "time")
     most = {"annotation": pay.most_annotations, "validation": pay.most_validations}
     return tuple(
         f"{by}: {n} {kind}s on {day}; {most[kind]} are advised at most"
@@ -107,17 +107,17 @@ def money(amount: int, currency: str) -> str:
 def ledger_csv(entries: Sequence[Entry]) -> str:
     """The ledger as CSV, one line per entry."""
     fields = Entry.__struct_fields__
-    return csv_text([fields, *([getattr(one, name) for name in fields] for one in entries)])
+    return csv_text([fields, *([getattr(entry, name) for name in fields] for entry in entries)])
 
 
 def pay_table(entries: Sequence[Entry], pay: Pay) -> Table:
     """What each person is owed: minutes, pieces, amounts, and the sum of all."""
     mine: dict[str, list[Entry]] = defaultdict(list)
-    for one in entries:
-        mine[one.by].append(one)
+    for entry in entries:
+        mine[entry.by].append(entry)
 
     def pieces(kind: str) -> Callable[[Sequence[Entry]], int]:
-        return lambda own: sum(one.kind == kind for one in own)
+        return lambda own: sum(element.kind == kind for element in own)
 
     return tabulate(
         "pay",
@@ -125,11 +125,14 @@ def pay_table(entries: Sequence[Entry], pay: Pay) -> Table:
         label="who",
         rows=lines((*sorted(mine.items()), ("all", entries))),
         measures=[
-            number("minutes", lambda own: sum(one.quantity for one in own if one.kind == "time")),
+            number("minutes", lambda own: sum(element.quantity for element in own if element.kind == "time")),
             count("annotations", pieces("annotation")),
             count("validations", pieces("validation")),
             number(
-                "amount", lambda own: money(sum(one.amount for one in own), pay.currency), "owed", kind="text"
+                "amount",
+                lambda own: money(sum(element.amount for element in own), pay.currency),
+                "owed",
+                kind="text",
             ),
         ],
         notes=["Only minutes that were stated earn anything by time."],

@@ -14,23 +14,23 @@ def field_verdicts(event: Event, stage: Stage) -> dict[str, str]:
     Only fields that a check of the protocol is about (`Check.field`) have a verdict.
     """
     failed = set(failed_checks(event, stage))
-    said: dict[str, str] = {}
-    for check in sorted(stage.checks, key=lambda one: one.id not in failed):
+    verdicts: dict[str, str] = {}
+    for check in sorted(stage.checks, key=lambda entry: entry.id not in failed):
         if check.field and check.id in event.checks:
-            said.setdefault(check.field, event.checks[check.id])
-    return {one.field: said[one.field] for one in stage.checks if one.field in said}
+            verdicts.setdefault(check.field, event.checks[check.id])
+    return {entry.field: verdicts[entry.field] for entry in stage.checks if entry.field in verdicts}
 
 
 def marked_fields(event: Event, stage: Stage) -> tuple[str, ...]:
     """The fields of the item that a decision finds fault with."""
     failed = failed_checks(event, stage)
-    return tuple(dict.fromkeys(one.field for one in stage.checks if one.id in failed and one.field))
+    return tuple(dict.fromkeys(check.field for check in stage.checks if check.id in failed and check.field))
 
 
 def last_return(events: Iterable[Event], revision: str) -> Event | None:
     """The last event that asks to mend a revision; None where nobody does."""
-    found = [one for one in events if one.kind == "return" and one.revision == revision]
-    return found[-1] if found else None
+    entries = [event for event in events if event.kind == "return" and event.revision == revision]
+    return entries[-1] if entries else None
 
 
 def untouched(
@@ -57,4 +57,4 @@ def _meant(content: Mapping[str, object], name: str) -> object:
 
 def stage_of(event: Event, protocol: Protocol) -> Stage | None:
     """The stage at which an event decides; None of an author or an operator."""
-    return next((one for one in protocol.stages if one.role == event.role), None)
+    return next((stage for stage in protocol.stages if stage.role == event.role), None)

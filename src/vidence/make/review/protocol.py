@@ -49,28 +49,28 @@ class Check(Record, omit_defaults=True):
     def __post_init__(self) -> None:
         if (self.kind == "pick") != bool(self.options):
             raise UsageError(f"the check {self.id!r} is {self.kind!r} and has {len(self.options)} options")
-        if bad := [one for one in self.options if one != one.strip().casefold() or not one]:
+        if bad := [option for option in self.options if option != option.strip().casefold() or not option]:
             raise UsageError(f"the check {self.id!r} has the option {bad[0]!r}; expected small letters")
-        if unknown := [one for one in self.passing if one not in self.options]:
+        if unknown := [name for name in self.passing if name not in self.options]:
             raise UsageError(f"the check {self.id!r} passes {unknown[0]!r}, which is none of its options")
 
-    def fault(self, said: str) -> str:
+    def fault(self, message: str) -> str:
         """What is wrong with an answer; empty where it can be used.
 
         >>> Check(id="unique", words="Is one choice right?").fault("maybe")
         "'maybe' under 'unique'; expected yes or no"
         """
         if self.kind == "count":
-            is_count = said.isascii() and said.isdecimal()
-            return "" if is_count else f"{said!r} under {self.id!r}; expected a whole number of 0 or more"
+            is_count = message.isascii() and message.isdecimal()
+            return "" if is_count else f"{message!r} under {self.id!r}; expected a whole number of 0 or more"
         known = (*(self.options or (YES, NO)), *([NOT_APPLICABLE] if self.na else []))
-        return "" if said in known else f"{said!r} under {self.id!r}; expected {' or '.join(known)}"
+        return "" if message in known else f"{message!r} under {self.id!r}; expected {' or '.join(known)}"
 
-    def is_failed(self, said: str) -> bool:
+    def is_failed(self, message: str) -> bool:
         """Whether an answer that can be used says that something is wrong."""
         if self.kind == "pick":
-            return bool(self.passing) and said not in (*self.passing, NOT_APPLICABLE)
-        return int(said) < self.least if self.kind == "count" else said == NO
+            return bool(self.passing) and message not in (*self.passing, NOT_APPLICABLE)
+        return int(message) < self.least if self.kind == "count" else message == NO
 
 
 class Scale(Record, omit_defaults=True):
@@ -105,8 +105,8 @@ class Stage(Record, omit_defaults=True):
     witnesses: bool = False
 
     def __post_init__(self) -> None:
-        ids = [*(one.id for one in self.checks), *(one.id for one in self.scores)]
-        if twice := sorted({one for one in ids if ids.count(one) > 1}):
+        ids = [*(check.id for check in self.checks), *(score.id for score in self.scores)]
+        if twice := sorted({name for name in ids if ids.count(name) > 1}):
             raise UsageError(f"two checks or scores are called {twice[0]!r}; expected different names")
 
 

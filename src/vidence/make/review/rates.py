@@ -84,7 +84,7 @@ def rates_of(reviews: Reviews, *, rng: np.random.Generator, level: float = 0.95)
     """
     states = list(reviews.states.values())
     return ReviewRates(
-        states=dict(sorted(Counter(one.state for one in states).items())),
+        states=dict(sorted(Counter(state.state for state in states).items())),
         rates=tuple(
             Rate(
                 name=name,
@@ -97,22 +97,22 @@ def rates_of(reviews: Reviews, *, rng: np.random.Generator, level: float = 0.95)
         ),
         agreement=agreement_of(reviews, rng=rng),
         minutes=minutes_of(reviews.events),
-        n_disputed=sum(one.was_disputed for one in states),
-        n_reopened=sum(one.n_reopened > 0 for one in states),
+        n_disputed=sum(state.was_disputed for state in states),
+        n_reopened=sum(state.n_reopened > 0 for state in states),
         n_refused=len(reviews.folded.refused),
     )
 
 
 def counted(states: Sequence[ItemState], protocol: Protocol) -> tuple[tuple[str, str, int, int], ...]:
     """Each rate as its name, its words, and `k` of `n` items."""
-    found = Counter[tuple[State, bool]](
-        (one.state, one.was_edited or one.returns_left < protocol.returns)
-        for one in states
-        if one.state != "drafting"
+    counts = Counter[tuple[State, bool]](
+        (state.state, state.was_edited or state.returns_left < protocol.returns)
+        for state in states
+        if state.state != "drafting"
     )
 
     def n(*names: State, revised: tuple[bool, ...] = (False, True)) -> int:
-        return sum(found[name, one] for name in names for one in revised)
+        return sum(counts[name, is_true] for name in names for is_true in revised)
 
     n_ended, n_revised = n(*ENDS), n(*ENDS, revised=(True,))
     first, rescued = n("accepted", revised=(False,)), n("accepted", revised=(True,))
@@ -122,7 +122,7 @@ def counted(states: Sequence[ItemState], protocol: Protocol) -> tuple[tuple[str,
         ("rescued", "accepted, of those revised", rescued, n_revised),
         ("accepted", "accepted, of those at an end", first + rescued, n_ended),
         ("rejected", "rejected, of those at an end", n("rejected"), n_ended),
-        ("ended", "at an end, of those submitted", n_ended, found.total()),
+        ("ended", "at an end, of those submitted", n_ended, counts.total()),
     )
 
 
@@ -132,27 +132,27 @@ def agreement_of(reviews: Reviews, *, rng: np.random.Generator) -> tuple[Agreeme
     Verdicts are compared within a stage, checks and scores of one name wherever they were given. A person who
     said it twice of one revision counts with the last.
     """
-    said: dict[tuple[str, str], dict[str, dict[str, str]]] = defaultdict(lambda: defaultdict(dict))
+    values: dict[tuple[str, str], dict[str, dict[str, str]]] = defaultdict(lambda: defaultdict(dict))
     owners: dict[str, str] = {}
     for event in reviews.events:
         if event.kind not in VERDICTS or event.revision not in reviews.revisions:
             continue
         content = reviews.revisions[event.revision].content
         owners[event.revision] = str(content.get("source_id") or event.item_id)
-        said[VERDICT, event.role][event.revision][event.by] = event.kind
+        values[VERDICT, event.role][event.revision][event.by] = event.kind
         for name, value in event.checks.items():
-            said[name, ""][event.revision][event.by] = value
+            values[name, ""][event.revision][event.by] = value
         for name, score in event.scores.items():
-            said[name, ""][event.revision][event.by] = str(score)
-    found = []
-    for (field, role), by_revision in said.items():
+            values[name, ""][event.revision][event.by] = str(score)
+    entries = []
+    for (field, role), by_revision in values.items():
         both = {name: tuple(given.values()) for name, given in by_revision.items() if len(given) > 1}
         if both:
             clusters = [owners[name] for name in both]
             measured = _measurement(field, reviews.protocol)
-            one = _agreement(list(both.values()), clusters, measured=measured, rng=rng)
-            found.append(msgspec.structs.replace(one, field=field, role=role))
-    return tuple(found)
+            agreement = _agreement(list(both.values()), clusters, measured=measured, rng=rng)
+            entries.append(msgspec.structs.replace(agreement, field=field, role=role))
+    return tuple(entries)
 
 
 def _agreement(
@@ -162,8 +162,8 @@ def _agreement(
     measured: Measurement,
     rng: np.random.Generator,
 ) -> Agreement:
-    first, second = [one[0] for one in given], [one[1] for one in given]
-    codes = {value: i for i, value in enumerate(sorted({v for one in given for v in one}))}
+    first, second = [names[0] for names in given], [names[1] for names in given]
+    codes = {value: i for i, value in enumerate(sorted({v for names in given for v in names}))}
     ratings = np.full((len(given), max(map(len, given))), np.nan)
     for row, values in enumerate(given):
         ratings[row, : len(values)] = [codes[v] if measured == "nominal" else float(v) for v in values]
@@ -179,9 +179,9 @@ def _agreement(
 
 def _measurement(field: str, protocol: Protocol) -> Measurement:
     for stage in protocol.stages:
-        if any(one.id == field and one.kind == "count" for one in stage.checks):
+        if any(check.id == field and check.kind == "count" for check in stage.checks):
             return "interval"
-        if any(one.id == field for one in stage.scores):
+        if any(score.id == field for score in stage.scores):
             return "ordinal"
     return "nominal"
 
@@ -189,10 +189,10 @@ def _measurement(field: str, protocol: Protocol) -> Measurement:
 def minutes_of(events: Sequence[Event]) -> tuple[Minutes, ...]:
     """The median minutes of each kind of event by role, of those kinds for which any were stated."""
     stated: dict[tuple[str, str], list[float]] = defaultdict(list)
-    counts = Counter[tuple[str, str]]((one.role, one.kind) for one in events)
-    for one in events:
-        if one.minutes is not None:
-            stated[one.role, one.kind].append(one.minutes)
+    counts = Counter[tuple[str, str]]((entry.role, entry.kind) for entry in events)
+    for event in events:
+        if event.minutes is not None:
+            stated[event.role, event.kind].append(event.minutes)
     return tuple(
         Minutes(role=role, kind=kind, n=counts[role, kind], n_stated=len(mine), median=median(mine))
         for (role, kind), mine in sorted(stated.items())
@@ -202,17 +202,17 @@ def minutes_of(events: Sequence[Event]) -> tuple[Minutes, ...]:
 # --------------------------------------------------------------------------- tables
 
 
-def rates_tables(found: ReviewRates) -> tuple[Table, ...]:
+def rates_tables(review_rates: ReviewRates) -> tuple[Table, ...]:
     """Rates, agreement and minutes as tables; those without a row are left out."""
     rates = tabulate(
         "rates",
         "Rates",
         label="rate",
-        rows=(RowSpec(one.name, one.title, one) for one in found.rates),
+        rows=(RowSpec(rate.name, rate.title, rate) for rate in review_rates.rates),
         measures=[
-            count("k", lambda one: one.k, "items"),
-            count("n", lambda one: one.n, "of"),
-            share("share", lambda one: one.share, note="With Wilson's interval"),
+            count("k", lambda rate: rate.k, "items"),
+            count("n", lambda rate: rate.n, "of"),
+            share("share", lambda rate: rate.share, note="With Wilson's interval"),
         ],
         notes=["Counted from the events. Items that have not come to an end are in no share but the last."],
     )
@@ -221,46 +221,53 @@ def rates_tables(found: ReviewRates) -> tuple[Table, ...]:
         "Agreement of people who judged the same revision",
         label="check",
         rows=(
-            RowSpec(f"{one.field}-{one.role}", f"{one.field} ({one.role})" if one.role else one.field, one)
-            for one in found.agreement
+            RowSpec(
+                f"{entry.field}-{entry.role}",
+                f"{entry.field} ({entry.role})" if entry.role else entry.field,
+                entry,
+            )
+            for entry in review_rates.agreement
         ),
         measures=[
-            count("n", lambda one: one.n, "revisions"),
-            count("same", lambda one: one.same, note="Of how many the first two said the same"),
-            number("kappa", lambda one: one.kappa, note="Cohen's, of the first two"),
-            number("alpha", lambda one: one.alpha, note="Krippendorff's, of all"),
+            count("n", lambda entry: entry.n, "revisions"),
+            count("same", lambda entry: entry.same, note="Of how many the first two said the same"),
+            number("kappa", lambda entry: entry.kappa, note="Cohen's, of the first two"),
+            number("alpha", lambda entry: entry.alpha, note="Krippendorff's, of all"),
         ],
     )
     minutes = tabulate(
         "minutes",
         "Minutes, as people stated them",
         label="what",
-        rows=(RowSpec(f"{one.role}-{one.kind}", f"{one.kind} ({one.role})", one) for one in found.minutes),
+        rows=(
+            RowSpec(f"{minute.role}-{minute.kind}", f"{minute.kind} ({minute.role})", minute)
+            for minute in review_rates.minutes
+        ),
         measures=[
-            count("n", lambda one: one.n, "events"),
-            count("stated", lambda one: one.n_stated),
-            number("median", lambda one: one.median, "median minutes"),
+            count("n", lambda entry: entry.n, "events"),
+            count("stated", lambda entry: entry.n_stated),
+            number("median", lambda entry: entry.median, "median minutes"),
         ],
     )
     return tuple(table for table in (rates, agreement, minutes) if table.rows)
 
 
-def rates_words(found: ReviewRates) -> tuple[str, ...]:
+def rates_words(rates: ReviewRates) -> tuple[str, ...]:
     """The items by state, and what is out of the common run, in sentences."""
     special = {
-        "were decided differently by two people": found.n_disputed,
-        "were reopened": found.n_reopened,
+        "were decided differently by two people": rates.n_disputed,
+        "were reopened": rates.n_reopened,
     }
-    sentences = [_counted_words(found.states)]
+    sentences = [_counted_words(rates.states)]
     sentences += [f"{n:,} {words}." for words, n in special.items() if n]
-    if found.n_refused:
-        sentences.append(f"{found.n_refused:,} events had no effect; `vidence review state` names them.")
+    if rates.n_refused:
+        sentences.append(f"{rates.n_refused:,} events had no effect; `vidence review state` names them.")
     return tuple(sentences)
 
 
 def states_words(reviews: Reviews) -> tuple[str, ...]:
     """How many items are in which state, and which events had no effect, each with the reason."""
-    counts = Counter(one.state for one in reviews.states.values())
+    counts = Counter(state.state for state in reviews.states.values())
     refused = (f"without effect: {reason}" for _, reason in reviews.folded.refused)
     return (_counted_words(dict(sorted(counts.items()))), *refused)
 
@@ -283,16 +290,18 @@ def states_table(reviews: Reviews, *, only: str | None = None) -> Table:
         "states",
         "Items and their states",
         label="item",
-        rows=lines((one.item_id, one) for one in reviews.states.values() if only in (None, one.state)),
+        rows=lines(
+            (state.item_id, state) for state in reviews.states.values() if only in (None, state.state)
+        ),
         measures=[
-            number("state", lambda one: f"{one.state}{', disputed' * one.is_disputed}", kind="text"),
-            count("revision", lambda one: one.n),
-            count("returns", lambda one: one.returns_left, "returns left"),
-            number("author", lambda one: one.author, kind="text"),
-            number("with", lambda one: ", ".join(one.claims), "looked at by", kind="text"),
+            number("state", lambda state: f"{state.state}{', disputed' * state.is_disputed}", kind="text"),
+            count("revision", lambda state: state.n),
+            count("returns", lambda state: state.returns_left, "returns left"),
+            number("author", lambda state: state.author, kind="text"),
+            number("with", lambda state: ", ".join(state.claims), "looked at by", kind="text"),
             number(
                 "decided",
-                lambda one: ", ".join(f"{said.by} {said.verdict}" for said in one.decisions),
+                lambda state: ", ".join(f"{decision.by} {decision.verdict}" for decision in state.decisions),
                 kind="text",
                 note="Of the last revision, in the last stage",
             ),

@@ -114,7 +114,7 @@ class Recorder:
         if fault:
             return fault
         fresh = new_revision(item_id, content, parent=parent, origin=origin, by=self._by, at=self._at)
-        left = (one for one in self._reviews.revisions_of.get(item_id, ()) if _is_same(one, fresh))
+        left = (entry for entry in self._reviews.revisions_of.get(item_id, ()) if _is_same(entry, fresh))
         revision = next(left, fresh)
         self._known[revision.sha256] = revision
         before = parent.content if parent is not None else {}
@@ -145,20 +145,20 @@ class Recorder:
         if kind == "witness":
             named = _conditions(aside.message)
             event = msgspec.structs.replace(event, checks=dict.fromkeys(named, "yes"), minutes=None)
-        found = advance(self.state(item_id), event, revisions=self._known, protocol=self._reviews.protocol)
-        if isinstance(found, str):
-            return found
-        self._states[item_id] = found
+        result = advance(self.state(item_id), event, revisions=self._known, protocol=self._reviews.protocol)
+        if isinstance(result, str):
+            return result
+        self._states[item_id] = result
         self._events.append(event)
         return ""
 
     @property
     def fault(self) -> str:
         """Why these events cannot be written: by themselves, or since they are before what was done last."""
-        faults = [*(one.fault for one in self.events), *(one.fault for one in self.revisions)]
+        faults = [*(event.fault for event in self.events), *(revision.fault for revision in self.revisions)]
         if bad := next(filter(None, faults), ""):
             return bad
-        mine = [one for one in self._reviews.events if one.by == self._by]
+        mine = [event for event in self._reviews.events if event.by == self._by]
         if not self._events or not mine or self._at >= mine[-1].at:
             return ""
         return f"{self._at} is before {mine[-1].at}, when {self._by} did something last; give a later time"
@@ -171,30 +171,35 @@ def write(folder: Path, recorders: Sequence[Recorder]) -> tuple[Path, ...]:
         DataError: a time is before what the person did last, or the folder cannot be read.
         StoreError: a file cannot be written.
     """
-    refuse_all([one.fault for one in recorders if one.fault], what="faults; nothing was written")
-    revisions = [one for recorder in recorders for one in recorder.revisions]
-    return add_to(folder, revisions=revisions, events=[one for r in recorders for one in r.events])
+    refuse_all(
+        [recorder.fault for recorder in recorders if recorder.fault], what="faults; nothing was written"
+    )
+    revisions = [revision for recorder in recorders for revision in recorder.revisions]
+    return add_to(folder, revisions=revisions, events=[event for r in recorders for event in r.events])
 
 
 def after(reviews: Reviews, recorders: Sequence[Recorder]) -> Reviews:
     """A review with what was recorded, before it is written anywhere."""
     return Reviews.of(
         reviews.protocol,
-        (*reviews.revisions.values(), *(one for recorder in recorders for one in recorder.revisions)),
-        (*reviews.events, *(one for recorder in recorders for one in recorder.events)),
+        (
+            *reviews.revisions.values(),
+            *(revision for recorder in recorders for revision in recorder.revisions),
+        ),
+        (*reviews.events, *(event for recorder in recorders for event in recorder.events)),
     )
 
 
 def _minutes(content: Mapping[str, object]) -> float:
-    found = content.get("minutes")
-    return float(found) if isinstance(found, int | float) else 0.0
+    minutes = content.get("minutes")
+    return float(minutes) if isinstance(minutes, int | float) else 0.0
 
 
-def _is_same(one: Revision, fresh: Revision) -> bool:
-    return (one.item_id, one.n, one.parent, one.origin, one.by) == (
+def _is_same(revision: Revision, fresh: Revision) -> bool:
+    return (revision.item_id, revision.n, revision.parent, revision.origin, revision.by) == (
         *(fresh.item_id, fresh.n, fresh.parent, fresh.origin),
         fresh.by,
-    ) and canonical(one.content) == canonical(fresh.content)
+    ) and canonical(revision.content) == canonical(fresh.content)
 
 
 def _conditions(text: str) -> tuple[str, ...]:
@@ -264,7 +269,7 @@ def submit(
                 left[item_id] = same
             faults.append(recorder.revise(item_id, content, kind=kind, origin=origin))
     refuse_all(list(filter(None, faults)), what="items cannot be put in")
-    n_new = sum(len(one.revisions) for one in recorders.values())
+    n_new = sum(len(entry.revisions) for entry in recorders.values())
     return tuple(recorders.values()), Submitted(n_new=n_new, n_same=n_same, untouched=left)
 
 
@@ -354,7 +359,7 @@ def draw(reviews: Reviews, recorder: Recorder, *, by: str, role: StageRole, want
             strata.setdefault(_tag(reviews.content(item_id), wanted.tag), []).append(item_id)
     sizes = {name: len(mine) for name, mine in sorted(strata.items())}
     counts = shares(sizes, wanted.share, seed=wanted.seed)
-    drawn = {one for mine in first_of(strata, counts, seed=wanted.seed).values() for one in mine}
+    drawn = {name for mine in first_of(strata, counts, seed=wanted.seed).values() for name in mine}
     faults = [recorder.add("claim", item_id) for item_id in reviews.states if item_id in drawn]
     refuse_all(list(filter(None, faults)), what="items cannot be claimed")
     return len(drawn)
@@ -388,15 +393,15 @@ def said_before(reviews: Reviews, state: ItemState, *, by: str) -> tuple[Event, 
     What others who look said of the revision that the person still looks at, and what they counted, is not
     among them; messages of its author and of operators are.
     """
-    told = ("author", OPERATOR)
+    before = ("author", OPERATOR)
     return tuple(
-        one
-        for one in reviews.events_of.get(state.item_id, ())
-        if one.message
+        event
+        for event in reviews.events_of.get(state.item_id, ())
+        if event.message
         and (
-            one.by == by
-            or one.revision != state.revision
+            event.by == by
+            or event.revision != state.revision
             or by not in state.claims
-            or (one.kind == "say" and one.role in told)
+            or (event.kind == "say" and event.role in before)
         )
     )

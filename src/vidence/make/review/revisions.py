@@ -93,7 +93,7 @@ class Event(Record, omit_defaults=True, gc=False):
             return f"the event {self.event_id[:12]!r} is not what its hash says; it was changed, or cut"
         if self.minutes is not None and not 0 <= self.minutes < float("inf"):
             return f"{self.minutes} minutes; expected 0 or more"
-        if empty := [name for name, said in self.checks.items() if not said]:
+        if empty := [name for name, check in self.checks.items() if not check]:
             return f"nothing under {empty[0]!r}; leave out what was not answered"
         return _name_fault(self.item_id, self.by, self.at)
 
@@ -138,7 +138,7 @@ def chains(events: Sequence[Event]) -> tuple[dict[str, tuple[Event, ...]], dict[
     """
     mine: dict[str, dict[str, Event]] = {}
     faults: dict[str, str] = {}
-    found: dict[str, tuple[Event, ...]] = {}
+    chains: dict[str, tuple[Event, ...]] = {}
     for event in events:
         mine.setdefault(event.by, {})[event.event_id] = event
     for by, known in mine.items():
@@ -164,8 +164,8 @@ def chains(events: Sequence[Event]) -> tuple[dict[str, tuple[Event, ...]], dict[
                 faults[event.event_id] = (
                     f"{event.at} is before {before.at}, when {by} did what comes before it"
                 )
-        found[by] = tuple(chain)
-    return found, faults
+        chains[by] = tuple(chain)
+    return chains, faults
 
 
 def in_order(events: Iterable[Event]) -> tuple[Event, ...]:
@@ -173,13 +173,13 @@ def in_order(events: Iterable[Event]) -> tuple[Event, ...]:
 
     Of events at the same time that of the kind that stands first in `KINDS` goes first.
     """
-    found, _ = chains(tuple(events))
-    heads = [(*_rank(chain[0]), 0) for chain in found.values() if chain]
+    values, _ = chains(tuple(events))
+    heads = [(*_rank(chain[0]), 0) for chain in values.values() if chain]
     heapq.heapify(heads)
     ordered: list[Event] = []
     while heads:
         *_, by, i = heapq.heappop(heads)
-        chain = found[by]
+        chain = values[by]
         ordered.append(chain[i])
         if i + 1 < len(chain):
             heapq.heappush(heads, (*_rank(chain[i + 1]), i + 1))
@@ -190,9 +190,9 @@ def _rank(event: Event) -> tuple[str, int, str]:
     return event.at, KINDS.index(event.kind), event.by
 
 
-def _hashed(one: Revision | Event) -> str:
-    fields = msgspec.structs.asdict(one)
-    del fields["sha256" if isinstance(one, Revision) else "event_id"]
+def _hashed(entry: Revision | Event) -> str:
+    fields = msgspec.structs.asdict(entry)
+    del fields["sha256" if isinstance(entry, Revision) else "event_id"]
     if not fields.get("whose", True):  # events that were written before there was the field keep their names
         del fields["whose"]
     return digest(canonical(fields))

@@ -81,11 +81,11 @@ def draw_sample(
         gate left open are all looked at, beside the sample.
     """
     queued: dict[str, tuple[Why, str]] = {}
-    for one in questions:
-        open_ones = ", ".join(open_gates.get(one.draft.draft_id, ()))
-        if one.draft.doubt or open_ones:
-            queued[one.question_id] = (one.draft.doubt or "open-gate", open_ones)
-    strata = _strata([one for one in questions if one.question_id not in queued], rules.least_stratum)
+    for question in questions:
+        open_ones = ", ".join(open_gates.get(question.draft.draft_id, ()))
+        if question.draft.doubt or open_ones:
+            queued[question.question_id] = (question.draft.doubt or "open-gate", open_ones)
+    strata = _strata([entry for entry in questions if entry.question_id not in queued], rules.least_stratum)
     sizes = {name: len(mine) for name, mine in strata.items()}
     chosen: dict[str, str] = {}
     counts = shares(sizes, rules.share, seed=seed)
@@ -94,23 +94,25 @@ def draw_sample(
         by_task[mine[0].draft.task].append(name)
     for names in by_task.values():
         counts |= _raised({name: counts[name] for name in names}, sizes, rules.each_task)
-    named = {name: {one.draft.draft_id: one.question_id for one in mine} for name, mine in strata.items()}
+    named = {
+        name: {entry.draft.draft_id: entry.question_id for entry in mine} for name, mine in strata.items()
+    }
     for name, drawn in first_of(named, counts, seed=seed).items():
         chosen |= {named[name][draft_id]: name for draft_id in drawn}
     rows = []
-    for one in questions:
-        if one.question_id in queued:
-            why, note = queued[one.question_id]
-            rows.append(ToReview(question=one, why=why, stratum="", note=note))
-        elif one.question_id in chosen:
-            rows.append(ToReview(question=one, why="sample", stratum=chosen[one.question_id]))
+    for question in questions:
+        if question.question_id in queued:
+            why, note = queued[question.question_id]
+            rows.append(ToReview(question=question, why=why, stratum="", note=note))
+        elif question.question_id in chosen:
+            rows.append(ToReview(question=question, why="sample", stratum=chosen[question.question_id]))
     return ReviewSample(rows=tuple(rows), strata=sizes)
 
 
 def _strata(questions: Sequence[Question], least: int) -> dict[str, list[Question]]:
     by_pair: dict[tuple[str, str, str], list[Question]] = defaultdict(list)
-    for one in questions:
-        by_pair[one.draft.task, one.draft.video_id, truth_kind(one.draft)].append(one)
+    for question in questions:
+        by_pair[question.draft.task, question.draft.video_id, truth_kind(question.draft)].append(question)
     strata: dict[str, list[Question]] = defaultdict(list)
     for (task, video_id, truth), mine in by_pair.items():
         rests = f" ({truth})" if truth else ""
@@ -123,7 +125,7 @@ def first_of(
 ) -> dict[str, tuple[str, ...]]:
     """Who is drawn of each stratum: so many, in an order that the seed decides."""
     return {
-        name: tuple(sorted(strata[name], key=lambda one: _rank(seed, name, one))[:n])
+        name: tuple(sorted(strata[name], key=lambda word: _rank(seed, name, word))[:n])
         for name, n in counts.items()
     }
 

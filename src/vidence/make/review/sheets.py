@@ -32,11 +32,11 @@ _VERDICTS: Final[Mapping[str, Kind]] = {ACCEPT: "accept", RETURN: "return", REJE
 def sheet(reviews: Reviews, *, by: str, role: StageRole) -> bytes:
     """The sheet of what this person looks at."""
     stage = reviews.protocol.stages[ROLES.index(role)]
-    shown = [(state, shown_to(reviews, state, by=by)) for state in held(reviews, by=by, role=role)]
-    fields = tuple(dict.fromkeys(name for _, content in shown for name in content if name != ITEM_ID))
+    entries = [(state, shown_to(reviews, state, by=by)) for state in held(reviews, by=by, role=role)]
+    fields = tuple(dict.fromkeys(name for _, content in entries for name in content if name != ITEM_ID))
     lines = [[ITEM_ID, CHECK, *_BEFORE, *(_IN + name for name in fields), *filled_in(stage)]]
-    for state, content in shown:
-        before = [f"{one.by}: {one.message}" for one in said_before(reviews, state, by=by)]
+    for state, content in entries:
+        before = [f"{event.by}: {event.message}" for event in said_before(reviews, state, by=by)]
         lines.append(
             [
                 *(state.item_id, letters_of(state.revision), stage.role, str(state.n), "\n".join(before)),
@@ -80,16 +80,16 @@ def filled_in(stage: Stage) -> tuple[str, ...]:
 
 
 def _verdict_columns(stage: Stage) -> tuple[str, ...]:
-    return (*(one.id for one in stage.checks), *(one.id for one in stage.scores), VERDICT, NOTE)
+    return (*(check.id for check in stage.checks), *(score.id for score in stage.scores), VERDICT, NOTE)
 
 
 def _cell(name: str, value: object) -> str:
     if isinstance(value, list | tuple):
         lettered = name == "choices" and len(value) <= len(ascii_uppercase)
         heads = [f"{letter}. " for letter in ascii_uppercase] if lettered else [""] * len(value)
-        return "\n".join(head + _cell("", one) for head, one in zip(heads, value, strict=False))
+        return "\n".join(head + _cell("", entry) for head, entry in zip(heads, value, strict=False))
     if isinstance(value, dict):
-        return "; ".join(f"{key}: {_cell('', one)}" for key, one in value.items())
+        return "; ".join(f"{key}: {_cell('', entry)}" for key, entry in value.items())
     return "" if value is None else value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
@@ -133,53 +133,59 @@ def take_in(
     """
     protocol = reviews.protocol
     stage = protocol.stages[ROLES.index(role)]
-    done = {one.item_id: one for one in reviews.events if one.by == by and one.kind in _VERDICTS.values()}
+    done = {
+        event.item_id: event
+        for event in reviews.events
+        if event.by == by and event.kind in _VERDICTS.values()
+    }
     holding = {state.item_id: state for state in held(reviews, by=by, role=role)}
-    known = {name: letters_of(one.revision) for name, one in done.items() if one.role == role}
+    known = {name: letters_of(event.revision) for name, event in done.items() if event.role == role}
     known |= {name: letters_of(state.revision) for name, state in holding.items()}
     faults: list[str] = []
     n_decided = n_solved = n_known = 0
-    for one in read_filled(paths, known, stage=stage, verdicts=verdicts_of(protocol)):
-        if one.item_id not in holding:
+    for entry in read_filled(paths, known, stage=stage, verdicts=verdicts_of(protocol)):
+        if entry.item_id not in holding:
             n_known += 1
-            last = done[one.item_id]
-            fault = "" if _is_said(last, one) else f"{one.item_id} was decided already: {last.kind} by {by}"
-        elif stage.solves and by not in holding[one.item_id].solved:
+            last = done[entry.item_id]
+            fault = (
+                "" if _is_said(last, entry) else f"{entry.item_id} was decided already: {last.kind} by {by}"
+            )
+        elif stage.solves and by not in holding[entry.item_id].solved:
             n_solved += 1
-            fault = _solved(recorder, one)
-        elif not one.verdict:
+            fault = _solved(recorder, entry)
+        elif not entry.verdict:
             n_known += 1
             fault = ""
         else:
             n_decided += 1
-            fault = _decided(recorder, one)
+            fault = _decided(recorder, entry)
         if fault:
             where = f"{paths[0]}, " if len(paths) == 1 else ""
-            faults.append(f"{where}line {one.line}: {fault}")
+            faults.append(f"{where}line {entry.line}: {fault}")
     refuse(paths, faults)
     return SheetContent(n_decided=n_decided, n_solved=n_solved, n_known=n_known)
 
 
-def _solved(recorder: Recorder, one: Filled) -> str:
-    if one.verdict:
+def _solved(recorder: Recorder, entry: Filled) -> str:
+    if entry.verdict:
         return (
-            f"{one.item_id} has a verdict before its key was shown; leave it out, read the answer in, "
+            f"{entry.item_id} has a verdict before its key was shown; leave it out, read the answer in, "
             "and draw the sheet again"
         )
-    return recorder.add("solve", one.item_id, said=one)
+    return recorder.add("solve", entry.item_id, said=entry)
 
 
-def _decided(recorder: Recorder, one: Filled) -> str:
-    if one.witness and (fault := recorder.add("witness", one.item_id, message=one.witness)):
+def _decided(recorder: Recorder, entry: Filled) -> str:
+    if entry.witness and (fault := recorder.add("witness", entry.item_id, message=entry.witness)):
         return fault
-    return recorder.add(_VERDICTS[one.verdict], one.item_id, said=one)
+    return recorder.add(_VERDICTS[entry.verdict], entry.item_id, said=entry)
 
 
-def _is_said(event: Event, one: Filled) -> bool:
+def _is_said(event: Event, entry: Filled) -> bool:
     """Whether a line says what was taken in before."""
     return (event.kind, event.checks, event.scores, event.message) == (
-        *(one.verdict, dict(one.checks), dict(one.scores)),
-        one.note.strip(),
+        *(entry.verdict, dict(entry.checks), dict(entry.scores)),
+        entry.note.strip(),
     )
 
 
@@ -210,26 +216,26 @@ def read_filled(
             The first twenty such lines are named.
     """
     faults: list[str] = []
-    found: dict[str, Filled] = {}
+    values: dict[str, Filled] = {}
     for path in paths:
         where = f"{path.name}, line" if len(paths) > 1 else "line"
         for line, cells in sheet_lines(path):
-            one = (
+            word = (
                 f"{cells.field}: {cells.reason}"
                 if isinstance(cells, Fault)
                 else _filled(line, cells, known, stage=stage, verdicts=verdicts)
             )
-            if isinstance(one, str):
-                faults.append(f"{where} {line}: {one}")
-            elif one is not None and one.item_id in found:
-                before = found[one.item_id].line
+            if isinstance(word, str):
+                faults.append(f"{where} {line}: {word}")
+            elif word is not None and word.item_id in values:
+                before = values[word.item_id].line
                 faults.append(
-                    f"{where} {line}: a second line for {one.item_id}, after line {before}; keep one"
+                    f"{where} {line}: a second line for {word.item_id}, after line {before}; keep one"
                 )
-            elif one is not None:
-                found[one.item_id] = one
+            elif word is not None:
+                values[word.item_id] = word
     refuse(paths, faults)
-    return tuple(found[name] for name in known if name in found)
+    return tuple(values[name] for name in known if name in values)
 
 
 def refuse(paths: Sequence[Path], faults: Sequence[str]) -> None:
@@ -239,8 +245,8 @@ def refuse(paths: Sequence[Path], faults: Sequence[str]) -> None:
         DataError: there are some.
     """
     if faults:
-        told = ", ".join(map(str, paths))
-        raise DataError(f"{told}: {len(faults)} faults in the filled sheet\n{first_lines(faults)}")
+        refuse = ", ".join(map(str, paths))
+        raise DataError(f"{refuse}: {len(faults)} faults in the filled sheet\n{first_lines(faults)}")
 
 
 def sheet_lines(path: Path) -> Iterator[tuple[int, Mapping[str, str] | Fault]]:
@@ -288,13 +294,13 @@ def _filled(
     if not any(cells.get(name, "").strip() for name in _verdict_columns(stage)) and not answer:
         return None
     if verdict not in verdicts and (verdict or not answer):
-        found = f"the verdict {verdict!r}" if verdict else "no verdict"
-        return f"{item_id} has {found}; expected {' or '.join(verdicts)}"
-    checks = {one.id: said for one in stage.checks if (said := cells.get(one.id, "").casefold())}
-    by_id = {one.id: one for one in stage.checks}
-    if fault := next(filter(None, (by_id[name].fault(said) for name, said in checks.items())), ""):
+        text = f"the verdict {verdict!r}" if verdict else "no verdict"
+        return f"{item_id} has {text}; expected {' or '.join(verdicts)}"
+    checks = {check.id: cell for check in stage.checks if (cell := cells.get(check.id, "").casefold())}
+    by_id = {check.id: check for check in stage.checks}
+    if fault := next(filter(None, (by_id[name].fault(check) for name, check in checks.items())), ""):
         return f"{item_id} has {fault} or nothing"
-    failed = [by_id[name] for name, said in checks.items() if by_id[name].is_failed(said)]
+    failed = [by_id[name] for name, check in checks.items() if by_id[name].is_failed(check)]
     numbers = _numbers(cells, stage)
     if isinstance(numbers, str):
         return f"{item_id} {numbers}"
@@ -306,7 +312,7 @@ def _filled(
         verdict=verdict,
         checks=checks,
         scores=scores,
-        failed_checks=tuple(one.id for one in failed),
+        failed_checks=tuple(check.id for check in failed),
         note=cells.get(NOTE, ""),
         answer=answer,
         witness=cells.get(WITNESS, "") if stage.witnesses else "",
@@ -316,7 +322,7 @@ def _filled(
 
 
 def _contradiction(verdict: str, failed: Sequence[Check], checks: Mapping[str, str]) -> str:
-    blocking = [one.id for one in failed if one.blocks]
+    blocking = [check.id for check in failed if check.blocks]
     if verdict != ACCEPT or not blocking:
         return ""
     return f"is accepted, and {blocking[0]!r} is {checks[blocking[0]]}; one of them is wrong"
@@ -326,18 +332,18 @@ def _numbers(cells: Mapping[str, str], stage: Stage) -> tuple[dict[str, int], fl
     """The scores and the minutes of a line, or what is wrong with them."""
     scores: dict[str, int] = {}
     for scale in stage.scores:
-        if not (said := cells.get(scale.id, "")):
+        if not (cell := cells.get(scale.id, "")):
             continue
-        if not (said.isascii() and said.isdecimal()):
-            return f"has {said!r} under {scale.id!r}; expected {scale.low} to {scale.high}"
-        if fault := scale.fault(int(said)):
+        if not (cell.isascii() and cell.isdecimal()):
+            return f"has {cell!r} under {scale.id!r}; expected {scale.low} to {scale.high}"
+        if fault := scale.fault(int(cell)):
             return f"has {fault}"
-        scores[scale.id] = int(said)
-    if not (said := cells.get(MINUTES, "")):
+        scores[scale.id] = int(cell)
+    if not (cell := cells.get(MINUTES, "")):
         return scores, None
-    minutes = minutes_of(said)
+    minutes = minutes_of(cell)
     if minutes is None:
-        return f"has {said!r} under {MINUTES!r}; expected minutes such as 4.2, or 4:12"
+        return f"has {cell!r} under {MINUTES!r}; expected minutes such as 4.2, or 4:12"
     return scores, minutes
 
 

@@ -105,7 +105,7 @@ class ItemState(Record, omit_defaults=True, gc=False):
     def witnessed_by(self, name: str) -> tuple[str, ...]:
         """The conditions of the last revision for which a person gave a witness."""
         mine = f"{name}: "
-        return tuple(one.removeprefix(mine) for one in self.witnessed if one.startswith(mine))
+        return tuple(word.removeprefix(mine) for word in self.witnessed if word.startswith(mine))
 
 
 Next: TypeAlias = ItemState | str
@@ -155,15 +155,15 @@ def fold(revisions: Mapping[str, Revision], events: Iterable[Event], protocol: P
         events: in their order (`revisions.in_order`).
         protocol: the rules.
     """
-    begun = {one.item_id: drafting(one.item_id, protocol) for one in revisions.values()}
+    begun = {revision.item_id: drafting(revision.item_id, protocol) for revision in revisions.values()}
     refused: list[tuple[Event, str]] = []
     for event in events:
         state = begun.get(event.item_id, drafting(event.item_id, protocol))
-        found = advance(state, event, revisions=revisions, protocol=protocol, is_merged=True)
-        if isinstance(found, str):
-            refused.append((event, found))
+        result = advance(state, event, revisions=revisions, protocol=protocol, is_merged=True)
+        if isinstance(result, str):
+            refused.append((event, result))
         else:
-            begun[event.item_id] = found
+            begun[event.item_id] = result
     return Folded(states=begun, refused=tuple(refused))
 
 
@@ -197,11 +197,11 @@ def advance(
     is_late = is_merged and _is_late(case)
     if event.kind not in _ALLOWED[state.state] and not is_late:
         return case.refused(f"{event.kind!r} is not allowed")
-    found = _content_fault(case) or _moved(case, is_late=is_late)
-    if isinstance(found, str):
-        return case.refused(found)
-    since = {by: state.since.get(by, event.at) for by in found.claims}
-    return found if since == found.since else msgspec.structs.replace(found, since=since)
+    fault = _content_fault(case) or _moved(case, is_late=is_late)
+    if isinstance(fault, str):
+        return case.refused(fault)
+    since = {by: state.since.get(by, event.at) for by in fault.claims}
+    return fault if since == fault.since else msgspec.structs.replace(fault, since=since)
 
 
 def allowed_kinds(state: ItemState, protocol: Protocol) -> tuple[Kind, ...]:
@@ -228,7 +228,7 @@ def may_look(state: ItemState, by: str, protocol: Protocol) -> str:
         if role != protocol.stages[stage].role and by in people:
             return f"{by} was its {role}; each stage is somebody else's"
     if state.state in _LOOKING:
-        if by in state.claims or any(one.by == by for one in state.decisions):
+        if by in state.claims or any(decision.by == by for decision in state.decisions):
             return f"{by} has it already"
         if not _has_room(state, protocol.stages[stage]):
             return f"{', '.join(state.claims)} looks at it"
@@ -309,11 +309,11 @@ def _wording_fault(case: _Case, revision: Revision) -> str:
 
 
 def _answers_fault(event: Event, stage: Stage) -> str:
-    checks = {one.id: one for one in stage.checks}
-    scales = {one.id: one for one in stage.scores}
+    checks = {check.id: check for check in stage.checks}
+    scales = {score.id: score for score in stage.scores}
     if unknown := sorted({*event.checks} - {*checks}) or sorted({*event.scores} - {*scales}):
         return f"{unknown[0]!r} is no check or score here; expected {', '.join([*checks, *scales])}"
-    faults = [checks[name].fault(said) for name, said in event.checks.items()]
+    faults = [checks[name].fault(check) for name, check in event.checks.items()]
     faults += [scales[name].fault(value) for name, value in event.scores.items()]
     return next(filter(None, faults), "")
 
@@ -472,7 +472,7 @@ def _late_fault(state: ItemState, event: Event) -> str:
     for role, people in state.people.items():
         if role != event.role and event.by in people:
             return f"{event.by} was its {role}; each stage is somebody else's"
-    has_it = event.by in state.claims or any(one.by == event.by for one in state.decisions)
+    has_it = event.by in state.claims or any(decision.by == event.by for decision in state.decisions)
     return f"{event.by} has it already" if has_it else ""
 
 
@@ -484,7 +484,7 @@ def _looked(case: _Case) -> Next:
 
 
 def _released(state: ItemState, by: str) -> ItemState:
-    claims = tuple(one for one in state.claims if one != by)
+    claims = tuple(claim for claim in state.claims if claim != by)
     if claims or state.decisions or state.is_settled:
         return msgspec.structs.replace(state, claims=claims)
     return msgspec.structs.replace(state, claims=(), state=_WAITING[state.stage], stage=0)
@@ -517,7 +517,7 @@ def _helped(case: _Case) -> Next:
         _fresh(case),
         was_edited=state.was_edited or not is_translation,
         people=people,
-        solved=tuple(one for one in state.solved if one == by),
+        solved=tuple(name for name in state.solved if name == by),
     )
 
 
@@ -539,7 +539,7 @@ def _decided(case: _Case) -> Next:
         msgspec.structs.replace(
             state,
             decisions=(*state.decisions, decided),
-            claims=tuple(one for one in state.claims if one != event.by),
+            claims=tuple(claim for claim in state.claims if claim != event.by),
             people=_with(state.people, stage.role, event.by),
         ),
         case.protocol,
@@ -563,14 +563,14 @@ def _verdict_fault(case: _Case, verdict: Verdict) -> str:
 
 def _acceptance_fault(case: _Case, failed: tuple[str, ...]) -> str:
     event, stage = case.event, case.stage
-    by_id = {one.id: one for one in stage.checks}
+    by_id = {check.id: check for check in stage.checks}
     if blocking := [name for name in failed if by_id[name].blocks]:
         name = blocking[0]
         least = f"; {by_id[name].least} or more are needed" if by_id[name].kind == "count" else ""
         return f"it is accepted, and {name!r} is {event.checks[name]}{least}; one of them is wrong"
-    if absent := [one.id for one in stage.checks if one.needed and one.id not in event.checks]:
+    if absent := [check.id for check in stage.checks if check.needed and check.id not in event.checks]:
         return f"no answer to {', '.join(absent)}"
-    if unscored := [one.id for one in stage.scores if one.id not in event.scores]:
+    if unscored := [score.id for score in stage.scores if score.id not in event.scores]:
         return f"no score for {', '.join(unscored)}"
     for scale in stage.scores:
         if scale.least is not None and event.scores[scale.id] < scale.least:
@@ -584,8 +584,8 @@ def _unwitnessed(by: str, state: ItemState, revision: Revision | None) -> str:
     Source: PerceptionComp, section 3.5 (each condition is necessary).
     """
     tags = None if revision is None else revision.content.get("tags")
-    said = str(tags.get("n_conditions", "")) if isinstance(tags, Mapping) else ""
-    n_needed = max(1, int(said)) if said.isdecimal() else 1
+    unwitnessed = str(tags.get("n_conditions", "")) if isinstance(tags, Mapping) else ""
+    n_needed = max(1, int(unwitnessed)) if unwitnessed.isdecimal() else 1
     n = len(state.witnessed_by(by))
     if not n:
         return "no witness was given"
@@ -595,7 +595,7 @@ def _unwitnessed(by: str, state: ItemState, revision: Revision | None) -> str:
 def _settled(state: ItemState, protocol: Protocol) -> ItemState:
     """What the decisions come to; where two differ, and no third has decided, the item is in review again."""
     looks = protocol.stages[state.stage].looks
-    verdicts = [one.verdict for one in state.decisions]
+    verdicts = [decision.verdict for decision in state.decisions]
     returns_left = state.returns_left + (state.state == "returned")
     looking = _LOOKING[state.stage]
     if len(verdicts) < looks:

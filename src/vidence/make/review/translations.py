@@ -57,14 +57,14 @@ def translation_fault(
 
 
 def _without_language(tags: object) -> object:
-    return {name: one for name, one in tags.items() if name != LANGUAGE} if isinstance(tags, dict) else tags
+    return {name: tag for name, tag in tags.items() if name != LANGUAGE} if isinstance(tags, dict) else tags
 
 
 def _is_worded(value: object, other: object) -> bool:
     """Whether a field is the same but for its texts; of a table, keys are texts too (choices, and why)."""
     if isinstance(value, dict) and isinstance(other, dict):
         words = (*other, *other.values())
-        return len(value) == len(other) and all(isinstance(one, str) and one.strip() for one in words)
+        return len(value) == len(other) and all(isinstance(word, str) and word.strip() for word in words)
     return _is_shaped(value, other)
 
 
@@ -75,8 +75,8 @@ def _is_shaped(value: object, other: object) -> bool:
         return len(value) == len(other) and all(map(_is_shaped, value, other))
     if isinstance(value, dict) and isinstance(other, dict) and value.keys() == other.keys():
         return all(
-            _is_shaped(one, other[name]) if name in _WORDED else one == other[name]
-            for name, one in value.items()
+            _is_shaped(entry, other[name]) if name in _WORDED else entry == other[name]
+            for name, entry in value.items()
         )
     return value == other
 

@@ -256,7 +256,7 @@ def canonical(composition: Composition) -> bytes:
     plain = msgspec.structs.replace(
         composition,
         steps=tuple(msgspec.structs.replace(step, line=0) for step in composition.steps),
-        conditions=tuple(sorted(composition.conditions, key=lambda one: one.id)),
+        conditions=tuple(sorted(composition.conditions, key=lambda entry: entry.id)),
     )
     raw = _sorted_atoms(msgspec.to_builtins(plain))
     return msgspec.json.encode(raw, order="deterministic")
@@ -264,14 +264,14 @@ def canonical(composition: Composition) -> bytes:
 
 def _sorted_atoms(raw: object) -> object:
     if isinstance(raw, dict):
-        made = {key: _sorted_atoms(value) for key, value in raw.items() if key != "column"}
-        atoms = made.get("atoms")
+        sorted_atoms = {key: _sorted_atoms(value) for key, value in raw.items() if key != "column"}
+        atoms = sorted_atoms.get("atoms")
         return (
-            {**made, "atoms": sorted(atoms, key=lambda one: str(one["condition"]))}
+            {**sorted_atoms, "atoms": sorted(atoms, key=lambda entry: str(entry["condition"]))}
             if isinstance(atoms, list)
-            else made
+            else sorted_atoms
         )
-    return [_sorted_atoms(one) for one in raw] if isinstance(raw, list | tuple) else raw
+    return [_sorted_atoms(entry) for entry in raw] if isinstance(raw, list | tuple) else raw
 
 
 def read_composition_line(line: str | bytes) -> Composition:
@@ -288,24 +288,24 @@ def read_composition_line(line: str | bytes) -> Composition:
 
 def parts(expression: Expression) -> list[Expression]:
     """An expression and all that is inside it, outer ones first, in the order in which it is written."""
-    found, waiting = list[Expression](), [expression]
+    expressions, waiting = list[Expression](), [expression]
     while waiting:
-        one = waiting.pop()
-        found.append(one)
-        waiting += reversed(children(one))
-    return found
+        parts = waiting.pop()
+        expressions.append(parts)
+        waiting += reversed(children(parts))
+    return expressions
 
 
 def children(expression: Expression) -> Sequence[Expression]:
     """What stands directly inside an expression, in the order in which it is written."""
-    found: list[_Expression] = []
+    expressions: list[_Expression] = []
     for name in _inner_fields(type(expression)):
         value = getattr(expression, name)
         if isinstance(value, _Expression):
-            found.append(value)
+            expressions.append(value)
         elif isinstance(value, tuple):
-            found += [one for one in value if isinstance(one, _Expression)]
-    return cast("list[Expression]", found)
+            expressions += [entry for entry in value if isinstance(entry, _Expression)]
+    return cast("list[Expression]", expressions)
 
 
 @cache
@@ -324,17 +324,17 @@ def _may_hold_expressions(declared: object) -> bool:
 
 def conditions_in(expression: Expression) -> tuple[str, ...]:
     """The ids of the conditions inside an expression."""
-    found: list[str] = []
-    for one in parts(expression):
-        if isinstance(one, Compare | Related | Timed | RelatedTo | InDirection | Select):
-            found.append(one.condition)
-        elif isinstance(one, Members) and one.head:
-            found.append(one.head)
-        elif isinstance(one, View):
-            found += [name for name in (one.facing_condition, one.turned_condition) if name]
-    return tuple(found)
+    conditions: list[str] = []
+    for part in parts(expression):
+        if isinstance(part, Compare | Related | Timed | RelatedTo | InDirection | Select):
+            conditions.append(part.condition)
+        elif isinstance(part, Members) and part.head:
+            conditions.append(part.head)
+        elif isinstance(part, View):
+            conditions += [name for name in (part.facing_condition, part.turned_condition) if name]
+    return tuple(conditions)
 
 
 def variables_in(expression: Expression) -> tuple[str, ...]:
     """The variables that an expression uses, each once."""
-    return tuple(dict.fromkeys(one.name for one in parts(expression) if isinstance(one, Variable)))
+    return tuple(dict.fromkeys(part.name for part in parts(expression) if isinstance(part, Variable)))

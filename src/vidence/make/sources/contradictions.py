@@ -23,15 +23,15 @@ from vidence.make.sources.scene import (
 from vidence.make.sources.vocabulary import EVENT, Vocabulary
 
 
-def overlap(one: Span | None, other: Span | None) -> bool:
+def overlap(span: Span | None, other: Span | None) -> bool:
     """Whether two facts hold at a common time; None is always.
 
     >>> overlap((0, 5), (5, 9)), overlap(None, (5, 9)), overlap((0, 6), (5, 9))
     (False, True, True)
     """
-    if one is None or other is None:
+    if span is None or other is None:
         return True
-    return max(one[0], other[0]) < min(one[1], other[1]) or one == other
+    return max(span[0], other[0]) < min(span[1], other[1]) or span == other
 
 
 def find_contradictions(facts: Sequence[Fact], words: Vocabulary) -> Iterator[Contradiction]:
@@ -49,13 +49,13 @@ def find_contradictions(facts: Sequence[Fact], words: Vocabulary) -> Iterator[Co
                 groups["known", fact.table, str(fact.of)].append(fact)
             case EventFact() | ExpectedFact():
                 pass
-    for key, told in sorted(groups.items()):
-        for one, other in combinations(told, 2):
-            if _exclude(one, other):
+    for key, entries in sorted(groups.items()):
+        for entry, other in combinations(entries, 2):
+            if _exclude(entry, other):
                 yield Contradiction(
-                    about=contradicted(one),
-                    facts=(fact_id(one), fact_id(other)),
-                    says=f"{' '.join(filter(None, key))}: {_said(one)} and {_said(other)}",
+                    about=contradicted(entry),
+                    facts=(fact_id(entry), fact_id(other)),
+                    says=f"{' '.join(filter(None, key))}: {_said(entry)} and {_said(other)}",
                 )
     yield from _cycles([fact for fact in facts if isinstance(fact, RelationFact)], words)
 
@@ -75,18 +75,18 @@ def contradicted(fact: Fact) -> tuple[str, ...]:
             return ("event", fact.id)
 
 
-def _exclude(one: Fact, other: Fact) -> bool:
-    match one, other:
+def _exclude(fact: Fact, other: Fact) -> bool:
+    match fact, other:
         case AttributeFact(), AttributeFact():
-            if not overlap(one.span, other.span) or not (one.holds or other.holds):
+            if not overlap(fact.span, other.span) or not (fact.holds or other.holds):
                 return False
-            return (one.value == other.value) != (one.holds == other.holds)
+            return (fact.value == other.value) != (fact.holds == other.holds)
         case RelationFact(), RelationFact():
-            return one.holds != other.holds and overlap(one.span, other.span)
+            return fact.holds != other.holds and overlap(fact.span, other.span)
         case PlaceFact(), PlaceFact():
-            return (one.at, one.heading) != (other.at, other.heading)
+            return (fact.at, fact.heading) != (other.at, other.heading)
         case KnownFact(), KnownFact():
-            return one.value != other.value
+            return fact.value != other.value
         case _:
             return False
 
@@ -108,45 +108,47 @@ def _cycles(facts: Sequence[RelationFact], words: Vocabulary) -> Iterator[Contra
             elif fact.holds and fact.name == relation.inverse:
                 edges[fact.to][fact.of] = fact
         for inside in _knots(edges):
-            told = [fact for a in inside for b, fact in sorted(edges[a].items()) if b in inside]
-            says = f"a cycle of {name}: {'; '.join(map(_said, told))}"
-            for fact in told:
-                yield Contradiction(about=contradicted(fact), facts=tuple(map(fact_id, told)), says=says)
+            relation_facts = [fact for a in inside for b, fact in sorted(edges[a].items()) if b in inside]
+            says = f"a cycle of {name}: {'; '.join(map(_said, relation_facts))}"
+            for fact in relation_facts:
+                yield Contradiction(
+                    about=contradicted(fact), facts=tuple(map(fact_id, relation_facts)), says=says
+                )
 
 
 def _knots(edges: dict[str, dict[str, RelationFact]]) -> Iterator[list[str]]:
     """Groups of entities of which each comes before each of them, and so before itself."""
-    reached = {one: _reached(one, edges) for one in edges}
+    reached = {name: _reached(name, edges) for name in edges}
     done: set[str] = set()
-    for one in sorted(edges, key=natural):
-        inside = [o for o in reached[one] if o in reached and one in reached[o]]
-        if one in reached[one] and one not in done:
+    for edge in sorted(edges, key=natural):
+        inside = [o for o in reached[edge] if o in reached and edge in reached[o]]
+        if edge in reached[edge] and edge not in done:
             done |= set(inside)
             yield sorted(inside, key=natural)
 
 
 def _reached(start: str, edges: dict[str, dict[str, RelationFact]]) -> set[str]:
-    found: set[str] = set()
+    names: set[str] = set()
     waiting = list(edges[start])
     while waiting:
-        one = waiting.pop()
-        if one not in found:
-            found.add(one)
-            waiting += edges.get(one, {})
-    return found
+        name = waiting.pop()
+        if name not in names:
+            names.add(name)
+            waiting += edges.get(name, {})
+    return names
 
 
 def find_twins(entities: dict[str, Entity], facts: Sequence[Fact]) -> Iterator[str]:
     """Entities of which everything that is said is the same: no question can mean one of them."""
-    said: dict[str, list[str]] = defaultdict(list)
+    twins: dict[str, list[str]] = defaultdict(list)
     for fact in facts:
-        for one in set(named(fact)):
-            text = msgspec.json.encode(_anonymous(fact, one), order="deterministic").decode()
-            said[one].append(text)
+        for word in set(named(fact)):
+            text = msgspec.json.encode(_anonymous(fact, word), order="deterministic").decode()
+            twins[word].append(text)
     groups: dict[tuple[object, ...], list[str]] = defaultdict(list)
     for name, entity in entities.items():
         if entity.category != EVENT:
-            groups[entity.category, entity.spans, tuple(sorted(said[name]))].append(name)
+            groups[entity.category, entity.spans, tuple(sorted(twins[name]))].append(name)
     for names in groups.values():
         if len(names) > 1:
             yield f"twins: {', '.join(sorted(names, key=natural))} are alike in everything"

@@ -47,10 +47,10 @@ def pair_of(event: Event) -> Pair:
 def nouns_of(event: Event) -> tuple[tuple[str, Key], ...]:
     """All nouns of an event, the first one included, as texts and as what they count as."""
     classes = (*event.noun_classes, *(-1 for _ in event.nouns[len(event.noun_classes) :]))
-    found = {event.noun: noun_key(event.noun, event.noun_class)}
+    nouns = {event.noun: noun_key(event.noun, event.noun_class)}
     for text, noun_class in zip(event.nouns, classes, strict=False):
-        found.setdefault(text, noun_key(text, noun_class))
-    return tuple(found.items())
+        nouns.setdefault(text, noun_key(text, noun_class))
+    return tuple(nouns.items())
 
 
 def telling_words(text: str) -> frozenset[str]:
@@ -87,22 +87,22 @@ class VideoEvents:
     @cached_property
     def nouns(self) -> frozenset[Key]:
         """The nouns that occur, first or not, by what they count as and by their words."""
-        return frozenset(one for event in self.events for pair in nouns_of(event) for one in pair)
+        return frozenset(name for event in self.events for pair in nouns_of(event) for name in pair)
 
     @cached_property
     def said(self) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
         """For every event the words of its narration: as they stand, and in the singular with its nouns."""
-        found = []
+        entries = []
         for event in self.events:
             spoken = frozenset(words(event.narration))
             nouns = frozenset(w for text, _ in nouns_of(event) for w in telling_words(text))
-            found.append((spoken, frozenset(singular(word) for word in spoken) | nouns))
-        return tuple(found)
+            entries.append((spoken, frozenset(singular(word) for word in spoken) | nouns))
+        return tuple(entries)
 
     @cached_property
     def all_words(self) -> frozenset[str]:
         """All words of narrations and nouns, in the singular."""
-        return frozenset(word for _, found in self.said for word in found)
+        return frozenset(word for _, result in self.said for word in result)
 
     @cached_property
     def _likenesses(self) -> frozenset[int]:
@@ -113,22 +113,22 @@ class VideoEvents:
     @cached_property
     def _done_with(self) -> Mapping[str, frozenset[tuple[str, Key]]]:
         """For each mark of a noun the verbs that it occurs with."""
-        found: dict[str, set[tuple[str, Key]]] = {}
+        values: dict[str, set[tuple[str, Key]]] = {}
         for event in self.events:
             for text, key in nouns_of(event):
                 for mark in _marks(text, key):
-                    found.setdefault(mark, set()).add((event.verb, verb_key(event)))
-        return {mark: frozenset(verbs) for mark, verbs in found.items()}
+                    values.setdefault(mark, set()).add((event.verb, verb_key(event)))
+        return {mark: frozenset(verbs) for mark, verbs in values.items()}
 
     def why_not_absent(self, pair: Pair, texts: Texts) -> str:
         """What in the log speaks against calling an action absent; empty where nothing does."""
         verb, noun = texts
-        with_it = {one for mark in _marks(noun, pair[1]) for one in self._done_with.get(mark, ())}
+        with_it = {entry for mark in _marks(noun, pair[1]) for entry in self._done_with.get(mark, ())}
         for done, key in sorted(with_it):
             if key == pair[0] or is_near(done, verb):
                 return f"{done!r} occurs with it, or with something like it"
         heads, named = forms(verb.split()[0]), telling_words(noun)
-        if any(heads & spoken and named <= found for spoken, found in self.said):
+        if any(heads & spoken and named <= result for spoken, result in self.said):
             return "a narration names it"
         return ""
 
@@ -152,7 +152,7 @@ class EventIndex:
     """
 
     def __init__(self, events: Mapping[str, Sequence[Event]]) -> None:
-        self._by_video = {video: Counter(map(pair_of, found)) for video, found in events.items()}
+        self._by_video = {video: Counter(map(pair_of, results)) for video, results in events.items()}
         self._counts: Counter[Pair] = Counter()
         self._n_videos: Counter[Pair] = Counter()
         for counts in self._by_video.values():
@@ -163,8 +163,8 @@ class EventIndex:
         self._phrases: dict[Texts, Counter[str]] = {}
         self._direct: Counter[Texts] = Counter()
         self._n_texts: Counter[Texts] = Counter()
-        for found in events.values():
-            for event in found:
+        for entries in events.values():
+            for event in entries:
                 self._learn(event)
         self.pairs: tuple[Pair, ...] = tuple(sorted(self._counts))
         self._verbs_of: dict[Key, list[Key]] = {}
@@ -211,26 +211,26 @@ class EventIndex:
 
     def phrase(self, texts: Texts) -> str:
         """An action in words: verb and noun, in the number in which the noun is mostly narrated."""
-        found = self._phrases.get(texts)
-        return _most(found) if found else phrase_of(*texts)
+        counts = self._phrases.get(texts)
+        return _most(counts) if counts else phrase_of(*texts)
 
     def ways_to_say(self, event: Event) -> frozenset[str]:
         """What an event may be called: "put down glass", and "put glass" too."""
         verb, phrase = verb_said(event.verb), self.phrase((event.verb, event.noun))
         noun = phrase.removeprefix(" ".join(verb)).strip()
         heads = [" ".join(verb[:n]) for n in range(1, len(verb) + 1)]
-        return frozenset(f"{head} {one}" for head in heads for one in (noun, event.noun))
+        return frozenset(f"{head} {name}" for head in heads for name in (noun, event.noun))
 
 
 def _most(counts: Counter[MostT]) -> MostT:
     """The most frequent one; among equals the first in the order of their words."""
-    return min(counts, key=lambda one: (-counts[one], one))
+    return min(counts, key=lambda entry: (-counts[entry], entry))
 
 
 def _phrase(event: Event) -> str:
     """The narration where it is the verb and the noun and nothing else; otherwise nothing."""
-    said = [word.strip(".,") for word in event.narration.lower().split()]
-    said = [word for word in said if word not in {"the", "a", "an", "some"}]
+    messages = [word.strip(".,") for word in event.narration.lower().split()]
+    messages = [word for word in messages if word not in {"the", "a", "an", "some"}]
     expected = (*verb_said(event.verb), *event.noun.split())
-    is_same = [singular(word) for word in said] == [singular(word) for word in expected]
-    return " ".join(said) if is_same else ""
+    is_same = [singular(word) for word in messages] == [singular(word) for word in expected]
+    return " ".join(messages) if is_same else ""

@@ -26,7 +26,7 @@ class EventLog:
     @property
     def n_events(self) -> int:
         """How many events there are in all videos."""
-        return sum(len(found) for found in self.events.values())
+        return sum(len(event) for event in self.events.values())
 
 
 class EventLogReader(Protocol):
@@ -67,21 +67,25 @@ def logged(
         DataError: there is no event at all.
     """
     if not events:
-        shown = "; ".join(problems[:_MOST_SHOWN]) or "no row was found"
+        text = "; ".join(problems[:_MOST_SHOWN]) or "no row was found"
         more = len(problems) - _MOST_SHOWN
         raise DataError(
-            f"{where} holds no event that can be used: {shown}" + (f"; and {more} more" if more > 0 else "")
+            f"{where} holds no event that can be used: {text}" + (f"; and {more} more" if more > 0 else "")
         )
-    found: dict[str, list[Event]] = {}
+    values: dict[str, list[Event]] = {}
     for event in events:
-        found.setdefault(event.video_id, []).append(event)
-    ordered = {video_id: in_time(found[video_id]) for video_id in sorted(found)}
-    pairs = [(a, b) for log in found.values() for a, b in itertools.pairwise(log)]
+        values.setdefault(event.video_id, []).append(event)
+    ordered = {video_id: in_time(values[video_id]) for video_id in sorted(values)}
+    pairs = [(a, b) for log in values.values() for a, b in itertools.pairwise(log)]
     n_unsorted = sum(b.start_s < a.start_s for a, b in pairs)
     n_overlapping = sum(b.start_s < a.end_s for log in ordered.values() for a, b in itertools.pairwise(log))
-    said = list(notes)
+    messages = list(notes)
     if n_unsorted:
-        said.append(f"{where}: {n_unsorted} events stand after a later one; all were sorted by their start")
+        messages.append(
+            f"{where}: {n_unsorted} events stand after a later one; all were sorted by their start"
+        )
     if n_overlapping:
-        said.append(f"{where}: {n_overlapping} of {len(pairs)} events begin before the one before them ends")
-    return EventLog(events=ordered, problems=tuple(problems), notes=tuple(said))
+        messages.append(
+            f"{where}: {n_overlapping} of {len(pairs)} events begin before the one before them ends"
+        )
+    return EventLog(events=ordered, problems=tuple(problems), notes=tuple(messages))

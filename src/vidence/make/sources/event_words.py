@@ -33,11 +33,11 @@ def _tables() -> _Tables:
 @cache
 def _groups(of: Literal["near", "alike"]) -> Mapping[str, frozenset[int]]:
     """For each word the numbers of the groups that it stands in."""
-    found: dict[str, frozenset[int]] = defaultdict(frozenset)
+    groups: dict[str, frozenset[int]] = defaultdict(frozenset)
     for number, group in enumerate(_tables().near if of == "near" else _tables().alike):
         for word in group.split():
-            found[word] |= {number}
-    return dict(found)
+            groups[word] |= {number}
+    return dict(groups)
 
 
 def counted_verb(verb: str) -> str:
@@ -175,14 +175,14 @@ def verb_said(verb: str) -> tuple[str, ...]:
     >>> verb_said("pour into"), verb_said("put down"), verb_said("adjust on"), verb_said("turn on")
     (('pour',), ('put', 'down'), ('adjust',), ('turn', 'on'))
     """
-    said = verb.split()
-    while len(said) > 1 and (
-        said[-1] in listed("leading-on")
-        or (said[-1] == "on" and said[0] not in _WITH_ON)
-        or (said[-1] == "in" and said[0] not in _WITH_IN)
+    messages = verb.split()
+    while len(messages) > 1 and (
+        messages[-1] in listed("leading-on")
+        or (messages[-1] == "on" and messages[0] not in _WITH_ON)
+        or (messages[-1] == "in" and messages[0] not in _WITH_IN)
     ):
-        said.pop()
-    return tuple(said)
+        messages.pop()
+    return tuple(messages)
 
 
 def is_direct(verb: str, noun: str, narration: str) -> bool:
@@ -195,14 +195,14 @@ def is_direct(verb: str, noun: str, narration: str) -> bool:
     >>> is_direct("put in", "toaster", "put in toaster")
     False
     """
-    said, (head, *rest) = _WORD.findall(narration.lower()), verb.split()
-    at = next((place for place, word in enumerate(said) if word in forms(head)), None)
+    entries, (head, *rest) = _WORD.findall(narration.lower()), verb.split()
+    at = next((place for place, word in enumerate(entries) if word in forms(head)), None)
     if at is None:
         return False
     named = frozenset(singular(word) for word in words(noun))
     behind: list[str] = []
     to_another = (listed("leading-on") | {"in", "on"}) - {"of"}
-    for word in said[at + 1 :]:
+    for word in entries[at + 1 :]:
         if word in to_another and word not in verb_said(verb):
             break
         behind.append(singular(word))

@@ -148,41 +148,45 @@ def fact_id(fact: Fact) -> str:
         return fact.id
     match fact:
         case AttributeFact():
-            said = f"{fact.of}.{fact.name}{'=' if fact.holds else '!='}{fact.value}"
+            fact_id = f"{fact.of}.{fact.name}{'=' if fact.holds else '!='}{fact.value}"
         case RelationFact():
-            said = f"{fact.of} {'' if fact.holds else 'not '}{fact.name} {fact.to}"
+            fact_id = f"{fact.of} {'' if fact.holds else 'not '}{fact.name} {fact.to}"
         case PlaceFact():
-            said = f"{fact.of}@{fact.plan}"
+            fact_id = f"{fact.of}@{fact.plan}"
         case KnownFact():
-            said = f"{fact.table}({fact.of})={fact.value}"
+            fact_id = f"{fact.table}({fact.of})={fact.value}"
         case ExpectedFact():
-            said = f"expected({fact.of})={fact.value}"
+            fact_id = f"expected({fact.of})={fact.value}"
         case EventFact():
-            said = fact.id
+            fact_id = fact.id
     span = getattr(fact, "span", None)
-    return f"{said}[{span[0]:g},{span[1]:g}]" if span and not fact.id else said
+    return f"{fact_id}[{span[0]:g},{span[1]:g}]" if span and not fact.id else fact_id
 
 
 @cache
 def _defaults(kind: type[Record]) -> Mapping[str, object]:
     return {
-        one.name: one.default for one in msgspec.structs.fields(kind) if one.default is not msgspec.NODEFAULT
+        info.name: info.default
+        for info in msgspec.structs.fields(kind)
+        if info.default is not msgspec.NODEFAULT
     }
 
 
-def _said(one: Record) -> bytes:
+def _said(record: Record) -> bytes:
     """A record as JSON without its defaults.
 
     `omit_defaults` leaves out what *is* the default; a copy of it, as pickling makes, is only equal to it.
     """
     copies = {
         name: default
-        for name, default in _defaults(type(one)).items()
-        if (value := getattr(one, name)) is not default and type(value) is type(default) and value == default
+        for name, default in _defaults(type(record)).items()
+        if (value := getattr(record, name)) is not default
+        and type(value) is type(default)
+        and value == default
     }
     if copies:
-        one = msgspec.structs.replace(one, **copies)
-    return msgspec.json.encode(one, order="deterministic")
+        record = msgspec.structs.replace(record, **copies)
+    return msgspec.json.encode(record, order="deterministic")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -216,9 +220,9 @@ class Scene:
     def sha256(self) -> str:
         """The hash of what the scene says; the order of its lines does not matter."""
         lines, known = sorted(map(_said, self.facts)), sorted(map(_said, self.entities.values()))
-        said = [_said(self.header), *known, *lines]
-        said += [msgspec.json.encode(pair) for pair in sorted(self.complete)]
-        return f"sha256:{hashlib.sha256(bytes([10]).join(said)).hexdigest()}"
+        entries = [_said(self.header), *known, *lines]
+        entries += [msgspec.json.encode(pair) for pair in sorted(self.complete)]
+        return f"sha256:{hashlib.sha256(bytes([10]).join(entries)).hexdigest()}"
 
 
 _DIGITS = re.compile(r"(\d+)")
@@ -231,4 +235,4 @@ def natural(name: str) -> tuple[tuple[int, int, str], ...]:
     ['e1', 'p9', 'p10']
     """
     parts = _DIGITS.split(name)
-    return tuple((0, int(one), one) if one.isdigit() else (1, 0, one) for one in parts if one)
+    return tuple((0, int(part), part) if part.isdigit() else (1, 0, part) for part in parts if part)

@@ -44,16 +44,16 @@ def read_scenes(path: Path) -> dict[str, Scene]:
             of a table without a value or link; the message has the line.
         UsageError: a vocabulary cannot be read.
     """
-    found: dict[str, Scene] = {}
+    scenes: dict[str, Scene] = {}
     for header, lines in _parts(path, _lines(path)):
         scene = _scene(path, header, lines)
         name = scene.header.scene
-        if name in found:
+        if name in scenes:
             raise DataError(f"{path}:{header}: the scene {name!r} is there twice; give it another name")
-        found[name] = scene
-    if not found:
+        scenes[name] = scene
+    if not scenes:
         raise DataError(f"{path}: no scene is in it; expected a line with `scene` and `vocabulary` first")
-    return found
+    return scenes
 
 
 def _lines(path: Path) -> Iterator[Numbered]:
@@ -80,8 +80,8 @@ def read_line(line: str) -> Line:
     kind = next((kind for key, kind in keys.items() if isinstance(raw, dict) and key in raw), None)
     if kind is None:
         raise ValueError(f"expected an object with one of {', '.join(keys)}, found {line[:60]!r}")
-    made: Line = msgspec.json.decode(line, type=kind)
-    return made
+    result: Line = msgspec.json.decode(line, type=kind)
+    return result
 
 
 def _parts(path: Path, lines: Iterable[Numbered]) -> Iterator[tuple[int, list[Numbered]]]:
@@ -104,14 +104,16 @@ def _scene(path: Path, first: int, lines: Sequence[Numbered]) -> Scene:
         words = read_vocabulary(path.parent / header.vocabulary)
     except UsageError as error:
         raise UsageError(f"{path}:{first}: {error}") from error
-    told = [(first, fact) for fact in _table_facts(words, path.parent / header.vocabulary)]
-    return make_scene(header, [*lines[1:], *told], words=words, source=str(path), first=first)
+    entries = [(first, fact) for fact in _table_facts(words, path.parent / header.vocabulary)]
+    return make_scene(header, [*lines[1:], *entries], words=words, source=str(path), first=first)
 
 
 def _table_facts(words: Vocabulary, path: Path) -> Iterator[KnownFact]:
     """What the tables say that a vocabulary names as files."""
-    for table, one in words.known.items():
-        for where, row in csv_rows(path.parent / one.file, needs=("of", "value", "link")) if one.file else ():
+    for table, entry in words.known.items():
+        for where, row in (
+            csv_rows(path.parent / entry.file, needs=("of", "value", "link")) if entry.file else ()
+        ):
             if isinstance(row, Fault) or not (row["of"] and row["value"] and row["link"]):
                 why = row.at(where) if isinstance(row, Fault) else f"{where}: an empty cell"
                 raise DataError(f"{why}; known.{table} needs of, value and link in each row")
@@ -136,10 +138,10 @@ def make_scene(
         )
     entities: dict[str, Entity] = {}
     for number, line in lines:
-        for one in entity_of(line):
-            if one.entity in entities:
-                raise DataError(f"{source}:{number}: the entity {one.entity!r} is there twice")
-            entities[one.entity] = one
+        for entity in entity_of(line):
+            if entity.entity in entities:
+                raise DataError(f"{source}:{number}: the entity {entity.entity!r} is there twice")
+            entities[entity.entity] = entity
     for number, line in lines:
         for fault in line_faults(line, header, known=entities, words=words):
             raise DataError(f"{source}:{number}: {fault}")
@@ -181,8 +183,8 @@ def line_faults(
             if line.for_:
                 yield from unknown("category", line.for_, {*words.categories, EVENT, ENTITY}, where="for")
         case _:
-            for one in named(line):
-                yield from unknown("entity", one, known, where=fact_id(line))
+            for name in named(line):
+                yield from unknown("entity", name, known, where=fact_id(line))
             yield from _word_faults(line, known, words)
 
 

@@ -38,25 +38,25 @@ class SceneSet:
     notes: tuple[str, ...] = ()
 
 
-def scenes_of(told: SceneSet, *, source: str) -> dict[str, Scene]:
+def scenes_of(scene_set: SceneSet, *, source: str) -> dict[str, Scene]:
     """The scenes by name, checked as those of a file are.
 
     Raises:
         DataError: a word that the vocabulary has not, a span past the end, too many entities; the message
             has `source` and the number of the line as it is written.
     """
-    check_vocabulary(told.vocabulary, source=source)
-    words = told.vocabulary.with_domains()
-    found: dict[str, Scene] = {}
+    check_vocabulary(scene_set.vocabulary, source=source)
+    words = scene_set.vocabulary.with_domains()
+    scenes: dict[str, Scene] = {}
     first = 1
-    for draft in told.scenes:
+    for draft in scene_set.scenes:
         lines = [(first + number, line) for number, line in enumerate(draft.lines, start=1)]
-        found[draft.header.scene] = make_scene(draft.header, lines, words=words, source=source, first=first)
+        scenes[draft.header.scene] = make_scene(draft.header, lines, words=words, source=source, first=first)
         first += 1 + len(lines)
-    return found
+    return scenes
 
 
-def write_scenes(told: SceneSet, path: Path) -> dict[str, Scene]:
+def write_scenes(scene_set: SceneSet, path: Path) -> dict[str, Scene]:
     """Write scenes as JSON lines and, beside them, the vocabulary as TOML; the scenes as they will be read.
 
     Raises:
@@ -70,15 +70,17 @@ def write_scenes(told: SceneSet, path: Path) -> dict[str, Scene]:
             f"{words} is there without scenes, and would be replaced; give another name than {path}"
         )
     named = tuple(
-        SceneDraft(header=msgspec.structs.replace(one.header, vocabulary=words.name), lines=one.lines)
-        for one in told.scenes
+        SceneDraft(header=msgspec.structs.replace(scene.header, vocabulary=words.name), lines=scene.lines)
+        for scene in scene_set.scenes
     )
-    told = SceneSet(vocabulary=told.vocabulary, scenes=named, problems=told.problems, notes=told.notes)
-    found = scenes_of(told, source=str(path))
-    lines = [one for draft in told.scenes for one in (draft.header, *draft.lines)]
+    scene_set = SceneSet(
+        vocabulary=scene_set.vocabulary, scenes=named, problems=scene_set.problems, notes=scene_set.notes
+    )
+    scenes = scenes_of(scene_set, source=str(path))
+    lines = [entry for draft in scene_set.scenes for entry in (draft.header, *draft.lines)]
     content = b"".join(msgspec.json.encode(line) + b"\n" for line in lines)
-    write_into(path.parent, {words.name: vocabulary_toml(told.vocabulary), path.name: content})
-    return found
+    write_into(path.parent, {words.name: vocabulary_toml(scene_set.vocabulary), path.name: content})
+    return scenes
 
 
 def vocabulary_toml(words: Vocabulary) -> str:
@@ -105,13 +107,13 @@ def vocabulary_toml(words: Vocabulary) -> str:
 
 def _said(record: msgspec.Struct) -> dict[str, object]:
     """The fields of a record that differ from their defaults."""
-    found: dict[str, object] = {}
+    fields: dict[str, object] = {}
     for known in msgspec.structs.fields(record):
         default = known.default if known.default_factory is msgspec.NODEFAULT else known.default_factory()
         value = getattr(record, known.name)
         if value != default:
-            found[known.name] = msgspec.to_builtins(value)
-    return found
+            fields[known.name] = msgspec.to_builtins(value)
+    return fields
 
 
 class SceneSource(Protocol):
@@ -151,12 +153,12 @@ class AsksNobody:
 
 
 def complete_lines(
-    said: Sequence[str], known: Mapping[str, Sequence[str]], *, owner: str
+    messages: Sequence[str], known: Mapping[str, Sequence[str]], *, owner: str
 ) -> tuple[Complete, ...]:
     """What a user says is listed in full, as lines.
 
     Args:
-        said: the words of the setting `complete`.
+        messages: the words of the setting `complete`.
         known: the words that the source can cover, each with the categories that are meant (empty: it is
             itself a category, or a kind of event).
         owner: the source, for messages.
@@ -164,10 +166,10 @@ def complete_lines(
     Raises:
         UsageError: a word that the source says nothing about.
     """
-    found: list[Complete] = []
-    for word in said:
+    completes: list[Complete] = []
+    for word in messages:
         if word not in known:
             listed = ", ".join(known) or "nothing"
             raise UsageError(f"{owner}: complete = {word!r} covers nothing here; it can name {listed}")
-        found += [Complete(complete=word, for_=one) for one in known[word]] or [Complete(complete=word)]
-    return tuple(found)
+        completes += [Complete(complete=word, for_=name) for name in known[word]] or [Complete(complete=word)]
+    return tuple(completes)

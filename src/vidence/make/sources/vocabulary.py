@@ -135,42 +135,42 @@ class Vocabulary(Record):
 
     def roles(self) -> dict[str, str]:
         """The category of every role; `entity` where kinds of events differ in it."""
-        found: dict[str, str] = {}
+        roles: dict[str, str] = {}
         for kind in self.events.values():
             for role, category in kind.roles.items():
-                found[role] = category if found.get(role, category) == category else ENTITY
-        return found
+                roles[role] = category if roles.get(role, category) == category else ENTITY
+        return roles
 
-    def is_near(self, attribute: str, one: object, other: object) -> bool:
+    def is_near(self, attribute: str, entry: object, other: object) -> bool:
         """Whether two different values cannot be told apart with certainty; of pairs, both halves of them."""
         if PAIR in attribute:
-            halves = [str(value).split(PAIR) for value in (one, other)]
-            return one != other and all(
+            halves = [str(value).split(PAIR) for value in (entry, other)]
+            return entry != other and all(
                 len(half) == 2 and (half[at] == halves[0][at] or self.is_near(name, half[at], halves[0][at]))
                 for half in halves
                 for at, name in enumerate(attribute.split(PAIR))
             )
         known = self.attributes.get(attribute)
-        return known is not None and any({one, other} == set(pair) for pair in known.near)
+        return known is not None and any({entry, other} == set(pair) for pair in known.near)
 
-    def share_a_domain(self, one: str, other: str) -> bool:
+    def share_a_domain(self, word: str, other: str) -> bool:
         """Whether two attributes have the same values because they say so."""
-        if one == other:
+        if word == other:
             return True
-        found = [self.attributes[name].domain for name in (one, other) if name in self.attributes]
-        return len(found) == 2 and found[0] == found[1] != ""
+        domains = [self.attributes[name].domain for name in (word, other) if name in self.attributes]
+        return len(domains) == 2 and domains[0] == domains[1] != ""
 
     def with_domains(self) -> "Vocabulary":
         """The vocabulary with the values of domains put into the attributes that name one."""
-        made = {
+        domains = {
             name: msgspec.structs.replace(
-                one, values=known.values, free=known.free, ordered=known.ordered, near=known.near
+                attribute, values=known.values, free=known.free, ordered=known.ordered, near=known.near
             )
-            if (known := self.domains.get(one.domain))
-            else one
-            for name, one in self.attributes.items()
+            if (known := self.domains.get(attribute.domain))
+            else attribute
+            for name, attribute in self.attributes.items()
         }
-        return msgspec.structs.replace(self, attributes=made)
+        return msgspec.structs.replace(self, attributes=domains)
 
     def sha256(self) -> str:
         """The hash of what the vocabulary says, whatever its file looks like."""
@@ -189,37 +189,37 @@ def read_vocabulary(path: Path) -> Vocabulary:
     return read.with_domains()
 
 
-def check_vocabulary(made: Vocabulary, *, source: str) -> None:
+def check_vocabulary(vocabulary: Vocabulary, *, source: str) -> None:
     """See that the words of a vocabulary belong together.
 
     Raises:
         DataError: a word is used that is not there, or categories stand below themselves.
     """
-    for fault in _faults(made):
+    for fault in _faults(vocabulary):
         raise DataError(f"{source}: {fault}")
 
 
-def _faults(made: Vocabulary) -> Iterable[str]:
-    categories = {*made.categories, ENTITY, EVENT}
-    for name, category in made.categories.items():
+def _faults(vocabulary: Vocabulary) -> Iterable[str]:
+    categories = {*vocabulary.categories, ENTITY, EVENT}
+    for name, category in vocabulary.categories.items():
         if category.parent:
             yield from unknown("category", category.parent, categories, where=f"categories.{name}")
         seen, at = {name}, category.parent
-        while at in made.categories:
+        while at in vocabulary.categories:
             if at in seen:
                 yield f"categories.{name}: it stands below itself, by way of {at!r}"
                 return
             seen.add(at)
-            at = made.categories[at].parent
-    yield from _attribute_faults(made, categories)
-    yield from _relation_faults(made, categories)
-    for name, table in made.known.items():
+            at = vocabulary.categories[at].parent
+    yield from _attribute_faults(vocabulary, categories)
+    yield from _relation_faults(vocabulary, categories)
+    for name, table in vocabulary.known.items():
         if table.asks and (table.asks.count("{what}") != 1 or not table.asks.endswith("?")):
             yield f"known.{name}.asks: {table.asks!r}; expected a question with {{what}} once"
-    for name, kind in made.events.items():
+    for name, kind in vocabulary.events.items():
         for role, of in kind.roles.items():
             yield from unknown("category", of, categories, where=f"events.{name}.roles.{role}")
-            if role in made.attributes or role in RESERVED:
+            if role in vocabulary.attributes or role in RESERVED:
                 yield f"events.{name}: the role {role!r} has the name of an attribute; give it another"
 
 
@@ -227,58 +227,64 @@ RESERVED = ("kind", "begins", "ends", "appears", "place", "head")
 """Names that everything has, so that no attribute or role can be called so."""
 
 
-def _attribute_faults(made: Vocabulary, categories: set[str]) -> Iterable[str]:
-    for name, domain in made.domains.items():
+def _attribute_faults(vocabulary: Vocabulary, categories: set[str]) -> Iterable[str]:
+    for name, domain in vocabulary.domains.items():
         if domain.free + bool(domain.values) != 1:
             yield f"domains.{name}: expected either `values`, or `free = true`"
         yield from _near_faults(domain, where=f"domains.{name}")
-    for name, one in made.attributes.items():
+    for name, attribute in vocabulary.attributes.items():
         where = f"attributes.{name}"
-        for of in one.of:
+        for of in attribute.of:
             yield from unknown("category", of, categories, where=where)
         if name in RESERVED:
             yield f"{where}: everything has {name!r} already; choose another name"
-        if one.asks and (one.asks.count("{who}") != 1 or not one.asks.endswith("?") or ". " in one.asks):
-            yield f"{where}.asks: {one.asks!r}; expected one question with {{who}} once"
-        if one.domain:
-            yield from _domain_faults(made, one, where=where)
-        elif one.number + one.free + bool(one.values) != 1:
+        if attribute.asks and (
+            attribute.asks.count("{who}") != 1 or not attribute.asks.endswith("?") or ". " in attribute.asks
+        ):
+            yield f"{where}.asks: {attribute.asks!r}; expected one question with {{who}} once"
+        if attribute.domain:
+            yield from _domain_faults(vocabulary, attribute, where=where)
+        elif attribute.number + attribute.free + bool(attribute.values) != 1:
             yield f"{where}: expected either `values`, or `number = true`, or `free = true`, or a `domain`"
-        values = one.values or made.domains.get(one.domain, Domain()).values
-        for value in one.said if values else ():
+        values = attribute.values or vocabulary.domains.get(attribute.domain, Domain()).values
+        for value in attribute.said if values else ():
             yield from unknown("value", value, values, where=f"{where}.said")
-        yield from _near_faults(one, where=where)
+        yield from _near_faults(attribute, where=where)
 
 
-def _near_faults(one: Attribute | Domain, *, where: str) -> Iterable[str]:
-    for pair in one.near:
-        for value in pair if one.values else ():
-            yield from unknown("value", value, one.values, where=f"{where}.near")
+def _near_faults(entry: Attribute | Domain, *, where: str) -> Iterable[str]:
+    for pair in entry.near:
+        for value in pair if entry.values else ():
+            yield from unknown("value", value, entry.values, where=f"{where}.near")
 
 
-def _domain_faults(made: Vocabulary, one: Attribute, *, where: str) -> Iterable[str]:
-    yield from unknown("domain", one.domain, made.domains, where=where)
-    known = made.domains.get(one.domain, Domain())
-    own = (one.values, one.free, one.ordered, one.near)
-    if one.number or own not in (
+def _domain_faults(vocabulary: Vocabulary, attribute: Attribute, *, where: str) -> Iterable[str]:
+    yield from unknown("domain", attribute.domain, vocabulary.domains, where=where)
+    known = vocabulary.domains.get(attribute.domain, Domain())
+    own = (attribute.values, attribute.free, attribute.ordered, attribute.near)
+    if attribute.number or own not in (
         ((), False, False, ()),
         (known.values, known.free, known.ordered, known.near),
     ):
-        yield f"{where}: its values are those of the domain {one.domain!r}; say nothing of them here"
+        yield f"{where}: its values are those of the domain {attribute.domain!r}; say nothing of them here"
 
 
-def _relation_faults(made: Vocabulary, categories: set[str]) -> Iterable[str]:
-    for name, one in made.relations.items():
+def _relation_faults(vocabulary: Vocabulary, categories: set[str]) -> Iterable[str]:
+    for name, relation in vocabulary.relations.items():
         where = f"relations.{name}"
-        for of in (*one.of, *one.to):
+        for of in (*relation.of, *relation.to):
             yield from unknown("category", of, categories, where=where)
-        if one.symmetric and one.inverse not in ("", name):
-            yield f"{where}: it is symmetric, so that its inverse is itself and not {one.inverse!r}"
-        elif one.inverse:
-            yield from unknown("relation", one.inverse, made.relations, where=f"{where}.inverse")
-            back = made.relations[one.inverse].inverse if one.inverse in made.relations else name
+        if relation.symmetric and relation.inverse not in ("", name):
+            yield f"{where}: it is symmetric, so that its inverse is itself and not {relation.inverse!r}"
+        elif relation.inverse:
+            yield from unknown("relation", relation.inverse, vocabulary.relations, where=f"{where}.inverse")
+            back = (
+                vocabulary.relations[relation.inverse].inverse
+                if relation.inverse in vocabulary.relations
+                else name
+            )
             if back != name:
-                yield f"{where}: its inverse {one.inverse!r} has the inverse {back!r}; expected {name!r}"
+                yield f"{where}: its inverse {relation.inverse!r} has the inverse {back!r}; expected {name!r}"
 
 
 def unknown(kind: str, word: object, known: Iterable[object], *, where: str) -> Iterable[str]:
@@ -291,8 +297,8 @@ def unknown(kind: str, word: object, known: Iterable[object], *, where: str) -> 
     if word not in listed:
         near = difflib.get_close_matches(str(word), map(str, listed), n=1, cutoff=0.5)
         hint = f" Did you mean {near[0]!r}?" if near else ""
-        shown = ", ".join(map(str, listed[:_MOST_LISTED])) + (" ..." if len(listed) > _MOST_LISTED else "")
-        yield f"{where}: there is no {kind} {word!r}.{hint} Known: {shown or 'none'}"
+        text = ", ".join(map(str, listed[:_MOST_LISTED])) + (" ..." if len(listed) > _MOST_LISTED else "")
+        yield f"{where}: there is no {kind} {word!r}.{hint} Known: {text or 'none'}"
 
 
 _MOST_LISTED = 20

@@ -167,11 +167,11 @@ def read_plan(path: Path, *, only: tuple[str, ...] = ()) -> Plan:
 
 def _check_names(read: ChoicesConfig, path: Path) -> None:
     """See that sources and models are there under the names that are used."""
-    names = [one.name for one in read.records]
+    names = [source_rules.name for source_rules in read.records]
     if len(set(names)) < len(names):
         raise UsageError(f"{path}: two [[records]] have one name; expected each once: {', '.join(names)}")
-    for one in read.records:
-        check_name("annotation-format", one.format)
+    for record in read.records:
+        check_name("annotation-format", record.format)
     for name, rules in read.tasks.items():
         for source in rules.sources:
             if source not in names:

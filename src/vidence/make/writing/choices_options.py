@@ -48,10 +48,10 @@ def open_labels(record: AnnotationRecord, space: LabelSpace) -> tuple[str, ...]:
     known = _true_with(record, space)
     true = {*known, *(() if right is None else map(normal_form, right.synonyms))}
     return tuple(
-        one.name
-        for one in space.labels
-        if not {one.name, normal_form(one.name)} & true
-        and not any(same_words(one.name, other) for other in known)
+        label.name
+        for label in space.labels
+        if not {label.name, normal_form(label.name)} & true
+        and not any(same_words(label.name, other) for other in known)
     )
 
 
@@ -60,7 +60,7 @@ def apart(space: LabelSpace) -> dict[str, int]:
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    places = {one.name: i for i, one in enumerate(space.labels)}
+    places = {label.name: i for i, label in enumerate(space.labels)}
     by_words: dict[Collection[str], int] = {}
     pairs = [(i, places[other]) for name, i in places.items() for other in space.kin(name) if other in places]
     pairs += [(i, by_words.setdefault(content(name) or stems(name), i)) for name, i in places.items()]
@@ -84,8 +84,8 @@ def match_labels(
     """
 
     @cache
-    def near(one: str, other: str) -> bool:
-        return bool({(one, other), (other, one)} & {*confusable}) or other in space.siblings(one)
+    def near(name: str, other: str) -> bool:
+        return bool({(name, other), (other, name)} & {*confusable}) or other in space.siblings(name)
 
     def name_of(record: AnnotationRecord) -> str:
         label = space.find(record.label)
@@ -115,7 +115,7 @@ def neighbours(
 ) -> tuple[str, ...] | Objection:
     """A window of `n` + 1 numbers around the right one, whose place in it is drawn; without the right one."""
     right, true = int(record.label), set(_true_with(record, space))
-    known = {int(one.name) for one in space.labels}
+    known = {int(label.name) for label in space.labels}
     starts = [
         low
         for low in range(right - n, right + 1)
@@ -129,14 +129,14 @@ def neighbours(
 
 def _true_with(record: AnnotationRecord, space: LabelSpace | None) -> tuple[str, ...]:
     """Everything that is true with the label: itself, what is said to be, and what stands above or below."""
-    said = (record.label, *record.also_true)
+    messages = (record.label, *record.also_true)
     if space is None:
-        return said
-    found: dict[str, None] = {}
-    for text in said:
+        return messages
+    values: dict[str, None] = {}
+    for text in messages:
         label = space.find(text)
-        found |= dict.fromkeys((text,) if label is None else (text, *sorted(space.kin(label.name))))
-    return tuple(found)
+        values |= dict.fromkeys((text,) if label is None else (text, *sorted(space.kin(label.name))))
+    return tuple(values)
 
 
 def options_fault(
@@ -151,16 +151,16 @@ def options_fault(
     if len(wrong) != n:
         return Objection(reason=WRONG_NUMBER, detail=f"{len(wrong)} wrong choices; wanted are {n}")
     label = None if space is None else space.find(record.label)
-    others = [one for one in _true_with(record, space) if normal_form(one) != normal_form(record.label)]
-    for one in wrong:
-        if normal_form(one) == normal_form(record.label):
+    others = [other for other in _true_with(record, space) if normal_form(other) != normal_form(record.label)]
+    for word in wrong:
+        if normal_form(word) == normal_form(record.label):
             detail = f"{record.label!r} is right, and stands among the wrong ones"
             return Objection(reason=TRUTH_AMONG, detail=detail)
         synonyms = () if label is None else label.synonyms
-        if same_words(one, record.label) or any(normal_form(one) == normal_form(s) for s in synonyms):
-            return Objection(reason=PARAPHRASE, detail=f"{one!r} says the same as {record.label!r}")
-        if any(same_words(one, other) for other in others):
-            return Objection(reason=ALSO_TRUE, detail=f"{one!r} is true of it, too")
+        if same_words(word, record.label) or any(normal_form(word) == normal_form(s) for s in synonyms):
+            return Objection(reason=PARAPHRASE, detail=f"{word!r} says the same as {record.label!r}")
+        if any(same_words(word, other) for other in others):
+            return Objection(reason=ALSO_TRUE, detail=f"{word!r} is true of it, too")
     if fault := _not_plain(record.label, wrong):
         return fault
     item = Item(item_id="x", question=question, choices=(record.label, *wrong), answer="A")
@@ -168,26 +168,26 @@ def options_fault(
         name = _REASONS.get(reason.kind, "")
         if name and (reason.severity != "note" or name in _MAY_BE_NOTE):
             return Objection(reason=name, detail=reason.says)
-    if len({exact_form(one).casefold() for one in wrong}) < len(wrong):
+    if len({exact_form(other).casefold() for other in wrong}) < len(wrong):
         return Objection(reason="overlapping", detail="two wrong choices are the same")
     return None
 
 
 def _not_plain(right: str, wrong: Sequence[str]) -> Objection | None:
     """A wrong choice that is not one line of words, or is written as a letter where the right one is not."""
-    for one in wrong:
-        if marks := _MARKED.search(one):
-            detail = f"{one!r} holds {marks[0]!r}; wanted is one line of plain words"
+    for name in wrong:
+        if marks := _MARKED.search(name):
+            detail = f"{name!r} holds {marks[0]!r}; wanted is one line of plain words"
             return Objection(reason=NOT_PLAIN, detail=detail)
-        if _LETTERED.fullmatch(one) and not _LETTERED.fullmatch(right):
-            return Objection(reason=NOT_PLAIN, detail=f"{one!r} reads as a letter of a choice")
+        if _LETTERED.fullmatch(name) and not _LETTERED.fullmatch(right):
+            return Objection(reason=NOT_PLAIN, detail=f"{name!r} reads as a letter of a choice")
     return None
 
 
 def in_order(right: str, wrong: Sequence[str], *, rng: np.random.Generator) -> tuple[tuple[str, ...], int]:
     """The choices in an order that is drawn, and the place of the right one; numbers ascend."""
     texts = (right, *wrong)
-    if all(one.isdecimal() for one in texts):
+    if all(text.isdecimal() for text in texts):
         ordered = tuple(sorted(texts, key=int))
         return ordered, ordered.index(right)
     order = [int(i) for i in rng.permutation(len(texts))]

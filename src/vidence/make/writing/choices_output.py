@@ -101,18 +101,18 @@ def item_of(draft: Draft, *, licence: str, maker: str) -> Item:
 
 def humanpcr_rows(items: Sequence[Item]) -> dict[str, list[dict[str, object]]]:
     """The rows of each file that `vidence run humanpcr` reads; those of other levels have none."""
-    found: dict[str, list[dict[str, object]]] = defaultdict(list)
+    rows: dict[str, list[dict[str, object]]] = defaultdict(list)
     for item in items:
         level, dimension = item.tags["level"], item.tags["dimension"]
         if dimension not in DIMENSIONS.get(level, {}) or level not in _LEVEL_FILES:
             continue
-        found[_LEVEL_FILES[level]].append(
+        rows[_LEVEL_FILES[level]].append(
             {
                 "id": item.item_id,
                 "level": level,
                 "dimension": dimension,
                 "task": item.tags["task"],
-                "media": [msgspec.to_builtins(one) for one in item.media],
+                "media": [msgspec.to_builtins(medium) for medium in item.media],
                 "question": item.question,
                 "options": list(item.choices),
                 "answer": item.answer,
@@ -120,7 +120,7 @@ def humanpcr_rows(items: Sequence[Item]) -> dict[str, list[dict[str, object]]]:
                 "source_id": item.source_id,
             }
         )
-    return dict(found)
+    return dict(rows)
 
 
 def write_set(items: Sequence[Item], calls: Mapping[str, Call], out: Path) -> tuple[Path, ...]:

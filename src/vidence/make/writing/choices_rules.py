@@ -45,13 +45,13 @@ def stem(word: str) -> str:
     >>> [stem(word) for word in ("taking", "takes", "cut", "cutting", "dried", "dry", "pressed")]
     ['tak', 'tak', 'cut', 'cut', 'dri', 'dri', 'press']
     """
-    found = singular(word.casefold().removesuffix("'s"))
+    stem = singular(word.casefold().removesuffix("'s"))
     for ending in ("ing", "ed"):
-        if found.endswith(ending) and len(found) >= len(ending) + 3:
-            found = _DOUBLED.sub(r"\1", found.removesuffix(ending))
+        if stem.endswith(ending) and len(stem) >= len(ending) + 3:
+            stem = _DOUBLED.sub(r"\1", stem.removesuffix(ending))
             break
-    found = found.removesuffix("e")
-    return f"{found[:-1]}i" if found.endswith("y") and len(found) > 2 else found
+    stem = stem.removesuffix("e")
+    return f"{stem[:-1]}i" if stem.endswith("y") and len(stem) > 2 else stem
 
 
 @lru_cache(maxsize=65536)
@@ -78,19 +78,19 @@ def says(text: str, phrase: str) -> bool:
     >>> says("What is the man cutting?", "cut"), says("Who sits on the left?", "left hand")
     (True, False)
     """
-    said, wanted = stems(text), stems(phrase)
+    messages, wanted = stems(text), stems(phrase)
     n = len(wanted)
-    return n > 0 and any(said[i : i + n] == wanted for i in range(len(said) - n + 1))
+    return n > 0 and any(messages[i : i + n] == wanted for i in range(len(messages) - n + 1))
 
 
-def same_words(one: str, other: str) -> bool:
+def same_words(name: str, other: str) -> bool:
     """Whether two phrases say the same but for little words, forms and order.
 
     >>> same_words("Holding the cup", "holds a cup"), same_words("on", "off")
     (True, False)
     """
-    ours, theirs = content(one), content(other)
-    return ours == theirs if ours or theirs else stems(one) == stems(other)
+    ours, theirs = content(name), content(other)
+    return ours == theirs if ours or theirs else stems(name) == stems(other)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,14 +114,14 @@ def fault_of(question: str, asked: QuestionSource) -> Objection | None:
     Departs: the paper tells the model; here each reply is checked. `imagined` and `points-elsewhere`, the
         other two of the seven, are looked at apart: `imagined_words`, `points_at`.
     """
-    for found in (
+    for objection in (
         _form(question),
         _texts(question, asked.owned),
         _label(question, asked),
         _caption(question, asked),
     ):
-        if found is not None:
-            return found
+        if objection is not None:
+            return objection
     return None
 
 
@@ -181,10 +181,10 @@ def imagined_words(question: str, asked: QuestionSource) -> tuple[str, ...]:
 
 def points_at(reply: str, asked: QuestionSource) -> bool:
     """Whether an answer to the question, given the caption, is the label or one of its synonyms."""
-    said = reply.strip().strip("\"'.").strip()
+    points = reply.strip().strip("\"'.").strip()
     wanted = (asked.label, *asked.synonyms, _NUMBERS.get(asked.label, ""))
-    return any(same_words(said, one) for one in wanted if one)
+    return any(same_words(points, name) for name in wanted if name)
 
 
 def _owned(texts: Iterable[str]) -> frozenset[str]:
-    return frozenset(one for text in texts for one in content(text))
+    return frozenset(name for text in texts for name in content(text))

@@ -112,14 +112,14 @@ class ChoicesSession(WritingSession):
     def find_records(self) -> None:
         """Find what can be used of all sources, and link their media."""
         read = read_sources(self.plan, self.root)
-        self.began("records", sum(len(one.records) for one in read.values()))
-        found = gather(self.plan, read, root=self.root, context=self.context)
+        self.began("records", sum(len(annotations.records) for annotations in read.values()))
+        records = gather(self.plan, read, root=self.root, context=self.context)
         self.ledger.notes.append(self.plan.taxonomy.words())
-        self.ledger.notes.extend(found.notes)
-        kept = list(found.records)
-        self.close("records", unit="records", taken=found.taken, kept=kept, dropped=found.dropped)
-        link_media(self.plan, set(found.source_of.values()), root=self.root, out=self.out)
-        self.records = found
+        self.ledger.notes.extend(records.notes)
+        kept = list(records.records)
+        self.close("records", unit="records", taken=records.taken, kept=kept, dropped=records.dropped)
+        link_media(self.plan, set(records.source_of.values()), root=self.root, out=self.out)
+        self.records = records
 
     def pair(self) -> None:
         """Say which record is asked about in which task."""
@@ -133,22 +133,22 @@ class ChoicesSession(WritingSession):
 
     def choose_phrases(self) -> None:
         """Choose the templates of each task that has some: seeds, and what a model makes of them."""
-        orders = [one for one in self.plan.orders if one.rules.way == "template"]
-        seeds = {one.name: read_seeds(one.rules.seeds, self.root) for one in orders}
-        more = self._expanded([one for one in orders if one.rules.expand], seeds)
-        found: dict[str, tuple[Phrase, ...]] = {}
+        orders = [entry for entry in self.plan.orders if entry.rules.way == "template"]
+        seeds = {entry.name: read_seeds(entry.rules.seeds, self.root) for entry in orders}
+        more = self._expanded([entry for entry in orders if entry.rules.expand], seeds)
+        values: dict[str, tuple[Phrase, ...]] = {}
         taken: list[str] = []
         dropped: list[Dropped] = []
         for order in orders:
-            texts = [one.text for one in seeds[order.name]]
+            texts = [phrase.text for phrase in seeds[order.name]]
             further = [t for t in dict.fromkeys(more.get(order.name, ())) if t not in texts]
             kept, gone = choose_phrases(order.name, seeds[order.name], further, near=self.config.near)
-            found[order.name] = kept
+            values[order.name] = kept
             taken += [f"{order.name}: {text}" for text in (*texts, *further)]
             dropped += gone
-        names = [f"{task}: {one.text}" for task, some in found.items() for one in some]
+        names = [f"{task}: {phrase.text}" for task, some in values.items() for phrase in some]
         self.close("templates", unit="templates", taken=taken, kept=names, dropped=dropped)
-        self.phrases = found
+        self.phrases = values
 
     def _expanded(
         self, orders: Sequence[Order], seeds: Mapping[str, Sequence[Phrase]]
@@ -156,45 +156,45 @@ class ChoicesSession(WritingSession):
         """Further templates by a model, for each task that wants some."""
         pieces: _Pieces[Wrote] = {}
         for order in orders:
-            texts = [one.text for one in seeds[order.name]]
+            texts = [phrase.text for phrase in seeds[order.name]]
             inputs = {"seeds": digest_of(texts), "aspect": order.aspect, "n": str(order.rules.expand)}
             start = partial(write_phrases, texts, self.words, aspect=order.aspect, n=order.rules.expand)
             pieces[order.name] = inputs, start
-        found = self._put(_EXPANDED, pieces)
-        for name, failed in found.failed.items():
+        results = self._put(_EXPANDED, pieces)
+        for name, failed in results.failed.items():
             self.ledger.notes.append(f"templates: {name} has its seeds only: {failed.message}")
-        return {name: one.value.texts for name, one in found.made.items()}
+        return {name: artifact.value.texts for name, artifact in results.made.items()}
 
     # ------------------------------------------------------------------ questions
 
     def ask_pairs(self) -> None:
         """Make a question of each pair, by the way of its task, that breaks no rule."""
         pairs = self.pairs
-        made: dict[str, Question | Dropped] = {}
+        values: dict[str, Question | Dropped] = {}
         by_way = {
-            way: [one for one in pairs if one.order.rules.way == way]
+            way: [element for element in pairs if element.order.rules.way == way]
             for way in ("template", "model", "people")
         }
-        made |= self._filled(by_way["template"])
-        made |= self._written(by_way["model"])
-        made |= {one.key: _by_person(one) for one in by_way["people"]}
+        values |= self._filled(by_way["template"])
+        values |= self._written(by_way["model"])
+        values |= {element.key: _by_person(element) for element in by_way["people"]}
         kept: list[Question] = []
         dropped: list[Dropped] = []
         for pair in pairs:
-            one = made[pair.key]
-            if isinstance(one, Dropped):
-                dropped.append(one)
+            entry = values[pair.key]
+            if isinstance(entry, Dropped):
+                dropped.append(entry)
                 continue
-            fault = fault_of(one.text, _asked(one))
+            fault = fault_of(entry.text, _asked(entry))
             if fault is None:
-                kept.append(_with_doubts(one))
+                kept.append(_with_doubts(entry))
             else:
-                dropped.append(_gone(one.key, "questions", fault))
+                dropped.append(_gone(entry.key, "questions", fault))
         self.close(
             "questions",
             unit="questions",
-            taken=[one.key for one in pairs],
-            kept=[one.key for one in kept],
+            taken=[element.key for element in pairs],
+            kept=[question.key for question in kept],
             dropped=dropped,
         )
         self.questions = tuple(kept)
@@ -202,31 +202,33 @@ class ChoicesSession(WritingSession):
     def _filled(self, pairs: Sequence[Pair]) -> dict[str, Question | Dropped]:
         """Templates filled with the words of records; what is ambiguous goes onto the sheet for people."""
         path = self.root / self.config.sheet if self.config.sheet else None
-        said = read_sheet(path) if path is not None and path.is_file() else {}
+        values = read_sheet(path) if path is not None and path.is_file() else {}
         usable: dict[str, tuple[Phrase, ...]] = {}
         for task, some in self.phrases.items():
-            usable[task], refused = decided(some, {t: d for (k, t), d in said.items() if k == task})
+            usable[task], refused = decided(some, {t: d for (k, t), d in values.items() if k == task})
             self.ledger.notes += [f"templates: people refused {text!r} of {task}" for text in refused]
-        made: dict[str, Question | Dropped] = {}
+        entries: dict[str, Question | Dropped] = {}
         unclear: dict[tuple[str, str], list[str]] = defaultdict(list)
         for pair in pairs:
             some = usable[pair.order.name]
             rng = generator(self.config.seed, "template", pair.key)
-            found = pick(some, pair.record, rng)
-            if isinstance(found, Filled):
-                made[pair.key] = _by_template(pair, found)
+            result = pick(some, pair.record, rng)
+            if isinstance(result, Filled):
+                entries[pair.key] = _by_template(pair, result)
                 continue
             detail = (
-                "no template fits what the record has" if found == "no-slot" else "whom it means is not clear"
+                "no template fits what the record has"
+                if result == "no-slot"
+                else "whom it means is not clear"
             )
-            made[pair.key] = Dropped(what=pair.key, stage="questions", reason=found, detail=detail)
+            entries[pair.key] = Dropped(what=pair.key, stage="questions", reason=result, detail=detail)
             for phrase in some:
                 if fill(phrase, pair.record) == "ambiguous":
                     unclear[pair.order.name, phrase.text].append(pair.key)
         rows = [(task, text, len(keys), keys[0]) for (task, text), keys in unclear.items()]
         if self.phrases:
             write_file(self.out / SHEET_FILE, sheet(rows))
-        return made
+        return entries
 
     def _written(self, pairs: Sequence[Pair]) -> dict[str, Question | Dropped]:
         """Questions that a model writes, some records in a call."""
@@ -240,19 +242,21 @@ class ChoicesSession(WritingSession):
             groups |= {mine[i].key: mine[i : i + step] for i in range(0, len(mine), step)}
         pieces: _Pieces[WroteAll] = {}
         for name, group in groups.items():
-            records, aspect = [one.record for one in group], group[0].order.aspect
-            told = digest_of([[one.caption, one.label] for one in records])
+            records, aspect = [entry.record for entry in group], group[0].order.aspect
+            digest = digest_of([[record.caption, record.label] for record in records])
             start = partial(write_questions, records, self.words, aspect=aspect)
-            pieces[name] = {"records": told, "aspect": aspect}, start
-        found = self._put(_WRITTEN, pieces)
-        made: dict[str, Question | Dropped] = {}
+            pieces[name] = {"records": digest, "aspect": aspect}, start
+        results = self._put(_WRITTEN, pieces)
+        values: dict[str, Question | Dropped] = {}
         for name, group in groups.items():
-            if name in found.failed:
-                made |= {one.key: found.dropped(name, stage="questions", what=one.key) for one in group}
+            if name in results.failed:
+                values |= {
+                    entry.key: results.dropped(name, stage="questions", what=entry.key) for entry in group
+                }
                 continue
-            for pair, wrote in zip(group, found.made[name].value.wrote, strict=True):
-                made[pair.key] = self._by_model(pair, wrote)
-        return made
+            for pair, wrote in zip(group, results.made[name].value.wrote, strict=True):
+                values[pair.key] = self._by_model(pair, wrote)
+        return values
 
     def _by_model(self, pair: Pair, wrote: Wrote) -> Question | Dropped:
         if not wrote.text:
@@ -273,22 +277,22 @@ class ChoicesSession(WritingSession):
         """Drop what another model, given the caption, answers with something else than the label."""
         spec = self.models.spec(CHECKER)
 
-        def judged(one: Question, wrote: Wrote) -> Question | Objection:
-            call = msgspec.structs.replace(one.call, checked_by=spec)
+        def judged(question: Question, wrote: Wrote) -> Question | Objection:
+            call = msgspec.structs.replace(question.call, checked_by=spec)
             if not wrote.text:
-                return replace(one, call=call, for_people=(*one.for_people, _UNSURE))
-            if points_at(wrote.text, _asked(one)):
-                return replace(one, call=call)
-            detail = f"the answer is {wrote.text[:80]!r}; the label is {one.pair.record.label!r}"
+                return replace(question, call=call, for_people=(*question.for_people, _UNSURE))
+            if points_at(wrote.text, _asked(question)):
+                return replace(question, call=call)
+            detail = f"the answer is {wrote.text[:80]!r}; the label is {question.pair.record.label!r}"
             return Objection(reason=POINTS_ELSEWHERE, detail=detail)
 
         pieces: _Pieces[Wrote] = {
-            one.key: (
-                {"question": one.text, "caption": one.pair.record.caption},
-                partial(answer_from_text, one.text, one.pair.record, self.words),
+            question.key: (
+                {"question": question.text, "caption": question.pair.record.caption},
+                partial(answer_from_text, question.text, question.pair.record, self.words),
             )
-            for one in self.questions
-            if one.call.way == "model"
+            for question in self.questions
+            if question.call.way == "model"
         }
         lacks = "questions were not answered by another"
         self._checked(_POINTED, pieces, judged=judged, lacks=lacks)
@@ -302,39 +306,39 @@ class ChoicesSession(WritingSession):
         by_model = self._options_by_model([q for q in questions if q.pair.order.rules.options == "model"])
         kept: dict[str, Question] = {}
         dropped: list[Dropped] = []
-        for one in questions:
-            pair, rules = one.pair, one.pair.order.rules
+        for question in questions:
+            pair, rules = question.pair, question.pair.order.rules
             n = _n_wrong(pair)
-            found: Question | Dropped | Objection
+            label: Question | Dropped | Objection
             if rules.options == "model":
-                found = by_model[one.key]
+                label = by_model[question.key]
             elif rules.options == "people":
-                found = replace(one, wrong=pair.record.wrong)
+                label = replace(question, wrong=pair.record.wrong)
                 n = len(pair.record.wrong) if 1 <= len(pair.record.wrong) < rules.n_choices else n
             else:
-                found = by_labels[one.key]
-            if isinstance(found, Question):
-                fault = options_fault(found.text, pair.record, found.wrong, n=n, space=pair.space)
-                found = fault or found
-            if isinstance(found, Question):
-                kept[one.key] = found
+                label = by_labels[question.key]
+            if isinstance(label, Question):
+                fault = options_fault(label.text, pair.record, label.wrong, n=n, space=pair.space)
+                label = fault or label
+            if isinstance(label, Question):
+                kept[question.key] = label
             else:
-                dropped.append(found if isinstance(found, Dropped) else _gone(one.key, "options", found))
+                dropped.append(label if isinstance(label, Dropped) else _gone(question.key, "options", label))
         self._closed("options", kept=kept, dropped=dropped)
 
     def _by_labels(self, questions: Sequence[Question]) -> dict[str, Question | Objection]:
         """Wrong choices out of label spaces, drawn jointly for the questions of each task."""
         wrong: dict[str, tuple[str, ...] | Objection] = {}
         groups: dict[tuple[str, LabelSpace], list[Question]] = defaultdict(list)
-        for one in questions:
-            key, space, record = one.key, one.pair.space, one.pair.record
+        for question in questions:
+            key, space, record = question.key, question.pair.space, question.pair.record
             if space is None:
                 wrong[key] = Objection(reason="no-label", detail="there is no label space")
             elif space.is_numeric:
                 rng = generator(self.config.seed, "labels", key)
-                wrong[key] = neighbours(record, space, n=_n_wrong(one.pair), rng=rng)
+                wrong[key] = neighbours(record, space, n=_n_wrong(question.pair), rng=rng)
             else:
-                groups[one.pair.order.name, space].append(one)
+                groups[question.pair.order.name, space].append(question)
         for (task, space), some in groups.items():
             by_template = some[0].pair.order.rules.way == "template"
             asked = [(_slots(q.pair.record) if by_template else q.text, q.pair.record) for q in some]
@@ -346,13 +350,15 @@ class ChoicesSession(WritingSession):
                 confusable=some[0].pair.order.rules.confusable,
                 rng=generator(self.config.seed, "labels", task),
             )
-            wrong |= dict(zip((one.key for one in some), matched, strict=True))
-        made: dict[str, Question | Objection] = {}
-        for one in questions:
-            drawn = wrong[one.key]
-            call = msgspec.structs.replace(one.call, options_by="labels")
-            made[one.key] = drawn if isinstance(drawn, Objection) else replace(one, wrong=drawn, call=call)
-        return made
+            wrong |= dict(zip((entry.key for entry in some), matched, strict=True))
+        labels: dict[str, Question | Objection] = {}
+        for question in questions:
+            drawn = wrong[question.key]
+            call = msgspec.structs.replace(question.call, options_by="labels")
+            labels[question.key] = (
+                drawn if isinstance(drawn, Objection) else replace(question, wrong=drawn, call=call)
+            )
+        return labels
 
     def _known(self, order: Order) -> list[tuple[str, AnnotationRecord]]:
         """What the sources of a task say, asked about or not."""
@@ -366,48 +372,52 @@ class ChoicesSession(WritingSession):
     def _options_by_model(self, questions: Sequence[Question]) -> dict[str, Question | Dropped]:
         """Wrong choices that a model writes in a call of their own."""
         pieces: _Pieces[Wrote] = {}
-        for one in questions:
-            n, record = _n_wrong(one.pair), one.pair.record
-            told = digest_of([record.caption, record.label])
-            start = partial(write_options, one.text, record, self.words, n=n)
-            pieces[one.key] = {"question": one.text, "record": told, "n": str(n)}, start
-        found = self._put(_OPTIONS, pieces)
-        made: dict[str, Question | Dropped] = {}
-        for one in questions:
-            if one.key in found.failed:
-                made[one.key] = found.dropped(one.key, stage="options")
+        for question in questions:
+            n, record = _n_wrong(question.pair), question.pair.record
+            digest = digest_of([record.caption, record.label])
+            start = partial(write_options, question.text, record, self.words, n=n)
+            pieces[question.key] = {"question": question.text, "record": digest, "n": str(n)}, start
+        results = self._put(_OPTIONS, pieces)
+        options: dict[str, Question | Dropped] = {}
+        for question in questions:
+            if question.key in results.failed:
+                options[question.key] = results.dropped(question.key, stage="options")
                 continue
-            wrote = found.made[one.key].value
+            wrote = results.made[question.key].value
             if not wrote.texts:
-                made[one.key] = Dropped(
-                    what=one.key, stage="options", reason=wrote.reason, detail=wrote.detail
+                options[question.key] = Dropped(
+                    what=question.key, stage="options", reason=wrote.reason, detail=wrote.detail
                 )
                 continue
-            prompts = (*one.call.prompts, self.words.label(OPTIONS_PROMPT))
-            call = msgspec.structs.replace(one.call, options_by=self.models.spec(OPTIONS), prompts=prompts)
-            made[one.key] = replace(one, wrong=wrote.texts, call=call)
-        return made
+            prompts = (*question.call.prompts, self.words.label(OPTIONS_PROMPT))
+            call = msgspec.structs.replace(
+                question.call, options_by=self.models.spec(OPTIONS), prompts=prompts
+            )
+            options[question.key] = replace(question, wrong=wrote.texts, call=call)
+        return options
 
     def check_meaning(self) -> None:
         """Drop questions of which a judge says that a wrong choice is right, too."""
         spec = self.models.spec(JUDGE)
 
-        def judged(one: Question, wrote: Wrote) -> Question | Objection:
-            call = msgspec.structs.replace(one.call, judged_by=spec)
+        def judged(question: Question, wrote: Wrote) -> Question | Objection:
+            call = msgspec.structs.replace(question.call, judged_by=spec)
             if wrote.reason:
-                return replace(one, call=call, for_people=(*one.for_people, _UNJUDGED))
+                return replace(question, call=call, for_people=(*question.for_people, _UNJUDGED))
             if not wrote.texts:
-                return replace(one, call=call)
+                return replace(question, call=call)
             detail = f"{', '.join(map(repr, wrote.texts))} would be right, too"
             return Objection(reason="paraphrase", detail=detail)
 
         pieces: _Pieces[Wrote] = {
-            one.key: (
-                {"question": digest_of([one.text, one.pair.record.label, one.wrong])},
-                partial(judge_options, one.text, one.pair.record.label, one.wrong, words=self.words),
+            question.key: (
+                {"question": digest_of([question.text, question.pair.record.label, question.wrong])},
+                partial(
+                    judge_options, question.text, question.pair.record.label, question.wrong, words=self.words
+                ),
             )
-            for one in self.questions
-            if one.pair.order.rules.options == "model"
+            for question in self.questions
+            if question.pair.order.rules.options == "model"
         }
         lacks = "paraphrases were looked for by words alone"
         self._checked(_JUDGED, pieces, judged=judged, lacks=lacks)
@@ -420,8 +430,8 @@ class ChoicesSession(WritingSession):
         settings = [self.words.label(asked.prompt), self.models.spec(asked.model)]
         kept = Stage(name=asked.name, kind=asked.kind, version=VERSION, settings=settings)
         units = [
-            FlowUnit(stage=kept, name=one, inputs=inputs, start=start)
-            for one, (inputs, start) in pieces.items()
+            FlowUnit(stage=kept, name=name, inputs=inputs, start=start)
+            for name, (inputs, start) in pieces.items()
         ]
         return self.ask(asked.stage, units, models=self.models, model=asked.model)
 
@@ -438,16 +448,20 @@ class ChoicesSession(WritingSession):
         if model not in self.models.named or not pieces:
             self.ledger.notes += [f"{stage}: no model {model!r}; {lacks}"] if pieces else []
             return
-        found = self._put(asked, pieces)
-        dropped = [found.dropped(one, stage=stage) for one in found.failed]
+        results = self._put(asked, pieces)
+        dropped = [results.dropped(name, stage=stage) for name in results.failed]
         kept: dict[str, Question] = {}
-        for one in self.questions:
-            made = judged(one, found.made[one.key].value) if one.key in found.made else one
-            if isinstance(made, Objection):
-                dropped.append(_gone(one.key, stage, made))
-            elif one.key not in found.failed:
-                kept[one.key] = made
-        self._closed(stage, kept=kept, dropped=dropped, n_cached=found.n_cached)
+        for question in self.questions:
+            result = (
+                judged(question, results.made[question.key].value)
+                if question.key in results.made
+                else question
+            )
+            if isinstance(result, Objection):
+                dropped.append(_gone(question.key, stage, result))
+            elif question.key not in results.failed:
+                kept[question.key] = result
+        self._closed(stage, kept=kept, dropped=dropped, n_cached=results.n_cached)
 
     def _closed(
         self,
@@ -457,9 +471,9 @@ class ChoicesSession(WritingSession):
         dropped: Sequence[Dropped],
         n_cached: int = 0,
     ) -> None:
-        taken = [one.key for one in self.questions]
+        taken = [question.key for question in self.questions]
         self.questions = tuple(kept[name] for name in taken if name in kept)
-        names = [one.key for one in self.questions]
+        names = [question.key for question in self.questions]
         self.close(stage, unit="questions", taken=taken, kept=names, dropped=dropped, n_cached=n_cached)
 
     # ------------------------------------------------------------------ gates
@@ -467,11 +481,11 @@ class ChoicesSession(WritingSession):
     def gate(self) -> None:
         """Put the questions through the gates, as drafts."""
         config = self.config
-        drafts = tuple(draft_of(one, name=config.name, seed=config.seed) for one in self.questions)
-        titles = {one.name: one.title for one in self.plan.orders}
+        drafts = tuple(draft_of(question, name=config.name, seed=config.seed) for question in self.questions)
+        titles = {order.name: order.title for order in self.plan.orders}
         gated = self.gated(drafts, config.gates, replace(self.desk, holds=(ALL_TASKS,), tasks=titles))
-        licences = {one.key: one.pair.record.licence for one in self.questions}
-        self.take([item_of(one, licence=licences[one.draft_id], maker=MADE_BY) for one in gated.drafts])
+        licences = {question.key: question.pair.record.licence for question in self.questions}
+        self.take([item_of(draft, licence=licences[draft.draft_id], maker=MADE_BY) for draft in gated.drafts])
 
     # ------------------------------------------------------------------ people, and out
 
@@ -482,29 +496,32 @@ class ChoicesSession(WritingSession):
 
     def write_items(self) -> None:
         """Write the questions, in our format and in HumanPCR's."""
-        self.wrote("items", write_set(self.items, {one.key: one.call for one in self.questions}, self.out))
+        self.wrote(
+            "items",
+            write_set(self.items, {question.key: question.call for question in self.questions}, self.out),
+        )
 
     def end(self) -> Built:
         """Say what was made; see `Session.end`."""
-        said = [f"{len(self.items):,} questions; {self.plan.taxonomy.words()}."]
+        messages = [f"{len(self.items):,} questions; {self.plan.taxonomy.words()}."]
         n_doubts = sum(FOR_PEOPLE in item.tags for item in self.items)
         if n_doubts:
-            said.append(f"{n_doubts:,} are to be looked at by people: the tag {FOR_PEOPLE} says why.")
-        made = {item.item_id.partition("/")[0] for item in self.items}
-        for name in [one.name for one in self.plan.orders if one.name not in made]:
+            messages.append(f"{n_doubts:,} are to be looked at by people: the tag {FOR_PEOPLE} says why.")
+        names = {item.item_id.partition("/")[0] for item in self.items}
+        for name in [order.name for order in self.plan.orders if order.name not in names]:
             gone = Counter(o.reason for o in self.ledger.dropped if o.what.startswith(f"{name}/"))
-            said.append(f"{name} has no question: {', '.join(f'{n} {why}' for why, n in gone.items())}.")
-        unclear = sum(one.reason == "ambiguous" for one in self.ledger.dropped)
+            messages.append(f"{name} has no question: {', '.join(f'{n} {why}' for why, n in gone.items())}.")
+        unclear = sum(dropped.reason == "ambiguous" for dropped in self.ledger.dropped)
         if unclear:
-            said.append(
+            messages.append(
                 f"{unclear:,} records have no template that is clear about whom it means; fill in "
                 "templates.csv, and name it as `sheet`."
             )
         spent = self.models.spent
         if spent.n_asked or spent.n_remembered:
-            said.append(f"{spent.n_asked:,} replies asked for, {spent.n_remembered:,} out of the memory.")
+            messages.append(f"{spent.n_asked:,} replies asked for, {spent.n_remembered:,} out of the memory.")
         if not self.overrides.sheets:
-            self.sentences = [*said, *self.sentences]
+            self.sentences = [*messages, *self.sentences]
         return super().end()
 
 
@@ -540,23 +557,23 @@ def _by_person(pair: Pair) -> Question:
     return Question(pair=pair, text=pair.record.question.strip(), call=call, given=(pair.record.question,))
 
 
-def _asked(one: Question) -> QuestionSource:
-    record, space = one.pair.record, one.pair.space
+def _asked(question: Question) -> QuestionSource:
+    record, space = question.pair.record, question.pair.space
     label = None if space is None else space.find(record.label)
-    order = one.pair.order
+    order = question.pair.order
     return QuestionSource(
         label=record.label,
         synonyms=() if label is None else (label.name, *label.synonyms),
         caption=record.caption,
-        owned=(order.aspect, order.title, *order.rules.owns, *one.given),
+        owned=(order.aspect, order.title, *order.rules.owns, *question.given),
         n_named=order.rules.names,
     )
 
 
-def _with_doubts(one: Question) -> Question:
+def _with_doubts(question: Question) -> Question:
     """The question; with the words that nothing it was made of has, for people to look at."""
-    found = imagined_words(one.text, _asked(one))
-    return replace(one, for_people=(f"{IMAGINED}: {', '.join(found)}",)) if found else one
+    names = imagined_words(question.text, _asked(question))
+    return replace(question, for_people=(f"{IMAGINED}: {', '.join(names)}",)) if names else question
 
 
 def _gone(key: str, stage: str, why: Objection) -> Dropped:

@@ -40,12 +40,12 @@ def draft_files(path: Path) -> tuple[Path, ...]:
     Raises:
         DataError: there is none.
     """
-    found = sorted(p for p in path.iterdir() if p.suffix in _ENDINGS) if path.is_dir() else [path]
-    if not found or not all(one.is_file() for one in found):
+    paths = sorted(p for p in path.iterdir() if p.suffix in _ENDINGS) if path.is_dir() else [path]
+    if not paths or not all(entry.is_file() for entry in paths):
         raise DataError(
             f"{path}: no drafts there; expected a file, or a folder of files, {', '.join(_ENDINGS)}"
         )
-    return tuple(found)
+    return tuple(paths)
 
 
 def read_drafts(path: Path) -> tuple[DraftRow, ...]:
@@ -57,7 +57,7 @@ def read_drafts(path: Path) -> tuple[DraftRow, ...]:
     rows = [row for file in draft_files(path) for row in _rows_of(file)]
     counts = Counter(row.row_id for row in rows)
     seen: Counter[str] = Counter()
-    found: list[DraftRow] = []
+    draft_rows: list[DraftRow] = []
     for row in rows:
         seen[row.row_id] += 1
         if counts[row.row_id] > 1 and seen[row.row_id] > 1:
@@ -69,7 +69,7 @@ def read_drafts(path: Path) -> tuple[DraftRow, ...]:
                 is_fault=True,
                 says=f"{row.row_id!r} is the id of an earlier row; give this one another",
             )
-            mine = tuple(msgspec.structs.replace(one, row_id=row_id) for one in row.findings)
+            mine = tuple(msgspec.structs.replace(finding, row_id=row_id) for finding in row.findings)
             row = DraftRow(  # noqa: PLW2901 - the same row under another name
                 row_id=row_id,
                 place=row.place,
@@ -77,8 +77,8 @@ def read_drafts(path: Path) -> tuple[DraftRow, ...]:
                 draft=row.draft,
                 findings=(*mine, twice),
             )
-        found.append(row)
-    return tuple(found)
+        draft_rows.append(row)
+    return tuple(draft_rows)
 
 
 def _rows_of(path: Path) -> Iterator[DraftRow]:
@@ -91,8 +91,8 @@ def _rows_of(path: Path) -> Iterator[DraftRow]:
             continue
         number = int((re.match(r"\d+", place) or [0])[0])
         raw = lines[number - 1].decode(errors="replace") if 0 < number <= len(lines) else ""
-        said = Finding(row_id=where, column=WHOLE_ROW, kind="unreadable", is_fault=True, says=str(row))
-        yield DraftRow(row_id=where, place=where, cells={WHOLE_ROW: raw}, draft=None, findings=(said,))
+        finding = Finding(row_id=where, column=WHOLE_ROW, kind="unreadable", is_fault=True, says=str(row))
+        yield DraftRow(row_id=where, place=where, cells={WHOLE_ROW: raw}, draft=None, findings=(finding,))
 
 
 def _row(where: str, row: Mapping[str, object]) -> DraftRow:
@@ -190,8 +190,8 @@ def _of_item(item: Item) -> DraftRow:
         steps=_steps(item.rationale),
         knowledge=tuple(Link(url=url) for url in item.knowledge),
     )
-    made = msgspec.to_builtins(draft)
-    cells = {name: cell_text(name, made[name]) for name in COLUMNS if name in made}
+    result = msgspec.to_builtins(draft)
+    cells = {name: cell_text(name, result[name]) for name in COLUMNS if name in result}
     return DraftRow(row_id=item.item_id, place=item.item_id, cells=cells, draft=draft)
 
 
@@ -211,23 +211,25 @@ def checked_sheet(rows: Sequence[DraftRow]) -> bytes:
     used = {name for row in rows for name in row.cells}
     columns = [name for name in COLUMNS if name in used]
     columns += sorted(used - {*COLUMNS, WHOLE_ROW})
-    said: dict[tuple[str, bool], None] = {}
+    values: dict[tuple[str, bool], None] = {}
     for row in rows:
-        said |= {(one.column, one.is_fault): None for one in row.findings}
+        values |= {(finding.column, finding.is_fault): None for finding in row.findings}
     order = {name: i for i, name in enumerate((WHOLE_ROW, *columns))}
-    beside = sorted(said, key=lambda one: (not one[1], order.get(one[0], len(order)), one[0]))
+    entries = sorted(values, key=lambda pair: (not pair[1], order.get(pair[0], len(order)), pair[0]))
     raw = [WHOLE_ROW] if WHOLE_ROW in used else []
-    heads = [f"{'fault' if is_fault else 'warning'}:{name}" for name, is_fault in beside]
+    heads = [f"{'fault' if is_fault else 'warning'}:{name}" for name, is_fault in entries]
     lines: list[list[str]] = [["place", "state", *columns, *raw, *heads]]
     for row in rows:
         cells = [row.cells.get(name, "") for name in (*columns, *raw)]
-        notes = ["\n".join(f.says for f in row.findings if (f.column, f.is_fault) == one) for one in beside]
+        notes = [
+            "\n".join(f.says for f in row.findings if (f.column, f.is_fault) == pair) for pair in entries
+        ]
         lines.append([row.place, state_of(row), *cells, *notes])
     return b"\xef\xbb\xbf" + csv_text(lines, is_data=True).encode()
 
 
 def state_of(row: DraftRow) -> str:
     """``fault``, ``warning`` or ``ok``."""
-    if any(one.is_fault for one in row.findings):
+    if any(finding.is_fault for finding in row.findings):
         return "fault"
     return "warning" if row.findings else "ok"

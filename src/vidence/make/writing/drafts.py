@@ -74,7 +74,7 @@ def cell_text(column: str, value: object) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, list):
-        lines = [_line_of(one) for one in value]
+        lines = [_line_of(entry) for entry in value]
         if all(lines) or (column == "misconception" and None not in lines):
             return "\n".join(line or "" for line in lines)
     return msgspec.json.encode(value).decode()
@@ -140,11 +140,11 @@ def _listed(column: str, value: object) -> Sequence[object]:
 
 
 def _texts(column: str, value: object) -> tuple[str, ...]:
-    return tuple(_text(column, one) for one in _listed(column, value))
+    return tuple(_text(column, entry) for entry in _listed(column, value))
 
 
 def _links(column: str, value: object) -> tuple[Link, ...]:
-    return tuple(_link(column, one) for one in _listed(column, value))
+    return tuple(_link(column, entry) for entry in _listed(column, value))
 
 
 def _link(column: str, value: object) -> Link:
@@ -160,29 +160,29 @@ def _link(column: str, value: object) -> Link:
 
 
 def _evidence(column: str, value: object) -> tuple[Evidence, ...]:
-    return tuple(_piece(column, one) for one in _listed(column, value))
+    return tuple(_piece(column, entry) for entry in _listed(column, value))
 
 
 def _piece(column: str, value: object) -> Evidence:
     if isinstance(value, str):
-        found = _EVIDENCE.fullmatch(value)
-        if found is None:
+        match = _EVIDENCE.fullmatch(value)
+        if match is None:
             raise FieldError(column, f"{value!r} found; expected a line such as {_EVIDENCE_FORM!r}")
         return msgspec.convert(
             {
-                "kind": found["kind"],
-                "start_s": float(found["start"]),
-                "end_s": float(found["end"]),
-                "note": found["note"] or "",
-                "step": int(found["step"]) - 1 if found["step"] else None,
+                "kind": match["kind"],
+                "start_s": float(match["start"]),
+                "end_s": float(match["end"]),
+                "note": match["note"] or "",
+                "step": int(match["step"]) - 1 if match["step"] else None,
             },
             Evidence,
         )
     try:
         return msgspec.convert(value, Evidence)
     except msgspec.ValidationError as error:
-        said = f"{_shown(value)} found ({error}); expected kind, start_s, end_s, step, note"
-        raise FieldError(column, said) from error
+        piece = f"{_shown(value)} found ({error}); expected kind, start_s, end_s, step, note"
+        raise FieldError(column, piece) from error
 
 
 def _shown(value: object) -> str:
@@ -235,4 +235,4 @@ class DraftRow:
     @property
     def unread(self) -> frozenset[str]:
         """The columns whose cells could not be read."""
-        return frozenset(one.column for one in self.findings)
+        return frozenset(finding.column for finding in self.findings)

@@ -58,17 +58,17 @@ class Shelf:
 def check_rows(rows: Sequence[DraftRow], shelf: Shelf) -> tuple[DraftRow, ...]:
     """The rows with everything that was found, in the order of rows; cells that were not read are left."""
     among: dict[str, list[Said]] = defaultdict(list)
-    for row_id, said in _among(rows, shelf):
-        among[row_id].append(said)
+    for row_id, entry in _among(rows, shelf):
+        among[row_id].append(entry)
     return tuple(
         row if row.draft is None else _with(row, [*_of_draft(row.draft, shelf), *among[row.row_id]], shelf)
         for row in rows
     )
 
 
-def _with(row: DraftRow, said: Sequence[Said], shelf: Shelf) -> DraftRow:
+def _with(row: DraftRow, entries: Sequence[Said], shelf: Shelf) -> DraftRow:
     unread = row.unread - {"draft_id"}
-    found = [
+    findings = [
         Finding(
             row_id=row.row_id,
             column=column,
@@ -76,10 +76,10 @@ def _with(row: DraftRow, said: Sequence[Said], shelf: Shelf) -> DraftRow:
             is_fault=is_fault and not (shelf.is_released and kind in _NOT_RELEASED),
             says=says,
         )
-        for column, kind, is_fault, says in said
+        for column, kind, is_fault, says in entries
         if column not in unread
     ]
-    return replace(row, findings=(*row.findings, *found))
+    return replace(row, findings=(*row.findings, *findings))
 
 
 def _of_draft(draft: ExpertDraft, shelf: Shelf) -> Iterator[Said]:
@@ -151,7 +151,7 @@ def right_place(draft: ExpertDraft) -> int | None:
     """The place of the right choice: of the letter, or of the one choice that says the same; else None."""
     if re.fullmatch(r"[A-Z]", draft.answer) and letter_index(draft.answer) < len(draft.choices):
         return letter_index(draft.answer)
-    same = [i for i, one in enumerate(draft.choices) if one == draft.answer]
+    same = [i for i, choice in enumerate(draft.choices) if choice == draft.answer]
     return same[0] if len(same) == 1 else None
 
 
@@ -185,11 +185,11 @@ def _of_choice(draft: ExpertDraft, shelf: Shelf) -> Iterator[Said]:
     if len(choices) != wanted or not all(choices):
         n = sum(map(bool, choices))
         yield "choices", "not-enough-choices", FAULT, f"{n} choices; expected {wanted}, none of them empty"
-    shown = [re.sub(r"\s+", " ", one).casefold() for one in choices]
+    names = [re.sub(r"\s+", " ", choice).casefold() for choice in choices]
     same = next(
-        (pair for pair in combinations(range(len(shown)), 2) if shown[pair[0]] == shown[pair[1]]), None
+        (pair for pair in combinations(range(len(names)), 2) if names[pair[0]] == names[pair[1]]), None
     )
-    if same is not None and shown[same[0]]:
+    if same is not None and names[same[0]]:
         yield (
             "choices",
             "same-choices",
@@ -215,8 +215,8 @@ def _given_away(draft: ExpertDraft) -> Iterator[Said]:
     answer, question = normal_form(answer_text(draft)), normal_form(draft.question)
     if not answer:
         return
-    others = [normal_form(one) for one in draft.choices if draft.kind == "choice"]
-    n_named = sum(bool(one) and _stands(one, question) for one in others)
+    others = [normal_form(choice) for choice in draft.choices if draft.kind == "choice"]
+    n_named = sum(bool(other) and _stands(other, question) for other in others)
     if _stands(answer, question) and n_named < 2:
         yield "question", "answer-in-question", FAULT, f"the answer {answer_text(draft)!r} stands in it"
     elif draft.kind == "open" and answer in question:
@@ -331,11 +331,11 @@ def _looked_up(page: Page, look: PageLook | None) -> Iterator[Said]:
 
 
 def _evidence(draft: ExpertDraft, shelf: Shelf) -> Iterator[Said]:
-    for number, one in enumerate(draft.evidence, 1):
-        if one.step is not None and not 0 <= one.step < len(draft.steps):
-            says = f"piece {number} belongs to step {one.step + 1}; there are {len(draft.steps)}"
+    for number, evidence in enumerate(draft.evidence, 1):
+        if evidence.step is not None and not 0 <= evidence.step < len(draft.steps):
+            says = f"piece {number} belongs to step {evidence.step + 1}; there are {len(draft.steps)}"
             yield "evidence", "unknown-step", FAULT, says
-        if one.start_s is None or one.end_s is None or one.end_s <= one.start_s:
+        if evidence.start_s is None or evidence.end_s is None or evidence.end_s <= evidence.start_s:
             yield (
                 "evidence",
                 "evidence-without-times",
@@ -343,9 +343,9 @@ def _evidence(draft: ExpertDraft, shelf: Shelf) -> Iterator[Said]:
                 f"piece {number}: say from when to when it is seen",
             )
         elif draft.start_s is not None and draft.end_s is not None:
-            before, behind = draft.start_s - one.start_s, one.end_s - draft.end_s
+            before, behind = draft.start_s - evidence.start_s, evidence.end_s - draft.end_s
             if max(before, behind) > _ROUNDING_S:
-                says = f"piece {number}, {one.start_s:g}-{one.end_s:g} s, is not inside the clip"
+                says = f"piece {number}, {evidence.start_s:g}-{evidence.end_s:g} s, is not inside the clip"
                 yield "evidence", "evidence-outside-clip", FAULT, says
 
 
@@ -355,11 +355,11 @@ def _reasoning(draft: ExpertDraft, shelf: Shelf) -> Iterator[Said]:
     if len(draft.evidence) < rules.least_evidence:
         says = f"{len(draft.evidence)} pieces; expected {rules.least_evidence} or more"
         yield "evidence", "few-evidence", FAULT, says
-    proactive = [one for one in draft.evidence if one.kind == "proactive"]
+    proactive = [entry for entry in draft.evidence if entry.kind == "proactive"]
     if len(proactive) < rules.least_proactive:
         says = f"{len(proactive)} proactive pieces; expected {rules.least_proactive} or more"
         yield "evidence", "no-proactive", FAULT, says
-    untied = [number for number, one in enumerate(draft.evidence, 1) if one.step is None]
+    untied = [number for number, entry in enumerate(draft.evidence, 1) if entry.step is None]
     if untied:
         yield "evidence", "untied-evidence", FAULT, f"piece {untied[0]} belongs to no step; say which"
     if draft.reasoning not in REASONING:
@@ -367,9 +367,9 @@ def _reasoning(draft: ExpertDraft, shelf: Shelf) -> Iterator[Said]:
         yield "reasoning", "no-reasoning-type", FAULT, says
     asked = content_words(draft.question)
     referred = frozenset().union(*(content_words(e.note) for e in draft.evidence if e.kind == "referred"))
-    for one in proactive:
-        if named := sorted((content_words(one.note) - referred) & asked):
-            says = f"{', '.join(named)} of the evidence {one.note!r}, which is to be looked for"
+    for evidence in proactive:
+        if named := sorted((content_words(evidence.note) - referred) & asked):
+            says = f"{', '.join(named)} of the evidence {evidence.note!r}, which is to be looked for"
             yield "question", "names-proactive", WARNING, says
 
 
@@ -379,26 +379,28 @@ def _reasoning(draft: ExpertDraft, shelf: Shelf) -> Iterator[Said]:
 def _among(rows: Sequence[DraftRow], shelf: Shelf) -> Iterator[tuple[str, Said]]:
     drafts = [(row.row_id, row.draft) for row in rows if row.draft is not None]
     rules = shelf.rules
-    clips = Counter((one.video, one.start_s, one.end_s) for _, one in drafts)
-    days = Counter((one.author, one.date) for _, one in drafts)
+    clips = Counter(
+        (expert_draft.video, expert_draft.start_s, expert_draft.end_s) for _, expert_draft in drafts
+    )
+    days = Counter((expert_draft.author, expert_draft.date) for _, expert_draft in drafts)
     of_video: Counter[str] = Counter()
-    for row_id, one in drafts:
+    for row_id, draft in drafts:
         if (
-            one.video
+            draft.video
             and rules.most_per_clip
-            and (n := clips[one.video, one.start_s, one.end_s]) > rules.most_per_clip
+            and (n := clips[draft.video, draft.start_s, draft.end_s]) > rules.most_per_clip
         ):
             says = f"{n} questions about this clip; the paper has two or three"
             yield row_id, ("video", "many-about-a-clip", WARNING, says)
         if (
             rules.most_per_day
-            and one.author
-            and one.date
-            and (n := days[one.author, one.date]) > rules.most_per_day
+            and draft.author
+            and draft.date
+            and (n := days[draft.author, draft.date]) > rules.most_per_day
         ):
-            says = f"{n} by {one.author} on {one.date}; advised are {rules.most_per_day} at most"
+            says = f"{n} by {draft.author} on {draft.date}; advised are {rules.most_per_day} at most"
             yield row_id, ("date", "over-the-day", WARNING, says)
-        of_video[one.video] += 1
-        if one.video and rules.most_per_video and of_video[one.video] > rules.most_per_video:
-            says = f"number {of_video[one.video]} about this video; the quota is {rules.most_per_video}"
+        of_video[draft.video] += 1
+        if draft.video and rules.most_per_video and of_video[draft.video] > rules.most_per_video:
+            says = f"number {of_video[draft.video]} about this video; the quota is {rules.most_per_video}"
             yield row_id, ("video", "over-quota", FAULT, says)

@@ -82,33 +82,33 @@ def read_films(path: Path) -> Films:
     known: set[str] = set()
     for place, raw in objects(read(path, what="videos")):
         try:
-            one = decoded(raw, decoder)
+            film = decoded(raw, decoder)
         except FieldError as error:
-            one = Film(video_id=f"line {place}")
-            dropped.append(_dropped(one, "unreadable", f"{path.name}:{place}: {error}"))
+            film = Film(video_id=f"line {place}")
+            dropped.append(_dropped(film, "unreadable", f"{path.name}:{place}: {error}"))
         else:
-            if one.video_id in known:
-                one = msgspec.structs.replace(one, video_id=f"{one.video_id} (line {place})")
-                dropped.append(_dropped(one, "repeated-id", "an earlier video has this id"))
-            elif fault := _fault(one):
-                dropped.append(_dropped(one, *fault))
-        known.add(one.video_id)
-        films.append(one)
+            if film.video_id in known:
+                film = msgspec.structs.replace(film, video_id=f"{film.video_id} (line {place})")
+                dropped.append(_dropped(film, "repeated-id", "an earlier video has this id"))
+            elif fault := _fault(film):
+                dropped.append(_dropped(film, *fault))
+        known.add(film.video_id)
+        films.append(film)
     return Films(films=tuple(films), dropped=tuple(dropped))
 
 
-def _fault(one: Film) -> tuple[str, str] | None:
-    if not one.url.strip() and not one.path:
+def _fault(film: Film) -> tuple[str, str] | None:
+    if not film.url.strip() and not film.path:
         return "no-place", "neither url nor path; say where the video is"
-    if _YOUTUBE.search(one.url) and not _NAME.fullmatch(youtube_id(one.url)):
-        return "no-film-name", f"{one.url!r} names no film; expected https://www.youtube.com/watch?v=NAME"
-    if one.refused:
-        return "refused-by-people", one.refused
+    if _YOUTUBE.search(film.url) and not _NAME.fullmatch(youtube_id(film.url)):
+        return "no-film-name", f"{film.url!r} names no film; expected https://www.youtube.com/watch?v=NAME"
+    if film.refused:
+        return "refused-by-people", film.refused
     return None
 
 
-def _dropped(one: Film, reason: str, detail: str, *, stage: str = VIDEOS) -> Dropped:
-    return Dropped(what=one.video_id, stage=stage, reason=reason, detail=detail)
+def _dropped(film: Film, reason: str, detail: str, *, stage: str = VIDEOS) -> Dropped:
+    return Dropped(what=film.video_id, stage=stage, reason=reason, detail=detail)
 
 
 def day_of(moment: str) -> date | None:
@@ -149,26 +149,26 @@ class LicenceDesk:
         ``licence-not-checked``. Nothing is asked of a platform here.
         """
         final = {**believed(self.kept, now=self.now, days=self.days), **self.by_people}
-        last = {one.video: one for one in self.kept} | dict(self.by_people)
+        last = {entry.video: entry for entry in self.kept} | dict(self.by_people)
         passed: dict[str, LicenceCheck | None] = {}
         dropped: list[Dropped] = []
         for film in films:
-            found = final.get(film.film)
-            if found is not None and found.outcome == "passed":
-                passed[film.video_id] = found
-            elif found is None and film.film not in last and film.licence and not film.url:
+            licence = final.get(film.film)
+            if licence is not None and licence.outcome == "passed":
+                passed[film.video_id] = licence
+            elif licence is None and film.film not in last and film.licence and not film.url:
                 passed[film.video_id] = None
             else:
-                reason, detail = _unpassed(film, found, last.get(film.film), days=self.days)
+                reason, detail = _unpassed(film, licence, last.get(film.film), days=self.days)
                 dropped.append(_dropped(film, reason, detail, stage=LICENCE))
         return passed, tuple(dropped)
 
 
 def _unpassed(
-    film: Film, found: LicenceCheck | None, last: LicenceCheck | None, *, days: float
+    film: Film, licence: LicenceCheck | None, last: LicenceCheck | None, *, days: float
 ) -> tuple[str, str]:
-    if found is not None:
-        return f"licence-{found.outcome}", found.why or found.licence
+    if licence is not None:
+        return f"licence-{licence.outcome}", licence.why or licence.licence
     if last is None:
         return "licence-not-checked", f"{film.film}; run vidence licence check"
     if last.is_final:
@@ -201,20 +201,20 @@ def read_selection(path: Path) -> Selection:
         DataError: a file cannot be read, or rows of it are none; the first are named.
     """
     paths = [path]
-    beside = path.parent / SOURCES_FILE
-    if beside.is_file() and beside != path:
-        paths.append(beside)
+    selection = path.parent / SOURCES_FILE
+    if selection.is_file() and selection != path:
+        paths.append(selection)
     kept: set[str] = set()
     refused: dict[str, str] = {}
     published: dict[str, date] = {}
     faults: list[str] = []
-    for one in paths:
-        for line, row in csv_rows(read(one, what="a selection of videos"), needed=("video", "outcome")):
+    for entry in paths:
+        for line, row in csv_rows(read(entry, what="a selection of videos"), needed=("video", "outcome")):
             if not isinstance(row, dict):
-                faults.append(f"{one}:{line}: {row}")
+                faults.append(f"{entry}:{line}: {row}")
                 continue
             names = [name for name in (row["video"], row.get("sha256", "")) if name]
-            if row["outcome"] == _KEPT and one == path:
+            if row["outcome"] == _KEPT and entry == path:
                 kept.update(names)
             elif row["outcome"] != _KEPT:
                 refused |= dict.fromkeys(names, row.get("reasons", "") or row["outcome"])
@@ -222,7 +222,7 @@ def read_selection(path: Path) -> Selection:
                 if day := row.get("published", ""):
                     published |= dict.fromkeys(names, date.fromisoformat(day))
             except ValueError:
-                faults.append(f"{one}:{line}: {row['published']!r} is no day; expected YYYY-MM-DD")
+                faults.append(f"{entry}:{line}: {row['published']!r} is no day; expected YYYY-MM-DD")
     if faults:
         more = f"; and {len(faults) - _MOST_NAMED:,} more" if len(faults) > _MOST_NAMED else ""
         raise DataError("; ".join(faults[:_MOST_NAMED]) + more)

@@ -32,10 +32,10 @@ class Ground:
     @property
     def provenance(self) -> Provenance:
         """Where the video is from, and its licence: of the check, or else as the video's record says."""
-        said = self.film.licence
+        licence = self.film.licence
         if self.licence is not None:
-            said = f"{self.licence.licence}, as declared on {self.licence.at:%Y-%m-%d}"
-        return Provenance(source=self.film.url.strip() or self.film.path, licence=said, maker=MADE_BY)
+            licence = f"{self.licence.licence}, as declared on {self.licence.at:%Y-%m-%d}"
+        return Provenance(source=self.film.url.strip() or self.film.path, licence=licence, maker=MADE_BY)
 
 
 def item_of(draft: ExpertDraft, ground: Ground, *, benchmark: str) -> Item:
@@ -100,10 +100,10 @@ def to_review(item: Item, draft: ExpertDraft, *, author: str) -> dict[str, objec
     if draft.minutes is not None:
         content["minutes"] = draft.minutes
     place = right_place(draft)
-    wrong = [one for i, one in enumerate(draft.choices) if i != place]
-    told = {choice: why for choice, why in zip(wrong, draft.misconception, strict=False) if why}
-    if told:
-        content["misconception"] = told
+    wrong = [choice for i, choice in enumerate(draft.choices) if i != place]
+    values = {choice: why for choice, why in zip(wrong, draft.misconception, strict=False) if why}
+    if values:
+        content["misconception"] = values
     return content
 
 

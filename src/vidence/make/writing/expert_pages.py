@@ -59,14 +59,14 @@ def page_of(url: str) -> Page | tuple[str, str]:
         return "not-wikipedia", f"{url!r} is no address ({error}); expected {_FORM}"
     if host != "wikipedia.org" and not host.endswith(".wikipedia.org"):
         return "not-wikipedia", f"{url!r} leads elsewhere; expected {_FORM}"
-    found = _HOST.fullmatch(host)
-    bad = (parts.scheme != "https", found is None, not parts.path.startswith(_PATH), bool(parts.query))
-    if found is None or any(bad) or parts.netloc.casefold() != host:
+    match = _HOST.fullmatch(host)
+    bad = (parts.scheme != "https", match is None, not parts.path.startswith(_PATH), bool(parts.query))
+    if match is None or any(bad) or parts.netloc.casefold() != host:
         return "link-form", f"{url!r} found; expected {_FORM}"
     title = _words(parts.path.removeprefix(_PATH))
     if not title or "\ufffd" in title or re.search(r"[\[\]{}|<>\n]", title):
         return "link-form", f"{url!r} names no page; expected {_FORM}"
-    return Page(language=found["language"], title=title, fragment=_words(parts.fragment))
+    return Page(language=match["language"], title=title, fragment=_words(parts.fragment))
 
 
 def _words(text: str) -> str:
@@ -154,23 +154,23 @@ class Wikipedia:
             "titles": "|".join(titles),
         }
         address = f"{self._address.replace('{language}', language)}/w/api.php"
-        found = ask_patiently(client, address, parameters, read=_answer, wait=self._wait)
-        if isinstance(found, Unread):
-            return [self._said(language, title, "unknown", why=found.why) for title in titles]
-        return [self._one(language, title, found) for title in titles]
+        result = ask_patiently(client, address, parameters, read=_answer, wait=self._wait)
+        if isinstance(result, Unread):
+            return [self._said(language, title, "unknown", why=result.why) for title in titles]
+        return [self._one(language, title, result) for title in titles]
 
     def _one(self, language: str, title: str, query: _Query) -> PageLook:
-        normal = {one.source: one.to for one in query.normalized}.get(title, title)
-        moved = {one.source: one.to for one in query.redirects}
+        normal = {entry.source: entry.to for entry in query.normalized}.get(title, title)
+        moved = {redirect.source: redirect.to for redirect in query.redirects}
         end, steps = normal, 0
         while end in moved and steps < len(moved):
             end, steps = moved[end], steps + 1
-        found = next((one for one in query.pages if one.title == end), None)
-        if found is None:
+        page = next((entry for entry in query.pages if entry.title == end), None)
+        if page is None:
             return self._said(language, title, "unknown", why="the server's answer does not name this page")
-        if found.missing or found.invalid:
+        if page.missing or page.invalid:
             return self._said(language, title, "missing")
-        if found.pageprops.disambiguation is not None:
+        if page.pageprops.disambiguation is not None:
             return self._said(language, title, "disambiguation", to=end if steps else "")
         return self._said(language, title, "redirect" if steps else "page", to=end if steps else "")
 
@@ -185,10 +185,10 @@ def _answer(status: int, body: bytes) -> _Query | Unread:
     if status != 200:
         return Unread(why=f"the server answered {status}", is_passing=status >= 500 or status == 429)
     try:
-        found = msgspec.json.decode(body, type=_Answer)
+        answer = msgspec.json.decode(body, type=_Answer)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return Unread(why="the server's answer is no list of pages", is_passing=True)
-    return Unread(why="the server's answer is only a part") if found.more else found.query
+    return Unread(why="the server's answer is only a part") if answer.more else answer.query
 
 
 def look_up(
@@ -208,22 +208,22 @@ def look_up(
     """
     history = read_looks(kept, PageLook, what="looks")
     known = {
-        one.page: one
-        for one in sorted(history, key=lambda one: one.at)
-        if one.outcome != "unknown" and timedelta() <= now - one.at <= timedelta(days=days)
+        look.page: look
+        for look in sorted(history, key=lambda look: look.at)
+        if look.outcome != "unknown" and timedelta() <= now - look.at <= timedelta(days=days)
     }
     wanted = {page.name: page for page in pages}
     asked = [page for name, page in wanted.items() if name not in known]
     for looks in api().look(asked) if asked else ():
         history += looks
         write_checks(kept, history)
-        known |= {one.page: one for one in looks}
+        known |= {look.page: look for look in looks}
     return {name: known[name] for name in wanted}
 
 
 def outcomes(looks: Mapping[str, PageLook]) -> dict[str, int]:
     """How many pages have which outcome."""
     counts: dict[str, int] = defaultdict(int)
-    for one in looks.values():
-        counts[one.outcome] += 1
+    for look in looks.values():
+        counts[look.outcome] += 1
     return dict(sorted(counts.items()))

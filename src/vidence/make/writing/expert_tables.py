@@ -15,11 +15,11 @@ _STATES: Final = ("covered", "filmed", "open", "dropped")
 
 def findings_table(rows: Sequence[DraftRow]) -> Table:
     """How often each kind of finding came up, by column; of how many rows."""
-    found = [one for row in rows for one in row.findings]
-    counts = Counter((one.column, one.kind, one.is_fault) for one in found)
+    findings = [entry for row in rows for entry in row.findings]
+    counts = Counter((entry.column, entry.kind, entry.is_fault) for entry in findings)
     hit: dict[tuple[str, str], set[str]] = {}
-    for one in found:
-        hit.setdefault((one.column, one.kind), set()).add(one.row_id)
+    for finding in findings:
+        hit.setdefault((finding.column, finding.kind), set()).add(finding.row_id)
     return tabulate(
         "findings",
         "What the checks found",
@@ -44,10 +44,14 @@ def concepts_table(curriculum: Curriculum, asked: Collection[str]) -> Table:
     """
     usable = curriculum.usable
     counts: dict[tuple[str, str, str], Counter[str]] = {}
-    for one in curriculum.concepts:
-        key = (one.subject, one.textbook, one.chapter)
+    for concept in curriculum.concepts:
+        key = (concept.subject, concept.textbook, concept.chapter)
         state = (
-            "dropped" if one.concept_id not in usable else "covered" if one.concept_id in asked else one.state
+            "dropped"
+            if concept.concept_id not in usable
+            else "covered"
+            if concept.concept_id in asked
+            else concept.state
         )
         counts.setdefault(key, Counter())[state] += 1
     return tabulate(
@@ -64,9 +68,9 @@ def concepts_table(curriculum: Curriculum, asked: Collection[str]) -> Table:
 
 def textbooks_table(concepts: Sequence[Concept], drafts: Sequence[ExpertDraft]) -> Table:
     """How many drafts rest on each textbook."""
-    book_of = {one.concept_id: one.textbook for one in concepts}
-    counts = Counter(book_of[one.concept_id] for one in drafts if one.concept_id in book_of)
-    ordered = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+    book_of = {concept.concept_id: concept.textbook for concept in concepts}
+    counts = Counter(book_of[draft.concept_id] for draft in drafts if draft.concept_id in book_of)
+    ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
     return tabulate(
         "textbooks",
         "Drafts by textbook",
@@ -78,19 +82,19 @@ def textbooks_table(concepts: Sequence[Concept], drafts: Sequence[ExpertDraft]) 
 
 def counts_table(concepts: Sequence[Concept], drafts: Sequence[ExpertDraft], sources: Sequence[str]) -> Table:
     """Links, textbooks, clips by their number of questions, sources."""
-    links = [link.url for one in drafts for link in one.knowledge]
+    links = [link.url for draft in drafts for link in draft.knowledge]
     pages = [page_of(url) for url in links]
-    books = {one.concept_id: one.textbook for one in concepts}
-    clips = Counter((one.video, one.start_s, one.end_s) for one in drafts)
+    books = {concept.concept_id: concept.textbook for concept in concepts}
+    clips = Counter((draft.video, draft.start_s, draft.end_s) for draft in drafts)
     by_number = Counter(clips.values())
     values = {
         "drafts": len(drafts),
-        "drafts without rationale": sum(not one.steps for one in drafts),
+        "drafts without rationale": sum(not draft.steps for draft in drafts),
         "knowledge links": len(links),
         "distinct links": len(set(links)),
-        "links not to Wikipedia": sum(not isinstance(one, Page) for one in pages),
-        "links with a fragment": sum(isinstance(one, Page) and bool(one.fragment) for one in pages),
-        "textbooks": len({books[one.concept_id] for one in drafts if one.concept_id in books}),
+        "links not to Wikipedia": sum(not isinstance(page, Page) for page in pages),
+        "links with a fragment": sum(isinstance(page, Page) and bool(page.fragment) for page in pages),
+        "textbooks": len({books[draft.concept_id] for draft in drafts if draft.concept_id in books}),
         "sources": len(set(sources)),
         "clips": len(clips),
     } | {f"clips with {n} question{'s' * (n > 1)}": by_number[n] for n in sorted(by_number)}

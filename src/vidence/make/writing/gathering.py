@@ -61,12 +61,12 @@ def read_sources(plan: Plan, root: Path) -> dict[str, Annotations]:
         VidenceError: a file cannot be used.
     """
     wanted = {name for order in plan.orders for name in order.rules.sources}
-    found: dict[str, Annotations] = {}
+    sources: dict[str, Annotations] = {}
     for source in plan.config.records:
         if source.name in wanted:
             reader: AnnotationReader = make_one("annotation-format", source.format)
-            found[source.name] = reader.read(root / source.path)
-    return found
+            sources[source.name] = reader.read(root / source.path)
+    return sources
 
 
 def gather(
@@ -92,10 +92,10 @@ def gather(
         notes += [f"{source.name}: {note}" for note in mine.notes]
         if not source.media:
             notes.append(f"{source.name}: no folder of media is named; no medium was looked at")
-        for one in mine.dropped:
-            name = _once(f"{source.name}/{one.what}", taken)
+        for entry in mine.dropped:
+            name = _once(f"{source.name}/{entry.what}", taken)
             taken[name] = None
-            dropped.append(msgspec.structs.replace(one, what=name))
+            dropped.append(msgspec.structs.replace(entry, what=name))
         for record in mine.records:
             name = f"{source.name}/{record.record_id}"
             is_second = name in records
@@ -109,13 +109,17 @@ def gather(
                 continue
             records[name] = looker.completed(record)
             source_of[name] = source.name
-    against = _contradictions(records, {name: one.spaces for name, one in read.items()}, source_of)
+    against = _contradictions(
+        records, {name: annotations.spaces for name, annotations in read.items()}, source_of
+    )
     dropped += [unusable(name, "contradiction", why) for name, why in against.items()]
     return GatheredRecords(
         taken=tuple(taken),
-        records={name: one for name, one in records.items() if name not in against},
+        records={
+            name: annotation_record for name, annotation_record in records.items() if name not in against
+        },
         source_of=source_of,
-        spaces={name: one.spaces for name, one in read.items()},
+        spaces={name: annotations.spaces for name, annotations in read.items()},
         dropped=tuple(dropped),
         notes=tuple(notes),
     )
@@ -124,10 +128,10 @@ def gather(
 def _once(name: str, taken: Collection[str]) -> str:
     """The name, or where it is taken the same with a number."""
     number = 2
-    found = name
-    while found in taken:
-        found, number = f"{name}#{number}", number + 1
-    return found
+    once = name
+    while once in taken:
+        once, number = f"{name}#{number}", number + 1
+    return once
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,8 +149,8 @@ class _Looker:
             return "train-split", f"split {split!r}; set allow_train to use it"
         if not (record.licence or self.source.licence):
             return "no-licence", "neither the record nor its source says under which licence it is"
-        if found := _media_fault(record.media) or self._unreadable(record.media):
-            return found
+        if fault := _media_fault(record.media) or self._unreadable(record.media):
+            return fault
         space = spaces.get(record.space)
         if record.space and space is None:
             return "label-not-in-space", f"there is no label space {record.space!r}"
@@ -158,24 +162,27 @@ class _Looker:
         """What is wrong with the files of a record, where a folder of media is named."""
         if not self.source.media:
             return None
-        for one in media:
+        for medium in media:
             try:
-                path = resolve(self.root / self.source.media, one)
+                path = resolve(self.root / self.source.media, medium)
                 if not path.exists():
-                    return "missing", f"there is nothing at {one.path or one.url}"
-                video = self.context.video(path, kind=one.kind)
+                    return "missing", f"there is nothing at {medium.path or medium.url}"
+                video = self.context.video(path, kind=medium.kind)
             except (DataError, MediaError) as error:
                 return "unreadable", str(error)
             end_s = video.probe.counted.duration_s
-            if one.end_s is not None and one.end_s > end_s + 1.0:
-                return "span-outside", f"{one.path} lasts {end_s:.1f} s; the clip ends at {one.end_s:.1f} s"
+            if medium.end_s is not None and medium.end_s > end_s + 1.0:
+                return (
+                    "span-outside",
+                    f"{medium.path} lasts {end_s:.1f} s; the clip ends at {medium.end_s:.1f} s",
+                )
         return None
 
     def completed(self, record: AnnotationRecord) -> AnnotationRecord:
         """The record with what its source says for it, and its media under the folder of the set."""
         return msgspec.structs.replace(
             record,
-            media=tuple(_placed(one, self.source.name) for one in record.media),
+            media=tuple(_placed(medium, self.source.name) for medium in record.media),
             source=record.source or self.source.name,
             source_split=record.source_split or self.source.split,
             licence=record.licence or self.source.licence,
@@ -186,15 +193,15 @@ class _Looker:
 
 def _media_fault(media: Sequence[Media]) -> tuple[str, str] | None:
     """A question shows an image, two to six images, or one clip."""
-    if not media or not all(one.path or one.url for one in media):
+    if not media or not all(entry.path or entry.url for entry in media):
         return "no-medium", "the record names none"
     if len(media) > MOST_MEDIA:
         return "no-medium", f"{len(media)} media; expected {MOST_MEDIA} at most"
-    if len(media) > 1 and any(one.kind != "image" for one in media):
+    if len(media) > 1 and any(entry.kind != "image" for entry in media):
         return "no-medium", "several media that are not all images; expected one clip, or only images"
-    for one in media:
-        if one.start_s is not None and one.end_s is not None and one.end_s <= one.start_s:
-            return "no-medium", f"a clip from {one.start_s:g} to {one.end_s:g} s"
+    for medium in media:
+        if medium.start_s is not None and medium.end_s is not None and medium.end_s <= medium.start_s:
+            return "no-medium", f"a clip from {medium.start_s:g} to {medium.end_s:g} s"
     return None
 
 
@@ -211,29 +218,29 @@ def _contradictions(
 ) -> dict[str, str]:
     """Records that say something else of the same thing than another one, and what."""
     groups: dict[tuple[object, ...], list[str]] = defaultdict(list)
-    for name, one in records.items():
-        if one.label and not one.question:
-            boxes = tuple(box.box_px for box in one.boxes if box.is_target)
-            groups[(one.space, one.media, boxes, tuple(sorted(one.fields.items())))].append(name)
-    found: dict[str, str] = {}
+    for name, record in records.items():
+        if record.label and not record.question:
+            boxes = tuple(box.box_px for box in record.boxes if box.is_target)
+            groups[(record.space, record.media, boxes, tuple(sorted(record.fields.items())))].append(name)
+    contradictions: dict[str, str] = {}
     for names in groups.values():
         for name in names:
-            one = records[name]
-            space = spaces[source_of[name]].get(one.space)
+            record = records[name]
+            space = spaces[source_of[name]].get(record.space)
             for other in names:
                 label = records[other].label
-                if other != name and not _agree(one, records[other], space):
-                    found[name] = f"{one.label!r}; {other} says {label!r}"
-    return found
+                if other != name and not _agree(record, records[other], space):
+                    contradictions[name] = f"{record.label!r}; {other} says {label!r}"
+    return contradictions
 
 
-def _agree(one: AnnotationRecord, other: AnnotationRecord, space: LabelSpace | None) -> bool:
+def _agree(record: AnnotationRecord, other: AnnotationRecord, space: LabelSpace | None) -> bool:
     """Whether both labels may be true: the same, one said to be true with the other, or above it."""
-    if normal_form(one.label) == normal_form(other.label):
+    if normal_form(record.label) == normal_form(other.label):
         return True
-    if other.label in one.also_true or one.label in other.also_true:
+    if other.label in record.also_true or record.label in other.also_true:
         return True
-    label = None if space is None else space.find(one.label)
+    label = None if space is None else space.find(record.label)
     return space is not None and label is not None and other.label in space.kin(label.name)
 
 
@@ -289,7 +296,7 @@ def _unfit(order: Order, record: AnnotationRecord, space: LabelSpace | None) -> 
 
 def medium_word(media: Sequence[Media]) -> str:
     """``image``, ``images`` or ``video``."""
-    if any(one.kind != "image" for one in media):
+    if any(medium.kind != "image" for medium in media):
         return "video"
     return "image" if len(media) == 1 else "images"
 
@@ -302,7 +309,7 @@ def _thinned(
     by_label: Counter[str] = Counter()
     out: dict[str, tuple[str, str]] = {}
     n_kept = 0
-    for pair in sorted(mine, key=lambda one: rank(seed, one.key)):
+    for pair in sorted(mine, key=lambda entry: rank(seed, entry.key)):
         if rules.per_label and by_label[pair.record.label] >= rules.per_label:
             out[pair.key] = "over-label", f"{rules.per_label} questions about {pair.record.label!r} are there"
         elif rules.most and n_kept >= rules.most:
@@ -312,7 +319,7 @@ def _thinned(
         else:
             by_label[pair.record.label] += 1
             n_kept += 1
-    kept = [one for one in mine if one.key not in out]
+    kept = [entry for entry in mine if entry.key not in out]
     gone = [
         Dropped(what=key, stage=TASKS, reason=reason, detail=detail) for key, (reason, detail) in out.items()
     ]

@@ -49,7 +49,7 @@ class Phrase(Record, omit_defaults=True):
     @property
     def names_one(self) -> bool:
         """Whether it speaks of one person, or of a part of one, as if there were no other."""
-        return any(one.search(self.text) for one in (_THE_PERSON, _A_PART))
+        return any(pattern.search(self.text) for pattern in (_THE_PERSON, _A_PART))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,11 +80,11 @@ def read_seeds(seeds: str | tuple[str, ...], root: Path) -> tuple[Phrase, ...]:
 
 def read_list(text: str, *, least: int) -> tuple[str, ...] | Objection:
     """The numbered lines of a reply, of which there are `least` or more."""
-    found = [match[2].strip() for line in text.splitlines() if (match := _LINE.match(line)) is not None]
-    if len(found) < least:
-        detail = f"it has {len(found)} numbered lines; wanted are {least} or more"
+    entries = [match[2].strip() for line in text.splitlines() if (match := _LINE.match(line)) is not None]
+    if len(entries) < least:
+        detail = f"it has {len(entries)} numbered lines; wanted are {least} or more"
         return Objection(reason="misshapen", detail=detail)
-    return tuple(found)
+    return tuple(entries)
 
 
 def choose_phrases(
@@ -98,7 +98,7 @@ def choose_phrases(
     """
     kept: list[Phrase] = []
     dropped: list[Dropped] = []
-    slots = {one.slots for one in seeds}
+    slots = {seed.slots for seed in seeds}
 
     def drop(text: str, reason: str, detail: str) -> None:
         dropped.append(Dropped(what=f"{task}: {text}", stage="templates", reason=reason, detail=detail))
@@ -114,8 +114,8 @@ def choose_phrases(
         elif phrase.slots not in slots:
             drop(phrase.text, "slots-changed", f"slots {', '.join(sorted(phrase.slots)) or 'none'}")
         else:
-            pairs = near_pairs([*(one.text for one in kept), phrase.text], least=near)
-            twin = next((one.first for one in pairs if one.second == len(kept)), None)
+            pairs = near_pairs([*(entry.text for entry in kept), phrase.text], least=near)
+            twin = next((pair.first for pair in pairs if pair.second == len(kept)), None)
             if twin is None:
                 kept.append(phrase)
             else:
@@ -124,20 +124,20 @@ def choose_phrases(
 
 
 def decided(
-    phrases: Sequence[Phrase], said: Mapping[str, Decision]
+    phrases: Sequence[Phrase], values: Mapping[str, Decision]
 ) -> tuple[tuple[Phrase, ...], tuple[str, ...]]:
     """The templates after people have looked, and the texts of those that they refused."""
     kept: list[Phrase] = []
     refused: list[str] = []
-    for one in phrases:
-        decision = said.get(one.text)
+    for phrase in phrases:
+        decision = values.get(phrase.text)
         if decision is None:
-            kept.append(one)
+            kept.append(phrase)
         elif decision.verdict == "refuse":
-            refused.append(one.text)
+            refused.append(phrase.text)
         else:
-            text = decision.rewrite if decision.verdict == "rewrite" else one.text
-            kept.append(Phrase(text=text, is_seed=one.is_seed, is_accepted=True))
+            text = decision.rewrite if decision.verdict == "rewrite" else phrase.text
+            kept.append(Phrase(text=text, is_seed=phrase.is_seed, is_accepted=True))
     return tuple(kept), tuple(refused)
 
 
@@ -159,7 +159,7 @@ def fill(phrase: Phrase, record: AnnotationRecord) -> Filled | str:
     if not phrase.slots <= record.fields.keys():
         return "no-slot"
     given = tuple(record.fields[name] for name in sorted(phrase.slots))
-    text = _SLOT.sub(lambda found: record.fields[found[1]], phrase.text)
+    text = _SLOT.sub(lambda match: record.fields[match[1]], phrase.text)
     if phrase.names_one and not phrase.is_accepted and record.people != 1:
         named = referring(record.boxes)
         if not named:
@@ -201,10 +201,10 @@ def pick(phrases: Sequence[Phrase], record: AnnotationRecord, rng: np.random.Gen
     """One of the templates that fit a record, drawn; or why none does, the last reason."""
     why = "no-slot"
     for place in rng.permutation(len(phrases)):
-        found = fill(phrases[int(place)], record)
-        if isinstance(found, Filled):
-            return found
-        why = "ambiguous" if "ambiguous" in (why, found) else found
+        result = fill(phrases[int(place)], record)
+        if isinstance(result, Filled):
+            return result
+        why = "ambiguous" if "ambiguous" in (why, result) else result
     return why
 
 
@@ -220,7 +220,7 @@ def read_sheet(path: Path) -> dict[tuple[str, str], Decision]:
     Raises:
         DataError: a line cannot be used; all of these are named.
     """
-    found: dict[tuple[str, str], Decision] = {}
+    values: dict[tuple[str, str], Decision] = {}
     faults: list[str] = []
     for where, row in csv_rows(path, needs=("task", "template", "verdict")):
         if isinstance(row, Fault):
@@ -231,12 +231,12 @@ def read_sheet(path: Path) -> dict[tuple[str, str], Decision]:
             case "":
                 continue
             case "accept" | "refuse":
-                found[row["task"], row["template"]] = Decision(verdict=verdict)
+                values[row["task"], row["template"]] = Decision(verdict=verdict)
             case "rewrite" if rewrite:
-                found[row["task"], row["template"]] = Decision(verdict="rewrite", rewrite=rewrite)
+                values[row["task"], row["template"]] = Decision(verdict="rewrite", rewrite=rewrite)
             case _:
                 wanted = "expected accept, refuse, or rewrite with a text under 'rewrite'"
                 faults.append(f"{where}: verdict {row['verdict']!r}; {wanted}")
     if faults:
         raise DataError(f"{path} cannot be used: " + "; ".join(faults))
-    return found
+    return values

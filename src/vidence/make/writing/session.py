@@ -175,8 +175,12 @@ class WritingSession(Session):
 
 def _is_behind(reviews: Reviews, item_id: str, wording: Mapping[str, object]) -> bool:
     """Whether the author has another wording now than the one that went in last."""
-    mine = [one for one in reviews.revisions_of[item_id] if one.origin in ("submit", "author_revise")]
-    last = max(mine, key=lambda one: one.n, default=None)
+    mine = [
+        revision
+        for revision in reviews.revisions_of[item_id]
+        if revision.origin in ("submit", "author_revise")
+    ]
+    last = max(mine, key=lambda revision: revision.n, default=None)
     return last is not None and _asked(last.content) != _asked(wording)
 
 

@@ -59,8 +59,8 @@ class Curriculum:
     @property
     def usable(self) -> dict[str, Concept]:
         """The concepts that questions may be about, by id."""
-        gone = {one.what for one in self.dropped}
-        return {one.concept_id: one for one in self.concepts if one.concept_id not in gone}
+        gone = {dropped.what for dropped in self.dropped}
+        return {concept.concept_id: concept for concept in self.concepts if concept.concept_id not in gone}
 
 
 def read_subjects(path: Path) -> dict[str, Subject]:
@@ -69,10 +69,10 @@ def read_subjects(path: Path) -> dict[str, Subject]:
     Raises:
         UsageError: it is none, or has a subject twice.
     """
-    found = read_config(path, SubjectFile).subjects
-    if twice := [name for name, n in Counter(one.subject for one in found).items() if n > 1]:
+    subjects = read_config(path, SubjectFile).subjects
+    if twice := [name for name, n in Counter(subject.subject for subject in subjects).items() if n > 1]:
         raise UsageError(f"{path}: the subject {twice[0]!r} is there twice; expected each once")
-    return {one.subject: one for one in found}
+    return {subject.subject: subject for subject in subjects}
 
 
 def read_concepts(path: Path, subjects: Mapping[str, Subject], *, needs_textbook: bool = True) -> Curriculum:
@@ -91,41 +91,48 @@ def read_concepts(path: Path, subjects: Mapping[str, Subject], *, needs_textbook
     known: set[str] = set()
     for place, raw in objects(read(path, what="concepts")):
         try:
-            one = decoded(raw, decoder)
+            concept = decoded(raw, decoder)
         except FieldError as error:
-            one = Concept(concept_id=f"line {place}", subject="")
-            dropped.append(_dropped(one, "unreadable", f"{path.name}:{place}: {error}"))
+            concept = Concept(concept_id=f"line {place}", subject="")
+            dropped.append(_dropped(concept, "unreadable", f"{path.name}:{place}: {error}"))
         else:
-            if one.concept_id in known:
-                one = msgspec.structs.replace(one, concept_id=f"{one.concept_id} (line {place})")
-                dropped.append(_dropped(one, "repeated-id", "an earlier concept has this id"))
-            elif fault := _fault(one, subjects, needs_textbook=needs_textbook):
-                dropped.append(_dropped(one, *fault))
-        known.add(one.concept_id)
-        concepts.append(one)
+            if concept.concept_id in known:
+                concept = msgspec.structs.replace(concept, concept_id=f"{concept.concept_id} (line {place})")
+                dropped.append(_dropped(concept, "repeated-id", "an earlier concept has this id"))
+            elif fault := _fault(concept, subjects, needs_textbook=needs_textbook):
+                dropped.append(_dropped(concept, *fault))
+        known.add(concept.concept_id)
+        concepts.append(concept)
     return Curriculum(subjects=subjects, concepts=tuple(concepts), dropped=tuple(dropped))
 
 
-def _fault(one: Concept, subjects: Mapping[str, Subject], *, needs_textbook: bool) -> tuple[str, str] | None:
-    subject = subjects.get(one.subject)
+def _fault(
+    concept: Concept, subjects: Mapping[str, Subject], *, needs_textbook: bool
+) -> tuple[str, str] | None:
+    subject = subjects.get(concept.subject)
     if subject is None:
-        return "unknown-subject", f"{one.subject!r}; known: {', '.join(subjects) or 'none'}"
-    if one.state == "dropped":
-        return ("dropped-by-people", one.reason) if one.reason else ("dropped-without-reason", "say why")
+        return "unknown-subject", f"{concept.subject!r}; known: {', '.join(subjects) or 'none'}"
+    if concept.state == "dropped":
+        return (
+            ("dropped-by-people", concept.reason) if concept.reason else ("dropped-without-reason", "say why")
+        )
     if not needs_textbook:
         return None
-    if one.textbook not in subject.textbooks:
+    if concept.textbook not in subject.textbooks:
         listed = "; ".join(subject.textbooks) or "none"
-        return "textbook-not-listed", f"{one.textbook!r} is no textbook of {one.subject}; listed: {listed}"
-    if not one.chapter.strip():
+        return (
+            "textbook-not-listed",
+            f"{concept.textbook!r} is no textbook of {concept.subject}; listed: {listed}",
+        )
+    if not concept.chapter.strip():
         return "no-chapter", "name the chapter of the textbook"
-    if not one.why_moving.strip():
+    if not concept.why_moving.strip():
         return "no-why-moving", "say why a still picture would not do"
     return None
 
 
-def _dropped(one: Concept, reason: str, detail: str) -> Dropped:
-    return Dropped(what=one.concept_id, stage=CONCEPTS, reason=reason, detail=detail)
+def _dropped(concept: Concept, reason: str, detail: str) -> Dropped:
+    return Dropped(what=concept.concept_id, stage=CONCEPTS, reason=reason, detail=detail)
 
 
 def check_readable(paths: Sequence[Path]) -> None:

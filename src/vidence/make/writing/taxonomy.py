@@ -59,18 +59,18 @@ class Taxonomy(Record, omit_defaults=True):
     levels: tuple[Level, ...]
 
     def __post_init__(self) -> None:
-        dimensions = [one.name for level in self.levels for one in level.dimensions]
-        tasks = [one.name for _, _, one in self._tasks()]
-        for what, names in (("levels", [one.name for one in self.levels]), ("dimensions", dimensions)):
+        dimensions = [dimension.name for level in self.levels for dimension in level.dimensions]
+        tasks = [task.name for _, _, task in self._tasks()]
+        for what, names in (("levels", [level.name for level in self.levels]), ("dimensions", dimensions)):
             if twice := _twice(names):
                 raise UsageError(f"two {what} are called {twice!r}; expected each name once")
         if twice := _twice(tasks):
             raise UsageError(f"two tasks are called {twice!r}; a task stands in one dimension")
         empty = [
-            one.name
+            dimension.name
             for level in self.levels
-            for one in level.dimensions
-            if not one.tasks and one.n_tasks is None
+            for dimension in level.dimensions
+            if not dimension.tasks and dimension.n_tasks is None
         ]
         if empty:
             raise UsageError(f"the dimension {empty[0]!r} has no task; give it one, or leave it out")
@@ -95,7 +95,7 @@ class Taxonomy(Record, omit_defaults=True):
         Raises:
             UsageError: there is no such dimension, or a task is there already.
         """
-        known = [one.name for level in self.levels for one in level.dimensions]
+        known = [entry.name for level in self.levels for entry in level.dimensions]
         for name, (dimension, _) in tasks.items():
             if dimension not in known:
                 raise UsageError(
@@ -108,9 +108,9 @@ class Taxonomy(Record, omit_defaults=True):
                     level,
                     dimensions=tuple(
                         msgspec.structs.replace(
-                            one, tasks=(*one.tasks, *(t for d, t in tasks.values() if d == one.name))
+                            entry, tasks=(*entry.tasks, *(t for d, t in tasks.values() if d == entry.name))
                         )
-                        for one in level.dimensions
+                        for entry in level.dimensions
                     ),
                 )
                 for level in self.levels
@@ -120,15 +120,15 @@ class Taxonomy(Record, omit_defaults=True):
     def words(self) -> str:
         """The counts by level, and which dimensions have other numbers of tasks than they say."""
         counts = Counter(level.name for level, _, _ in self._tasks())
-        said = ", ".join(f"{one.name} {counts[one.name]}" for one in self.levels)
+        words = ", ".join(f"{level.name} {counts[level.name]}" for level in self.levels)
         other = [
-            f"{one.name} {len(one.tasks)} of {one.n_tasks}"
+            f"{dimension.name} {len(dimension.tasks)} of {dimension.n_tasks}"
             for level in self.levels
-            for one in level.dimensions
-            if one.n_tasks is not None and one.n_tasks != len(one.tasks)
+            for dimension in level.dimensions
+            if dimension.n_tasks is not None and dimension.n_tasks != len(dimension.tasks)
         ]
         more = f"; not as declared: {', '.join(other)}" if other else ""
-        return f"tasks by level: {said}{more}"
+        return f"tasks by level: {words}{more}"
 
 
 def load_taxonomy(name: str, root: Path) -> Taxonomy:

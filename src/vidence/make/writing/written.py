@@ -73,8 +73,8 @@ class PromptsInEffect:
         Raises:
             UsageError: as for `load_template`.
         """
-        found = {n: load_template(n, variables=known, folder=folder) for n, known in VARIABLES.items()}
-        return cls(templates=MappingProxyType(found), repair=CardWording.load())
+        values = {n: load_template(n, variables=known, folder=folder) for n, known in VARIABLES.items()}
+        return cls(templates=MappingProxyType(values), repair=CardWording.load())
 
     def label(self, name: str) -> str:
         """Whose template it is, its name, and its hash."""
@@ -82,9 +82,9 @@ class PromptsInEffect:
 
     def prompt(self, name: str, notes: object, **values: object) -> Prompt:
         """A template filled with notes as JSON, and with further values."""
-        told = json.dumps(notes, ensure_ascii=False)
+        message = json.dumps(notes, ensure_ascii=False)
         wanted = {key: value for key, value in values.items() if key in VARIABLES[name]}
-        text = self.templates[name].fill({"notes": told, **wanted})
+        text = self.templates[name].fill({"notes": message, **wanted})
         return Prompt(parts=(TextPart(text=text),), template=self.label(name))
 
 
@@ -99,21 +99,25 @@ def write_questions(
 
     def piece(some: Sequence[AnnotationRecord]) -> WritingTask[tuple[str, ...]]:
         notes = [
-            {"number": i, "text": one.caption, "label": one.label} for i, one in enumerate(some, start=1)
+            {"number": i, "text": record.caption, "label": record.label}
+            for i, record in enumerate(some, start=1)
         ]
         prompt = words.prompt(ASK, notes, n=len(some), aspect=aspect)
         return WritingTask(prompt=prompt, read=in_words(partial(read_numbered, n=len(some))))
 
-    (together,) = yield from write_all([piece(records)], words.repair)
-    if together.made is not None:
-        said = (Wrote(text=t, n_together=len(records), n_tries=together.n_tries) for t in together.made)
-        return WroteAll(wrote=tuple(said))
+    (task,) = yield from write_all([piece(records)], words.repair)
+    if task.made is not None:
+        result = (Wrote(text=t, n_together=len(records), n_tries=task.n_tries) for t in task.made)
+        return WroteAll(wrote=tuple(result))
     if len(records) == 1:
-        return WroteAll(wrote=(_none(together),))
-    apart = yield from write_all([piece([one]) for one in records], words.repair)
+        return WroteAll(wrote=(_none(task),))
+    apart = yield from write_all([piece([record]) for record in records], words.repair)
     return WroteAll(
         wrote=tuple(
-            _none(one) if one.made is None else Wrote(text=one.made[0], n_tries=one.n_tries) for one in apart
+            _none(writing_task)
+            if writing_task.made is None
+            else Wrote(text=writing_task.made[0], n_tries=writing_task.n_tries)
+            for writing_task in apart
         )
     )
 
@@ -128,13 +132,13 @@ def read_numbered(text: str, *, n: int) -> tuple[str, ...] | Objection:
     >>> read_numbered("1. Who sits?\nQuestion 2: Who stands?", n=2)
     ('Who sits?', 'Who stands?')
     """
-    found = [match for line in text.splitlines() if (match := _LINE.match(line)) is not None]
-    if [int(one[1]) for one in found] == list(range(1, n + 1)):
-        return tuple(one[2].strip() for one in found)
+    matches = [match for line in text.splitlines() if (match := _LINE.match(line)) is not None]
+    if [int(entry[1]) for entry in matches] == list(range(1, n + 1)):
+        return tuple(entry[2].strip() for entry in matches)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    if n == 1 and len(lines) == 1 and not found:
+    if n == 1 and len(lines) == 1 and not matches:
         return (lines[0],)
-    numbers = ", ".join(one[1] for one in found) or "none"
+    numbers = ", ".join(entry[1] for entry in matches) or "none"
     detail = f"it has the numbered lines {numbers}; wanted are 1 to {n}, one question each"
     return Objection(reason="misshapen", detail=detail)
 
@@ -149,8 +153,8 @@ def _asked(
     prompt: Prompt, read: Callable[[str], tuple[str, ...] | Objection], words: PromptsInEffect
 ) -> Flow[Wrote]:
     """What comes of one prompt, in `texts`."""
-    (one,) = yield from write_all([WritingTask(prompt=prompt, read=in_words(read))], words.repair)
-    return _none(one) if one.made is None else Wrote(texts=one.made, n_tries=one.n_tries)
+    (task,) = yield from write_all([WritingTask(prompt=prompt, read=in_words(read))], words.repair)
+    return _none(task) if task.made is None else Wrote(texts=task.made, n_tries=task.n_tries)
 
 
 def write_options(question: str, record: AnnotationRecord, words: PromptsInEffect, *, n: int) -> Flow[Wrote]:
@@ -175,12 +179,12 @@ def read_options(text: str, *, question: str, right: str, n: int) -> tuple[str, 
     if not objects:
         return Objection(reason="unreadable", detail="there is no JSON object in the reply")
     asked, wrong = objects[-1].get("question"), objects[-1].get("wrong")
-    if not isinstance(wrong, list) or not all(isinstance(one, str) and normal_form(one) for one in wrong):
+    if not isinstance(wrong, list) or not all(isinstance(name, str) and normal_form(name) for name in wrong):
         return Objection(reason="unreadable", detail='"wrong" is no list of texts')
     if asked != question:
         return Objection(reason=QUESTION_CHANGED, detail=f"it has {asked!r}; wanted is {question!r}")
-    texts = tuple(str(one).strip() for one in wrong)
-    if any(normal_form(one) == normal_form(right) for one in texts):
+    texts = tuple(str(entry).strip() for entry in wrong)
+    if any(normal_form(name) == normal_form(right) for name in texts):
         return Objection(reason=TRUTH_AMONG, detail=f"{right!r} is right, and stands among the wrong ones")
     if len(texts) != n:
         return Objection(reason=WRONG_NUMBER, detail=f"{len(texts)} wrong choices; wanted are {n}")
@@ -198,8 +202,8 @@ def _printed(text: str) -> list[dict[str, object]]:
 def answer_from_text(question: str, record: AnnotationRecord, words: PromptsInEffect) -> Flow[Wrote]:
     """What a checker answers to a question, given the caption."""
     prompt = words.prompt(POINT, {"text": record.caption, "question": question})
-    said = yield from _asked(prompt, _whole, words)
-    return msgspec.structs.replace(said, text="".join(said.texts), texts=())
+    result = yield from _asked(prompt, _whole, words)
+    return msgspec.structs.replace(result, text="".join(result.texts), texts=())
 
 
 def _whole(text: str) -> tuple[str, ...]:
@@ -211,17 +215,17 @@ def judge_options(question: str, right: str, wrong: Sequence[str], *, words: Pro
     notes = {
         "question": question,
         "right": right,
-        "others": {str(i): one for i, one in enumerate(wrong, start=1)},
+        "others": {str(i): name for i, name in enumerate(wrong, start=1)},
     }
     prompt = words.prompt(SAME, notes, n=len(wrong))
-    said = yield from _asked(prompt, partial(_read_same, n=len(wrong)), words)
-    return msgspec.structs.replace(said, texts=tuple(wrong[int(i) - 1] for i in said.texts))
+    result = yield from _asked(prompt, partial(_read_same, n=len(wrong)), words)
+    return msgspec.structs.replace(result, texts=tuple(wrong[int(i) - 1] for i in result.texts))
 
 
 def _read_same(text: str, *, n: int) -> tuple[str, ...] | Objection:
     if _NONE.match(text):
         return ()
     numbers = re.findall(r"\d+", text)
-    if not _SOME.match(text) or not numbers or not all(1 <= int(one) <= n for one in numbers):
+    if not _SOME.match(text) or not numbers or not all(1 <= int(number) <= n for number in numbers):
         return Objection(reason="misshapen", detail=f"wanted are numbers from 1 to {n}, or the word none")
     return tuple(dict.fromkeys(numbers))

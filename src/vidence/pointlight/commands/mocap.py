@@ -70,9 +70,9 @@ def _lines(report: "MotionReport") -> list[str]:
     lines += [f"  note: {note}" for note in report.notes]
     for check in report.checks:
         value = "" if check.value is None else f" {check.value:.4g} {check.unit}"
-        told = f": {check.message}" if check.message else ""
+        message = f": {check.message}" if check.message else ""
         if check.verdict == "doubtful":
-            lines.append(f"  DOUBTFUL {check.name}{value}{told}")
+            lines.append(f"  DOUBTFUL {check.name}{value}{message}")
         elif check.verdict == "fine" and check.value is not None:
             lines.append(f"  {check.name}{value}, fine")
     return lines

@@ -136,13 +136,13 @@ def _written(stimulus: "Stimulus", kinds: tuple[str, ...], out: Path) -> str:
     from vidence.pointlight.drawing import contact_sheet, evenly, frames
     from vidence.pointlight.writing import numbered_pictures, passed, video_file
 
-    on_sheet, shown = evenly(stimulus.n_frames, 12), dict[int, "NDArray[np.uint8]"]()
+    on_sheet, values = evenly(stimulus.n_frames, 12), dict[int, "NDArray[np.uint8]"]()
     numbers = iter(range(stimulus.n_frames))
 
     def keep(picture: "NDArray[np.uint8]") -> None:
         number = next(numbers)
         if number in on_sheet:
-            shown[number] = picture.copy()
+            values[number] = picture.copy()
 
     size_px = (stimulus.spec.width_px, stimulus.spec.height_px)
     with ExitStack() as files:
@@ -156,7 +156,7 @@ def _written(stimulus: "Stimulus", kinds: tuple[str, ...], out: Path) -> str:
             elif kind == "png":
                 sinks.append(files.enter_context(numbered_pictures(out / "frames")))
         digest = passed(frames(stimulus), sinks)
-    Image.fromarray(contact_sheet(shown, fps=stimulus.fps)).save(out / "sheet.png")
+    Image.fromarray(contact_sheet(values, fps=stimulus.fps)).save(out / "sheet.png")
     return digest
 
 
@@ -165,11 +165,11 @@ def _lines(stimulus: "Stimulus", figures: "Sequence[Motion]", *, is_same: bool) 
     from vidence.pointlight.checks import absences, spans
     from vidence.pointlight.stimulus import in_time
 
-    told = (
+    message = (
         f"{stimulus.n_frames} frames at {stimulus.fps:g} per second, {stimulus.centres_px.shape[1]} dots"
         + (", the same as before, pixel by pixel" if is_same else "")
     )
-    lines = [told]
+    lines = [message]
     outside = _share_outside(stimulus)
     if outside > 0:
         lines.append(f"  {outside:.0%} of the dots are outside the picture; a smaller px_per_m shows them")
@@ -178,8 +178,8 @@ def _lines(stimulus: "Stimulus", figures: "Sequence[Motion]", *, is_same: bool) 
             f"  a metre is {stimulus.px_per_m:.0f} px, as the whole way fits in from every side; "
             "framing=follow or fit=view shows the figure larger"
         )
-    for figure, shown in zip(figures, in_time(figures, stimulus.spec), strict=True):
-        if away := absences(shown):
+    for figure, motion in zip(figures, in_time(figures, stimulus.spec), strict=True):
+        if away := absences(motion):
             lines.append(
                 f"  {figure.source.file or 'walker'}: frames {spans(away)} of the display show fewer than "
                 "half of the points; start_frame and n_frames leave them out"
@@ -195,6 +195,6 @@ def _share_outside(stimulus: "Stimulus") -> float:
     import numpy as np
 
     own = stimulus.centres_px[:, stimulus.owners >= 0]
-    shown = own[np.isfinite(own).all(axis=-1)]
+    values = own[np.isfinite(own).all(axis=-1)]
     size = np.array([stimulus.spec.width_px, stimulus.spec.height_px])
-    return float(((shown < 0) | (shown > size)).any(axis=-1).mean()) if len(shown) else 0.0
+    return float(((values < 0) | (values > size)).any(axis=-1).mean()) if len(values) else 0.0

@@ -302,8 +302,10 @@ def _numbers(
             number, f"{name[:40]!r} is no bone that moves in the skeleton {asf.label}; is it the right one?"
         )
     if len(words) - 1 != len(wanted):
-        told = f"{name} has {len(words) - 1} numbers, the skeleton wants {len(wanted)} ({' '.join(wanted)})"
-        raise opened.at(number, told)
+        numbers = (
+            f"{name} has {len(words) - 1} numbers, the skeleton wants {len(wanted)} ({' '.join(wanted)})"
+        )
+        raise opened.at(number, numbers)
     if name in frame.said:
         raise opened.at(number, f"{name} stands twice in frame {frame.number}")
     try:

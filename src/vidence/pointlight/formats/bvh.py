@@ -348,11 +348,11 @@ class Bvh:
         for lost in flavour.lost:
             if not missing_bone(skeleton, lost.children):
                 continue
-            found = self._like(lost, skeleton, asf, unit=unit)
-            if isinstance(found, str):
-                notes.append(f"{found}: what hangs on it sits in the wrong place")
+            like = self._like(lost, skeleton, asf, unit=unit)
+            if isinstance(like, str):
+                notes.append(f"{like}: what hangs on it sits in the wrong place")
                 continue
-            bone, source = found
+            bone, source = like
             skeleton = insert_bone(skeleton, lost.children, bone)
             length = float(np.linalg.norm(bone)) * unit
             notes.append(f"the bone {lost.bone} was missing; {length:.3f} m put in, {source}")
@@ -391,19 +391,19 @@ class Bvh:
         n_frames = t_pose_frames(motion.positions_m, root)
         if n_frames == 0:
             return motion
-        told = "the first frame is a T-pose put before the recording"
+        pose = "the first frame is a T-pose put before the recording"
         if n_frames > 1:
-            told = f"{told}, and {n_frames - 1} more lead out of it"
+            pose = f"{pose}, and {n_frames - 1} more lead out of it"
         if self.settings.t_pose == "keep":
-            return noted(motion, f"{told}; kept")
-        return drop_first(motion, n_frames, note=f"{told}; dropped")
+            return noted(motion, f"{pose}; kept")
+        return drop_first(motion, n_frames, note=f"{pose}; dropped")
 
 
 def _fitted_note(opened: UnpackedFile, *, has_bones: bool) -> str:
     """What there is to say of a file whose body has the bones of another subject."""
-    told = f"a file of subject {cmu_subject(opened.name)} with the bones of subject 1, its path stretched"
+    note = f"a file of subject {cmu_subject(opened.name)} with the bones of subject 1, its path stretched"
     done, off_cm = ("the path scaled back", 5) if has_bones else ("all scaled back", 10)
-    return f"{told} by {FITTED_SCALE:g}; {done}; its angles fit those bones, so points may be {off_cm} cm off"
+    return f"{note} by {FITTED_SCALE:g}; {done}; its angles fit those bones, so points may be {off_cm} cm off"
 
 
 def create(settings: Settings) -> Bvh:

@@ -131,13 +131,13 @@ def _header(source: _Source) -> _Header:
 def _parameters(source: _Source, start: int, end: int) -> _Parameters:
     """Parameters by the names of their group and their own."""
     groups: dict[int, str] = {}
-    found: list[tuple[int, str, _Parameter]] = []
+    parameters: list[tuple[int, str, _Parameter]] = []
     for at, number, name, body in _records(source, start, end):
         if number < 0:
             groups[-number] = name
         elif number > 0:
-            found.append((number, name, _parameter(source, at, body)))
-    return {(groups.get(number, ""), name): parameter for number, name, parameter in found}
+            parameters.append((number, name, _parameter(source, at, body)))
+    return {(groups.get(number, ""), name): parameter for number, name, parameter in parameters}
 
 
 def _records(source: _Source, at: int, end: int) -> Iterator[tuple[int, int, str, bytes]]:
@@ -278,7 +278,7 @@ class C3d:
         file = read_c3d(opened)
         unit = file.unit
         names, places, notes = choose(opened, file.labels, self.settings)
-        shown, hidden_note = hide_zeros(file.positions[:, places])
+        values, hidden_note = hide_zeros(file.positions[:, places])
         if unit.lower() not in NAMED and self.settings.unit is None:
             raise DataError(
                 f"{opened.label} says that its unit is {unit!r}, which is not known; known are m, dm, cm, "
@@ -286,7 +286,7 @@ class C3d:
             )
         read = RawPoints(
             format=self.name,
-            positions=shown,
+            positions=values,
             names=names,
             kind="markers",
             up=self.settings.up,

@@ -138,7 +138,7 @@ def finish(read: RawPoints, *, opened: UnpackedFile, settings: MotionSettings) -
     is_valid = np.asarray(np.isfinite(positions).all(axis=2))
     if not is_valid.any():
         raise DataError(f"{opened.label}: no point is seen in any of {len(positions)} frames")
-    made = Motion(
+    motion = Motion(
         positions_m=np.where(is_valid[..., None], positions, np.nan),
         is_valid=is_valid,
         names=read.names,
@@ -156,7 +156,7 @@ def finish(read: RawPoints, *, opened: UnpackedFile, settings: MotionSettings) -
             bones_of=read.bones_of,
         ),
     )
-    return made if settings.naming is None else by_map(made, settings.naming)
+    return motion if settings.naming is None else by_map(motion, settings.naming)
 
 
 def _as_given(

@@ -48,10 +48,10 @@ class Leuven:
         """
         opened = open_file(path)
         lines = opened.lines()
-        found = _HEADING.match(lines[0].strip())
-        if not found:
+        match = _HEADING.match(lines[0].strip())
+        if not match:
             raise opened.at(1, f"expected 'frames = N markers = 13 Hz = R', found {lines[0].strip()[:60]!r}")
-        n_frames, n_points, claimed = int(found[1]), int(found[2]), float(found[3])
+        n_frames, n_points, claimed = int(match[1]), int(match[2]), float(match[3])
         if n_points != len(POINTS):
             raise opened.at(1, f"{n_points} markers; the order of other numbers than 13 is not known")
         if not claimed > 0:

@@ -73,9 +73,9 @@ def _labels(opened: UnpackedFile, heading: str) -> list[str]:
         raise opened.at(1, f"expected the heading 'Field Time label:X ...', found {heading.strip()[:60]!r}")
     labels = []
     for start in range(2, len(columns), 3):
-        found = [_COLUMN.match(c.strip()) for c in columns[start : start + 3]]
-        bases = {m[1] for m in found if m}
-        axes = "".join(m[2] for m in found if m)
+        matches = [_COLUMN.match(c.strip()) for c in columns[start : start + 3]]
+        bases = {m[1] for m in matches if m}
+        axes = "".join(m[2] for m in matches if m)
         if len(bases) != 1 or axes != "XYZ":
             raise opened.at(1, f"columns {start + 1} to {start + 3} are not X, Y, Z of one marker")
         labels.append(bases.pop())

@@ -41,18 +41,18 @@ def found_of(grid: Grid, diagnostics: Sequence[str], *, draws: Draws) -> list[Fo
     Raises:
         UsageError: there are none, or no question could be examined.
     """
-    found = [
+    entries = [
         (cell, diagnosed)
         for name in diagnostics
         for cell in grid.cells
         for diagnosed in cell.found(name, level=draws.level)
     ]
-    if not found:
+    if not entries:
         raise UsageError(
             f"no run of the panel has findings of {', '.join(diagnostics)}; "
             f"`vidence diagnose {diagnostics[0]} RUN` makes them"
         )
-    return found
+    return entries
 
 
 def findings_of(grid: Grid, wanted: FindingSettings, *, draws: Draws) -> tuple[Statement, ...]:
@@ -67,34 +67,38 @@ def findings_of(grid: Grid, wanted: FindingSettings, *, draws: Draws) -> tuple[S
         UsageError: no run has findings or such a table, or they are not alike.
     """
     everything = found_of(grid, wanted.finding, draws=draws)
-    made: list[Statement] = []
+    statements: list[Statement] = []
     for name in wanted.finding:
-        found = [(cell, one) for cell, one in everything if one.diagnostic.name == name]
-        if not found:
+        findings = [(cell, diagnosed) for cell, diagnosed in everything if diagnosed.diagnostic.name == name]
+        if not findings:
             continue
         if wanted.alike:
-            check_alike(found)
+            check_alike(findings)
         if wanted.values:
-            made.append(_picked(name, found, wanted.values))
+            statements.append(_picked(name, findings, wanted.values))
         if wanted.tables or not wanted.values:
-            some = _stacked_all(name, found, wanted.tables or ("",))
-            made += [_with_direct(one, found, grid, draws=draws) for one in some] if wanted.direct else some
-        made += _violins(name, found)
-    return tuple(made)
+            some = _stacked_all(name, findings, wanted.tables or ("",))
+            statements += (
+                [_with_direct(table, findings, grid, draws=draws) for table in some]
+                if wanted.direct
+                else some
+            )
+        statements += _violins(name, findings)
+    return tuple(statements)
 
 
-def _stacked_all(name: str, found: Sequence[Found], tables: Sequence[str]) -> list[Table]:
+def _stacked_all(name: str, entries: Sequence[Found], tables: Sequence[str]) -> list[Table]:
     """The tables of all runs; of several names those that a run has, with a note on the others."""
-    known = {table for _, one in found for table in one.tables()}
+    known = {table for _, diagnosed in entries for table in diagnosed.tables()}
     kept = [table for table in tables if not table or table in known] or list(tables[:1])
-    made = [stacked(f"pivot:{name}{f':{one}' if one else ''}", found, one) for one in kept]
+    parts = [stacked(f"pivot:{name}{f':{word}' if word else ''}", entries, word) for word in kept]
     if absent := [table for table in tables if table not in kept]:
-        note = f"{made[0].note} No run has the table {' or '.join(absent)}.".strip()
-        made[0] = msgspec.structs.replace(made[0], note=note)
-    return made
+        note = f"{parts[0].note} No run has the table {' or '.join(absent)}.".strip()
+        parts[0] = msgspec.structs.replace(parts[0], note=note)
+    return parts
 
 
-def _with_direct(table: Table, found: Sequence[Found], grid: Grid, *, draws: Draws) -> Table:
+def _with_direct(table: Table, entries: Sequence[Found], grid: Grid, *, draws: Draws) -> Table:
     """A stacked table with the scores of models asked directly, and of models without findings.
 
     The latter are asked to reason first, such as thinking models: a single reply, where others have M = 0.
@@ -112,12 +116,12 @@ def _with_direct(table: Table, found: Sequence[Found], grid: Grid, *, draws: Dra
     def direct(cell: GridCell) -> Cell:
         return directly.get((cell.model, cell.benchmark, cell.run.plan.split), Cell())
 
-    of_place = [cell for cell, _ in found]
+    of_place = [cell for cell, _ in entries]
     rows = [
         msgspec.structs.replace(row, values=(direct(of_place[int(row.key.partition(":")[0])]), *row.values))
         for row in table.rows
     ]
-    named, single = {cell.model for cell, _ in found}, "m0" if "m0" in table.keys else "accuracy"
+    named, single = {cell.model for cell, _ in entries}, "m0" if "m0" in table.keys else "accuracy"
     for i, cell in enumerate(grid.scored):
         if cell.model not in named and cell.run.plan.style == "cot":
             score = headline_accuracy(cell.run, draws=draws)
@@ -128,51 +132,54 @@ def _with_direct(table: Table, found: Sequence[Found], grid: Grid, *, draws: Dra
     return msgspec.structs.replace(table, columns=(heading, *table.columns), rows=tuple(rows))
 
 
-def check_alike(found: Sequence[Found]) -> None:
+def check_alike(entries: Sequence[Found]) -> None:
     """Refuse findings that differ in their model, selector or options: their figures do not compare.
 
     Raises:
         UsageError: they differ; it says in what.
     """
-    how = [{"model": one.plan.model, "selector": one.plan.selector, **one.header.options} for _, one in found]
+    how = [
+        {"model": diagnosed.plan.model, "selector": diagnosed.plan.selector, **diagnosed.header.options}
+        for _, diagnosed in entries
+    ]
     for what in dict.fromkeys(key for options in how for key in options):
         values = [options.get(what, "") for options in how]
         if len(set(values)) > 1:
             places = "; ".join(
                 f"{cell.benchmark}, {cell.label}: {value or 'the default'}"
-                for (cell, _), value in zip(found, values, strict=True)
+                for (cell, _), value in zip(entries, values, strict=True)
             )
             raise UsageError(
-                f"findings of {found[0][1].diagnostic.name} do not compare across these runs, which differ "
+                f"findings of {entries[0][1].diagnostic.name} do not compare across these runs, which differ "
                 f"in {what} ({places}); put those that are alike into a panel of their own"
             )
 
 
-def stacked(name: str, found: Sequence[Found], table: str = "") -> Table:
+def stacked(name: str, entries: Sequence[Found], table: str = "") -> Table:
     """The first or a named table of each run as one: all columns of any; what a run lacks is missing.
 
     Args:
         name: of the table.
-        found: the findings of one diagnostic on one run or more.
+        entries: the findings of one diagnostic on one run or more.
         table: the name of a table of the diagnostic; nothing for the first.
 
     Raises:
         UsageError: no run has that table.
     """
     own = [
-        (place, cell, one, known)
-        for place, (cell, one) in enumerate(found)
-        if (known := one.tables().get(table) if table else table_of(one.statements[0])) is not None
+        (place, cell, entry, known)
+        for place, (cell, entry) in enumerate(entries)
+        if (known := entry.tables().get(table) if table else table_of(entry.statements[0])) is not None
     ]
     if not own:
-        there = ", ".join(dict.fromkeys(name for _, one in found for name in one.tables()))
+        there = ", ".join(dict.fromkeys(name for _, entry in entries for name in entry.tables()))
         raise UsageError(
-            f"no findings of {found[0][1].diagnostic.name} have the table {table!r}; there are {there}"
+            f"no findings of {entries[0][1].diagnostic.name} have the table {table!r}; there are {there}"
         )
     columns = list({c.key: c for *_, known in own for c in known.columns}.values())
     rows = []
-    for place, cell, one, known in own:
-        options = ", ".join(f"{key} {value}" for key, value in one.header.options.items())
+    for place, cell, diagnosed, known in own:
+        options = ", ".join(f"{key} {value}" for key, value in diagnosed.header.options.items())
         for row in known.rows:
             values = tuple(known.cell(row.key, c.key) if c.key in known.keys else Cell() for c in columns)
             detail = ", ".join(filter(None, (cell.benchmark, options, row.detail)))
@@ -187,10 +194,10 @@ def stacked(name: str, found: Sequence[Found], table: str = "") -> Table:
     )
 
 
-def figure_of(one: Diagnosed, place: str) -> Cell:
+def figure_of(diagnosed: Diagnosed, place: str) -> Cell:
     """The figure at ``TABLE/ROW/COLUMN``; of several rows with commas between the first that is there."""
     table, rows, column = place.split("/")
-    known = one.tables().get(table)
+    known = diagnosed.tables().get(table)
     if known is None or column not in known.keys:
         return Cell()
     there = {row.key for row in known.rows}
@@ -198,7 +205,7 @@ def figure_of(one: Diagnosed, place: str) -> Cell:
     return next((cell for cell in cells if cell.value is not None), Cell())
 
 
-def _picked(name: str, found: Sequence[Found], values: Sequence[str]) -> Table:
+def _picked(name: str, entries: Sequence[Found], values: Sequence[str]) -> Table:
     """A row for each run, a column for each named figure."""
     columns, places = [], []
     for i, value in enumerate(values):
@@ -217,20 +224,22 @@ def _picked(name: str, found: Sequence[Found], values: Sequence[str]) -> Table:
                 key=f"run:{i}",
                 label=cell.benchmark,
                 detail=cell.label,
-                values=tuple(figure_of(one, place) for place in places),
+                values=tuple(figure_of(diagnosed, place) for place in places),
             )
-            for i, (cell, one) in enumerate(found)
+            for i, (cell, diagnosed) in enumerate(entries)
         ),
-        note=f"Model {found[0][1].plan.model}." if len({one.plan.model for _, one in found}) == 1 else "",
+        note=f"Model {entries[0][1].plan.model}."
+        if len({diagnosed.plan.model for _, diagnosed in entries}) == 1
+        else "",
     )
 
 
-def _violins(name: str, found: Sequence[Found]) -> list[Statement]:
+def _violins(name: str, entries: Sequence[Found]) -> list[Statement]:
     """The distributions of all runs beside each other, where the diagnostic draws some."""
     own = [
         (cell, statement)
-        for cell, one in found
-        for statement in one.statements
+        for cell, diagnosed in entries
+        for statement in diagnosed.statements
         if isinstance(statement, Violins)
     ]
     groups = tuple(

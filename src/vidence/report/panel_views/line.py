@@ -101,13 +101,13 @@ class Lines(SettingsView[Settings]):
 
     def _parts(self, curve: _Curve, *, draws: Draws) -> list[_Curve]:
         """The curve, and those of its questions by pieces of evidence."""
-        made, lineup = [curve], curve.lineup
+        entries, lineup = [curve], curve.lineup
         if self.settings.by and lineup is not None:
             for group, where in swept.grouped(lineup.paired.items, swept.Settings()).items():
                 part = lineup.part(list(where))
                 scores = tuple(part.mean(name, level=draws.level) for name in part.names)
-                made.append(replace(curve, group=f"{group} pieces", lineup=part, scores=scores))
-        return made
+                entries.append(replace(curve, group=f"{group} pieces", lineup=part, scores=scores))
+        return entries
 
 
 def create(settings: Settings) -> PanelView:
@@ -117,10 +117,10 @@ def create(settings: Settings) -> PanelView:
 
 def by_group(curves: Sequence[_Curve]) -> list[list[_Curve]]:
     """The curves of each benchmark and group, which make a figure."""
-    found: dict[tuple[str, str], list[_Curve]] = {}
+    values: dict[tuple[str, str], list[_Curve]] = {}
     for curve in curves:
-        found.setdefault((curve.benchmark, curve.group), []).append(curve)
-    return list(found.values())
+        values.setdefault((curve.benchmark, curve.group), []).append(curve)
+    return list(values.values())
 
 
 def _amount(cell: GridCell, over: str) -> float | None:
@@ -147,7 +147,7 @@ def _series(cell: GridCell, over: str) -> str:
 
 
 def _curves(cells: Sequence[GridCell], over: str, *, draws: Draws) -> list[_Curve]:
-    made = []
+    entries = []
     amounts = {id(cell): amount for cell in cells if (amount := _amount(cell, over)) is not None}
     known = sorted((cell for cell in cells if id(cell) in amounts), key=lambda cell: amounts[id(cell)])
     order = [f"{c.benchmark}\n{c.run.plan.split}\n{_series(c, over)}" for c in cells if id(c) in amounts]
@@ -164,7 +164,7 @@ def _curves(cells: Sequence[GridCell], over: str, *, draws: Draws) -> list[_Curv
             scores = tuple(headline_accuracy(cell.run, draws=draws) for cell in some)
         else:
             scores = tuple(lineup.mean(name, level=draws.level) for name in lineup.names)
-        made.append(
+        entries.append(
             _Curve(
                 benchmark=first.benchmark,
                 series=_series(first, over),
@@ -173,7 +173,7 @@ def _curves(cells: Sequence[GridCell], over: str, *, draws: Draws) -> list[_Curv
                 lineup=lineup,
             )
         )
-    return made
+    return entries
 
 
 def _figure(some: Sequence[_Curve], *, over: str) -> Chart:

@@ -59,8 +59,10 @@ class Lineup:
 
     def versus(self, first: str, second: str, *, level: float) -> Comparison:
         """The first condition less the second."""
-        found = self._compared(self.values(first), self.values(second), level=level)
-        return msgspec.structs.replace(found, difference=self._as_read(found.difference, first, second))
+        comparison = self._compared(self.values(first), self.values(second), level=level)
+        return msgspec.structs.replace(
+            comparison, difference=self._as_read(comparison.difference, first, second)
+        )
 
     def _compared(self, first: Values, second: Values, *, bounds: Bounds = SHARE, level: float) -> Comparison:
         clusters = self.paired.clusters
@@ -69,8 +71,8 @@ class Lineup:
     def mean(self, name: str, *, level: float) -> Estimate:
         """The mean score of a condition over the questions, as the runs are averaged."""
         clusters = self.paired.clusters
-        found = mean_interval(self.values(name), clusters=clusters, groups=self.groups, level=level)
-        return self._as_read(found, name)
+        estimate = mean_interval(self.values(name), clusters=clusters, groups=self.groups, level=level)
+        return self._as_read(estimate, name)
 
     def _as_read(self, raw: Estimate, *names: str) -> Estimate:
         places = map(self.names.index, names)
@@ -82,8 +84,8 @@ class Lineup:
         weights = (x - x.mean()) / float(((x - x.mean()) ** 2).sum())
         slopes = np.column_stack([self.values(name) for name in amounts]) @ weights
         most = float(weights[weights > 0].sum())  # of scores from 0 to 1
-        found = self._compared(slopes, np.zeros(len(slopes)), bounds=(0.0, most), level=level)
-        return found.difference, found.p_value
+        comparison = self._compared(slopes, np.zeros(len(slopes)), bounds=(0.0, most), level=level)
+        return comparison.difference, comparison.p_value
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -137,8 +137,8 @@ class Pairs(SettingsView[Settings]):
             case "selector":
                 return _of_selectors(grid, settings.against, draws=draws)
         is_style = settings.by == "style"
-        notes = [*(() if is_style else grid.gaps()), *(note for one in pairs for note in one.notes)]
-        lines = [one.versus(draws=draws, is_relative=is_style) for one in pairs]
+        notes = [*(() if is_style else grid.gaps()), *(note for entry in pairs for note in entry.notes)]
+        lines = [entry.versus(draws=draws, is_relative=is_style) for entry in pairs]
         whole = differences("pairs", _TITLES[settings.by], lines, draws=draws, notes=notes)
         return (whole, *_by_tag(pairs, settings.tags, draws=draws))
 
@@ -162,8 +162,8 @@ def _by_tag(pairs: Sequence[_Pair], tags: Sequence[str], *, draws: Draws) -> Ite
     of other tags are of other questions, often on the same replies.
     """
     parts: list[tuple[str, Versus]] = []
-    for one in pairs:
-        lineup = one.lineup
+    for entry in pairs:
+        lineup = entry.lineup
         if lineup is None:
             continue
         known = dict.fromkeys(tag for item in lineup.paired.items for tag in item.tags)
@@ -171,10 +171,10 @@ def _by_tag(pairs: Sequence[_Pair], tags: Sequence[str], *, draws: Draws) -> Ite
             places = lineup.paired.places(tag)
             if len(places) > 1 and is_moderate(tuple(places)):
                 for value in sorted(places, key=natural_order):
-                    words = (one.label, value, one.detail) if len(pairs) > 1 else (value, one.detail)
+                    words = (entry.label, value, entry.detail) if len(pairs) > 1 else (value, entry.detail)
                     label, *detail = filter(None, words)
                     part = lineup.part(places[value])
-                    own = replace(one, label=label, detail=", ".join(detail), lineup=part, unread=None)
+                    own = replace(entry, label=label, detail=", ".join(detail), lineup=part, unread=None)
                     parts.append((tag, own.versus(draws=draws)))
     for tag in dict.fromkeys(tag for tag, _ in parts):
         lines = [line for of, line in parts if of == tag]
@@ -316,7 +316,7 @@ def _of_thinking(grid: Grid, *, shared: bool) -> list[_Pair]:
     pairs: list[_Pair] = []
     families: dict[str, tuple[object, ...]] = {}
     for cell in grid.scored:
-        alike = [one for one in grid.scored if _asked_alike(one) == _asked_alike(cell)]
+        alike = [entry for entry in grid.scored if _asked_alike(entry) == _asked_alike(cell)]
         own, base = ([c for c in alike if c.model == model] for model in (cell.model, cell.about.base))
         plan, key = cell.run.plan, (cell.model, *_asked_alike(cell))
         family = (
@@ -328,10 +328,10 @@ def _of_thinking(grid: Grid, *, shared: bool) -> list[_Pair]:
             raise UsageError(f"{family} would stand in two rows; give their runs conditions with names")
         families[family] = key
         corners = {
-            (weights, style): found
+            (weights, style): grid_cell
             for weights, cells in (("instruct", base), ("thinking", own))
             for style in _STYLES
-            if (found := _of_style(cells, style)) is not None
+            if (grid_cell := _of_style(cells, style)) is not None
         }
         for words, first, second in _STEPS:
             if first in corners and second in corners:
@@ -381,7 +381,7 @@ def _of_selectors(grid: Grid, against: str, *, draws: Draws) -> tuple[Table, Tab
             for name in row.lineup.names
             if name != base
         ]
-    lines = [one.versus(draws=draws) for one in pairs]
+    lines = [entry.versus(draws=draws) for entry in pairs]
     return (
         _scores(rows, names, draws=draws),
         differences("pairs", "Selectors against the base", lines, draws=draws),
@@ -390,24 +390,24 @@ def _of_selectors(grid: Grid, against: str, *, draws: Draws) -> tuple[Table, Tab
 
 def _of_findings(grid: Grid, *, draws: Draws) -> Iterator[_Shown]:
     for cell in grid.cells:
-        for one in cell.found("selector-gap", level=draws.level):
-            first = next((e.finding for e in one.examined if isinstance(e.finding, GapFinding)), None)
+        for diagnosed in cell.found("selector-gap", level=draws.level):
+            first = next((e.finding for e in diagnosed.examined if isinstance(e.finding, GapFinding)), None)
             names = [name for name in (first.marks if first else ()) if name != TEXT]
-            found = side_by_side(
-                one.examined,
+            side = side_by_side(
+                diagnosed.examined,
                 GapFinding,
                 lambda finding: finding.marks,
                 conditions=names,
                 figures=Figures(rng=draws.fresh(), level=draws.level),
             )
-            called = {PLAN: one.plan.selector, ORACLE: "evidence"}
-            if found.items:
+            called = {PLAN: diagnosed.plan.selector, ORACLE: "evidence"}
+            if side.items:
                 paired = PairedRuns(
                     runs=(),
                     names=tuple(called.get(name, name) for name in names),
-                    items=found.items,
-                    values=np.column_stack([found.values[name] for name in names]),
-                    noun=source_noun(found.items),
+                    items=side.items,
+                    values=np.column_stack([side.values[name] for name in names]),
+                    noun=source_noun(side.items),
                 )
                 yield _shown(cell, Lineup(paired=paired), source="findings of selector-gap")
 

@@ -101,23 +101,23 @@ class Pivot(SettingsView[Settings]):
             return tuple(
                 table for tag in settings.rows for table in self._by_model(everything, tag, draws=draws)
             )
-        made = list[Statement]()
+        tables = list[Statement]()
         for cells in by_benchmark(everything, lambda c: c.run.plan.benchmark).values():
             parts = Parts.of(cells, settings)
             if parts.columns:
                 parts.check()
                 table = _LAYOUTS[settings.models](parts, draws)
-                made += [table, *([_bars(table)] if settings.models == "sorted" else [])]
-        if not made:
+                tables += [table, *([_bars(table)] if settings.models == "sorted" else [])]
+        if not tables:
             raise _no_tags((*settings.columns, *settings.rows), settings.where)
-        return tuple(made)
+        return tuple(tables)
 
     def _by_model(self, cells: Sequence[GridCell], tag: str, *, draws: Draws) -> list[Table]:
         settings = msgspec.structs.replace(self.settings, columns=(tag,), rows=())
-        made = [Parts.of(some, settings) for some in joined(cells)]
-        if not any(parts.columns for parts in made):
+        entries = [Parts.of(some, settings) for some in joined(cells)]
+        if not any(parts.columns for parts in entries):
             raise _no_tags((tag,), settings.where)
-        return [_across_models(parts, tag, draws=draws) for parts in made if parts.columns]
+        return [_across_models(parts, tag, draws=draws) for parts in entries if parts.columns]
 
 
 def create(settings: Settings) -> PanelView:
@@ -156,16 +156,16 @@ def _are_parts(cells: Sequence[GridCell]) -> bool:
 def _as_paper(
     cells: Sequence[GridCell], scored: Sequence[GridCell], *, draws: Draws
 ) -> tuple[Statement, ...]:
-    made = list[Table]()
+    tables = list[Table]()
     for some in joined(cells):
         models = by_benchmark(some, lambda cell: cell.label)
         rows = {label: [cell.run for cell in own] for label, own in models.items()}
         people = {cell.label for cell in some if cell.about.people}
         for title, columns in columns_of([cell.run for cell in some]):
-            name, whole = f"pivot-{len(made) + 1}", f"{title_of(some)}: {title}"
-            made.append(paper_table(name, whole, rows=rows, columns=columns, draws=draws, people=people))
+            name, whole = f"pivot-{len(tables) + 1}", f"{title_of(some)}: {title}"
+            tables.append(paper_table(name, whole, rows=rows, columns=columns, draws=draws, people=people))
     best = _best_budgets(scored, draws=draws)
-    return (*made, *([] if best is None else [best]))
+    return (*tables, *([] if best is None else [best]))
 
 
 def _best_budgets(cells: Sequence[GridCell], *, draws: Draws) -> Table | None:
@@ -348,13 +348,13 @@ def _each(parts: Parts, draws: Draws) -> Table:
         ]
 
     def cells(label: str, value: str) -> list[Cell]:
-        found = []
+        entries = []
         for column in parts.columns:
             n_asked = parts.n_asked(label, value, column)
             n = sum(row.correct is not None for row in parts.trials(label, value, column))
             counts = [Cell(value=n), Cell(value=n_asked - n)] if n_asked else [Cell(), Cell()]
-            found += [Cell(value=parts.score(label, value, column, draws=draws)), *counts]
-        return found
+            entries += [Cell(value=parts.score(label, value, column, draws=draws)), *counts]
+        return entries
 
     def printed(row: PrintedRow, place: int) -> Row:
         values = [
@@ -444,7 +444,7 @@ def _bars(table: Table) -> Chart:
     columns = [column for column in table.columns if column.key != "mean"]
     places = {float(place): row for place, row in enumerate(table.rows, start=1)}
     chances = _chances(table)
-    found = (
+    bars = (
         (
             column.title,
             (
@@ -460,7 +460,7 @@ def _bars(table: Table) -> Chart:
         title=table.title,
         x_title="model, by the mean of its bars",
         y_title="accuracy",
-        series=curves(found),
+        series=curves(bars),
         x_labels=tuple((place, row.label) for place, row in places.items() if row.key != "chance"),
         y_marks=tuple((value, "chance") for value in chances),
         is_bars=True,
@@ -470,13 +470,13 @@ def _bars(table: Table) -> Chart:
 
 def _chances(table: Table) -> dict[float, str]:
     """What guessing gets in the columns that have choices, with the titles of these columns."""
-    found: dict[float, list[str]] = {}
+    chances: dict[float, list[str]] = {}
     for column in table.columns:
         cell = table.cell("chance", column.key)
         value = cell.value.value if isinstance(cell.value, Estimate) else cell.value
         if isinstance(value, float):
-            found.setdefault(round(value, 4), []).append(column.title)
-    return {value: "; ".join(titles) for value, titles in found.items()}
+            chances.setdefault(round(value, 4), []).append(column.title)
+    return {value: "; ".join(titles) for value, titles in chances.items()}
 
 
 def _shares(parts: Parts) -> list[Column]:

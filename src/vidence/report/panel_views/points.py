@@ -70,7 +70,7 @@ class Points(SettingsView[Settings]):
         Raises:
             UsageError: a score of a model is not there, or there are fewer than three points.
         """
-        settings, made = self.settings, list[Statement]()
+        settings, parts = self.settings, list[Statement]()
         if settings.finding:
             return (_of_findings(grid, settings, draws=draws),)
         scores = Scores(
@@ -80,23 +80,23 @@ class Points(SettingsView[Settings]):
             benchmark = title_of(cells)
             name, rows = f"points:{benchmark}", rows_of(cells)
             if settings.points == "values":
-                found = over_values(rows, scores, rng=draws.fresh(), level=draws.level)
-                figure, *rest = statements(found, name=name)
-                said = sentences(found.found)
+                models = over_values(rows, scores, rng=draws.fresh(), level=draws.level)
+                figure, *rest = statements(models, name=name)
+                messages = sentences(models.found)
                 if grid.people:
-                    said = (*said, "People are in no point: each is the mean over the models.")
+                    messages = (*messages, "People are in no point: each is the mean over the models.")
             else:
                 correlated = over_pairs(rows, scores, rng=draws.fresh(), level=draws.level)
                 people = by_benchmark(grid.people, lambda c: c.run.plan.benchmark).get(
                     cells[0].run.plan.benchmark, []
                 )
-                figure, said = scatter(correlated, name=name), sentences(correlated)
+                figure, messages = scatter(correlated, name=name), sentences(correlated)
                 figure = with_people(figure, points_of_pairs(rows_of(people), scores))
                 rest = [msgspec.structs.replace(t, name=f"{name}-{t.name}") for t in tables(correlated)]
-            made += [msgspec.structs.replace(figure, note=" ".join(said)), *rest]
-        if not made:
+            parts += [msgspec.structs.replace(figure, note=" ".join(messages)), *rest]
+        if not parts:
             raise UsageError(grid.unscored)
-        return tuple(made)
+        return tuple(parts)
 
 
 def create(settings: Settings) -> PanelView:
@@ -106,13 +106,13 @@ def create(settings: Settings) -> PanelView:
 
 def _of_findings(grid: Grid, settings: Settings, *, draws: Draws) -> Scatter:
     """A mark for each run, and one of what it is set against."""
-    found = found_of(grid, (settings.finding,), draws=draws)
+    entries = found_of(grid, (settings.finding,), draws=draws)
     if settings.alike:
-        check_alike(found)
+        check_alike(entries)
     dots = []
-    for cell, one in found:
+    for cell, diagnosed in entries:
         x, y, base = (
-            value if isinstance(value := figure_of(one, place).value, Estimate) else None
+            value if isinstance(value := figure_of(diagnosed, place).value, Estimate) else None
             for place in (settings.x, settings.y, settings.base or settings.x)
         )
         if x is not None and y is not None:

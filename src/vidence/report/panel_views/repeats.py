@@ -37,28 +37,28 @@ class Repeats(SettingsView[Settings]):
         Raises:
             UsageError: no run asked its questions several times.
         """
-        made: list[Statement] = []
+        statements: list[Statement] = []
         for title, cells in by_benchmark(grid.scored, _named).items():
-            found = {
+            values = {
                 cell.label: tables[1]
                 for cell in cells
                 if (tables := repeat_tables(cell.run, level=draws.level))
             }
-            if found:
-                made += [
-                    self._table(title, found, measure)
+            if values:
+                statements += [
+                    self._table(title, values, measure)
                     for measure in (
                         Column(key="mean", title="mean, t interval over repeats", kind="share"),
                         Column(key="variance", title="sample variance, squared points", kind="points"),
                         Column(key="sd", title="standard deviation, points", kind="points"),
                     )
                 ]
-        if not made:
+        if not statements:
             raise UsageError("no run of the panel asked its questions several times; say repeats = 3")
-        return tuple(made)
+        return tuple(statements)
 
-    def _table(self, title: str, found: dict[str, Table], measure: Column) -> Table:
-        rows = {row.key: row.label for table in found.values() for row in table.rows}
+    def _table(self, title: str, values: dict[str, Table], measure: Column) -> Table:
+        rows = {row.key: row.label for table in values.values() for row in table.rows}
         kept = {key: label for key, label in rows.items() if self._is_shown(key)}
         return Table(
             name=f"repeats-{measure.key}:{title}",
@@ -74,7 +74,7 @@ class Repeats(SettingsView[Settings]):
                         for key in kept
                     ),
                 )
-                for label, table in found.items()
+                for label, table in values.items()
             ),
             note="Of questions with a score in every repeat. What moves is the replies: nothing is said of "
             "other questions.",

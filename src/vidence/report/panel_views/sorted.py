@@ -47,22 +47,22 @@ class SortedValues(SettingsView[Settings]):
         Raises:
             UsageError: no value of the tag is known of all models, or the words of `where` are none.
         """
-        settings, made = self.settings, list[Statement]()
+        settings, parts = self.settings, list[Statement]()
         where = where_of(settings.where, what="sorted: where=")
         for cells in by_benchmark(grid.scored, lambda c: c.run.plan.benchmark).values():
             benchmark = title_of(cells)
-            found = ByValue.of(rows_of(cells), by=settings.by, where=where)
-            if found is not None and len(found.values) > 1:
-                figure, table = sorted_statements(benchmark, found, by=settings.by, draws=draws)
+            value = ByValue.of(rows_of(cells), by=settings.by, where=where)
+            if value is not None and len(value.values) > 1:
+                figure, table = sorted_statements(benchmark, value, by=settings.by, draws=draws)
                 table = with_parts(table, rows_of(cells), settings, level=draws.level)
                 people = by_benchmark(grid.people, lambda c: c.run.plan.benchmark).get(
                     cells[0].run.plan.benchmark, []
                 )
-                made += beside(figure, table, rows_of(people), by=settings.by, where=where)
-        if not made:
+                parts += beside(figure, table, rows_of(people), by=settings.by, where=where)
+        if not parts:
             of = f" where {settings.where}" if where else ""
             raise UsageError(f"no two values of the tag {settings.by!r}{of} have a score of every model")
-        return tuple(made)
+        return tuple(parts)
 
 
 def create(settings: Settings) -> PanelView:
@@ -72,10 +72,10 @@ def create(settings: Settings) -> PanelView:
 
 def rows_of(cells: Sequence[GridCell]) -> dict[str, list[TrialRow]]:
     """The trials of each model and condition that are in its means, of all its runs."""
-    found: dict[str, list[TrialRow]] = {}
+    rows: dict[str, list[TrialRow]] = {}
     for cell in cells:
-        found.setdefault(cell.label, []).extend(counted(cell))
-    return found
+        rows.setdefault(cell.label, []).extend(counted(cell))
+    return rows
 
 
 def counted(cell: GridCell) -> list[TrialRow]:
@@ -104,8 +104,8 @@ def with_parts(
     where = where_of(settings.where, what="sorted: where=")
     tags = [row.item.tags for rows in models.values() for row in chosen(rows, where)]
     for part in dict.fromkeys(tag[settings.parts] for tag in tags if settings.parts in tag):
-        found = ByValue.of(models, by=settings.by, where={**where, settings.parts: (part,)})
-        means = {} if found is None else dict(zip(found.values, found.scores.T.tolist(), strict=True))
+        parts = ByValue.of(models, by=settings.by, where={**where, settings.parts: (part,)})
+        means = {} if parts is None else dict(zip(parts.values, parts.scores.T.tolist(), strict=True))
         heading = Column(key=f"part:{part}", title=part, group="mean over models of", kind="share")
         values = [[over_models(means.get(row.label, []), level=level)] for row in table.rows]
         table = table.with_columns([heading], values)

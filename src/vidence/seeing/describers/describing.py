@@ -39,13 +39,13 @@ class Portraits:
         self._class_names = frozenset(class_names)
         self._vectors: dict[int, NDArray[np.float32]] = {}
 
-    def see(self, frame_index: int, image: Image, found: FrameDetections) -> None:
+    def see(self, frame_index: int, image: Image, detections: FrameDetections) -> None:
         """Describe the boxes of one frame."""
-        vectors = np.zeros((len(found.boxes_px), self._describer.n_dims), np.float32)
-        is_named = [found.class_names.get(int(i)) in self._class_names for i in found.class_ids]
+        vectors = np.zeros((len(detections.boxes_px), self._describer.n_dims), np.float32)
+        is_named = [detections.class_names.get(int(i)) in self._class_names for i in detections.class_ids]
         wanted = np.array(is_named, np.bool_) | (not self._class_names)
         if wanted.any():
-            vectors[wanted] = self._describer.describe(image, found.boxes_px[wanted])
+            vectors[wanted] = self._describer.describe(image, detections.boxes_px[wanted])
         self._vectors[frame_index] = vectors
 
     def of(self, detections: Detections) -> NDArray[np.float32]:
@@ -61,11 +61,13 @@ class Portraits:
 def corners(boxes_px: NDArray[np.float64], image: Image) -> list[tuple[int, int, int, int]]:
     """The boxes in whole pixels, each at least one pixel wide and high, inside the picture."""
     height, width = image.shape[:2]
-    found: list[tuple[int, int, int, int]] = []
+    corners: list[tuple[int, int, int, int]] = []
     for left, top, right, bottom in boxes_px.tolist():
         x0, y0 = min(max(int(left), 0), width - 1), min(max(int(top), 0), height - 1)
-        found.append((x0, y0, max(min(round(right), width), x0 + 1), max(min(round(bottom), height), y0 + 1)))
-    return found
+        corners.append(
+            (x0, y0, max(min(round(right), width), x0 + 1), max(min(round(bottom), height), y0 + 1))
+        )
+    return corners
 
 
 def unit_rows(vectors: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -128,32 +128,34 @@ def features(weights: "Mapping[str, Tensor]", pixels: "Tensor") -> "Tensor":
     """
     from torch.nn import functional
 
-    def convolved(name: str, number: int, made: "Tensor", *, stride: int = 1, deep: bool = False) -> "Tensor":
+    def convolved(
+        name: str, number: int, tensor: "Tensor", *, stride: int = 1, deep: bool = False
+    ) -> "Tensor":
         kernel = weights[f"{name}.{number}.weight"]
         norm = f"{name}.{number + 1}"
-        made = functional.conv2d(
-            made,
+        tensor = functional.conv2d(
+            tensor,
             kernel,
             stride=stride,
             padding=kernel.shape[-1] // 2,
-            groups=made.shape[1] if deep else 1,
+            groups=tensor.shape[1] if deep else 1,
         )
         parts = [weights[f"{norm}.{part}"] for part in ("running_mean", "running_var", "weight", "bias")]
-        return functional.batch_norm(made, *parts)
+        return functional.batch_norm(tensor, *parts)
 
-    made = functional.relu6(convolved("features.0", 0, pixels, stride=2))
+    features = functional.relu6(convolved("features.0", 0, pixels, stride=2))
     layer = 1
     for wider, n_blocks, first_stride in _GROUPS:
         for place in range(n_blocks):
-            name, number, before = f"features.{layer}.conv", 0, made
+            name, number, before = f"features.{layer}.conv", 0, features
             stride = first_stride if place == 0 else 1
             if wider:
-                made, number = functional.relu6(convolved(name, 0, made)), 3
-            made = functional.relu6(convolved(name, number, made, stride=stride, deep=True))
-            made = convolved(name, number + 3, made)
-            made = made + before if place else made
+                features, number = functional.relu6(convolved(name, 0, features)), 3
+            features = functional.relu6(convolved(name, number, features, stride=stride, deep=True))
+            features = convolved(name, number + 3, features)
+            features = features + before if place else features
             layer += 1
-    last: Tensor = functional.relu6(convolved(f"features.{layer}", 0, made))
+    last: Tensor = functional.relu6(convolved(f"features.{layer}", 0, features))
     return last
 
 

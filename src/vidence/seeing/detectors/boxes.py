@@ -238,9 +238,9 @@ class Boxes:
 
     def _scale(self, video: Video) -> NDArray[np.float64]:
         """What boxes are multiplied with, shape (4,)."""
-        shown = np.array([video.probe.width_px, video.probe.height_px], np.float64)
+        values = np.array([video.probe.width_px, video.probe.height_px], np.float64)
         if self._settings.size:
-            return np.tile(shown / np.array(self._settings.size.split("x"), np.float64), 2)
+            return np.tile(values / np.array(self._settings.size.split("x"), np.float64), 2)
         return np.ones(4)
 
 

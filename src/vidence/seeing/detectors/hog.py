@@ -144,8 +144,8 @@ class Hog:
             scale=self._settings.ladder,
             groupThreshold=0,
         )
-        found = np.asarray(windows, np.float64).reshape(-1, 4) - [edge, edge, 0, 0]
-        return _people(found) / scale, np.asarray(margins, np.float64).reshape(-1)
+        result = np.asarray(windows, np.float64).reshape(-1, 4) - [edge, edge, 0, 0]
+        return _people(result) / scale, np.asarray(margins, np.float64).reshape(-1)
 
 
 def inside_larger(boxes_px: NDArray[np.float64], confidences: NDArray[np.float64]) -> NDArray[np.bool_]:

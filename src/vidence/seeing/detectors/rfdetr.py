@@ -75,14 +75,14 @@ class Rfdetr:
 
     def find(self, images: Sequence[Image]) -> list[FrameDetections]:
         """The people and things in each picture, surest first."""
-        made = self._model.predict(
+        entries = self._model.predict(
             [np.ascontiguousarray(image) for image in images],
             threshold=self._settings.confidence,
             include_source_image=False,
         )
         return [
             self._found(image, seen)
-            for image, seen in zip(images, made if isinstance(made, list) else [made], strict=True)
+            for image, seen in zip(images, entries if isinstance(entries, list) else [entries], strict=True)
         ]
 
     def _found(self, image: Image, seen: "sv.Detections") -> FrameDetections:
@@ -116,17 +116,17 @@ def load(settings: Settings) -> "RFDETR":
     path = str(Path(settings.weights).resolve())
     try:
         if settings.model:
-            made: RFDETR = getattr(rfdetr, f"RFDETR{settings.model.capitalize()}")(
+            result: RFDETR = getattr(rfdetr, f"RFDETR{settings.model.capitalize()}")(
                 pretrain_weights=path, device=settings.device
             )
         else:
-            made = rfdetr.RFDETR.from_checkpoint(path, device=settings.device)
+            result = rfdetr.RFDETR.from_checkpoint(path, device=settings.device)
     except (RuntimeError, ValueError, KeyError, TypeError, OSError, EOFError, pickle.PickleError) as error:
         raise DataError(
             f"{settings.weights} cannot be loaded as weights of RF-DETR ({type(error).__name__}: {error}). "
             f"If the file does not tell its size, say it: rfdetr:{settings.weights}?model=medium. {_WITHOUT}"
         ) from error
-    return made
+    return result
 
 
 def create(settings: Settings) -> Rfdetr:

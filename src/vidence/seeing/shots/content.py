@@ -129,7 +129,7 @@ class _JumpWatch:
         hard = [*self._meter.cuts(self._rule), *self._meter.blanks(self._rule)]
         slow = [] if self._dissolves is None else self._dissolves.gaps()
         # A dissolve beside a cut or blank frames is the fade there.
-        slow = [gap for gap in slow if not any(gap.is_near(one, reach=_REACH) for one in hard)]
+        slow = [gap for gap in slow if not any(gap.is_near(entry, reach=_REACH) for entry in hard)]
         return spans_between([*hard, *slow], n_frames=len(self._meter.jumps))
 
     def scores(self) -> ShotScores:
@@ -152,8 +152,8 @@ class _SceneWatch:
         from scenedetect import FrameTimecode
 
         clock = FrameTimecode(self._n_seen, fps=_ANY_FPS)
-        found = self._detector.process_frame(clock, np.ascontiguousarray(picture[:, :, ::-1]))
-        self._cuts += [int(cut.frame_num) for cut in found]
+        frame = self._detector.process_frame(clock, np.ascontiguousarray(picture[:, :, ::-1]))
+        self._cuts += [int(cut.frame_num) for cut in frame]
         self._n_seen += 1
 
     def spans(self) -> tuple[Span, ...]:

@@ -144,11 +144,11 @@ def _mixing(pictures: NDArray[np.uint8]) -> float | None:
     return change if is_mixture else None
 
 
-def _is_other(one: NDArray[np.uint8], other: NDArray[np.uint8]) -> bool:
+def _is_other(values: NDArray[np.uint8], other: NDArray[np.uint8]) -> bool:
     """Whether two pictures have different layouts, whatever their brightness and contrast."""
-    if min(float(p.reshape(-1, 3).std(axis=0).max()) for p in (one, other)) < _LEAST_SPREAD:
+    if min(float(p.reshape(-1, 3).std(axis=0).max()) for p in (values, other)) < _LEAST_SPREAD:
         return False
-    a, b = (_even(picture) for picture in (one, other))
+    a, b = (_even(picture) for picture in (values, other))
     apart = np.stack([_nearest(a, b), _nearest(b, a)])
     return bool(apart.mean() >= _LEAST_APART and (apart > _STANDS_OUT).mean() >= _LEAST_CELLS)
 
@@ -160,18 +160,18 @@ def _even(picture: NDArray[np.uint8]) -> NDArray[np.float32]:
     return even
 
 
-def _still(one: NDArray[np.uint8], other: NDArray[np.uint8]) -> float:
+def _still(values: NDArray[np.uint8], other: NDArray[np.uint8]) -> float:
     """The share of a change that is left when every cell takes the nearest colour around it."""
-    a, b = (np.float32(1 / 255) * picture.astype(np.float32) for picture in (one, other))
+    a, b = (np.float32(1 / 255) * picture.astype(np.float32) for picture in (values, other))
     plain = float(np.abs(a - b).mean())
     return float(np.stack([_nearest(a, b), _nearest(b, a)]).mean()) / max(plain, 1e-9)
 
 
-def _nearest(one: NDArray[np.float32], other: NDArray[np.float32]) -> NDArray[np.float32]:
+def _nearest(values: NDArray[np.float32], other: NDArray[np.float32]) -> NDArray[np.float32]:
     """Of each cell of a picture the mean colour distance to the nearest cell of the other within reach."""
-    height, width, _ = one.shape
+    height, width, _ = values.shape
     wide = np.pad(other, ((_REACH, _REACH), (_REACH, _REACH), (0, 0)), constant_values=np.inf)
     size = range(2 * _REACH + 1)
-    apart = [np.abs(one - wide[y : y + height, x : x + width]).mean(axis=2) for y in size for x in size]
+    apart = [np.abs(values - wide[y : y + height, x : x + width]).mean(axis=2) for y in size for x in size]
     nearest: NDArray[np.float32] = np.min(apart, axis=0)
     return nearest

@@ -82,19 +82,19 @@ class JumpMeter:
         return [Gap(last_frame=i - 1, first_frame=i) for i in cuts_in(self.jumps, rule)]
 
 
-def _apart(one: NDArray[np.float32], other: NDArray[np.float32]) -> float:
+def _apart(values: NDArray[np.float32], other: NDArray[np.float32]) -> float:
     """The mean distance of the cells of either picture to the nearest colour of the other around there.
 
     Shapes: (3, height, width) both.
     """
-    _, height, width = one.shape
+    _, height, width = values.shape
     of_one = np.full((height, width), np.inf, np.float32)
     of_other = of_one.copy()
     for down in range(-_REACH, _REACH + 1):
         here_y, there_y = _overlap(down, height)
         for right in range(-_REACH, _REACH + 1):
             here_x, there_x = _overlap(right, width)
-            apart = np.abs(one[:, here_y, here_x] - other[:, there_y, there_x])
+            apart = np.abs(values[:, here_y, here_x] - other[:, there_y, there_x])
             colours = apart[0] + apart[1] + apart[2]
             np.minimum(of_one[here_y, here_x], colours, out=of_one[here_y, here_x])
             np.minimum(of_other[there_y, there_x], colours, out=of_other[there_y, there_x])
@@ -114,9 +114,9 @@ def cuts_in(jumps: Sequence[float] | NDArray[np.float64], rule: CutRule) -> tupl
     (3,)
     """
     values = np.asarray(jumps, np.float64)
-    found: list[int] = []
+    cuts: list[int] = []
     for i in range(1, len(values)):
         around = [*values[max(i - rule.window, 1) : i], *values[i + 1 : i + rule.window + 1]]
         if values[i] >= max(rule.least, rule.ratio * (max(around, default=0.0) + _NOISE)):
-            found.append(i)
-    return tuple(found)
+            cuts.append(i)
+    return tuple(cuts)

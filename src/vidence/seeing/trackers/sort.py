@@ -77,15 +77,17 @@ class Sort:
         )
         histories: dict[int, list[int]] = {}
         for _, here in frames:
-            shown = supervision.Detections(
+            result = supervision.Detections(
                 xyxy=detections.boxes_px[here].astype(np.float32),
                 confidence=detections.confidences[here].astype(np.float32),
                 class_id=np.zeros(len(here), np.int64),
                 data={"row": here},
             )
-            told = tracker.update(shown)
-            if len(told):
-                for number, row in zip(told.tracker_id.tolist(), told.data["row"].tolist(), strict=True):
+            outcome = tracker.update(result)
+            if len(outcome):
+                for number, row in zip(
+                    outcome.tracker_id.tolist(), outcome.data["row"].tolist(), strict=True
+                ):
                     if number >= 0:
                         histories.setdefault(number, []).append(row)
         return list(histories.values())

@@ -91,7 +91,7 @@ class BoardVideo:
     @cached_property
     def _cards(self) -> Mapping[tuple[str, str], Card]:
         described = self.opened.described
-        return {(one.track_id, one.kind): one for one in (*described.a_cards, *described.b_cards)}
+        return {(card.track_id, card.kind): card for card in (*described.a_cards, *described.b_cards)}
 
     def card(self, track_id: str, kind: str) -> Card | None:
         """What the last making used as a card of a track."""
@@ -99,19 +99,19 @@ class BoardVideo:
 
     def reason(self, track_id: str) -> str:
         """Why a program left a track out."""
-        found = next((one for one in self.opened.dropped if one.what == track_id), None)
-        return "" if found is None else f"{found.reason} {found.detail}".strip()
+        dropped = next((entry for entry in self.opened.dropped if entry.what == track_id), None)
+        return "" if dropped is None else f"{dropped.reason} {dropped.detail}".strip()
 
     def portraits(self, track: Track) -> tuple[int, ...]:
         """The frames of a track, spread over its life, that show most of it."""
-        found = self.tracked
-        others = () if found is None else (*found.tracks, *found.others)
+        video = self.tracked
+        others = () if video is None else (*video.tracks, *video.others)
         return portrait_frames(
             track,
             width_px=self.width_px,
             height_px=self.height_px,
             n=N_CROPS,
-            others=[one for one in others if one.track_id != track.track_id],
+            others=[other for other in others if other.track_id != track.track_id],
         )
 
 
@@ -167,45 +167,45 @@ class BoardSet:
         try:
             tracks = read_rows(folder, TrackRow, videos=None)
             shots = read_rows(folder, ShotRow, videos=None)
-            said = said_by_people(folder, video_id)
+            values = said_by_people(folder, video_id)
         except DataError as error:
             return f"nothing, until this is mended: {error}"
-        made = remade_by(
-            self.videos[video_id].opened, tracks=tracks, shots=shots, said=said, config=self.config
+        remade = remade_by(
+            self.videos[video_id].opened, tracks=tracks, shots=shots, said=values, config=self.config
         )
-        return replace(made, across=self._across(made)).words
+        return replace(remade, across=self._across(remade)).words
 
-    def _across(self, made: Remade) -> tuple[str, ...]:
+    def _across(self, remade: Remade) -> tuple[str, ...]:
         """The other videos whose drafts are other ones because of what is made again of a video."""
         config, root, parts = self.config, self.offered.config.parent, set[str]()
-        if made.tracks or made.n_gone or made.said.get(CARD) or made.has_other_shots:
+        if remade.tracks or remade.n_gone or remade.said.get(CARD) or remade.has_other_shots:
             orders = open_tasks(config.tasks, tuple(config.tasks) or names("task"), root=root)
-            parts |= {"a_cards"} & {part for one in orders for part in across_videos(one.task)}
-        if made.said.get(SCENE) and config.scenes is not None and not config.scenes.model:
+            parts |= {"a_cards"} & {part for order in orders for part in across_videos(order.task)}
+        if remade.said.get(SCENE) and config.scenes is not None and not config.scenes.model:
             parts |= {"scene_cards"} if config.scenes.false_model == BY_RULES else set()
         return tuple(
             name
-            for name, one in self.videos.items()
-            if name != made.video_id and any(getattr(one.opened.described, part) for part in parts)
+            for name, video in self.videos.items()
+            if name != remade.video_id and any(getattr(video.opened.described, part) for part in parts)
         )
 
 
 def offered(paths: Sequence[Path]) -> tuple[Offered, ...]:
     """The sets whose configurations are among these paths, or lie in one of these folders."""
-    files = [one for one in paths if one.suffix == _ENDING]
+    files = [path for path in paths if path.suffix == _ENDING]
     for folder in paths:
         if folder.is_dir():
             files += sorted(folder.glob(f"*{_ENDING}"))
-    found = []
-    for file in dict.fromkeys(one.resolve() for one in files):
+    entries = []
+    for file in dict.fromkeys(path.resolve() for path in files):
         try:
             config = read_herbench(file)
         except (UsageError, DataError):
             continue  # the configuration of something else
         folder = (file.parent / (config.out or f"made/{config.name}")).resolve()
         if (folder / STAGES_FOLDER / INDEX_FILE).is_file():
-            found.append(Offered(config=file, folder=folder))
-    return tuple(found)
+            entries.append(Offered(config=file, folder=folder))
+    return tuple(entries)
 
 
 def board_set(paths: Sequence[Path], folder: Path) -> BoardSet:
@@ -219,26 +219,26 @@ def board_set(paths: Sequence[Path], folder: Path) -> BoardSet:
         UsageError: this studio was not told of it, or it was not made yet.
         DataError: what is kept of it cannot be used.
     """
-    one = next((one for one in offered(paths) if one.folder == folder), None)
-    if one is None:
+    entry = next((offered for offered in offered(paths) if offered.folder == folder), None)
+    if entry is None:
         raise UsageError(
             f"{folder}: start the studio with the configuration of this set as a path, as it was when "
             "the set was opened"
         )
-    states = [path.stat() for path in (folder / STAGES_FOLDER / INDEX_FILE, one.config)]
-    return _opened(one, tuple((state.st_mtime_ns, state.st_size) for state in states))
+    states = [path.stat() for path in (folder / STAGES_FOLDER / INDEX_FILE, entry.config)]
+    return _opened(entry, tuple((state.st_mtime_ns, state.st_size) for state in states))
 
 
 @lru_cache(maxsize=_MOST_KEPT)
-def _opened(one: Offered, _: tuple[tuple[int, int], ...]) -> BoardSet:
-    config = read_herbench(one.config)
-    kept = OpenedSet.open(one.folder)
+def _opened(offered: Offered, _: tuple[tuple[int, int], ...]) -> BoardSet:
+    config = read_herbench(offered.config)
+    kept = OpenedSet.open(offered.folder)
     videos = {}
     for video_id in kept.videos:
         opened = kept.video(video_id)
-        file = one.config.parent / config.videos / opened.described.source.path
+        file = offered.config.parent / config.videos / opened.described.source.path
         videos[video_id] = BoardVideo.of(opened, file)
-    return BoardSet(offered=one, config=config, videos=videos)
+    return BoardSet(offered=offered, config=config, videos=videos)
 
 
 # --------------------------------------------------------------------------- pictures
@@ -271,8 +271,8 @@ async def crop(
             return encode(_boxed(picture, box), Encoding(size=_FRAME, quality=80))
         return encode(cut_box(picture, box, _CROPS), Encoding(size=Size(), quality=85))
 
-    made: EncodedFrame = await sync_to_async(cut, thread_sensitive=False)()
-    return made
+    encoded_frame: EncodedFrame = await sync_to_async(cut, thread_sensitive=False)()
+    return encoded_frame
 
 
 def _boxed(picture: NDArray[np.uint8], box: NDArray[np.float64]) -> NDArray[np.uint8]:
@@ -293,5 +293,5 @@ def _boxed(picture: NDArray[np.uint8], box: NDArray[np.float64]) -> NDArray[np.u
 def counted_by_tracks(video: TrackedVideo, *, place: str, window: tuple[int, int] | None) -> int | None:
     """How many people the tracks clearly show at a place, as the making counts; None for no such place."""
     count = PersonCount(place=place, window=window, n=0, n_low=0, n_high=0)
-    found = moments_of_tracks(count, video)
-    return None if found is None else len(found)
+    moments = moments_of_tracks(count, video)
+    return None if moments is None else len(moments)

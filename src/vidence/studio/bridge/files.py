@@ -59,25 +59,29 @@ def export_studio(out: Path) -> Exported:
 def _project(project: ProjectRow, no_questions: list[str]) -> dict[str, bytes]:
     """The review of a project in the files of `vidence review`, and its questions in those of vidence."""
     revisions, events = events_in(project)
-    called = {one.sha256: one for one in revisions}
+    called = {revision.sha256: revision for revision in revisions}
     rows = ItemRow.objects.filter(project=project, current__isnull=False)
-    shown = sorted(rows.select_related("current", "author"), key=lambda one: one.item_id)
+    entries = sorted(rows.select_related("current", "author"), key=lambda element: element.item_id)
     questions: dict[str, Item] = {}
-    for one in shown:
+    for entry in entries:
         try:
-            questions[one.item_id] = item_of(called[one.current.sha256])
+            questions[entry.item_id] = item_of(called[entry.current.sha256])
         except DataError:
-            no_questions.append(f"{project.slug}/{one.item_id}")
-    last = {one.item_id: called[one.current.sha256] for one in shown}
-    asked = [one.item_id for one in shown if one.item_id in questions and one.state not in _OUT]
+            no_questions.append(f"{project.slug}/{entry.item_id}")
+    last = {element.item_id: called[element.current.sha256] for element in entries}
+    asked = [
+        element.item_id for element in entries if element.item_id in questions and element.state not in _OUT
+    ]
     noted = [annotations_of(last[name]) for name in asked]
-    cells = [_item_cells(one, last[one.item_id].n, questions.get(one.item_id)) for one in shown]
+    cells = [
+        _item_cells(element, last[element.item_id].n, questions.get(element.item_id)) for element in entries
+    ]
     files = {
         PROTOCOL_FILE: project.protocol.source.encode(),
         REVISIONS_FILE: json_lines(revisions),
         EVENTS_FILE: json_lines(events),
         "items.jsonl": json_lines([questions[name] for name in asked]),
-        "annotations.jsonl": json_lines([one for one in noted if one is not None]),
+        "annotations.jsonl": json_lines([row for row in noted if row is not None]),
         "items.csv": _csv(_ITEM_COLUMNS, cells),
     }
     return {f"{PROJECTS}/{project.slug}/{name}": content for name, content in files.items()}
@@ -85,28 +89,30 @@ def _project(project: ProjectRow, no_questions: list[str]) -> dict[str, bytes]:
 
 def _item_cells(row: ItemRow, n: int, item: Item | None) -> tuple[str | float | None, ...]:
     author = "" if row.author is None else row.author.pseudonym
-    told = (row.item_id, row.state, author, n)
+    cells = (row.item_id, row.state, author, n)
     if item is None:
-        return (*told, "", "", "")
+        return (*cells, "", "", "")
     listed = "\n".join(f"{letter}. {text}" for letter, text in zip(item.letters, item.choices, strict=True))
-    return (*told, item.question, listed, item.answer)
+    return (*cells, item.question, listed, item.answer)
 
 
 def _roles() -> Iterator[tuple[str, str, str]]:
     for user in UserRow.objects.order_by("pseudonym").prefetch_related("memberships__project"):
-        told = [
-            ("" if one.project is None else one.project.slug, ", ".join(one.roles))
-            for one in user.memberships.all()
+        roles = [
+            ("" if membership.project is None else membership.project.slug, ", ".join(membership.roles))
+            for membership in user.memberships.all()
         ]
-        yield from ((user.pseudonym, *one) for one in sorted(told) or [("", "")])
+        yield from ((user.pseudonym, *pair) for pair in sorted(roles) or [("", "")])
 
 
 def _spans() -> Iterator[tuple[str | float | None, ...]]:
     rows = TimeSpanRow.objects.select_related("user")
-    for row in sorted(rows, key=lambda one: (one.user.pseudonym, one.start_at, one.source, one.kind)):
+    for row in sorted(
+        rows, key=lambda entry: (entry.user.pseudonym, entry.start_at, entry.source, entry.kind)
+    ):
         minutes = round((row.end_at - row.start_at).total_seconds() / 60, 2)
-        said = (row.start_at.isoformat(), row.end_at.isoformat(), minutes, row.kind, row.source, row.reason)
-        yield (row.user.pseudonym, *said)
+        spans = (row.start_at.isoformat(), row.end_at.isoformat(), minutes, row.kind, row.source, row.reason)
+        yield (row.user.pseudonym, *spans)
 
 
 def _csv(columns: Iterable[str], rows: Iterable[Iterable[str | float | None]]) -> bytes:

@@ -30,7 +30,7 @@ _log = logging.getLogger(__name__)
 BATCH: Final = 500
 """Rows that are read at a time; each may hold a long reply."""
 _KEYS: Final = ["place", "item_id", "repeat"]
-_COLUMNS: Final = [one.name for one in fields(Entry) if one.name != "words"]
+_COLUMNS: Final = [field.name for field in fields(Entry) if field.name != "words"]
 """The columns of a row that an entry has."""
 
 
@@ -55,9 +55,9 @@ class Indexer:
         asked = {self._ask(place) for place in places if place.kind == "run"}
         done, late = wait(asked - self._late, timeout=self._wait_s)
         late |= self._late
-        self._late = {one for one in late if not one.done()}
-        for one in done | (late - self._late):
-            one.result()  # what went wrong beside a run that cannot be read is no secret
+        self._late = {entry for entry in late if not entry.done()}
+        for future in done | (late - self._late):
+            future.result()  # what went wrong beside a run that cannot be read is no secret
 
     def _ask(self, place: ViewablePath) -> "Future[None]":
         with self._lock:
@@ -132,12 +132,12 @@ class Indexer:
 def _compare(place: ViewablePath, run: IndexRunRow, reader: Reader) -> None:
     n = 1
     while n:
-        found, compared, n = reader.disagreeing(run.compared_seq, BATCH)
+        entries, compared, n = reader.disagreeing(run.compared_seq, BATCH)
         with _step(place, run.content) as now:
             if now is None:
                 return
             if now.compared_seq == run.compared_seq:
-                for item_id, repeat in found:
+                for item_id, repeat in entries:
                     rows = IndexTrialRow.objects.filter(place=place.id, item_id=item_id, repeat=repeat)
                     rows.update(readers_differ=True)
                 now.compared_seq = compared
@@ -147,8 +147,8 @@ def _compare(place: ViewablePath, run: IndexRunRow, reader: Reader) -> None:
 
 def _run(place: ViewablePath) -> IndexRunRow | None:
     """How far a run was read, by whichever process; held until the transaction ends."""
-    found: IndexRunRow | None = IndexRunRow.objects.select_for_update().filter(place=place.id).first()
-    return found
+    result: IndexRunRow | None = IndexRunRow.objects.select_for_update().filter(place=place.id).first()
+    return result
 
 
 @contextmanager
@@ -160,20 +160,20 @@ def _step(place: ViewablePath, content: str) -> Iterator[IndexRunRow | None]:
     and puts in what nobody has put in before it.
     """
     with transaction.atomic():
-        found = _run(place)
-        yield found if found is not None and found.content == content else None
+        step = _run(place)
+        yield step if step is not None and step.content == content else None
 
 
 def _begin(place: ViewablePath, content: str) -> IndexRunRow:
     """Forget what there is of another run at this path, unless another process has done so."""
     with transaction.atomic():
-        found = _run(place)
-        if found is not None and found.content == content:
-            return found
+        begin = _run(place)
+        if begin is not None and begin.content == content:
+            return begin
         for table in TABLES.values():
             table.objects.filter(place=place.id).delete()
-        made: IndexRunRow = IndexRunRow.objects.create(place=place.id, content=content)
-        return made
+        result: IndexRunRow = IndexRunRow.objects.create(place=place.id, content=content)
+        return result
 
 
 def _tag_numbers(items: Iterable[Item]) -> dict[tuple[str, str], int]:
@@ -222,6 +222,6 @@ def _upsert(table: str, names: Sequence[str], rows: Sequence[tuple[object, ...]]
 
 
 def _tags_of(reader: Reader, numbers: Mapping[tuple[str, str], int], entry: Entry) -> str:
-    found = reader.items.get(entry.item_id)
-    tags = () if found is None else found[1].tags.items()
+    item = reader.items.get(entry.item_id)
+    tags = () if item is None else item[1].tags.items()
     return "," + "".join(f"{numbers[tag]}," for tag in tags)

@@ -103,17 +103,17 @@ def annotations_of(revision: Revision) -> AnnotationRow | None:
     Raises:
         DataError: the wording, or what stands beside it, cannot be read.
     """
-    told = _annotations(revision.content)
-    if told is None:
+    annotations = _annotations(revision.content)
+    if annotations is None:
         return None
-    said = revision.content.get(MISCONCEPTION)
+    value = revision.content.get(MISCONCEPTION)
     return AnnotationRow(
         item_id=revision.item_id,
         content=asked_content(item_of(revision)),
         revision=revision.sha256,
         n=revision.n,
-        annotations=told,
-        misconception=msgspec.convert(said, dict[str, str]) if said else {},
+        annotations=annotations,
+        misconception=msgspec.convert(value, dict[str, str]) if value else {},
     )
 
 
@@ -158,11 +158,11 @@ def content_of(
     """
     order = _order(subject, n_options=len(options_of(written)))
     final = final_item(written, subject)
-    known = pieces or [bare_piece(one, subject.media) for one in written.evidence]
-    told = Annotations(
+    known = pieces or [bare_piece(mark, subject.media) for mark in written.evidence]
+    annotations = Annotations(
         form=subject.form,
         seed=subject.seed,
-        options=tuple(Option(id=one.id, category=one.category) for one in options_of(written)),
+        options=tuple(Option(id=option.id, category=option.category) for option in options_of(written)),
         order=order,
         evidence=tuple(known),
         conditions=written.conditions,
@@ -170,25 +170,25 @@ def content_of(
         program=written.program,
     )
     content: dict[str, object] = dict(msgspec.to_builtins(final))
-    content[ANNOTATIONS] = msgspec.to_builtins(told)
-    if why := {one.text: one.why for one in written.wrong if one.why}:
+    content[ANNOTATIONS] = msgspec.to_builtins(annotations)
+    if why := {option.text: option.why for option in written.wrong if option.why}:
         content[MISCONCEPTION] = why
     return content
 
 
-def bare_piece(one: Mark, media: Sequence[Media]) -> EvidenceExtra:
+def bare_piece(mark: Mark, media: Sequence[Media]) -> EvidenceExtra:
     """What a piece of evidence says by itself, without its file."""
-    box = box_of(one) if _is_still(one, media) else None
-    return EvidenceExtra(medium=one.medium, steps=numbers(one.steps) or (), box=box)
+    box = box_of(mark) if _is_still(mark, media) else None
+    return EvidenceExtra(medium=mark.medium, steps=numbers(mark.steps) or (), box=box)
 
 
-def _is_still(one: Mark, media: Sequence[Media]) -> bool:
-    return one.medium < len(media) and media[one.medium].kind == "image"
+def _is_still(mark: Mark, media: Sequence[Media]) -> bool:
+    return mark.medium < len(media) and media[mark.medium].kind == "image"
 
 
 def options_of(written: Wording) -> tuple[Option, ...]:
     """The options as they were written, the right one first; none of an open question."""
-    wrong = tuple(one for one in written.wrong if one.text)
+    wrong = tuple(option for option in written.wrong if option.text)
     return (written.right, *wrong) if written.right.text or wrong else ()
 
 
@@ -196,37 +196,37 @@ def item_as_written(written: Wording, subject: Subject) -> Item:
     """The question before its options are put into their order: the right one is A."""
     options = options_of(written)
     start, end = seconds(written.start), seconds(written.end)
-    shown = list(subject.media)
-    if shown and shown[0].kind == "video" and (start is not None or end is not None):
-        shown[0] = msgspec.structs.replace(shown[0], start_s=start, end_s=end)
-    said = subject.tags | {tag: getattr(written, name) for name, tag in _TAGS.items()}
+    entries = list(subject.media)
+    if entries and entries[0].kind == "video" and (start is not None or end is not None):
+        entries[0] = msgspec.structs.replace(entries[0], start_s=start, end_s=end)
+    values = subject.tags | {tag: getattr(written, name) for name, tag in _TAGS.items()}
     return Item(
         item_id=subject.item_id,
         benchmark=subject.benchmark,
-        media=tuple(shown),
+        media=tuple(entries),
         source=subject.source,
         question=written.question,
-        choices=tuple(one.text for one in options),
+        choices=tuple(option.text for option in options),
         answer="A" if options else written.answer,
         answer_kind="choice" if options else "text",
-        tags={name: value for name, value in said.items() if value},
-        evidence=tuple(_evidence(one, subject.media) for one in written.evidence),
+        tags={name: value for name, value in values.items() if value},
+        evidence=tuple(_evidence(mark, subject.media) for mark in written.evidence),
         rationale="\n".join(f"{n}. {step}" for n, step in enumerate(written.steps, 1)),
         steps=written.steps,
-        hints=tuple(one for one in written.hints if one),
-        knowledge=tuple(one.url or one.title for one in written.knowledge),
+        hints=tuple(hint for hint in written.hints if hint),
+        knowledge=tuple(knowledge.url or knowledge.title for knowledge in written.knowledge),
     )
 
 
-def _evidence(one: Mark, media: Sequence[Media]) -> Evidence:
-    steps = numbers(one.steps)
-    is_still = _is_still(one, media)
+def _evidence(mark: Mark, media: Sequence[Media]) -> Evidence:
+    steps = numbers(mark.steps)
+    is_still = _is_still(mark, media)
     return Evidence(
-        kind=one.kind,
-        start_s=None if is_still else seconds(one.start),
-        end_s=None if is_still else seconds(one.end),
-        frames=() if is_still else frame_numbers(one.frames) or (),
-        note=one.text,
+        kind=mark.kind,
+        start_s=None if is_still else seconds(mark.start),
+        end_s=None if is_still else seconds(mark.end),
+        frames=() if is_still else frame_numbers(mark.frames) or (),
+        note=mark.text,
         step=steps[0] if steps else None,
     )
 
@@ -236,7 +236,7 @@ def _order(subject: Subject, *, n_options: int) -> tuple[int, ...]:
     if not n_options:
         return ()
     drawn = hashlib.sha256(f"{subject.seed}/{subject.item_id}".encode()).digest()
-    return tuple(int(one) for one in np.random.default_rng(list(drawn)).permutation(n_options))
+    return tuple(int(entry) for entry in np.random.default_rng(list(drawn)).permutation(n_options))
 
 
 def final_item(written: Wording, subject: Subject) -> Item:
@@ -255,9 +255,9 @@ def wording_of(content: Mapping[str, object]) -> Wording:
         DataError: the content is no question.
     """
     item = question_of(content)
-    told = _annotations(content) or Annotations()
-    said = content.get(MISCONCEPTION)
-    options = _written_options(item, told, said if isinstance(said, dict) else {})
+    annotations = _annotations(content) or Annotations()
+    wording = content.get(MISCONCEPTION)
+    options = _written_options(item, annotations, wording if isinstance(wording, dict) else {})
     first = item.media[0] if item.media else Media()
     fields = {name: item.tags.get(tag, "") for name, tag in _TAGS.items()}
     return Wording(
@@ -266,18 +266,18 @@ def wording_of(content: Mapping[str, object]) -> Wording:
         right=options[0] if options else Option(),
         wrong=options[1:],
         steps=item.steps,
-        evidence=_marks(item, told),
-        conditions=told.conditions,
-        knowledge=told.knowledge or tuple(_knowledge(one) for one in item.knowledge),
+        evidence=_marks(item, annotations),
+        conditions=annotations.conditions,
+        knowledge=annotations.knowledge or tuple(_knowledge(name) for name in item.knowledge),
         hints=item.hints,
         start=_text(first.start_s),
         end=_text(first.end_s),
-        program=told.program,
+        program=annotations.program,
         **fields,
     )
 
 
-def _written_options(item: Item, told: Annotations, why: Mapping[str, str]) -> tuple[Option, ...]:
+def _written_options(item: Item, annotations: Annotations, why: Mapping[str, str]) -> tuple[Option, ...]:
     if item.answer_kind != "choice":
         return ()
     letters = [chr(ord("A") + place) for place in range(len(item.choices))]
@@ -286,31 +286,35 @@ def _written_options(item: Item, told: Annotations, why: Mapping[str, str]) -> t
             f"the answer of {item.item_id} is {item.answer!r:.40}; expected one of {', '.join(letters)}"
         )
     right = letters.index(item.answer)
-    if sorted(told.order) == list(range(len(item.choices))) and told.order[right] == 0:
-        places = [told.order.index(one) for one in range(len(item.choices))]
+    if sorted(annotations.order) == list(range(len(item.choices))) and annotations.order[right] == 0:
+        places = [annotations.order.index(number) for number in range(len(item.choices))]
     else:  # it was imported, or somebody has put them into another order
-        places = [right, *(one for one in range(len(item.choices)) if one != right)]
-    notes = told.options if len(told.options) == len(places) else (Option(),) * len(places)
+        places = [right, *(number for number in range(len(item.choices)) if number != right)]
+    notes = annotations.options if len(annotations.options) == len(places) else (Option(),) * len(places)
     return tuple(
         msgspec.structs.replace(note, text=item.choices[place], why=str(why.get(item.choices[place], "")))
         for place, note in zip(places, notes, strict=True)
     )
 
 
-def _marks(item: Item, told: Annotations) -> tuple[Mark, ...]:
-    pieces = told.evidence if len(told.evidence) == len(item.evidence) else ()
+def _marks(item: Item, annotations: Annotations) -> tuple[Mark, ...]:
+    pieces = annotations.evidence if len(annotations.evidence) == len(item.evidence) else ()
     marks = []
-    for number, one in enumerate(item.evidence):
-        piece = pieces[number] if pieces else EvidenceExtra(steps=() if one.step is None else (one.step,))
+    for number, evidence in enumerate(item.evidence):
+        piece = (
+            pieces[number]
+            if pieces
+            else EvidenceExtra(steps=() if evidence.step is None else (evidence.step,))
+        )
         x0, y0, x1, y1 = map(_text, piece.box or (None,) * 4)
         marks.append(
             Mark(
                 medium=piece.medium,
-                kind=one.kind,
-                start=_text(one.start_s),
-                end=_text(one.end_s),
-                frames=", ".join(str(index) for index in one.frames),
-                text=one.note,
+                kind=evidence.kind,
+                start=_text(evidence.start_s),
+                end=_text(evidence.end_s),
+                frames=", ".join(str(index) for index in evidence.frames),
+                text=evidence.note,
                 steps=in_words(piece.steps),
                 x0=x0,
                 y0=y0,
@@ -321,8 +325,8 @@ def _marks(item: Item, told: Annotations) -> tuple[Mark, ...]:
     return tuple(marks)
 
 
-def _knowledge(said: str) -> Knowledge:
-    return Knowledge(url=said) if "://" in said else Knowledge(title=said)
+def _knowledge(message: str) -> Knowledge:
+    return Knowledge(url=message) if "://" in message else Knowledge(title=message)
 
 
 def _text(number: float | None) -> str:

@@ -41,24 +41,26 @@ class Labels:
 
     def of(self, run: str, item_id: str) -> tuple[Label, ...]:
         """What was said of one reply of a run, each word of a labeller once."""
-        said = self._of.get(run, {}).get(item_id, [])
-        return tuple({(one.labeller, one.by, one.kind, one.quote): one for one in said}.values())
+        labels = self._of.get(run, {}).get(item_id, [])
+        return tuple(
+            {(label.labeller, label.by, label.kind, label.quote): label for label in labels}.values()
+        )
 
     def kinds(self, run: str) -> dict[str, int]:
         """How many questions of a run have each label, as ``person:misread``."""
-        found: dict[str, set[str]] = {}
-        for item_id, said in self._of.get(run, {}).items():
-            for one in said:
-                found.setdefault(f"{one.by}:{one.kind}", set()).add(item_id)
-        return {name: len(found[name]) for name in sorted(found)}
+        kinds: dict[str, set[str]] = {}
+        for item_id, labels in self._of.get(run, {}).items():
+            for label in labels:
+                kinds.setdefault(f"{label.by}:{label.kind}", set()).add(item_id)
+        return {name: len(kinds[name]) for name in sorted(kinds)}
 
     def items(self, run: str, label: str) -> tuple[str, ...]:
         """The questions of a run that have a label, as `kinds` names it."""
         by, _, kind = label.partition(":")
         return tuple(
             item_id
-            for item_id, said in self._of.get(run, {}).items()
-            if any(one.by == by and one.kind == kind for one in said)
+            for item_id, labels in self._of.get(run, {}).items()
+            if any(entry.by == by and entry.kind == kind for entry in labels)
         )
 
 
@@ -73,10 +75,10 @@ def _stamp(folder: Path) -> tuple[tuple[str, int, int], ...]:
         DataError: a file cannot be seen.
     """
     try:
-        found = [(path, path.stat()) for path in (folder / KEY_FILE, *_files(folder))]
+        entries = [(path, path.stat()) for path in (folder / KEY_FILE, *_files(folder))]
     except OSError as error:
         raise DataError(f"{folder} cannot be read: {error.strerror}") from error
-    return tuple((str(path), state.st_size, state.st_mtime_ns) for path, state in found)
+    return tuple((str(path), state.st_size, state.st_mtime_ns) for path, state in entries)
 
 
 @lru_cache(maxsize=_MOST_PACKETS)

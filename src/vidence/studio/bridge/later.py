@@ -67,13 +67,13 @@ class Later(Generic[ThingT]):
             wait_s: how long to wait for it.
         """
         with self._lock:
-            found = self._made.get(key)
-            if found is None:
-                found = self._made[key] = self._worker.submit(make)
+            future = self._made.get(key)
+            if future is None:
+                future = self._made[key] = self._worker.submit(make)
             self._made.move_to_end(key)
             while len(self._made) > self._most:
                 self._made.popitem(last=False)[1].cancel()
         try:
-            return found.result(timeout=wait_s)
+            return future.result(timeout=wait_s)
         except NotYet:
             return None

@@ -50,23 +50,23 @@ class MadeSet:
     @property
     def reasons(self) -> Mapping[tuple[str, str], int]:
         """How many things were dropped, by stage and reason."""
-        return Counter((one.stage, one.reason) for one in self.dropped.lines)
+        return Counter((line.stage, line.reason) for line in self.dropped.lines)
 
 
 def _lines(path: Path, kind: type[LineT]) -> Lines[LineT]:
     if not path.is_file():
         return Lines()
-    decoder, found, problems = msgspec.json.Decoder(kind), list[LineT](), list[str]()
+    decoder, entries, problems = msgspec.json.Decoder(kind), list[LineT](), list[str]()
     for number, line in enumerate(path.read_bytes().split(b"\n"), start=1):
         if not line.strip():
             continue
         try:
-            found.append(decoder.decode(line))
+            entries.append(decoder.decode(line))
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             problems.append(f"{path.name}:{number}: {error}")
     if len(problems) > _MOST_PROBLEMS:
         problems = [*problems[:_MOST_PROBLEMS], f"and {len(problems) - _MOST_PROBLEMS:,} more lines"]
-    return Lines(lines=tuple(found), problems=tuple(problems))
+    return Lines(lines=tuple(entries), problems=tuple(problems))
 
 
 def made_set(folder: Path) -> MadeSet:
@@ -118,7 +118,7 @@ def _loaded(path: Path, _: tuple[object, ...]) -> Loaded:
 
 def _state(path: Path) -> tuple[object, ...]:
     try:
-        found = os.stat(path)
+        stat = os.stat(path)
     except OSError:  # an absent file is a state, too
         return (str(path),)
-    return str(path), found.st_size, found.st_mtime_ns, found.st_ino
+    return str(path), stat.st_size, stat.st_mtime_ns, stat.st_ino

@@ -51,11 +51,11 @@ def find_places(paths: Sequence[Path]) -> tuple[ViewablePath, ...]:
     Args:
         paths: run folders, folders of them, sets that ``vidence make`` made, files of questions.
     """
-    found: dict[str, ViewablePath] = {}
+    places: dict[str, ViewablePath] = {}
     for path in paths:
         for place in _under(path):
-            found.setdefault(place.id, place)
-    return tuple(found.values())
+            places.setdefault(place.id, place)
+    return tuple(places.values())
 
 
 def _under(path: Path) -> Iterator[ViewablePath]:
@@ -90,10 +90,10 @@ def _inside(folder: Path) -> Iterator[ViewablePath]:
             yield _place(inner, kind)
             continue
         deeper = [_place(run, "run") for run in run_folders(inner)]
-        made = [_place(one, "made") for one in _folders(inner) if _kind(one) == "made"]
+        places = [_place(path, "made") for path in _folders(inner) if _kind(path) == "made"]
         yield from deeper
-        yield from made
-        if not deeper and not made:
+        yield from places
+        if not deeper and not places:
             yield _nothing(
                 inner, f"is no run ({' or '.join(_RUN_FILES)} is missing) and no set that was made"
             )

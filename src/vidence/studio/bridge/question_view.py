@@ -34,12 +34,12 @@ def labelled(labels: Iterable[Label]) -> tuple[Labelled, ...]:
     """Labels of one reply for a page."""
     return tuple(
         Labelled(
-            kinds=visible(one.kind),
-            labeller=visible(one.labeller),
-            by=visible(one.by),
-            quote=visible(one.quote),
+            kinds=visible(label.kind),
+            labeller=visible(label.labeller),
+            by=visible(label.by),
+            quote=visible(label.quote),
         )
-        for one in labels
+        for label in labels
     )
 
 
@@ -86,8 +86,8 @@ def tell(head: Run, item_id: str, repeat: int, *, place: str, name: str) -> tupl
         place: the id of the run in addresses.
         name: what the run is called.
     """
-    said = name if head.plan.repeats == 1 else f"{name}, repeat {repeat}"
-    none = RunAnswer(place=place, name=said, repeat=repeat, fate=DAMAGED, fate_words="damaged")
+    message = name if head.plan.repeats == 1 else f"{name}, repeat {repeat}"
+    none = RunAnswer(place=place, name=message, repeat=repeat, fate=DAMAGED, fate_words="damaged")
     try:
         with RunStore(head.folder) as store:
             item = store.item(item_id)
@@ -167,45 +167,45 @@ def _findings(store: RunStore, item_id: str) -> Iterator[tuple[str, tuple[tuple[
     for name, header in store.diagnoses().items():
         try:
             diagnostic = open_diagnostic(header.diagnostic, header.options)
-            found = store.finding(name, item_id, diagnostic.finding)
+            record = store.finding(name, item_id, diagnostic.finding)
         except VidenceError as error:
             yield name, (("cannot be shown", visible(str(error))),)
             continue
-        if isinstance(found, Failed):
-            yield name, (("failed", visible(f"{found.error}: {found.message}"[:2_000])),)
-        elif found is not None:
-            yield name, tuple((key, visible(value[:2_000])) for key, value in settings_of(found))
+        if isinstance(record, Failed):
+            yield name, (("failed", visible(f"{record.error}: {record.message}"[:2_000])),)
+        elif record is not None:
+            yield name, tuple((key, visible(value[:2_000])) for key, value in settings_of(record))
 
 
 # --------------------------------------------------------------------------- time
 
 
-def lanes_of(item: Item, told: Sequence[RunAnswer], media_index: int) -> list[dict[str, object]]:
+def lanes_of(item: Item, answers: Sequence[RunAnswer], media_index: int) -> list[dict[str, object]]:
     """What lies on the time of one medium: its part, evidence by kind, and the frames shown to each.
 
     Spans are in seconds; those that are open end where the last thing lies that is known.
     """
     media = item.media[media_index]
-    shown = {
-        one.name: [f for f in one.selection.frames if f.media_index == media_index]
-        for one in told
-        if one.selection is not None
+    values = {
+        run_answer.name: [f for f in run_answer.selection.frames if f.media_index == media_index]
+        for run_answer in answers
+        if run_answer.selection is not None
     }
-    end_s = _last_s(item, [frame.time_s for some in shown.values() for frame in some], media.end_s)
+    end_s = _last_s(item, [frame.time_s for some in values.values() for frame in some], media.end_s)
     lanes: list[dict[str, object]] = []
     if media.start_s is not None or media.end_s is not None:
         lanes.append({"name": "part of the video", "spans": [_span(media.start_s, media.end_s, end_s)]})
-    for kind in dict.fromkeys(one.kind for one in item.evidence if len(item.media) == 1):
-        some = [one for one in item.evidence if one.kind == kind]
+    for kind in dict.fromkeys(evidence.kind for evidence in item.evidence if len(item.media) == 1):
+        some = [evidence for evidence in item.evidence if evidence.kind == kind]
         spans = [_span(e.start_s, e.end_s, end_s) for e in some if (e.start_s, e.end_s) != (None, None)]
-        frames = sorted({frame for one in some for frame in one.frames})
+        frames = sorted({frame for evidence in some for frame in evidence.frames})
         lanes.append({"name": f"evidence, {kind}", "spans": spans, "frames": frames})
-    for one in told:
-        if one.is_whole and media.kind == "video":
-            lanes.append({"name": f"sent whole to {one.name}", "whole": True})
-        elif frames_shown := shown.get(one.name):
+    for answer in answers:
+        if answer.is_whole and media.kind == "video":
+            lanes.append({"name": f"sent whole to {answer.name}", "whole": True})
+        elif frames_shown := values.get(answer.name):
             indices = [frame.frame_index for frame in frames_shown]
-            lanes.append({"name": f"shown to {one.name}", "frames": indices, "still": one.still})
+            lanes.append({"name": f"shown to {answer.name}", "frames": indices, "still": answer.still})
     return lanes
 
 
@@ -214,5 +214,5 @@ def _span(start_s: float | None, end_s: float | None, last_s: float) -> list[flo
 
 
 def _last_s(item: Item, times: Sequence[float], end_s: float | None) -> float:
-    known = [one.end_s if one.end_s is not None else one.start_s for one in item.evidence]
+    known = [evidence.end_s if evidence.end_s is not None else evidence.start_s for evidence in item.evidence]
     return max([*times, *(time for time in (*known, end_s) if time is not None)], default=0.0)

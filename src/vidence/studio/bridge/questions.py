@@ -88,11 +88,11 @@ def drawn_of(folder: Path) -> tuple[DrawnQuestion, ...]:
     path = folder / REVIEW / DRAWN_FILE
     if not path.is_file():
         raise DataError(f"{path} is not there; `vidence make` writes it where the configuration has [review]")
-    found = tuple(DrawnQuestion(name=name, content=one) for name, one in read_items(path).items())
-    for one in found:
-        if lacks := [name for name in _NEEDED if name not in one.content]:
-            raise DataError(f"{path}: {one.name} has no {lacks[0]}; make the set again")
-    return found
+    questions = tuple(DrawnQuestion(name=name, content=item) for name, item in read_items(path).items())
+    for question in questions:
+        if lacks := [name for name in _NEEDED if name not in question.content]:
+            raise DataError(f"{path}: {question.name} has no {lacks[0]}; make the set again")
+    return questions
 
 
 def items_of(folder: Path) -> dict[str, Item]:
@@ -102,7 +102,7 @@ def items_of(folder: Path) -> dict[str, Item]:
         DataError: a line is no item.
     """
     path = folder / ITEMS_FILE
-    return {one.item_id: one for one in _lines(path, Item)}
+    return {line.item_id: line for line in _lines(path, Item)}
 
 
 def verdicts_of(folder: Path) -> dict[str, list[GateVerdict]]:
@@ -111,10 +111,10 @@ def verdicts_of(folder: Path) -> dict[str, list[GateVerdict]]:
     Raises:
         DataError: a line is no verdict.
     """
-    found: dict[str, list[GateVerdict]] = defaultdict(list)
-    for one in _lines(folder / VERDICTS_FILE, GateVerdict):
-        found[one.item_id].append(one)
-    return found
+    verdicts: dict[str, list[GateVerdict]] = defaultdict(list)
+    for line in _lines(folder / VERDICTS_FILE, GateVerdict):
+        verdicts[line.item_id].append(line)
+    return verdicts
 
 
 def _lines(path: Path, kind: type[RecordT]) -> Iterator[RecordT]:
@@ -135,9 +135,9 @@ def wordings(folder: Path, drawn: Sequence[DrawnQuestion]) -> dict[str, dict[str
         DataError: a file of the set has faults.
     """
     items, verdicts = items_of(folder), verdicts_of(folder)
-    found = {}
-    for one in drawn:
-        item = items.get(one.question_id)
+    wordings = {}
+    for question in drawn:
+        item = items.get(question.question_id)
         gates = verdicts.get(item.tags.get("draft", ""), []) if item is not None else []
         more: dict[str, object] = {
             "media": [] if item is None else _media(folder, item),
@@ -145,13 +145,15 @@ def wordings(folder: Path, drawn: Sequence[DrawnQuestion]) -> dict[str, dict[str
         }
         if item is not None:
             more["evidence"] = [msgspec.to_builtins(span) for span in item.evidence]
-        found[one.name] = {**one.content, **more}
-    return found
+        wordings[question.name] = {**question.content, **more}
+    return wordings
 
 
 def _media(folder: Path, item: Item) -> list[object]:
-    media = [msgspec.to_builtins(one) for one in item.media]
-    return [{**one, "path": str(folder / one["path"])} if one.get("path") else one for one in media]
+    media = [msgspec.to_builtins(medium) for medium in item.media]
+    return [
+        {**medium, "path": str(folder / medium["path"])} if medium.get("path") else medium for medium in media
+    ]
 
 
 def gate_words(verdict: GateVerdict) -> str:
@@ -166,12 +168,12 @@ def gate_words(verdict: GateVerdict) -> str:
 # --------------------------------------------------------------------------- what was said
 
 
-def write_verdicts(folder: Path, said: Mapping[str, Event], *, at: str) -> int:
+def write_verdicts(folder: Path, values: Mapping[str, Event], *, at: str) -> int:
     """Record what people said in the review of a made set; how many verdicts it did not have yet.
 
     Args:
         folder: of the review, into which `vidence make` has put the questions.
-        said: by the name of a question the act that decided it.
+        values: by the name of a question the act that decided it.
         at: when this is done, in UTC.
 
     Raises:
@@ -184,7 +186,7 @@ def write_verdicts(folder: Path, said: Mapping[str, Event], *, at: str) -> int:
     people: dict[str, Recorder] = {}
     faults: list[str] = []
     n_new = 0
-    for name, event in said.items():
+    for name, event in values.items():
         if (before := reviews.deciding(name)) is not None:
             if (before.kind, before.checks, before.message) != (
                 event.kind,
@@ -209,7 +211,7 @@ def write_verdicts(folder: Path, said: Mapping[str, Event], *, at: str) -> int:
 def progress(
     questions: Sequence[DrawnQuestion],
     items: Mapping[str, Item],
-    said: Mapping[str, Event],
+    values: Mapping[str, Event],
     *,
     rules: ReviewRules,
 ) -> tuple[TaskProgress, ...]:
@@ -218,13 +220,17 @@ def progress(
     Args:
         questions: those that were drawn.
         items: all questions of the set.
-        said: by the name of a question the act that decided it.
+        values: by the name of a question the act that decided it.
         rules: when the rest of a task is released.
     """
-    drawn = {one.question_id: one.task for one in questions}
-    tasks = Counter({**{one.item_id: one.tags.get("task", "") for one in items.values()}, **drawn}.values())
+    drawn = {question.question_id: question.task for question in questions}
+    tasks = Counter(
+        {**{item.item_id: item.tags.get("task", "") for item in items.values()}, **drawn}.values()
+    )
     return tuple(
-        _progress(task, n, [one for one in questions if one.task == task], said=said, rules=rules)
+        _progress(
+            task, n, [question for question in questions if question.task == task], said=values, rules=rules
+        )
         for task, n in sorted(tasks.items())
     )
 
@@ -237,9 +243,9 @@ def _progress(
     said: Mapping[str, Event],
     rules: ReviewRules,
 ) -> TaskProgress:
-    sample = [one for one in drawn if one.why == _SAMPLE]
-    seen = [said[one.name] for one in sample if one.name in said]
-    n_rejected = sum(one.kind == "reject" for one in seen)
+    sample = [question for question in drawn if question.why == _SAMPLE]
+    seen = [said[question.name] for question in sample if question.name in said]
+    n_rejected = sum(event.kind == "reject" for event in seen)
     n_queued = len(drawn) - len(sample)
     return TaskProgress(
         task=task,

@@ -67,21 +67,23 @@ class _Taker:
 
     def __init__(self, project: ProjectRow, revisions: list[Revision]) -> None:
         self._project, self._protocol = project, protocol_of(project)
-        self._of_file = {one.sha256: one for one in revisions}
-        self.faults = [f"{one.item_id}: {one.fault}" for one in revisions if one.fault]
+        self._of_file = {entry.sha256: entry for entry in revisions}
+        self.faults = [f"{entry.item_id}: {entry.fault}" for entry in revisions if entry.fault]
         stored = RevisionRow.objects.filter(item__project=project).select_related("item")
-        self._known: dict[str, Revision] = {one.sha256: to_revision(one, one.item.item_id) for one in stored}
-        self._fresh = {name: one for name, one in self._of_file.items() if name not in self._known}
+        self._known: dict[str, Revision] = {
+            entry.sha256: to_revision(entry, entry.item.item_id) for entry in stored
+        }
+        self._fresh = {name: entry for name, entry in self._of_file.items() if name not in self._known}
         add_items(
             project,
-            [one.item_id for one in self._fresh.values()],
-            kinds={one.item_id: kind_of(one.content) for one in self._fresh.values()},
+            [entry.item_id for entry in self._fresh.values()],
+            kinds={entry.item_id: kind_of(entry.content) for entry in self._fresh.values()},
         )
-        self._rows = {one.item_id: one for one in ItemRow.objects.filter(project=project)}
+        self._rows = {value.item_id: value for value in ItemRow.objects.filter(project=project)}
         self._states = {name: _state(row, self._protocol) for name, row in self._rows.items()}
         self._wordings: dict[str, dict[str, Revision]] = {}
-        for one in (*self._known.values(), *self._fresh.values()):
-            self._wordings.setdefault(one.item_id, {})[one.sha256] = one
+        for revision in (*self._known.values(), *self._fresh.values()):
+            self._wordings.setdefault(revision.item_id, {})[revision.sha256] = revision
         self._done: set[str] = set()
         self._heads: dict[str, str] = {}
         self._last: TransitionRow | None = None
@@ -120,12 +122,15 @@ class _Taker:
 
     def write(self) -> IntakeResult:
         """Write what was new, and let each item repeat its state."""
-        fresh = [revision_row(self._rows[one.item_id], one, guideline=None) for one in self._fresh.values()]
+        fresh = [
+            revision_row(self._rows[revision.item_id], revision, guideline=None)
+            for revision in self._fresh.values()
+        ]
         RevisionRow.objects.bulk_create(fresh, batch_size=_BATCH)
         TransitionRow.objects.bulk_create(self._new, batch_size=_BATCH)
         rows = RevisionRow.objects.filter(item__project=self._project)
-        called: dict[str, RevisionRow] = {one.sha256: one for one in rows}
-        accounts = {one.pseudonym: one for one in UserRow.objects.all()}
+        called: dict[str, RevisionRow] = {entry.sha256: entry for entry in rows}
+        accounts = {value.pseudonym: value for value in UserRow.objects.all()}
         for name in self._last_at:
             row, state = self._rows[name], self._states[name]
             row.current = called.get(state.revision)
@@ -177,7 +182,7 @@ def take_items(project: ProjectRow, questions: Sequence[Item], *, by: str = IMPO
     with transaction.atomic():
         ProjectRow.objects.select_for_update().get(pk=project.pk)
         rows = ItemRow.objects.filter(project=project).select_related("current")
-        there = {one.item_id: one.current for one in rows if one.current is not None}
+        there = {row.item_id: row.current for row in rows if row.current is not None}
         fresh, faults = [], []
         for item in questions:
             content = msgspec.to_builtins(item)
@@ -190,8 +195,8 @@ def take_items(project: ProjectRow, questions: Sequence[Item], *, by: str = IMPO
         last = TransitionRow.objects.filter(project=project, by=by).order_by("-number").first()
         at = at_after(last)
         revisions = [
-            new_revision(str(one["item_id"]), one, parent=None, origin="import", by=by, at=at)
-            for one in fresh
+            new_revision(str(entry["item_id"]), entry, parent=None, origin="import", by=by, at=at)
+            for entry in fresh
         ]
         events = chained(map(_submitted, revisions), last="" if last is None else last.event_id)
         taken = take_events(project, revisions, events)
@@ -201,15 +206,15 @@ def take_items(project: ProjectRow, questions: Sequence[Item], *, by: str = IMPO
     return done
 
 
-def _submitted(one: Revision) -> Event:
+def _submitted(revision: Revision) -> Event:
     return Event(
         event_id="",
-        item_id=one.item_id,
-        revision=one.sha256,
+        item_id=revision.item_id,
+        revision=revision.sha256,
         kind="submit",
         role="author",
-        by=one.by,
-        at=one.at,
+        by=revision.by,
+        at=revision.at,
     )
 
 
@@ -226,12 +231,12 @@ def questions_in(path: Path) -> Path:
     """
     if not path.is_dir():
         return path
-    found = next((path / name for name in (ITEMS_FILE, DRAFTS_FILE) if (path / name).is_file()), None)
-    if found is None:
+    questions = next((path / name for name in (ITEMS_FILE, DRAFTS_FILE) if (path / name).is_file()), None)
+    if questions is None:
         raise UsageError(
             f"{path} is no export, review or set (no {PROTOCOL_FILE}, {ITEMS_FILE} or {DRAFTS_FILE})"
         )
-    return found
+    return questions
 
 
 def refuse_root(project: ProjectRow, root: Path) -> None:
@@ -253,26 +258,26 @@ def refuse_root(project: ProjectRow, root: Path) -> None:
 
 def media_of(project: ProjectRow, questions: Iterable[Item]) -> int:
     """Enter the media of questions as usable, and tie each item to its own; how many were new."""
-    shown = {item.item_id: [one for one in item.media if one.path] for item in questions}
-    known = {one.path: one for one in MediumRow.objects.filter(project=project)}
+    values = {item.item_id: [media for media in item.media if media.path] for item in questions}
+    known = {value.path: value for value in MediumRow.objects.filter(project=project)}
     n_before = len(known)
     for item in questions:
-        for one in item.media:
-            if one.path and one.path not in known:
-                known[one.path] = MediumRow.objects.create(
+        for medium in item.media:
+            if medium.path and medium.path not in known:
+                known[medium.path] = MediumRow.objects.create(
                     project=project,
-                    path=one.path,
-                    kind=one.kind,
-                    url=one.url or "",
+                    path=medium.path,
+                    kind=medium.kind,
+                    url=medium.url or "",
                     source_id=item.source_id[:300],
-                    sha256=one.sha256 or "",
+                    sha256=medium.sha256 or "",
                     state="usable",
                 )
     tie = ItemRow.media.through
     ties = [
         tie(itemrow=row, mediumrow=known[path])
         for row in ItemRow.objects.filter(project=project)
-        for path in dict.fromkeys(one.path for one in shown.get(row.item_id, ()) if one.path)
+        for path in dict.fromkeys(media.path for media in values.get(row.item_id, ()) if media.path)
     ]
     tie.objects.bulk_create(ties, batch_size=_BATCH, ignore_conflicts=True)
     return len(known) - n_before
@@ -286,7 +291,7 @@ def _note(slug: str, taken: IntakeResult) -> None:
 def events_in(project: ProjectRow) -> tuple[list[Revision], list[Event]]:
     """The wordings and events of a project, in the order in which they were recorded."""
     rows = RevisionRow.objects.filter(item__project=project).select_related("item")
-    revisions = [to_revision(one, one.item.item_id) for one in rows]
-    revisions.sort(key=lambda one: (one.item_id, one.n, one.sha256))
+    revisions = [to_revision(row, row.item.item_id) for row in rows]
+    revisions.sort(key=lambda revision: (revision.item_id, revision.n, revision.sha256))
     events = TransitionRow.objects.filter(project=project).order_by("number")
-    return revisions, [to_event(one) for one in events]
+    return revisions, [to_event(event) for event in events]

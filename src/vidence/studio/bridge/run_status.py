@@ -104,7 +104,7 @@ class Standings:
         """
         until_s = clock() + self._wait_s
         index = {run.place: run for run in IndexRunRow.objects.filter(place__in=[p.id for p in places])}
-        found: list[RunStanding] = []
+        standings: list[RunStanding] = []
         for place in places:
             try:
                 head = open_head(place.folder)
@@ -113,10 +113,10 @@ class Standings:
                 line, is_fresh = self._line(place, n_rows, wait_s=max(0.0, until_s - clock()))
             except VidenceError as error:
                 gone = ListedRun(folder=place.path, name=place.name, problem=visible(str(error)))
-                found.append(RunStanding(place=place, name=place.name, listed=gone))
+                standings.append(RunStanding(place=place, name=place.name, listed=gone))
                 continue
             run = index.get(place.id, IndexRunRow())
-            found.append(
+            standings.append(
                 RunStanding(
                     place=place,
                     name="",
@@ -127,7 +127,7 @@ class Standings:
                     n_read=n_rows if run.problem else min(run.last_seq, n_rows),
                 )
             )
-        return _named(found)
+        return _named(standings)
 
     def _line(self, place: ViewablePath, n_rows: int, *, wait_s: float) -> tuple[ListedRun, bool]:
         """The line of a run, and whether it is that of now: otherwise the one before, or how it began."""
@@ -151,16 +151,16 @@ def _state(place: ViewablePath) -> tuple[object, ...]:
         return ()
 
 
-def _named(found: Sequence[RunStanding]) -> tuple[RunStanding, ...]:
-    heads = [one.head for one in found if one.head is not None]
+def _named(standings: Sequence[RunStanding]) -> tuple[RunStanding, ...]:
+    heads = [standing.head for standing in standings if standing.head is not None]
     names = iter(run_names(heads))
     return tuple(
         replace(
-            one,
-            name=visible(one.name or next(names)),
-            listed=msgspec.structs.replace(one.listed, problem=visible(one.listed.problem)),
+            standing,
+            name=visible(standing.name or next(names)),
+            listed=msgspec.structs.replace(standing.listed, problem=visible(standing.listed.problem)),
         )
-        for one in found
+        for standing in standings
     )
 
 

@@ -76,8 +76,8 @@ def content_key(folder: Path) -> str:
         plan = (folder / PLAN_NAME).read_bytes()
     except OSError as error:
         raise StoreError(f"{folder} cannot be read: {error.strerror}") from error
-    told = f"{os.path.realpath(folder)}\0{state.st_dev}\0{state.st_ino}\0"
-    return hashlib.sha256(os.fsencode(told) + plan).hexdigest()
+    key = f"{os.path.realpath(folder)}\0{state.st_dev}\0{state.st_ino}\0"
+    return hashlib.sha256(os.fsencode(key) + plan).hexdigest()
 
 
 class Reader:
@@ -102,7 +102,7 @@ class Reader:
         """
         with RunStore(self.head.folder) as store:
             stored = store.rows_after(seq, n)
-        return [entry_of(self.head, self.items, one) for one in stored]
+        return [entry_of(self.head, self.items, entry) for entry in stored]
 
     def disagreeing(self, seq: int, n: int) -> tuple[list[tuple[str, int]], int, int]:
         """Item and repeat of those of the next rows in which readers disagree, the last number, how many.
@@ -112,21 +112,21 @@ class Reader:
         """
         with RunStore(self.head.folder) as store:
             stored = store.rows_after(seq, n)
-        found = []
-        for one in stored:
-            row = row_of(self.items, one)
+        entries = []
+        for entry in stored:
+            row = row_of(self.items, entry)
             if row is not None and len(set(readings(row, self.head.parser).values())) > 1:
-                found.append((one.item_id, one.repeat))
-        return found, stored[-1].seq if stored else seq, len(stored)
+                entries.append((entry.item_id, entry.repeat))
+        return entries, stored[-1].seq if stored else seq, len(stored)
 
 
 def row_of(items: Mapping[str, tuple[int, Item]], stored: Stored) -> Row | None:
     """A stored trial beside its question; None where one of both is damaged or they do not fit."""
-    found = items.get(stored.item_id)
-    if found is None or stored.trial is None:
+    values = items.get(stored.item_id)
+    if values is None or stored.trial is None:
         return None
     try:
-        item = found[1].with_order(stored.trial.choice_order)
+        item = values[1].with_order(stored.trial.choice_order)
     except (ValueError, TypeError):
         return None
     return Row(item=item, trial=stored.trial, score=stored.trial.score)
@@ -150,7 +150,7 @@ def entry_of(head: Run, items: Mapping[str, tuple[int, Item]], stored: Stored) -
     if row is None:
         return damaged
     reply, usage = row.trial.reply, row.trial.usage
-    said = "" if reply is None else f"{reply.text[:SEARCHED]}\n{reply.reasoning[:SEARCHED]}"
+    entry = "" if reply is None else f"{reply.text[:SEARCHED]}\n{reply.reasoning[:SEARCHED]}"
     known = [n for n in (usage.input_tokens, usage.output_tokens) if n is not None]
     return replace(
         damaged,
@@ -165,7 +165,7 @@ def entry_of(head: Run, items: Mapping[str, tuple[int, Item]], stored: Stored) -
         cost_usd=cost_usd(head, row),
         margin=margin_of(row),
         judges_differ=judges_differ(row.score),
-        words="\n".join((question, *row.item.choices, row.item.item_id, said)).casefold(),
+        words="\n".join((question, *row.item.choices, row.item.item_id, entry)).casefold(),
     )
 
 
@@ -188,7 +188,7 @@ def judges_differ(score: Score) -> bool:
 def _readers() -> Mapping[str, Scorer]:
     """All readers by name that read letters in words, or the likeliest choice out of what is stored."""
     scorers: dict[str, Scorer] = {name: create("parser", name) for name in ready("parser")}
-    return {n: one for n, one in scorers.items() if one.reads_letters or n in STORED}
+    return {n: scorer for n, scorer in scorers.items() if scorer.reads_letters or n in STORED}
 
 
 def _always(_: Row) -> bool:
@@ -204,10 +204,10 @@ def readings(row: Row, own: str) -> dict[str, str]:
     """
     if row.item.answer_kind != "choice" or row.trial.reply is None:
         return {}
-    found = {own: row.read}
+    readings = {own: row.read}
     for name, scorer in _readers().items():
         if name == own or not STORED.get(name, _always)(row):
             continue
         again = read_again(row.item, row.trial, scorer)
-        found[name] = Row(item=row.item, trial=row.trial, score=again).read
-    return found
+        readings[name] = Row(item=row.item, trial=row.trial, score=again).read
+    return readings

@@ -91,13 +91,13 @@ def there(paths: Iterable[Path]) -> tuple[Path, ...]:
     Raises:
         UsageError: there is nothing at one.
     """
-    found = tuple(paths)
-    for path in found:
+    pair = tuple(paths)
+    for path in pair:
         if not path.exists():
             raise UsageError(
                 f"there is nothing at {path}; give a run, a folder of runs, or a file of questions"
             )
-    return tuple(path.resolve() for path in found)
+    return tuple(path.resolve() for path in pair)
 
 
 def start_alone(
@@ -169,12 +169,12 @@ def _own(data: Path) -> None:
 def _password(*, from_stdin: bool) -> str:
     if from_stdin:
         return sys.stdin.readline().rstrip("\r\n")
-    found: str = click.prompt("Password", hide_input=True, confirmation_prompt=True)
-    return found
+    prompt: str = click.prompt("Password", hide_input=True, confirmation_prompt=True)
+    return prompt
 
 
 def _listed(roles: str) -> list[str]:
-    return [one.strip() for one in roles.split(",") if one.strip()]
+    return [part.strip() for part in roles.split(",") if part.strip()]
 
 
 class Demo(Record):
@@ -212,8 +212,8 @@ def _demonstrate_in(given: Demo) -> None:
     if given.folder is not None:
         _demonstrate(given.folder.resolve(), given)
         return
-    with tempfile.TemporaryDirectory(prefix="vidence-studio-", ignore_cleanup_errors=True) as made:
-        _demonstrate(Path(made), given)
+    with tempfile.TemporaryDirectory(prefix="vidence-studio-", ignore_cleanup_errors=True) as text:
+        _demonstrate(Path(text), given)
 
 
 def _demonstrate(folder: Path, given: Demo) -> None:
@@ -405,12 +405,12 @@ def _list_users() -> None:
     from vidence.studio.records.people import UserRow
 
     for user in UserRow.objects.order_by("key").prefetch_related("memberships__project"):
-        said = [
-            f"{', '.join(one.roles)}{f' in {one.project.slug}' if one.project else ''}"
-            for one in user.memberships.all()
+        users = [
+            f"{', '.join(membership.roles)}{f' in {membership.project.slug}' if membership.project else ''}"
+            for membership in user.memberships.all()
         ]
         state = "" if user.is_active else " (closed)"
-        click.echo(f"{user.name}  {user.pseudonym}  {'; '.join(said)}{state}")
+        click.echo(f"{user.name}  {user.pseudonym}  {'; '.join(users)}{state}")
 
 
 class Project(Kept):
@@ -557,8 +557,8 @@ def import_files(given: Import) -> None:
     The project must be there; for a review it is made.
     """
     given.open()
-    for one in given.what:
-        click.echo(f"{one}: {_import(one, given)}")
+    for name in given.what:
+        click.echo(f"{name}: {_import(name, given)}")
 
 
 def _import(what: str, given: Import) -> str:

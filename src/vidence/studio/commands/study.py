@@ -57,9 +57,9 @@ def check(given: Check) -> None:
 
     console = screen(given.json_path)
     file = read_study(given.folder)
-    found = drawn_of(file, environment=environment())
-    tables = (phase_table(file.study, found),)
-    sentences = (*_size(file.study, found), *_power(file.study, found, accuracy=given.accuracy))
+    study = drawn_of(file, environment=environment())
+    tables = (phase_table(file.study, study),)
+    sentences = (*_size(file.study, study), *_power(file.study, study, accuracy=given.accuracy))
     write_said(given.json_path, "study check", sentences=sentences, tables=tables)
     show(console, sentences, tables)
 
@@ -86,23 +86,23 @@ def draw(given: Draw) -> None:
     from vidence.study.study import read_study
 
     file, place, console = read_study(given.folder), environment(), Screen(stderr=True)
-    found = drawn_of(file, environment=place)
+    study = drawn_of(file, environment=place)
     if shown_conditions(file):
         watched(
-            lambda listen: write_frames(file, found, environment=place, now=now(), on_event=listen),
+            lambda listen: write_frames(file, study, environment=place, now=now(), on_event=listen),
             console,
             doing="making pictures",
             what=f"the draw of {file.path}",
             kept="pictures that were made are kept",
         )
-    for path in write_drawn(file, found):
+    for path in write_drawn(file, study):
         click.echo(f"wrote {path}", err=True)
     if given.sheets is not None:
         from vidence.study.sheets import SheetStudy, write_sheets
 
         for path in write_sheets(SheetStudy.read(file), n=given.sheets):
             click.echo(f"wrote {path}", err=True)
-    for sentence in _size(file.study, found):
+    for sentence in _size(file.study, study):
         say(console, sentence)
 
 
@@ -116,12 +116,12 @@ def report(given: StudyReportWanted) -> None:
     show_report(given)
 
 
-def phase_table(study: "Study", found: "DrawnStudy") -> "Table":
+def phase_table(study: "Study", drawn_study: "DrawnStudy") -> "Table":
     """What each phase shows to each person, how much of it, and for how long at most."""
     from vidence.study.assignment import assignment
     from vidence.tables.table import RowSpec, count, number, tabulate, words
 
-    people = [assignment(study, found.drawn, slot) for slot in range(study.n_people)]
+    people = [assignment(study, drawn_study.drawn, slot) for slot in range(study.n_people)]
 
     def n(phase: "Phase", kind: str) -> list[int]:
         return [sum(t.phase == phase.name and t.kind == kind for t in trials) for trials in people]
@@ -151,29 +151,29 @@ def _range(counts: list[int]) -> str:
     return str(most) if least == most else f"{least} to {most}"
 
 
-def _size(study: "Study", found: "DrawnStudy") -> tuple[str, ...]:
+def _size(study: "Study", drawn_study: "DrawnStudy") -> tuple[str, ...]:
     """How much is put to how many people."""
     from vidence.study.assignment import assignment
 
-    drawn = found.drawn
+    drawn = drawn_study.drawn
     n_trials = sum(
         t.kind == "asked" for slot in range(study.n_people) for t in assignment(study, drawn, slot)
     )
-    said = [
+    messages = [
         f"{several(len(drawn.asked), 'question')} of {drawn.benchmark}, {study.design}, to "
         f"{several(study.n_people, 'person', many='people')}: {n_trials:,} trials in all that are data, and "
         f"{len(drawn.practice)} of practice for each person."
     ]
     rotated = sum(phase.items == "all" for phase in study.phases)
     if study.design == "latin-square" and study.n_people % rotated:
-        said.append(
+        messages.append(
             f"The Latin square is complete with a multiple of {rotated} people; with {study.n_people} some "
             "questions are seen more often under one condition than under another."
         )
-    return tuple(said)
+    return tuple(messages)
 
 
-def _power(study: "Study", found: "DrawnStudy", *, accuracy: float) -> tuple[str, ...]:
+def _power(study: "Study", drawn_study: "DrawnStudy", *, accuracy: float) -> tuple[str, ...]:
     """The smallest difference between a person and a model that would be found, on what a person is asked."""
     import math
 
@@ -183,9 +183,9 @@ def _power(study: "Study", found: "DrawnStudy", *, accuracy: float) -> tuple[str
     from vidence.statistics.power import USUAL_ICC, Design, discordance, paired_detectable
     from vidence.study.assignment import assignment
 
-    first = (t for t in assignment(study, found.drawn, 0) if t.phase == study.phases[0].name)
+    first = (t for t in assignment(study, drawn_study.drawn, 0) if t.phase == study.phases[0].name)
     asked = {trial.item_id for trial in first if trial.kind == "asked"}
-    clusters = Clusters.of([item for item in found.items if item.item_id in asked])
+    clusters = Clusters.of([item for item in drawn_study.items if item.item_id in asked])
     if clusters.n < 2:
         return (f"With questions on one {clusters.noun} alone no difference is found; draw of more.",)
     design = Design.of(clusters, icc=USUAL_ICC if clusters.n < len(clusters) else 0.0)
@@ -244,9 +244,9 @@ class Placed(Record):
             with_secret(msgspec.structs.replace(settings, cache_root=cache_root()))
             from vidence.studio.records.studies import StudyRow
 
-            found: StudyRow | None = StudyRow.objects.filter(folder=str(self.place.resolve())).first()
-            if found is not None:
-                return found
+            row: StudyRow | None = StudyRow.objects.filter(folder=str(self.place.resolve())).first()
+            if row is not None:
+                return row
         raise UsageError(
             f"{self.place} was not opened in the studio {self.data}; open it with vidence study open, or "
             "name its studio with --studio"
@@ -307,7 +307,7 @@ def open_to_people(given: Opened) -> None:
     sentences = (f"For operators: {door}", "Ctrl-C stops the server; the same command goes on.")
     write_said(given.json_path, "study open", sentences=sentences, tables=(links,))
     # A table shortens what is wider than the terminal, and a link has to be whole.
-    whole = tuple(f"{one.label} ({one.values[0]}): {one.values[1]}" for one in links.rows)
+    whole = tuple(f"{part.label} ({part.values[0]}): {part.values[1]}" for part in links.rows)
     show(console, (*sentences, *whole), ())
     console.file.flush()  # the server says no more
     serve(application, listening, tls=bind.tls)
@@ -329,7 +329,7 @@ def links_table(study: "StudyRow", base: str, *, n: int) -> "Table":
     people = rows.filter(recruited="link").exclude(state__in=("declined", "withdrawn"))
     invite(study, max(0, n - people.count()))
     home = f"{base}/j"
-    links = [(one.name, one.state, f"{home}/{one.key}") for one in people.filter(state="invited")]
+    links = [(person.name, person.state, f"{home}/{person.key}") for person in people.filter(state="invited")]
     if study.key:
         parameter = folder_of(study).study.recruit.participant
         links.append(("many", "open", f"{home}/{study.key}?{parameter}=..."))
@@ -337,8 +337,8 @@ def links_table(study: "StudyRow", base: str, *, n: int) -> "Table":
         "links",
         "Links of participants",
         label="who",
-        rows=[RowSpec(one[0], one[0], one) for one in links],
-        measures=(words("state", lambda one: one[1]), words("link", lambda one: one[2])),
+        rows=[RowSpec(link[0], link[0], link) for link in links],
+        measures=(words("state", lambda entry: entry[1]), words("link", lambda entry: entry[2])),
     )
 
 
@@ -414,8 +414,12 @@ def people_sentence(answers: "StudyAnswers") -> str:
     """How many began, finished, withdrew, declined and were left out, and by which rule."""
     from collections import Counter
 
-    states = Counter(one.state for one in answers.participants)
-    out = [f"{one.name} ({', '.join(one.excluded)})" for one in answers.participants if one.excluded]
+    states = Counter(participant.state for participant in answers.participants)
+    out = [
+        f"{participant.name} ({', '.join(participant.excluded)})"
+        for participant in answers.participants
+        if participant.excluded
+    ]
     n_begun = states["begun"] + states["finished"] + states["withdrawn"]
     counts = ", ".join(f"{states[name]} {name}" for name in ("finished", "withdrawn", "declined"))
     left = f"; left out: {', '.join(out)}" if out else ""

@@ -78,14 +78,14 @@ def view(given: View) -> None:
 
     if given.export is None and (given.listed or given.has_media):
         raise UsageError("--list and --with-media say what is exported; give --export DIR as well")
-    shown = given.paths or tuple(path for path in _USUAL if path.exists())
-    if not shown:
+    paths = given.paths or tuple(path for path in _USUAL if path.exists())
+    if not paths:
         raise UsageError(
             "there is no folder runs or made here; give the path of a run or of a folder of runs"
         )
     export = None if given.export is None else Export(most=given.most, has_media=given.has_media)
     with ExitStack() as opened:
-        settings = _settings(there(shown), media_roots=given.media_roots, export=export, opened=opened)
+        settings = _settings(there(paths), media_roots=given.media_roots, export=export, opened=opened)
         if given.export is not None:
             _export(settings, given.export, given.listed)
             return
@@ -175,9 +175,9 @@ def _filter(listed: str) -> "Filter":
         (name, place_id(Path(value)) if name == "run" and value not in runs else value)
         for name, value in pairs
     ]
-    for (_, said), (name, run) in zip(pairs, named, strict=True):
+    for (_, message), (name, run) in zip(pairs, named, strict=True):
         if name == "run" and run not in runs:
-            raise UsageError(f"--list names the run {said!r}, which is not among those that are shown")
+            raise UsageError(f"--list names the run {message!r}, which is not among those that are shown")
     try:
         return read_filter(QueryDict(urlencode(named)))
     except Http404 as error:

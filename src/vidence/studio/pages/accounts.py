@@ -27,9 +27,9 @@ def accounts(request: HttpRequest) -> HttpResponse:
         raise PermissionDenied("operators of all projects make accounts")
     wrong = ""
     if request.method == "POST":
-        said = {name: request.POST.get(name, "").strip() for name in _FIELDS}
+        accounts = {name: request.POST.get(name, "").strip() for name in _FIELDS}
         try:
-            drawn = _done(request, said)
+            drawn = _done(request, accounts)
         except UsageError as error:
             wrong = str(error)
         else:
@@ -39,8 +39,8 @@ def accounts(request: HttpRequest) -> HttpResponse:
 
 def _page(request: HttpRequest, *, wrong: str = "", drawn: tuple[UserRow, str] | None = None) -> HttpResponse:
     rows = UserRow.objects.exclude(key__startswith=kept.OF_NOBODY).order_by("key")
-    told = {
-        "users": [(one, _memberships(one)) for one in rows.prefetch_related("memberships__project")],
+    fields = {
+        "users": [(row, _memberships(row)) for row in rows.prefetch_related("memberships__project")],
         "projects": list(ProjectRow.objects.order_by("slug")),
         "all_roles": ROLES,
         "wrong": wrong,
@@ -48,16 +48,16 @@ def _page(request: HttpRequest, *, wrong: str = "", drawn: tuple[UserRow, str] |
         "said_roles": request.POST.getlist("roles") if wrong else [],
         "drawn": drawn,
     }
-    return render(request, "people/accounts.html", told, status=400 if wrong else 200)
+    return render(request, "people/accounts.html", fields, status=400 if wrong else 200)
 
 
 def _memberships(user: UserRow) -> list[MembershipRow]:
     """The roles of an account, first those in all projects."""
-    return sorted(user.memberships.all(), key=lambda one: one.project.slug if one.project else "")
+    return sorted(user.memberships.all(), key=lambda row: row.project.slug if row.project else "")
 
 
 @sensitive_variables("typed", "password")
-def _done(request: HttpRequest, said: Mapping[str, str]) -> tuple[UserRow, str] | None:
+def _done(request: HttpRequest, values: Mapping[str, str]) -> tuple[UserRow, str] | None:
     """Do what a button says; the account and its password, where one was drawn.
 
     Raises:
@@ -65,20 +65,20 @@ def _done(request: HttpRequest, said: Mapping[str, str]) -> tuple[UserRow, str] 
     """
     if current().settings.mode != "team":
         raise UsageError(_ALONE)
-    by, roles, act = request.person.name, request.POST.getlist("roles"), said["act"]
+    by, roles, act = request.person.name, request.POST.getlist("roles"), values["act"]
     typed = request.POST.get("password", "")
     password = typed or kept.first_password()
     if act == "make":
         profile = kept.Profile(
-            shown=said["shown"], pseudonym=said["pseudonym"], has_first_password=True, team=said["team"]
+            shown=values["shown"], pseudonym=values["pseudonym"], has_first_password=True, team=values["team"]
         )
         user = kept.add_user(
-            said["name"], password, roles=roles, project=said["project"], profile=profile, by=by
+            values["name"], password, roles=roles, project=values["project"], profile=profile, by=by
         )
         return None if typed else (user, password)
     rows = UserRow.objects.exclude(key__startswith=kept.OF_NOBODY)
     user = row_named(rows, request.POST.get("user", ""))
-    project = kept.project_of(said["project"]) if said["project"] else None
+    project = kept.project_of(values["project"]) if values["project"] else None
     if act == "password":
         kept.set_password(user, password, by=by, is_first=True)
         return None if typed else (user, password)

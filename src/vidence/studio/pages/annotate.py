@@ -75,17 +75,17 @@ def intake(request: HttpRequest, project: str) -> HttpResponse:
         if not faults:
             return redirect("intake", project)
     words = request.GET.get("q", "")[:200]
-    found, is_more = candidates(row, words=words)
+    entries, is_more = candidates(row, words=words)
     form = FORMS[form_of_project(row)]
     try:
         most = quota(form, folder_of(row))
     except UsageError as error:
         most, faults = form.per_video, [*faults, str(error)]
-    media = [(one, n_items_of(one)) for one in row.media.order_by("path")]
-    told = {
+    media = [(medium, n_items_of(medium)) for medium in row.media.order_by("path")]
+    fields = {
         "project": row,
         "roots": roots_of(row),
-        "found": [one for one in found if not one.is_taken],
+        "found": [candidate for candidate in entries if not candidate.is_taken],
         "is_more": is_more,
         "media": media,
         "quota": most,
@@ -94,7 +94,7 @@ def intake(request: HttpRequest, project: str) -> HttpResponse:
         "kinds": KINDS,
     }
     return render(
-        request, "annotate/media.html", told, status=HTTPStatus.BAD_REQUEST if faults else HTTPStatus.OK
+        request, "annotate/media.html", fields, status=HTTPStatus.BAD_REQUEST if faults else HTTPStatus.OK
     )
 
 
@@ -104,8 +104,8 @@ def _take_in(project: ProjectRow, request: HttpRequest) -> list[str]:
     ticked = request.POST.getlist("path")[:_MOST_AT_ONCE]
     if not ticked:
         return ["Nothing is ticked."]
-    for one in ticked:
-        kind, _, path = one.partition(":")
+    for entry in ticked:
+        kind, _, path = entry.partition(":")
         try:
             add_medium(
                 project,
@@ -132,13 +132,15 @@ def new(request: HttpRequest, project: str) -> HttpResponse:
         else:
             return redirect("edit-item", project, item.public)
     usual = form_of_project(row)
-    told = {
+    fields = {
         "project": row,
-        "media": [(one, n_items_of(one)) for one in row.media.filter(state="usable").order_by("path")],
+        "media": [
+            (medium, n_items_of(medium)) for medium in row.media.filter(state="usable").order_by("path")
+        ],
         "forms": [
-            (f"{one.name}/{kind}", f"{one.title}: {ITEM_KINDS[kind]}", one.name == usual and n == 0)
-            for one in FORMS.values()
-            for n, kind in enumerate(one.kinds)
+            (f"{form.name}/{kind}", f"{form.title}: {ITEM_KINDS[kind]}", form.name == usual and n == 0)
+            for form in FORMS.values()
+            for n, kind in enumerate(form.kinds)
             if kind != "made"
         ],
         "ticked": request.POST.getlist("medium"),
@@ -148,7 +150,7 @@ def new(request: HttpRequest, project: str) -> HttpResponse:
     status = HTTPStatus.OK
     if wrong and request.method == "POST":
         status = HTTPStatus.CONFLICT if is_closed else HTTPStatus.BAD_REQUEST
-    return render(request, "annotate/new.html", told, status=status)
+    return render(request, "annotate/new.html", fields, status=status)
 
 
 def _begin(project: ProjectRow, request: HttpRequest) -> ItemRow:
@@ -156,11 +158,11 @@ def _begin(project: ProjectRow, request: HttpRequest) -> ItemRow:
     form = form_named(name)
     if kind not in form.kinds:
         raise UsageError(f"the form {name} has no kind {kind!r:.40}; expected {', '.join(form.kinds)}")
-    known = {str(one.public): one for one in MediumRow.objects.filter(project=project, state="usable")}
+    known = {str(value.public): value for value in MediumRow.objects.filter(project=project, state="usable")}
     ticked = request.POST.getlist("medium")
-    if unknown := [one for one in ticked if one not in known]:
+    if unknown := [entry for entry in ticked if entry not in known]:
         raise UsageError(f"there is no medium {unknown[0]!r:.60} in this project; take it in first")
-    media = [known[one] for one in dict.fromkeys(ticked)]
+    media = [known[entry] for entry in dict.fromkeys(ticked)]
     return new_item(
         project,
         media,
@@ -194,19 +196,19 @@ def edit(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
 
 def _post(request: HttpRequest, item: ItemRow, draft: DraftRow, *, user: UserRow) -> HttpResponse:
     """Save what was written; a script is answered at once, and asks for the checks by itself."""
-    said = {name: request.POST.get(name, "") for name in request.POST if name not in _CONTROL}
-    written = read_form(said, new_id=_new_id)
-    found = save(
+    values = {name: request.POST.get(name, "") for name in request.POST if name not in _CONTROL}
+    written = read_form(values, new_id=_new_id)
+    result = save(
         draft, body=encoded(written), seen=version_in(request), request=request.POST.get("request", "")
     )
-    if isinstance(found, Conflict):
+    if isinstance(result, Conflict):
         if is_script(request):
-            return saved_as_json(found)
-        return _conflict(request, item, mine=written, found=found)
+            return saved_as_json(result)
+        return _conflict(request, item, mine=written, found=result)
     if item.author_id is None:
         ItemRow.objects.filter(pk=item.pk, author=None).update(author=user)
     if is_script(request):
-        return saved_as_json(found)
+        return saved_as_json(result)
     if request.POST.get("action") == "submit":
         draft.refresh_from_db()
         return _handed_in(request, desk_of(item, author=request.person.name), draft, user=user)
@@ -214,14 +216,14 @@ def _post(request: HttpRequest, item: ItemRow, draft: DraftRow, *, user: UserRow
 
 
 def _handed_in(request: HttpRequest, desk: Desk, draft: DraftRow, *, user: UserRow) -> HttpResponse:
-    found = hand_in(desk, draft, user, seen=version_in(request, "seen"))
-    if isinstance(found, RecordedAct):
+    hand = hand_in(desk, draft, user, seen=version_in(request, "seen"))
+    if isinstance(hand, RecordedAct):
         return redirect("item", desk.item.project.slug, desk.item.public)
-    if isinstance(found, Refused):
-        return _page(request, desk, draft, refused=found.reason, status=HTTPStatus.CONFLICT)
-    n = len(found.faults)
+    if isinstance(hand, Refused):
+        return _page(request, desk, draft, refused=hand.reason, status=HTTPStatus.CONFLICT)
+    n = len(hand.faults)
     words = f"Not handed in: {n} {'thing is' if n == 1 else 'things are'} to be mended first. It is saved."
-    return _page(request, desk, draft, refused=words, checked=found, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+    return _page(request, desk, draft, refused=words, checked=hand, status=HTTPStatus.UNPROCESSABLE_ENTITY)
 
 
 def _page(
@@ -238,18 +240,18 @@ def _page(
     written = decoded(draft.body)
     if not written.language and item.project.languages:
         written = msgspec.structs.replace(written, language=str(item.project.languages[0]))
-    found = checked or check(written, desk.told)
-    shown = shown_media(desk.rows, item.project)
+    checks = checked or check(written, desk.told)
+    previews = shown_media(desk.rows, item.project)
     returned = why_returned(item, protocol_of(item.project))
     groups = groups_of(
         written,
         desk.form,
         cast("Kind", item.kind),
         beside=FormContext(
-            media=[one.name for one in shown],
+            media=[preview.name for preview in previews],
             shapes=desk.told.media,
             new_id=_new_id,
-            said=found.said if refused or draft.version else (),
+            said=checks.said if refused or draft.version else (),
             marks=returned.marks if returned else (),
         ),
     )
@@ -257,24 +259,24 @@ def _page(
     if returned and item.current is not None:
         before = wording_of(to_revision(item.current, item.item_id).content)
         diffs = field_diffs(fields_of(before), fields_of(written))
-        diffs = tuple(one for one in diffs if not one.name.endswith("-id"))
-    told = {
+        diffs = tuple(diff for diff in diffs if not diff.name.endswith("-id"))
+    fields = {
         "item": item,
         "project": item.project,
         "form": desk.form,
         "draft": draft,
         "groups": groups,
-        "players": [(one, _lanes(written, n), desk.told.media[n]) for n, one in enumerate(shown)],
-        "pictured": pictured(shown, desk.told.media, written),
+        "players": [(preview, _lanes(written, n), desk.told.media[n]) for n, preview in enumerate(previews)],
+        "pictured": pictured(previews, desk.told.media, written),
         "returned": returned,
         "changed": written.changed,
         "diffs": diffs,
-        "first_marked": next((one.name for one in groups if one.marks), ""),
+        "first_marked": next((group.name for group in groups if group.marks), ""),
         "refused": refused,
         "request_word": new_request(),
-        **_checks(desk, found, balance=True),
+        **_checks(desk, checks, balance=True),
     }
-    return render(request, "annotate/edit.html", told, status=status)
+    return render(request, "annotate/edit.html", fields, status=status)
 
 
 def _lanes(written: Wording, medium: int) -> str:
@@ -283,40 +285,40 @@ def _lanes(written: Wording, medium: int) -> str:
     for kind in ("referred", "proactive", "oracle"):
         spans = [
             [start, end]
-            for one in written.evidence
-            if one.kind == kind and one.medium == medium
-            if (start := seconds(one.start)) is not None and (end := seconds(one.end)) is not None
+            for mark in written.evidence
+            if mark.kind == kind and mark.medium == medium
+            if (start := seconds(mark.start)) is not None and (end := seconds(mark.end)) is not None
         ]
         frames = [
             index
-            for one in written.evidence
-            if one.kind == kind and one.medium == medium
-            for index in frame_numbers(one.frames) or ()
+            for mark in written.evidence
+            if mark.kind == kind and mark.medium == medium
+            for index in frame_numbers(mark.frames) or ()
         ]
         lane = {"name": kind, "spans": spans, "frames": sorted(set(frames))}
         if spans or frames:
-            lanes.append({name: said for name, said in lane.items() if said})
+            lanes.append({name: values for name, values in lane.items() if values})
     return msgspec.json.encode(lanes).decode()
 
 
-def _checks(desk: Desk, found: MachineChecks, *, balance: bool = False) -> dict[str, object]:
+def _checks(desk: Desk, checks: MachineChecks, *, balance: bool = False) -> dict[str, object]:
     """What stands in the panel beside the form."""
-    told: dict[str, object] = {
-        "said": [(one, group_of(one.field)) for one in found.said],
-        "licences": found.licences,
-        "verdicts": found.verdicts,
-        "proof": found.proof,
+    fields: dict[str, object] = {
+        "said": [(remark, group_of(remark.field)) for remark in checks.said],
+        "licences": checks.licences,
+        "verdicts": checks.verdicts,
+        "proof": checks.proof,
     }
     if balance and desk.form.wrong:
-        told["balance"] = _balance(desk)
-    return told
+        fields["balance"] = _balance(desk)
+    return fields
 
 
 def _balance(desk: Desk) -> list[tuple[str, int]]:
     """How often the right option stands at each letter, in the items of the project that were handed in."""
     kept = ItemRow.objects.filter(project=desk.item.project, current__isnull=False, kind=desk.item.kind)
-    contents = (msgspec.json.decode(one) for one in kept.values_list("current__content", flat=True))
-    answers = [str(one.get("answer", "")) for one in contents if one.get("choices")]
+    contents = (msgspec.json.decode(entry) for entry in kept.values_list("current__content", flat=True))
+    answers = [str(content.get("answer", "")) for content in contents if content.get("choices")]
     n_options = desk.form.wrong + 1
     counts = position_balance(answers, n_options=n_options)
     return [(chr(ord("A") + place), n) for place, n in enumerate(counts)]
@@ -336,15 +338,15 @@ def _conflict(request: HttpRequest, item: ItemRow, *, mine: Wording, found: Conf
     """Both texts, where somebody saved another version since."""
     theirs = decoded(found.body)
     differing = field_diffs(fields_of(theirs), fields_of(mine))
-    told = {
+    fields = {
         "item": item,
         "project": item.project,
         "found": found,
-        "diffs": [one for one in differing if not one.name.endswith("-id")],
+        "diffs": [diff for diff in differing if not diff.name.endswith("-id")],
         "mine": fields_of(mine).items(),
         "request_word": new_request(),
     }
-    return render(request, "annotate/conflict.html", told, status=HTTPStatus.CONFLICT)
+    return render(request, "annotate/conflict.html", fields, status=HTTPStatus.CONFLICT)
 
 
 def _new_id() -> str:

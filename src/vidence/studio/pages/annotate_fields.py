@@ -124,25 +124,25 @@ def groups_of(written: Wording, form: Form, kind: Kind, *, beside: FormContext) 
     if "conditions" in parts:
         groups.append(_PROGRAM)
     values = fields_of(written)
-    return tuple(_filled(one, values, beside) for one in groups)
+    return tuple(_filled(group, values, beside) for group in groups)
 
 
-def _filled(group: Group, values: Mapping[str, str], beside: FormContext) -> Group:
+def _filled(group: Group, values: Mapping[str, str], context: FormContext) -> Group:
     """A part with what stands in its fields, and what is said of them and of it."""
 
     def said_of(name: str) -> tuple[FieldRemark, ...]:
-        return tuple(one for one in beside.said if one.field == name)
+        return tuple(remark for remark in context.said if remark.field == name)
 
-    def filled(one: Field) -> Field:
-        return replace(one, value=values.get(one.name) or one.value, said=said_of(one.name))
+    def filled(field: Field) -> Field:
+        return replace(field, value=values.get(field.name) or field.value, said=said_of(field.name))
 
     rows = tuple(replace(row, fields=tuple(map(filled, row.fields))) for row in group.rows)
-    has_field_of_its_name = any(one.name == group.name for row in rows for one in row.fields)
+    has_field_of_its_name = any(field.name == group.name for row in rows for field in row.fields)
     return replace(
         group,
         rows=rows,
         said=() if has_field_of_its_name else said_of(group.name),
-        marks=tuple(words for name, words in beside.marks if group.name in _REVIEWED.get(name, (name,))),
+        marks=tuple(words for name, words in context.marks if group.name in _REVIEWED.get(name, (name,))),
     )
 
 
@@ -162,7 +162,7 @@ def _part(name: str, title: str, *fields: Field, about: str = "") -> Group:
 
 
 def _list_of(values: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    return tuple((one, one) for one in values)
+    return tuple((value, value) for value in values)
 
 
 _QUESTION: Final = _part(
@@ -276,12 +276,12 @@ def _steps(written: Wording) -> Group:
     )
 
 
-def _evidence(written: Wording, beside: FormContext) -> Group:
-    is_still = [one.kind == "image" for one in beside.shapes]
+def _evidence(written: Wording, context: FormContext) -> Group:
+    is_still = [shape.kind == "image" for shape in context.shapes]
     has_frames, has_pictures = not all(is_still) or not is_still, any(is_still)
     names = tuple(
         (str(i), f"picture {i + 1}: {name}" if i < len(is_still) and is_still[i] else name)
-        for i, name in enumerate(beside.media)
+        for i, name in enumerate(context.media)
     )
 
     def piece(n: int | str, count: int | str) -> Row:

@@ -19,9 +19,9 @@ _MOST_DIGITS: Final = 9
 """Beyond these nothing is counted here, and Python takes long for thousands."""
 
 
-def as_json(told: object, status: int = 200) -> HttpResponse:
+def as_json(value: object, status: int = 200) -> HttpResponse:
     """An answer to a script."""
-    return HttpResponse(msgspec.json.encode(told), content_type="application/json", status=status)
+    return HttpResponse(msgspec.json.encode(value), content_type="application/json", status=status)
 
 
 def as_piece(piece: str) -> SafeString:
@@ -34,11 +34,11 @@ def is_script(request: HttpRequest) -> bool:
     return str(request.headers.get("Accept", "")).startswith("application/json")
 
 
-def saved_as_json(found: Saved | Conflict) -> HttpResponse:
+def saved_as_json(result: Saved | Conflict) -> HttpResponse:
     """What became of a save, for the script that sent it."""
-    if isinstance(found, Conflict):
-        return as_json({"version": found.version, "closed": found.is_closed}, HTTPStatus.CONFLICT)
-    return as_json({"version": found.version, "at": found.at})
+    if isinstance(result, Conflict):
+        return as_json({"version": result.version, "closed": result.is_closed}, HTTPStatus.CONFLICT)
+    return as_json({"version": result.version, "at": result.at})
 
 
 def whole_number(text: str) -> int | None:
@@ -47,14 +47,14 @@ def whole_number(text: str) -> int | None:
     >>> whole_number(" 41 "), whole_number("-1"), whole_number("٤"), whole_number("9" * 5000)
     (41, None, None, None)
     """
-    said = text.strip()
-    return int(said) if said.isascii() and said.isdigit() and len(said) <= _MOST_DIGITS else None
+    number = text.strip()
+    return int(number) if number.isascii() and number.isdigit() and len(number) <= _MOST_DIGITS else None
 
 
 def version_in(request: HttpRequest, name: str = "version") -> int:
     """A version that a page holds; -1, which none is, for anything else."""
-    found = whole_number(request.POST.get(name, ""))
-    return -1 if found is None else found
+    number = whole_number(request.POST.get(name, ""))
+    return -1 if number is None else number
 
 
 def item_named(project: str, item: UUID) -> ItemRow:
@@ -64,8 +64,8 @@ def item_named(project: str, item: UUID) -> ItemRow:
         Http404: there is none.
     """
     rows = ItemRow.objects.select_related("project__protocol", "author", "current")
-    found: ItemRow = get_object_or_404(rows, project__slug=project, public=item)
-    return found
+    row: ItemRow = get_object_or_404(rows, project__slug=project, public=item)
+    return row
 
 
 def row_named(rows: QuerySet, words: str, **where: object) -> Model:

@@ -40,10 +40,10 @@ def first_page() -> str:
         raise UsageError(f"{settings.first}: there is no such board, or no set that was made; make it first")
     films = str(board_set(settings.paths, sets[0].folder).media_roots[0])
     known = ProjectRow.objects.filter(slug=PROJECT).first()
-    made = open_set(sets[0], known or add_project(PROJECT, PROTOCOL, media_root=films))
+    row = open_set(sets[0], known or add_project(PROJECT, PROTOCOL, media_root=films))
     if board != "review":
-        return reverse(f"board-{board}", args=(made.public, video_id))
-    questions.take_in(made, drawn_of(Path(made.folder)))
+        return reverse(f"board-{board}", args=(row.public, video_id))
+    questions.take_in(row, drawn_of(Path(row.folder)))
     return reverse("work")
 
 
@@ -57,8 +57,8 @@ def done(request: HttpRequest) -> HttpResponse:
     if not (first := current().settings.first):
         raise Http404
     if first.endswith("/review"):
-        made = MadeSetRow.objects.get(project__slug=PROJECT)
-        questions.write_said(made, drawn_of(Path(made.folder)), by=request.person.name)
+        value = MadeSetRow.objects.get(project__slug=PROJECT)
+        questions.write_said(value, drawn_of(Path(value.folder)), by=request.person.name)
     signal.raise_signal(signal.SIGTERM)  # the server ends when this is answered
     return HttpResponse("Done. The terminal goes on; this page can be closed.", content_type="text/plain")
 

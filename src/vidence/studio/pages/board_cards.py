@@ -68,54 +68,59 @@ def leaks_of_cards(rules: CardChecks, a_text: str, b_text: str) -> tuple[list[st
         b_text: what they do.
     """
     both = (Card(track_id="card", kind="A", text=a_text), Card(track_id="card", kind="B", text=b_text))
-    cards = [one for one in both if one.text]
+    cards = [card for card in both if card.text]
     if not cards:
         return [], []
-    found = check_cards(cards, rules)
-    said = [f"{one.what.rpartition('/')[2]}: {one.detail} ({one.reason})" for one in found.dropped]
-    said += [f"{one.kind}: {one.reason}, look at: {', '.join(one.words)}" for one in found.flags]
-    words = [word for one in found.flags for word in one.words]
+    track_cards = check_cards(cards, rules)
+    leaks = [
+        f"{dropped.what.rpartition('/')[2]}: {dropped.detail} ({dropped.reason})"
+        for dropped in track_cards.dropped
+    ]
+    leaks += [f"{flag.kind}: {flag.reason}, look at: {', '.join(flag.words)}" for flag in track_cards.flags]
+    words = [word for flag in track_cards.flags for word in flag.words]
     if len(cards) == 2:
         alike = leakage(a_text, b_text)
-        said.append(f"similarity of A and B: {alike.similarity:.2f}, at most {rules.limit:g}")
+        leaks.append(f"similarity of A and B: {alike.similarity:.2f}, at most {rules.limit:g}")
         if alike.is_leak(rules.limit):
             words += alike.repeated or alike.shared
-    return said, list(dict.fromkeys(words))
+    return leaks, list(dict.fromkeys(words))
 
 
 def leaks_of_scene(text: str, false: str) -> tuple[list[str], list[str]]:
     """What the making would say of the sentence about a shot and of the false one, and the false words."""
-    said: list[str] = []
+    leaks: list[str] = []
     for name, sentence in (("true", text), ("false", false)):
         read = read_sentence(sentence) if sentence else ""
         if isinstance(read, Objection):
-            said.append(f"{name}: {read.detail}")
+            leaks.append(f"{name}: {read.detail}")
     if not text or not false:
-        return said, []
+        return leaks, []
     changes = changes_between(text, false)
     if (wrong := check_changes(text, false, changes)) is not None:
-        said.append(f"false: {wrong.detail}")
-    return said, [one.after for one in changes]
+        leaks.append(f"false: {wrong.detail}")
+    return leaks, [entry.after for entry in changes]
 
 
 # --------------------------------------------------------------------------- cards
 
 
 def _cards(board: OpenBoard, _given: QueryDict) -> Shown:
-    found, shots = tracks_now(board), shots_now(board)
+    now, shots = tracks_now(board), shots_now(board)
     written = words_of(board.made, board.video.video_id)
     chosen = board.video.chosen
     lines = []
-    if found is not None:
-        tracks = sorted(found[1].tracks, key=lambda one: (one.track_id not in chosen, natural(one.track_id)))
+    if now is not None:
+        tracks = sorted(
+            now[1].tracks, key=lambda track: (track.track_id not in chosen, natural(track.track_id))
+        )
         tried = {
-            (one.track_id, one.kind): f"fits {one.fits}, says {one.by}"
-            for one in said_on(board.made, Words, video_id=board.video.video_id)
-            if one.fits
+            (words.track_id, words.kind): f"fits {words.fits}, says {words.by}"
+            for words in said_on(board.made, Words, video_id=board.video.video_id)
+            if words.fits
         }
-        lines = [_card_line(board, one, video=found[1], written=written, tried=tried) for one in tracks]
-        lines.sort(key=lambda one: not one.is_open)
-    scenes = [] if shots is None else [_scene_line(board, one, written) for one in shots.shots]
+        lines = [_card_line(board, track, video=now[1], written=written, tried=tried) for track in tracks]
+        lines.sort(key=lambda line: not line.is_open)
+    scenes = [] if shots is None else [_scene_line(board, shot, written) for shot in shots.shots]
     return {"groups": [("", lines), ("Scenes", scenes)]}
 
 
@@ -124,8 +129,8 @@ def text_of(board: OpenBoard, written: Written, card: tuple[str, str], *, seen: 
     words = written.get(card)
     if words is not None and (not words.check or seen in ("", words.check)):
         return words.text, words.by
-    made = board.video.card(*card)
-    return (made.text, made.writer) if made is not None else ("", "")
+    result = board.video.card(*card)
+    return (result.text, result.writer) if result is not None else ("", "")
 
 
 _CARDS: Final = MappingProxyType({"A": "A: looks", "B": "B: way and acts"})
@@ -154,13 +159,13 @@ def _card_line(
     seen = check_of_track(track)
     cards = {kind: text_of(board, written, (name, kind), seen=seen) for kind in _CARDS}
     texts = [text for text, _ in cards.values()]
-    said, marked = leaks_of_cards(board.opened.card_checks, texts[0], texts[1])
+    messages, marked = leaks_of_cards(board.opened.card_checks, texts[0], texts[1])
     why_none = () if isinstance(plan, CropPlan) else (f"No crops for cards: {plan.reason}: {plan.detail}",)
     return Line(
         anchor=f"c-{name}",
         title=f"Track {name}",
         name=name,
-        notes=(*why_none, *said),
+        notes=(*why_none, *messages),
         marked=marked,
         pictures=[
             *(Picture(src=crop_address(board, at, track=name), alt=f"looks, frame {at}") for at in looks),
@@ -211,20 +216,24 @@ def _scene_texts(board: OpenBoard, shot: Shot, written: Written) -> dict[str, tu
     """The sentence of a shot and the false one, each with its writer."""
     # Other cuts give a shot another number; its words are known by what was seen.
     seen = check_of_shot(shot)
-    before = {one.shot_id for one in board.video.opened.shots if check_of_shot(one) == seen}
+    before = {entry.shot_id for entry in board.video.opened.shots if check_of_shot(entry) == seen}
     texts = {
-        SCENE if one.is_faithful else FALSE: (one.text, one.writer)
-        for one in board.video.scene_cards
-        if one.shot_id in before
+        SCENE if card.is_faithful else FALSE: (card.text, card.writer)
+        for card in board.video.scene_cards
+        if card.shot_id in before
     }
-    own = {kind: (one.text, one.by) for (_, kind), one in written.items() if _is_of(one, shot.shot_id, seen)}
+    own = {
+        kind: (words.text, words.by)
+        for (_, kind), words in written.items()
+        if _is_of(words, shot.shot_id, seen)
+    }
     return {SCENE: ("", ""), FALSE: ("", ""), **texts, **own}
 
 
 def _scene_line(board: OpenBoard, shot: Shot, written: Written) -> Line:
     texts = _scene_texts(board, shot, written)
     (text, by), (false, _) = texts[SCENE], texts[FALSE]
-    said, marked = leaks_of_scene(text, false)
+    messages, marked = leaks_of_scene(text, false)
     frames = (
         (shot.clear_frame, "first clear frame"),
         ((shot.clear_frame + shot.last_frame) // 2, "middle frame"),
@@ -233,7 +242,7 @@ def _scene_line(board: OpenBoard, shot: Shot, written: Written) -> Line:
         anchor=shot.shot_id,
         title=shot.shot_id,
         about=f"from {shot.start_s:.1f} s",
-        notes=said,
+        notes=messages,
         marked=marked,
         pictures=[still(board, at, alt) for at, alt in frames] if board.medium else (),
         hidden={"shot": shot.shot_id, "check": check_of_shot(shot)},
@@ -260,15 +269,15 @@ def _keep_words(board: OpenBoard, given: QueryDict) -> Said | Refused:
     written = words_of(board.made, board.video.video_id)
     if is_scene:
         shots = shots_now(board)
-        shot = next((one for one in shots.shots if one.shot_id == thing), None) if shots else None
+        shot = next((entry for entry in shots.shots if entry.shot_id == thing), None) if shots else None
         if shot is not None:
             seen, texts = check_of_shot(shot), _scene_texts(board, shot, written)
             thing = _name_of_scene(written, shot)
     else:
-        found = tracks_now(board)
+        now = tracks_now(board)
         seen = (
-            next((check_of_track(one) for one in found[1].tracks if one.track_id == thing), "")
-            if found
+            next((check_of_track(track) for track in now[1].tracks if track.track_id == thing), "")
+            if now
             else ""
         )
         kinds = (("A", "A"), ("B", "B"))
@@ -280,12 +289,12 @@ def _keep_words(board: OpenBoard, given: QueryDict) -> Said | Refused:
             return Refused(reason="the pictures of this track are sent back already, or are of a shot")
         return _keep(board, thing, "A", text=MARK, seen=seen)
     done: Said | Refused = Refused(reason="no word is there to be kept")
-    said = {kind: " ".join(given.get(name, "")[:_MOST_LETTERS].split()) for kind, name in kinds}
-    new = [kind for kind, text in said.items() if text and text != texts[kind][0]]
-    if new == [FALSE] and said[SCENE] and (thing, SCENE) not in written:
+    keep_words = {kind: " ".join(given.get(name, "")[:_MOST_LETTERS].split()) for kind, name in kinds}
+    new = [kind for kind, text in keep_words.items() if text and text != texts[kind][0]]
+    if new == [FALSE] and keep_words[SCENE] and (thing, SCENE) not in written:
         new = [SCENE, FALSE]  # in the file a false sentence stands beside the true one
     for kind in new:
-        done = _keep(board, thing, kind, text=said[kind], seen=seen)
+        done = _keep(board, thing, kind, text=keep_words[kind], seen=seen)
         if isinstance(done, Refused):
             return done
     return done
@@ -294,8 +303,8 @@ def _keep_words(board: OpenBoard, given: QueryDict) -> Said | Refused:
 def _name_of_scene(written: Written, shot: Shot) -> str:
     """Under which name the words of a shot are kept: its number, unless another shot has words under it."""
     seen = check_of_shot(shot)
-    words = {name: one for (name, kind), one in written.items() if kind in (SCENE, FALSE)}
-    if known := next((name for name, one in words.items() if _is_of(one, shot.shot_id, seen)), ""):
+    words = {name: entry for (name, kind), entry in written.items() if kind in (SCENE, FALSE)}
+    if known := next((name for name, word in words.items() if _is_of(word, shot.shot_id, seen)), ""):
         return known
     taken = f"{shot.shot_id}@{shot.first_frame}-{shot.last_frame}"
     return taken if shot.shot_id in words else shot.shot_id
@@ -357,21 +366,21 @@ def _after_cards(board: OpenBoard, given: QueryDict, _said: Said) -> str:
 # --------------------------------------------------------------------------- line-up
 
 
-def line_up(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
+def line_up(request: HttpRequest, outcome: UUID, video: str) -> HttpResponse:
     """One description and the crops of everybody in the video, in a drawn order."""
-    board = board_of(request, made, video, name="cards")
-    found = tracks_now(board)
+    board = board_of(request, outcome, video, name="cards")
+    pair = tracks_now(board)
     name = request.GET.get("track", "")
     text, _ = text_of(board, words_of(board.made, video), (name, "A"))
-    if found is None or not text:
+    if pair is None or not text:
         raise Http404
-    result, now = found
-    everybody = {one.track_id: one for one in (*now.tracks, *listed_others(result.others, now))}
+    result, now = pair
+    everybody = {track.track_id: track for track in (*now.tracks, *listed_others(result.others, now))}
     order = drawn(list(everybody), seed=f"{board.made.public}/{video}/{name}/{board.person.name}")
     card, fault, answer = Card(track_id=name, kind="A", text=text), "", ""
     if request.method == "POST":
         refuse_idle(board)
-        picked = [one for one in order if board.mask(one) in request.POST.getlist("fits")]
+        picked = [word for word in order if board.mask(word) in request.POST.getlist("fits")]
         fits: Literal["one", "several", "none"] = (
             "one" if picked == [name] else "several" if name in picked else "none"
         )
@@ -383,13 +392,15 @@ def line_up(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
             answer = f"It fits {fits}: {words}; it is the card of {name}."
     people = [
         (
-            board.mask(one),
+            board.mask(word),
             [
-                Picture(src=crop_address(board, at, who=board.mask(one)), alt=f"person {number}, picture {i}")
-                for i, at in enumerate(board.video.portraits(everybody[one])[::_EVERY], 1)
+                Picture(
+                    src=crop_address(board, at, who=board.mask(word)), alt=f"person {number}, picture {i}"
+                )
+                for i, at in enumerate(board.video.portraits(everybody[word])[::_EVERY], 1)
             ],
         )
-        for number, one in enumerate(order, 1)
+        for number, word in enumerate(order, 1)
     ]
     told_ = {**board.told(), "fault": fault, "card": card, "people": people, "answer": answer}
     return render(request, "boards/line_up.html", told_, status=400 if fault else 200)
@@ -400,15 +411,15 @@ def line_up(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
 
 def _false_cards(board: OpenBoard, _given: QueryDict) -> Shown:
     """Sentences about shots: told true or false without the film first, then looked at beside it."""
-    cards = {one.card_id: one for one in board.video.scene_cards}
-    false_ids = [one.card_id for one in cards.values() if not one.is_faithful]
+    cards = {card.card_id: card for card in board.video.scene_cards}
+    false_ids = [card.card_id for card in cards.values() if not card.is_faithful]
     rows = said_on(board.made, Reading, video_id=board.video.video_id)
     mine = {row.card_id: row for row in rows if row.by == board.person.name}
-    shots = {cards[one].shot_id for one in false_ids}
-    asked = [one.card_id for one in cards.values() if one.shot_id in shots]
+    shots = {cards[false_id].shot_id for false_id in false_ids}
+    asked = [card.card_id for card in cards.values() if card.shot_id in shots]
     order = drawn(asked, seed=f"{board.made.public}/{board.video.video_id}/{board.person.name}")
-    left = [one for one in order if one not in mine]
-    to_see = [one for one in false_ids if one in mine and not mine[one].natural]
+    left = [name for name in order if name not in mine]
+    to_see = [false_id for false_id in false_ids if false_id in mine and not mine[false_id].natural]
     answers = [
         WordsOnlyAnswer(
             card=row.card_id, reader=row.by, is_true=cards[row.card_id].is_faithful, said=row.told
@@ -430,7 +441,7 @@ def _false_cards(board: OpenBoard, _given: QueryDict) -> Shown:
 
 def _beside(board: OpenBoard, card: SceneCard) -> Shown:
     """A false card as it is looked at beside the film."""
-    shot = next((one for one in board.video.shots if one.shot_id == card.shot_id), None)
+    shot = next((entry for entry in board.video.shots if entry.shot_id == card.shot_id), None)
     spans: Sequence[Sequence[float]] = [] if shot is None else [[shot.start_s, shot.end_s]]
     return {
         "card": card,
@@ -442,7 +453,12 @@ def _beside(board: OpenBoard, card: SceneCard) -> Shown:
 
 def _say_of_false(board: OpenBoard, given: QueryDict) -> Said | Refused:
     card = next(
-        (one for one in board.video.scene_cards if board.mask(one.card_id) == given.get("card")), None
+        (
+            scene_card
+            for scene_card in board.video.scene_cards
+            if board.mask(scene_card.card_id) == given.get("card")
+        ),
+        None,
     )
     if card is None:
         return Refused(reason="there is no such card in this video now")

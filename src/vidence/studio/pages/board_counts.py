@@ -64,26 +64,26 @@ class CountedWindow:
     @property
     def frames(self) -> str:
         """The frames of all who were noted, as the form has them."""
-        return " ".join(str(one.frame) for one in self.moments)
+        return " ".join(str(moment.frame) for moment in self.moments)
 
     @property
     def apart(self) -> tuple[Moment, ...]:
         """Those whom not all noted."""
-        return tuple(one for one in self.moments if one.missed_by)
+        return tuple(moment for moment in self.moments if moment.missed_by)
 
 
 def places(width_px: int, height_px: int) -> dict[str, str]:
     """What may be counted, and in which words."""
-    found = {f"{kind}:{edge}": f"{words} the {edge} edge" for kind, words in _KINDS for edge in EDGES}
-    found |= {
+    places = {f"{kind}:{edge}": f"{words} the {edge} edge" for kind, words in _KINDS for edge in EDGES}
+    places |= {
         f"crossed:{comes}-{goes}": f"come through the {comes} edge and go through the {goes} one"
         for comes in EDGES
         for goes in EDGES
         if comes != goes
     }
     names = named_regions(width_px, height_px)
-    found[f"visited:{WHOLE}"] = "are in the frame at some time"
-    return found | {f"visited:{name}": f"are in the {name.replace('-', ' ')} at some time" for name in names}
+    places[f"visited:{WHOLE}"] = "are in the frame at some time"
+    return places | {f"visited:{name}": f"are in the {name.replace('-', ' ')} at some time" for name in names}
 
 
 def rectangles(place: str, width_px: int, height_px: int) -> list[tuple[float, float, float, float]]:
@@ -145,7 +145,14 @@ def _counts(board: OpenBoard, given: QueryDict) -> Shown:
             done.append(_compared(board, counted, rows))
         else:
             to_do.append(counted)
-    again = next((one for one in done if (one.window, one.place) == (window, place)), None)
+    again = next(
+        (
+            counted_window
+            for counted_window in done
+            if (counted_window.window, counted_window.place) == (window, place)
+        ),
+        None,
+    )
     return {
         "places": known,
         "place": place,
@@ -208,7 +215,7 @@ def _compared(board: OpenBoard, counted: CountedWindow, rows: Sequence[CountRow]
 
 def _count(board: OpenBoard, given: QueryDict) -> Said | Refused:
     n, low, high = (whole_number(given.get(name, "")) for name in ("n", "n_low", "n_high"))
-    frames = [whole_number(one) for one in given.get("frames", "").split()]
+    frames = [whole_number(part) for part in given.get("frames", "").split()]
     if n is None or low is None or high is None or None in frames:
         return Refused(reason="n, the least and the most, and the frames are whole numbers")
     row = CountRow(
@@ -220,13 +227,15 @@ def _count(board: OpenBoard, given: QueryDict) -> Said | Refused:
         n_low=low,
         n_high=high,
         counter=board.person.name,
-        frames=tuple(sorted(one for one in frames if one is not None)),
+        frames=tuple(sorted(frame for frame in frames if frame is not None)),
         note=" ".join(given.get("note", "").split()),
     )
     if given.get("act") == "agree":
         rows = said_on(board.made, CountRow, video_id=row.video_id)
-        same = [one for one in rows if (one.window, one.place) == (row.window, row.place)]
-        names = sorted(one.counter for one in same if not one.agreed)
+        same = [
+            count_row for count_row in rows if (count_row.window, count_row.place) == (row.window, row.place)
+        ]
+        names = sorted(count_row.counter for count_row in same if not count_row.agreed)
         if row.counter not in names or len(names) < 2:
             return Refused(reason="two who counted this may agree on it, each after their own count")
         row = msgspec.structs.replace(row, agreed=tuple(names))

@@ -86,7 +86,7 @@ def _say(
     rows = list(before)
     rows.append(msgspec.structs.replace(row, where=_WHERE))
     unused = apply(rows)
-    why = next((one.why for one in unused if one.where == _WHERE), "")
+    why = next((entry.why for entry in unused if entry.where == _WHERE), "")
     return Refused(reason=why) if why else say(board.made, row)
 
 
@@ -127,41 +127,41 @@ def _tracks(board: OpenBoard, given: QueryDict) -> Shown:
     for row in said_on(board.made, TrackRow, video_id=board.video.video_id):
         verdicts.setdefault(row.track_id, []).append((row.act, row.by))
     mixed = sent_back(board.made, board.video.video_id)
-    met = {one.track_id: meetings(one, everybody) for one in everybody}
+    met = {track.track_id: meetings(track, everybody) for track in everybody}
     reasons = {}
-    for one in everybody:
-        is_counting = any(one is track for track in result.tracks)
-        left_out = "" if is_counting else board.video.reason(one.track_id)
-        back = mixed.get((one.track_id, check_of_track(one)))
-        why = suspicions(one, video, met=met[one.track_id], left_out=left_out)
-        reasons[one.track_id] = (*((back,) if back else ()), *why)
+    for entry in everybody:
+        is_counting = any(entry is track for track in result.tracks)
+        left_out = "" if is_counting else board.video.reason(entry.track_id)
+        back = mixed.get((entry.track_id, check_of_track(entry)))
+        why = suspicions(entry, video, met=met[entry.track_id], left_out=left_out)
+        reasons[entry.track_id] = (*((back,) if back else ()), *why)
 
-    def rank(one: Track) -> tuple[object, ...]:
+    def rank(element: Track) -> tuple[object, ...]:
         """Those without a verdict first, of these the ones sent back, then those with most reasons."""
-        name = one.track_id
-        is_back = (name, check_of_track(one)) in mixed
+        name = element.track_id
+        is_back = (name, check_of_track(element)) in mixed
         n_reasons = len(reasons[name]) + len(met[name])
-        return (name in verdicts, not is_back, -n_reasons, video.span_s(one)[0], name)
+        return (name in verdicts, not is_back, -n_reasons, video.span_s(element)[0], name)
 
     ordered = sorted(everybody, key=rank)
     page = max(1, whole_number(given.get("page", "1")) or 1)
     lines = [
         replace(
-            _track_line(board, one, video=video, among=ordered, met=met[one.track_id]),
-            reasons="; ".join(reasons[one.track_id]),
-            verdicts=verdicts.get(one.track_id, ()),
-            is_open=one.track_id not in verdicts,
+            _track_line(board, track, video=video, among=ordered, met=met[track.track_id]),
+            reasons="; ".join(reasons[track.track_id]),
+            verdicts=verdicts.get(track.track_id, ()),
+            is_open=track.track_id not in verdicts,
         )
-        for one in ordered[(page - 1) * PAGE : page * PAGE]
+        for track in ordered[(page - 1) * PAGE : page * PAGE]
     ]
     return {
         "groups": [("", lines), ("All tracks", [_everybody_line(board, verdicts.get(EVERYBODY, ()))])],
-        "n_open": sum(one.track_id not in verdicts for one in everybody),
+        "n_open": sum(track.track_id not in verdicts for track in everybody),
         "n_all": len(everybody),
         "page": page,
         "n_pages": max(1, -(-len(ordered) // PAGE)),
-        "unused": [str(one) for one in result.unused],
-        "gone": [f"{one.what}: {one.detail}" for one in result.dropped],
+        "unused": [str(unused) for unused in result.unused],
+        "gone": [f"{track.what}: {track.detail}" for track in result.dropped],
     }
 
 
@@ -175,11 +175,14 @@ def _track_line(
 ) -> Line:
     name, (start_s, end_s) = track.track_id, video.span_s(track)
     frames = crop_frames(track, met=met, usual=board.video.portraits(track))
-    near = [(one.track_id, f"{one.track_id}, {one.words}") for one in neighbours(track, video, among)]
-    others = [(one.track_id, one.track_id) for one in among if one is not track]
+    near = [
+        (neighbour.track_id, f"{neighbour.track_id}, {neighbour.words}")
+        for neighbour in neighbours(track, video, among)
+    ]
+    others = [(entry.track_id, entry.track_id) for entry in among if entry is not track]
     chosen = ", chosen" if name in board.video.chosen else ""
     about = f"{start_s:.1f} to {end_s:.1f} s, frames {track.first_frame} to {track.last_frame}{chosen}"
-    options = [("", ""), *near, *(one for one in others if one[0] not in dict(near))]
+    options = [("", ""), *near, *(other for other in others if other[0] not in dict(near))]
     return Line(
         anchor=anchor_of(name),
         title=f"Track {name}",
@@ -245,10 +248,12 @@ def _say_of_track(board: OpenBoard, given: QueryDict) -> Said | Refused:
         return Refused(reason=str(error))
 
 
-def _after_track(board: OpenBoard, given: QueryDict, said: Said) -> str:
+def _after_track(board: OpenBoard, given: QueryDict, result: Said) -> str:
     """Where to go on: to a track that was taken back, otherwise to the first open one."""
-    is_back = given.get("act") == "undo" and isinstance(said, TrackRow)
-    return board.address(anchor=anchor_of(said.track_id) if is_back and isinstance(said, TrackRow) else "")
+    is_back = given.get("act") == "undo" and isinstance(result, TrackRow)
+    return board.address(
+        anchor=anchor_of(result.track_id) if is_back and isinstance(result, TrackRow) else ""
+    )
 
 
 # --------------------------------------------------------------------------- shots
@@ -287,7 +292,7 @@ def _shots(board: OpenBoard, _given: QueryDict) -> Shown:
     return {
         "groups": [("", lines)],
         "n_shots": len(shots),
-        "unused": [] if now is None else [str(one) for one in now.unused],
+        "unused": [] if now is None else [str(unused) for unused in now.unused],
         "lanes_json": msgspec.json.encode(lanes).decode(),
     }
 
@@ -302,7 +307,7 @@ def _shot_line(board: OpenBoard, shot: Shot, *, number: int, before: Shot | None
     if board.video.scores is not None and before is not None:
         score = float(board.video.scores.values[before.last_frame : clear + 1].max(initial=0))
         about.append(f"score {score:.3f}")
-    if first not in {one.first_frame for one in board.video.shots}:
+    if first not in {entry.first_frame for entry in board.video.shots}:
         about.append("begun by people")
     pictures = []
     if board.medium:
@@ -345,38 +350,38 @@ def _say_of_shot(board: OpenBoard, given: QueryDict) -> Said | Refused:
             note=" ".join(given.get("note", "").split()),
         )
         row = msgspec.structs.replace(row, check=check_of_shots(now.shots, row.parsed))
-        found, times_s = board.video.shots, board.video.times_s
+        shots, times_s = board.video.shots, board.video.times_s
         before = rows_of(board.made, ShotRow, video_id=row.video_id)
         return _say(
-            board, row, before=before, apply=lambda rows: apply_shots(found, rows, times_s=times_s).unused
+            board, row, before=before, apply=lambda rows: apply_shots(shots, rows, times_s=times_s).unused
         )
     except (DataError, ValueError) as error:
         return Refused(reason=str(error))
 
 
-def _after_shot(board: OpenBoard, _given: QueryDict, said: Said) -> str:
+def _after_shot(board: OpenBoard, _given: QueryDict, result: Said) -> str:
     """Where to go on: the shot that has the frame that was spoken of."""
     now = shots_now(board)
-    if now is None or not isinstance(said, ShotRow):
+    if now is None or not isinstance(result, ShotRow):
         return board.address()
-    first = [one.first_frame for one in now.shots if one.first_frame <= said.parsed.first]
+    first = [shot.first_frame for shot in now.shots if shot.first_frame <= result.parsed.first]
     return board.address(anchor=f"s-{first[-1] if first else now.shots[0].first_frame}")
 
 
 # --------------------------------------------------------------------------- pictures
 
 
-async def picture(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
+async def picture(request: HttpRequest, result: UUID, video: str) -> HttpResponse:
     """The crop of a track in a frame, or with ``whole=1`` the frame with the box drawn."""
     given, frame = request.GET, whole_number(request.GET.get("frame", ""))
     try:
-        board = await sync_to_async(board_of)(request, made, video, name="tracks")
+        board = await sync_to_async(board_of)(request, result, video, name="tracks")
         now = tracks_now(board)
         everybody = () if now is None else (*now[0].tracks, *now[0].others)
         who = given.get("who", "")
-        track = next((one for one in everybody if who and board.mask(one.track_id) == who), None) or next(
-            (one for one in everybody if one.track_id == given.get("track")), None
-        )
+        track = next(
+            (entry for entry in everybody if who and board.mask(entry.track_id) == who), None
+        ) or next((entry for entry in everybody if entry.track_id == given.get("track")), None)
         if track is None or frame is None or frame not in track.frame_indices:
             raise Http404
         is_whole, roots = given.get("whole") == "1", board.opened.media_roots

@@ -121,8 +121,8 @@ class OpenBoard:
 
     def address(self, name: str = "", anchor: str = "") -> str:
         """Where this board is, or another page of the video."""
-        found = reverse(f"board-{name or self.name}", args=(self.made.public, self.video.video_id))
-        return f"{found}#{anchor}" if anchor else found
+        result = reverse(f"board-{name or self.name}", args=(self.made.public, self.video.video_id))
+        return f"{result}#{anchor}" if anchor else result
 
     def mask(self, name: str) -> str:
         """What stands on a page for a name that would tell the answer."""
@@ -175,8 +175,8 @@ class BoardPage:
 def board_route(page: BoardPage) -> URLPattern:
     """The address of a board."""
 
-    def view(request: HttpRequest, made: UUID, video: str) -> HttpResponse:
-        board, given, fault = board_of(request, made, video, name=page.name), request.POST, ""
+    def view(request: HttpRequest, result: UUID, video: str) -> HttpResponse:
+        board, given, fault = board_of(request, result, video, name=page.name), request.POST, ""
         if request.method == "POST":
             refuse_idle(board)
             if given.get("act") == "undo":
@@ -186,8 +186,8 @@ def board_route(page: BoardPage) -> URLPattern:
             if not isinstance(done, Refused):
                 return HttpResponseRedirect(page.after(board, given, done))
             fault = done.reason
-        told = {**board.told(), "fault": fault, **page.shown(board, given if fault else request.GET)}
-        return render(request, page.template, told, status=400 if fault else 200)
+        fields = {**board.told(), "fault": fault, **page.shown(board, given if fault else request.GET)}
+        return render(request, page.template, fields, status=400 if fault else 200)
 
     return route(f"{VIDEO}/{page.name}", view, name=f"board-{page.name}", roles=EVERY_ROLE, to=BOTH)
 
@@ -195,19 +195,19 @@ def board_route(page: BoardPage) -> URLPattern:
 # --------------------------------------------------------------------------- finding things
 
 
-def boards_of(made: MadeSetRow, video_id: str) -> list[tuple[str, str, str, int]]:
+def boards_of(row: MadeSetRow, video_id: str) -> list[tuple[str, str, str, int]]:
     """The boards of a video: name, title, address, and how many rows people have written there."""
-    rows = BoardRow.objects.filter(made_set=made, video_id=video_id)
+    rows = BoardRow.objects.filter(made_set=row, video_id=video_id)
     n_rows = Counter(rows.values_list("board", flat=True))
     return [
-        (name, board.title, reverse(f"board-{name}", args=(made.public, video_id)), n_rows[name])
+        (name, board.title, reverse(f"board-{name}", args=(row.public, video_id)), n_rows[name])
         for name, board in BOARDS.items()
     ]
 
 
-def may_act(person: Person, made: MadeSetRow) -> bool:
+def may_act(person: Person, row: MadeSetRow) -> bool:
     """Whether a person may say something about a set."""
-    return bool(person.roles_in(made.project.slug if made.project else "") & ACTORS)
+    return bool(person.roles_in(row.project.slug if row.project else "") & ACTORS)
 
 
 def set_of(request: HttpRequest, public: UUID) -> tuple[MadeSetRow, BoardSet]:
@@ -216,20 +216,20 @@ def set_of(request: HttpRequest, public: UUID) -> tuple[MadeSetRow, BoardSet]:
     Raises:
         Http404: there is none, or it is of a project that this person has no role in.
     """
-    made = MadeSetRow.objects.select_related("project").filter(public=public).first()
+    result = MadeSetRow.objects.select_related("project").filter(public=public).first()
     person: Person = request.person
-    if made is None or not person.roles_in(made.project.slug if made.project else ""):
+    if result is None or not person.roles_in(result.project.slug if result.project else ""):
         raise Http404
-    return made, board_set(current().settings.paths, Path(made.folder))
+    return result, board_set(current().settings.paths, Path(result.folder))
 
 
 def board_of(request: HttpRequest, public: UUID, video: str, *, name: BoardName) -> OpenBoard:
     """A board of a video; errors as for `set_of`, and 404 for a video that the set has not."""
-    made, opened = set_of(request, public)
-    found = opened.videos.get(video)
-    if found is None:
+    row, opened = set_of(request, public)
+    board_video = opened.videos.get(video)
+    if board_video is None:
         raise Http404
-    return OpenBoard(made=made, opened=opened, video=found, person=request.person, name=name)
+    return OpenBoard(made=row, opened=opened, video=board_video, person=request.person, name=name)
 
 
 def refuse_idle(board: OpenBoard) -> None:
@@ -250,27 +250,29 @@ def sets(request: HttpRequest) -> HttpResponse:
     person: Person = request.person
     fault, status = "", 200
     if request.method == "POST":
-        found = _open(request)
-        if isinstance(found, MadeSetRow):
-            return redirect("board-set", found.public)
-        fault, status = found, 400
+        sets = _open(request)
+        if isinstance(sets, MadeSetRow):
+            return redirect("board-set", sets.public)
+        fault, status = sets, 400
     rows = MadeSetRow.objects.select_related("project").order_by("folder")
-    shown = [row for row in rows if person.roles_in(row.project.slug if row.project else "")]
+    entries = [row for row in rows if person.roles_in(row.project.slug if row.project else "")]
     known = {row.folder for row in rows}
-    told = {
-        "sets": shown,
+    fields = {
+        "sets": entries,
         "offered": [
-            (place_id(one.folder), one)
-            for one in offered(current().settings.paths)
-            if str(one.folder) not in known
+            (place_id(entry.folder), entry)
+            for entry in offered(current().settings.paths)
+            if str(entry.folder) not in known
         ],
         "projects": [
-            one for one in ProjectRow.objects.order_by("slug") if "operator" in person.roles_in(one.slug)
+            value
+            for value in ProjectRow.objects.order_by("slug")
+            if "operator" in person.roles_in(value.slug)
         ],
         "may_open": "operator" in person.roles_in(None),
         "fault": fault,
     }
-    return render(request, "boards/sets.html", told, status=status)
+    return render(request, "boards/sets.html", fields, status=status)
 
 
 def _open(request: HttpRequest) -> MadeSetRow | str:
@@ -280,28 +282,30 @@ def _open(request: HttpRequest) -> MadeSetRow | str:
     person: Person = request.person
     if "operator" not in person.roles_in(slug if project else ""):
         return "An operator opens sets: of a project its own, without a project one of all."
-    one = next((one for one in offered(current().settings.paths) if place_id(one.folder) == wanted), None)
-    known = None if one is None else MadeSetRow.objects.filter(folder=str(one.folder)).first()
-    if one is None or (known is not None and known.project != project):
+    entry = next(
+        (element for element in offered(current().settings.paths) if place_id(element.folder) == wanted), None
+    )
+    known = None if entry is None else MadeSetRow.objects.filter(folder=str(entry.folder)).first()
+    if entry is None or (known is not None and known.project != project):
         return "That is none of the sets that this studio was told of and that are still to be opened."
     try:
-        return open_set(one, project)
+        return open_set(entry, project)
     except VidenceError as error:
         return str(error)
 
 
-def open_set(one: Offered, project: ProjectRow | None) -> MadeSetRow:
+def open_set(entry: Offered, project: ProjectRow | None) -> MadeSetRow:
     """Open a set that this studio was told of, with what its files say; errors as for `board_set`."""
-    opened = board_set(current().settings.paths, one.folder)
-    told = {"project": project, "people_folder": str(opened.people_folder)}
-    made, _ = MadeSetRow.objects.get_or_create(folder=str(one.folder), defaults=told)
-    take_in(made)
-    return made
+    opened = board_set(current().settings.paths, entry.folder)
+    values = {"project": project, "people_folder": str(opened.people_folder)}
+    result, _ = MadeSetRow.objects.get_or_create(folder=str(entry.folder), defaults=values)
+    take_in(result)
+    return result
 
 
-def set_page(request: HttpRequest, made: UUID) -> HttpResponse:
+def set_page(request: HttpRequest, result: UUID) -> HttpResponse:
     """The videos of a set, and how much was said of each."""
-    row, opened = set_of(request, made)
+    row, opened = set_of(request, result)
     may, fault = may_act(request.person, row), ""
     if request.method == "POST":
         if not may:
@@ -310,17 +314,19 @@ def set_page(request: HttpRequest, made: UUID) -> HttpResponse:
             take_in(row)
         except DataError as error:
             fault = str(error)
-    told = {
+    fields = {
         "made": row,
         "set_name": opened.name,
-        "videos": [{"video": one, "boards": boards_of(row, one.video_id)} for one in opened.videos.values()],
+        "videos": [
+            {"video": video, "boards": boards_of(row, video.video_id)} for video in opened.videos.values()
+        ],
         "titles": [board.title for board in BOARDS.values()],
         "notes": opened.notes,
         "may_act": may,
         "fault": fault,
         "command": opened.command,
     }
-    return render(request, "boards/set.html", told, status=400 if fault else 200)
+    return render(request, "boards/set.html", fields, status=400 if fault else 200)
 
 
 urls = [

@@ -16,9 +16,9 @@ _SAID = {
 
 def fault(request: HttpRequest, status: int, *, title: str = "", words: str = "") -> HttpResponse:
     """A page with a status and what it means."""
-    said = _SAID.get(status, _SAID[500])
-    told = {"title": title or said[0], "words": words or said[1], "status": status}
-    text = loader.render_to_string("fault.html", told, request=request if status != 500 else None)
+    fault = _SAID.get(status, _SAID[500])
+    fields = {"title": title or fault[0], "words": words or fault[1], "status": status}
+    text = loader.render_to_string("fault.html", fields, request=request if status != 500 else None)
     return HttpResponse(text, status=status)
 
 

@@ -37,7 +37,7 @@ def health(request: HttpRequest) -> HttpResponse:
         return redirect("health")
     now = settings.clock()
     applied = MigrationRecorder.Migration.objects.filter(app="studio").order_by("-id").first()
-    told = {
+    fields = {
         "trouble": caches["kept"].get("trouble"),
         "vendor": connection.vendor,
         "database_mode": mode_of(connection),
@@ -46,25 +46,27 @@ def health(request: HttpRequest) -> HttpResponse:
         "migration": "none" if applied is None else applied.name,
         "copy": _copy(newest, now),
         "checked": AuditEventRow.objects.filter(kind__startswith="copy-").order_by("-number").first(),
-        "disks": [_disk(one) for one in dict.fromkeys((settings.data, settings.cache_root or settings.data))],
+        "disks": [
+            _disk(path) for path in dict.fromkeys((settings.data, settings.cache_root or settings.data))
+        ],
         "waits": _waits(),
-        "versions": [("Python", platform.python_version()), *((one, _version(one)) for one in _PACKAGES)],
+        "versions": [("Python", platform.python_version()), *((name, _version(name)) for name in _PACKAGES)],
     }
-    return render(request, "health.html", told)
+    return render(request, "health.html", fields)
 
 
 def _copy(path: Path | None, now: datetime) -> dict[str, object] | None:
     """A copy: its name and size, how old it is, and whether that is too old."""
     if path is None:
         return None
-    said = path.stat()
-    at = datetime.fromtimestamp(said.st_mtime, UTC)
-    return {"name": path.name, "bytes": said.st_size, "at": at, "is_old": now - at > _OLD}
+    stat = path.stat()
+    at = datetime.fromtimestamp(stat.st_mtime, UTC)
+    return {"name": path.name, "bytes": stat.st_size, "at": at, "is_old": now - at > _OLD}
 
 
 def _disk(path: Path) -> dict[str, object]:
     """How much of the disk of a folder, or of the nearest one above that is there, is free."""
-    there = next(one for one in (path, *path.parents) if one.exists())
+    there = next(entry for entry in (path, *path.parents) if entry.exists())
     used = shutil.disk_usage(there)
     return {
         "path": path,

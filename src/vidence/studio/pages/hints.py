@@ -25,8 +25,8 @@ _TRIERS: Final[frozenset[Rule]] = frozenset({"author", "reviewer", "meta"})
 def hints(request: HttpRequest, project: str) -> HttpResponse:
     """The items whose hints wait to be tried by this person."""
     row = get_object_or_404(ProjectRow, slug=project)
-    told = {"project": row, "items": open_tries(row, request.person)}
-    return render(request, "hints/hints.html", told)
+    hints = {"project": row, "items": open_tries(row, request.person)}
+    return render(request, "hints/hints.html", hints)
 
 
 def trying(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
@@ -60,25 +60,25 @@ def _page(
     request: HttpRequest, row: ItemRow, *, refused: str = "", status: int = HTTPStatus.OK
 ) -> HttpResponse:
     """Before an answer the words and the hints; behind it what it came to, or what it is held beside."""
-    said = mine(row, request.person)
-    why = closed(row, request.person) if said is None else ""
-    asked = asked_now(row) if said is None and not why else None
+    review_row = mine(row, request.person)
+    why = closed(row, request.person) if review_row is None else ""
+    asked = asked_now(row) if review_row is None and not why else None
     now = current().settings.clock()
-    told = {
+    fields = {
         "item": row,
         "refused": refused,
         "closed": why,
         "asked": asked,
         "choices": () if asked is None else letters_of(asked.choices),
-        "said": said,
-        "finding": "" if said is None else dict(FINDINGS).get(said.decision, said.decision),
+        "said": review_row,
+        "finding": "" if review_row is None else dict(FINDINGS).get(review_row.decision, review_row.decision),
         "reference": "",
         "typed": request.POST,
         "opened": request.POST.get("opened") or signing.dumps([now.isoformat(), _wording(row)], salt=_SALT),
     }
-    if said is not None and said.decision == "to-judge":
-        told["reference"] = content_of(row.current.content).get("answer", "")
-    return render(request, "hints/try.html", told, status=status)
+    if review_row is not None and review_row.decision == "to-judge":
+        fields["reference"] = content_of(row.current.content).get("answer", "")
+    return render(request, "hints/try.html", fields, status=status)
 
 
 def _wording(row: ItemRow) -> str:

@@ -141,9 +141,9 @@ def ranged(request: ASGIRequest, state: FileState) -> HttpResponse:
     return HttpResponse(status=status, headers=headers)
 
 
-def _packed(request: HttpRequest, told: Record) -> HttpResponse:
+def _packed(request: HttpRequest, record: Record) -> HttpResponse:
     """A record, compressed where the browser takes it: tables of varying rates become a quarter."""
-    body = msgspec.json.encode(told)
+    body = msgspec.json.encode(record)
     answer = HttpResponse(content_type="application/json", headers={"Cache-Control": _KEPT})
     answer.headers["Vary"] = "Accept-Encoding"
     if "gzip" in request.headers.get("Accept-Encoding", ""):
@@ -161,15 +161,15 @@ def _picture(request: HttpRequest, frame: EncodedFrame) -> HttpResponse:
     return HttpResponse(frame.data, content_type=frame.media_type, headers=headers)
 
 
-def _encoding(said: Mapping[str, str]) -> Encoding:
+def _encoding(values: Mapping[str, str]) -> Encoding:
     """How a still is to be encoded; what is not said is as usual.
 
     Raises:
         UsageError: there is no such encoding.
     """
-    size = Size.parse(said["size"]) if "size" in said else _USUAL.size
-    quality = _number(said, "quality", usual=_USUAL.quality)
-    match said.get("format", "jpeg"):
+    size = Size.parse(values["size"]) if "size" in values else _USUAL.size
+    quality = _number(values, "quality", usual=_USUAL.quality)
+    match values.get("format", "jpeg"):
         case "jpeg":
             return Encoding(size=size, format="jpeg", quality=quality)
         case "png":
@@ -178,8 +178,8 @@ def _encoding(said: Mapping[str, str]) -> Encoding:
             raise UsageError(f"stills of format {other!r} are not made; say jpeg or png")
 
 
-def _number(said: Mapping[str, str], name: str, *, usual: int) -> int:
-    text = said.get(name, "")
+def _number(values: Mapping[str, str], name: str, *, usual: int) -> int:
+    text = values.get(name, "")
     if not text:
         return usual
     if not (text.isascii() and text.isdigit() and len(text) < 6):

@@ -31,7 +31,7 @@ def domains_in(words: str) -> tuple[str, ...]:
     >>> domains_in(" law,  art ,, law")
     ('art', 'law')
     """
-    return tuple(sorted({" ".join(one.split()) for one in words.split(",") if one.strip()}))
+    return tuple(sorted({" ".join(part.split()) for part in words.split(",") if part.strip()}))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,18 +54,18 @@ def members(project: ProjectRow, protocol: Protocol) -> list[Member]:
         .union(MembershipRow.objects.filter(project=None))
         .values_list("pk", flat=True)
     )
-    found = MembershipRow.objects.filter(pk__in=list(rows), user__is_active=True).select_related(
+    related = MembershipRow.objects.filter(pk__in=list(rows), user__is_active=True).select_related(
         "user", "project"
     )
-    said = []
-    for one in found.order_by("user__key", "pk"):
+    members = []
+    for entry in related.order_by("user__key", "pk"):
         closed: dict[str, str] = {}
         for role in training.WORKERS:
-            seat = training.Seat(user=one.user, project=project, protocol=protocol, role=role)
-            if role in one.roles and (why := training.refusal(seat)):
+            seat = training.Seat(user=entry.user, project=project, protocol=protocol, role=role)
+            if role in entry.roles and (why := training.refusal(seat)):
                 closed[role] = why
-        said.append(Member(user=one.user, membership=one, closed=closed))
-    return said
+        members.append(Member(user=entry.user, membership=entry, closed=closed))
+    return members
 
 
 class Cover(Record):
@@ -82,20 +82,20 @@ def coverage(project: ProjectRow, protocol: Protocol, people: Sequence[Member]) 
 
     A member without domains works in all of them. The roles are those that the protocol has.
     """
-    roles = ("author", *(one.role for one in protocol.stages))
+    roles = ("author", *(stage.role for stage in protocol.stages))
     of_items: Counter[str] = Counter()
     counted = ItemRow.objects.filter(project=project).values("strata__domain").annotate(n=Count("pk"))
-    for one in counted.order_by():
-        if domain := one["strata__domain"]:
-            of_items[str(domain)] += one["n"]
-    named = {one for member in people for one in member.membership.domains}
+    for entry in counted.order_by():
+        if domain := entry["strata__domain"]:
+            of_items[str(domain)] += entry["n"]
+    named = {element for member in people for element in member.membership.domains}
     return [_cover(domain, of_items[domain], people, roles=roles) for domain in sorted({*of_items} | named)]
 
 
 def _cover(domain: str, n_items: int, people: Sequence[Member], *, roles: Collection[str]) -> Cover:
-    here = [one for one in people if domain in (one.membership.domains or [domain])]
+    here = [person for person in people if domain in (person.membership.domains or [domain])]
     # One may be in a project twice, as one of all projects as well.
-    counts = {role: len({one.user.pk for one in here if one.is_open(role)}) for role in roles}
+    counts = {role: len({member.user.pk for member in here if member.is_open(role)}) for role in roles}
     lacks = tuple(role for role, n in counts.items() if n < LEAST_A_DOMAIN)
     return Cover(domain=domain, n_items=n_items, n_people=counts, lacks=lacks)
 
@@ -107,16 +107,16 @@ def people(request: HttpRequest, project: str) -> HttpResponse:
     if done is not None:
         return done
     protocol = protocol_of(row)
-    found = members(row, protocol)
-    told = {
+    entries = members(row, protocol)
+    fields = {
         "project": row,
-        "members": found,
-        "covers": coverage(row, protocol, found),
+        "members": entries,
+        "covers": coverage(row, protocol, entries),
         "least": LEAST_A_DOMAIN,
         "all_roles": ROLES,
         "fault": fault,
     }
-    return render(request, "people/people.html", told, status=400 if fault else 200)
+    return render(request, "people/people.html", fields, status=400 if fault else 200)
 
 
 def _set(request: HttpRequest, project: ProjectRow) -> None:

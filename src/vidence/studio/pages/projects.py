@@ -36,29 +36,29 @@ def begin(request: HttpRequest) -> HttpResponse:
     """The form that begins a project, and what its rules read as before it does."""
     if not request.person.leads_all:
         raise PermissionDenied("operators of all projects begin projects")
-    said = {name: request.POST.get(name, "").strip() for name in _FIELDS}
+    fields = {name: request.POST.get(name, "").strip() for name in _FIELDS}
     source = request.POST.get("source", "").replace("\r\n", "\n")
     wrong, checked = "", {}
     if request.method == "POST":
         try:
-            rules = _rules(said["protocol"], source)
-            if said["act"] != "check":
-                return _begun(request, said, source)
-            if said["protocol"] != _TEXT:
-                source = protocol_bytes(said["protocol"]).decode()
+            rules = _rules(fields["protocol"], source)
+            if fields["act"] != "check":
+                return _begun(request, fields, source)
+            if fields["protocol"] != _TEXT:
+                source = protocol_bytes(fields["protocol"]).decode()
             checked = as_read(rules)
         except (UnknownNameError, UsageError) as error:
             wrong = str(error)
-    told = {
-        "presets": [(one, load_protocol(one).title) for one in protocol_names()],
+    entries = {
+        "presets": [(name, load_protocol(name).title) for name in protocol_names()],
         "roots": current().settings.media_roots,
-        "said": said,
+        "said": fields,
         "source": source,
         "n_lines": source.count("\n") + 2,
         "wrong": wrong,
         **checked,
     }
-    return render(request, "project-new.html", told, status=400 if wrong else 200)
+    return render(request, "project-new.html", entries, status=400 if wrong else 200)
 
 
 def _rules(preset: str, source: str) -> Protocol:
@@ -72,7 +72,7 @@ def _rules(preset: str, source: str) -> Protocol:
         return read_rules(source)
     if preset not in protocol_names():  # a name that ends in .toml would be a file of the server
         raise UnknownNameError("protocol", preset, protocol_names())
-    ours = {"", *(protocol_bytes(one).decode().strip() for one in protocol_names())}
+    ours = {"", *(protocol_bytes(name).decode().strip() for name in protocol_names())}
     if source.strip() not in ours:
         raise UsageError(
             f"the text differs from the preset {preset}; choose “the text below”, or empty the text"
@@ -84,26 +84,26 @@ def as_read(rules: Protocol) -> dict[str, object]:
     """What the page says of rules that could be read."""
     return {
         "rules": rules,
-        "stages": [(one.role, len(one.checks), len(one.scores), one.looks) for one in rules.stages],
+        "stages": [(stage.role, len(stage.checks), len(stage.scores), stage.looks) for stage in rules.stages],
         "pay": None if rules.pay is None else msgspec.to_builtins(rules.pay).items(),
     }
 
 
-def _begun(request: HttpRequest, said: Mapping[str, str], source: str) -> HttpResponse:
+def _begun(request: HttpRequest, values: Mapping[str, str], source: str) -> HttpResponse:
     """Begin the project, and go there.
 
     Raises:
         UsageError: a name, a language or a folder cannot be.
     """
     add_project(
-        said["slug"],
-        RuleText(source=source) if said["protocol"] == _TEXT else said["protocol"],
-        title=said["title"],
-        media_root=folder_below(said["media"], current().settings.media_roots),
-        languages=languages_in(said["languages"]),
+        values["slug"],
+        RuleText(source=source) if values["protocol"] == _TEXT else values["protocol"],
+        title=values["title"],
+        media_root=folder_below(values["media"], current().settings.media_roots),
+        languages=languages_in(values["languages"]),
         by=request.person.name,
     )
-    return HttpResponseRedirect(reverse("project", args=[said["slug"]]))
+    return HttpResponseRedirect(reverse("project", args=[values["slug"]]))
 
 
 def project_page(request: HttpRequest, project: str) -> HttpResponse:
@@ -111,13 +111,13 @@ def project_page(request: HttpRequest, project: str) -> HttpResponse:
     row = get_object_or_404(ProjectRow.objects.select_related("protocol"), slug=project)
     items = ItemRow.objects.filter(project=row)
     counts = list(items.values("state").annotate(n=Count("pk")).order_by("state"))
-    told = {
+    fields = {
         "project": row,
         "counts": counts,
         "roles_here": request.person.roles_in(project),
-        **_listed(request, items, [one["state"] for one in counts]),
+        **_listed(request, items, [entry["state"] for entry in counts]),
     }
-    return render(request, "project.html", told)
+    return render(request, "project.html", fields)
 
 
 def _listed(request: HttpRequest, items: "QuerySet[ItemRow]", states: Collection[str]) -> dict[str, object]:
@@ -130,7 +130,7 @@ def _listed(request: HttpRequest, items: "QuerySet[ItemRow]", states: Collection
     rows = chosen.order_by("item_id").only("public", "item_id", "state")
     return {
         "page": Paginator(rows, _PAGE).get_page(whole_number(request.GET.get("page", "")) or 1),
-        "query": urlencode({name: said for name, said in (("state", state), ("words", words)) if said}),
+        "query": urlencode({name: result for name, result in (("state", state), ("words", words)) if result}),
         "chosen": state if state in states else "",
         "words": words,
     }
@@ -140,14 +140,14 @@ def item_page(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
     """What was done with one item; what it says only as far as the reader may know it."""
     row = item_named(project, item)
     roles = request.person.roles_in(project)
-    told = {
+    fields = {
         "item": row,
         "history": history_of(row, request.person),
         "may_try": not closed(row, request.person),
         "is_operator": "operator" in roles,
         "may_write": "author" in roles and row.state in WRITABLE and is_writer(row, request.person.name),
     }
-    return render(request, "item.html", told)
+    return render(request, "item.html", fields)
 
 
 def start(request: HttpRequest) -> HttpResponse:
@@ -155,9 +155,9 @@ def start(request: HttpRequest) -> HttpResponse:
     if current().settings.mode == "view":
         return redirect("runs")
     person = request.person
-    projects = [one for one in ProjectRow.objects.order_by("slug") if person.is_in(one.slug)]
-    told = {"paths": current().settings.paths, "projects": projects, "has_board": board_here() is not None}
-    return render(request, "start.html", told)
+    projects = [value for value in ProjectRow.objects.order_by("slug") if person.is_in(value.slug)]
+    fields = {"paths": current().settings.paths, "projects": projects, "has_board": board_here() is not None}
+    return render(request, "start.html", fields)
 
 
 urls = [

@@ -56,30 +56,30 @@ _WRITTEN = "verdicts-written"
 _SHOWN = 500
 
 
-def questions(request: HttpRequest, project: str, made: UUID) -> HttpResponse:
+def questions(request: HttpRequest, project: str, result: UUID) -> HttpResponse:
     """The drawn questions of one set: how far their review is, task by task and one by one."""
     row = get_object_or_404(
-        MadeSetRow.objects.select_related("project__protocol"), project__slug=project, public=made
+        MadeSetRow.objects.select_related("project__protocol"), project__slug=project, public=result
     )
     is_operator = "operator" in request.person.roles_in(project)
-    said, refused, status = "", "", 200
+    done, refused, status = "", "", 200
     if request.method == "POST" and not is_operator:
         refused, status = "an operator does this", 403
     elif request.method == "POST":
         try:
-            said = _done(row, request.POST.get("act", ""), by=request.person.name)
+            done = _done(row, request.POST.get("act", ""), by=request.person.name)
         except VidenceError as error:
             refused, status = str(error), 409
-    told = {
+    questions = {
         "project": row.project,
         "made": row,
         "name": Path(row.folder).name,
         "is_operator": is_operator,
-        "said": said,
+        "said": done,
         "refused": refused,
         **_standing(row),
     }
-    return render(request, "review/questions.html", told, status=status)
+    return render(request, "review/questions.html", questions, status=status)
 
 
 def _standing(row: MadeSetRow) -> dict[str, object]:
@@ -87,19 +87,19 @@ def _standing(row: MadeSetRow) -> dict[str, object]:
     limits = limits_of(row)
     drawn = drawn_of(Path(row.folder))
     items = items_of(Path(row.folder))
-    names = [one.name for one in drawn]
-    rows = {one.item_id: one for one in ItemRow.objects.filter(project=row.project, item_id__in=names)}
-    said = said_of(row.project, names)
-    found = progress(drawn, items, said, rules=limits.rules)
+    names = [question.name for question in drawn]
+    rows = {value.item_id: value for value in ItemRow.objects.filter(project=row.project, item_id__in=names)}
+    values = said_of(row.project, names)
+    progresses = progress(drawn, items, values, rules=limits.rules)
     return {
-        "piece": as_piece(section_fragment(Section(title="", tables=(_table(found),)))),
-        "n_decided": len(said),
+        "piece": as_piece(section_fragment(Section(title="", tables=(_table(progresses),)))),
+        "n_decided": len(values),
         "n_drawn": len(names),
         "n_missing": len(names) - len(rows),
-        "drawn": [(one, rows.get(one.name)) for one in drawn[:_SHOWN]],
+        "drawn": [(question, rows.get(question.name)) for question in drawn[:_SHOWN]],
         "rule": rule_words(limits.rules),
         "whose": limits.words,
-        "plan": plan_words(found, limits.rules),
+        "plan": plan_words(progresses, limits.rules),
         "target": limits.target,
     }
 
@@ -111,24 +111,26 @@ def limits_of(row: MadeSetRow) -> Limits:
         DataError: the configuration cannot be read any more.
         UsageError: it says something that cannot be.
     """
-    found = next((one for one in offered(current().settings.paths) if str(one.folder) == row.folder), None)
-    if found is None:
+    limits = next(
+        (entry for entry in offered(current().settings.paths) if str(entry.folder) == row.folder), None
+    )
+    if limits is None:
         words = (
             "The studio was not told of the configuration of this set, so these are the usual limits; where "
             "its [review] says others, those count when the set is made."
         )
         return Limits(rules=ReviewRules(), words=words)
-    rules = read_herbench(found.config).review
+    rules = read_herbench(limits.config).review
     if rules is None:
         words = (
-            f"{found.config.name} has no [review]: these are the usual limits, and nobody's verdict is read."
+            f"{limits.config.name} has no [review]: these are the usual limits, and nobody's verdict is read."
         )
         return Limits(rules=ReviewRules(), words=words)
-    words = f"As [review] in {found.config.name} says it."
-    return Limits(rules=rules, target=found.config.parent / rules.folder, words=words)
+    words = f"As [review] in {limits.config.name} says it."
+    return Limits(rules=rules, target=limits.config.parent / rules.folder, words=words)
 
 
-def _table(found: tuple[TaskProgress, ...]) -> Table:
+def _table(progresses: tuple[TaskProgress, ...]) -> Table:
     titles = {
         "n": "questions",
         "sample": "drawn",
@@ -149,19 +151,19 @@ def _table(found: tuple[TaskProgress, ...]) -> Table:
         ),
         rows=tuple(
             Row(
-                key=one.task,
-                label=one.task,
+                key=task_progress.task,
+                label=task_progress.task,
                 values=(
-                    one.n,
-                    one.n_sample,
-                    one.n_queued,
-                    one.n_seen,
-                    one.n_rejected,
-                    one.rejected,
-                    one.words,
+                    task_progress.n,
+                    task_progress.n_sample,
+                    task_progress.n_queued,
+                    task_progress.n_seen,
+                    task_progress.n_rejected,
+                    task_progress.rejected,
+                    task_progress.words,
                 ),
             )
-            for one in found
+            for task_progress in progresses
         ),
     )
 
@@ -175,7 +177,7 @@ def said_of(project: ProjectRow, names: list[str]) -> dict[str, Event]:
         kind__in=("accept", "reject"),
     )
     rows = ended.select_related("item").order_by("number")
-    return {one.item.item_id: to_event(one) for one in rows}
+    return {row.item.item_id: to_event(row) for row in rows}
 
 
 def _done(row: MadeSetRow, wanted: str, *, by: str) -> str:
@@ -192,16 +194,16 @@ def take_in(row: MadeSetRow, drawn: tuple[DrawnQuestion, ...]) -> str:
     """Make items of the drawn questions that the project does not have; what came of it, in words."""
     if row.project.protocol.sha256 != digest(protocol_bytes(PROTOCOL)):
         return f"Nothing was taken in: this project has another protocol than {PROTOCOL}."
-    found = wordings(Path(row.folder), drawn)
+    values = wordings(Path(row.folder), drawn)
     with transaction.atomic():
-        n_new = add_items(row.project, found, kinds=dict.fromkeys(found, "made"))
-        for item in ItemRow.objects.filter(project=row.project, item_id__in=found, state="drafting"):
-            content = found[item.item_id]
-            said = Act(kind="submit", role="author", by=MAKER, content=content, origin="import")
-            if isinstance(done := act(item, said), Refused):
+        n_new = add_items(row.project, values, kinds=dict.fromkeys(values, "made"))
+        for item in ItemRow.objects.filter(project=row.project, item_id__in=values, state="drafting"):
+            content = values[item.item_id]
+            result = Act(kind="submit", role="author", by=MAKER, content=content, origin="import")
+            if isinstance(done := act(item, result), Refused):
                 transaction.set_rollback(True)
                 return done.reason
-    return f"{n_new:,} questions were taken in; {len(found) - n_new:,} were there already."
+    return f"{n_new:,} questions were taken in; {len(values) - n_new:,} were there already."
 
 
 def write_said(row: MadeSetRow, drawn: tuple[DrawnQuestion, ...], *, by: str) -> str:
@@ -211,22 +213,22 @@ def write_said(row: MadeSetRow, drawn: tuple[DrawnQuestion, ...], *, by: str) ->
         DataError: it says something else.
         StoreError: it cannot be written.
     """
-    said = said_of(row.project, [one.name for one in drawn])
+    values = said_of(row.project, [question.name for question in drawn])
     path = limits_of(row).target
     if path is None:
         return "Nothing was written: the studio was told of no configuration of this set with [review]."
     with transaction.atomic():
-        n_new = write_verdicts(path, said, at=now_words())
-        note(_WRITTEN, by=by, about=str(path)[:300], details={"n_decided": len(said)})
+        n_new = write_verdicts(path, values, at=now_words())
+        note(_WRITTEN, by=by, about=str(path)[:300], details={"n_decided": len(values)})
     return f"{n_new:,} verdicts were written into {path}; make the set again."
 
 
 def sets(request: HttpRequest, project: str) -> HttpResponse:
     """The made sets of a project whose questions are looked at."""
     row = get_object_or_404(ProjectRow, slug=project)
-    found = MadeSetRow.objects.filter(project=row).order_by("folder")
-    told = {"project": row, "sets": [(one, Path(one.folder).name) for one in found]}
-    return render(request, "review/sets.html", told)
+    order = MadeSetRow.objects.filter(project=row).order_by("folder")
+    sets = {"project": row, "sets": [(entry, Path(entry.folder).name) for entry in order]}
+    return render(request, "review/sets.html", sets)
 
 
 _LOOKING: Final[frozenset[Rule]] = frozenset({"reviewer", "operator"})

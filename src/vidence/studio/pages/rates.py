@@ -25,14 +25,14 @@ def rates(request: HttpRequest, project: str) -> HttpResponse:
     """The rates of a project; shares of fewer than five items are shown to operators only."""
     row = get_object_or_404(ProjectRow.objects.select_related("protocol"), slug=project)
     reviews = reviews_of(row)
-    found = rates_of(reviews, rng=np.random.default_rng(_SEED), level=LEVEL)
+    rates = rates_of(reviews, rng=np.random.default_rng(_SEED), level=LEVEL)
     by = request.GET.get("by", "author")
-    tables = list(rates_tables(found))
+    tables = list(rates_tables(rates))
     is_operator = "operator" in request.person.roles_in(project)
     tables.append(group_table(groups_of(reviews, by), by, level=LEVEL, shows_all=is_operator))
-    section = Section(title="", paragraphs=tuple(rates_words(found)), tables=tuple(tables))
-    told = {"project": row, "piece": as_piece(section_fragment(section)), "by": by, "usual": _USUAL}
-    return render(request, "review/rates.html", told)
+    section = Section(title="", paragraphs=tuple(rates_words(rates)), tables=tuple(tables))
+    fields = {"project": row, "piece": as_piece(section_fragment(section)), "by": by, "usual": _USUAL}
+    return render(request, "review/rates.html", fields)
 
 
 urls = [

@@ -50,7 +50,7 @@ def releases_of(project: ProjectRow) -> list[Path]:
     into = current().settings.data / RELEASES / project.slug
     if not into.is_dir():
         return []
-    return sorted(one for one in into.iterdir() if (one / "SHA256SUMS").is_file())
+    return sorted(path for path in into.iterdir() if (path / "SHA256SUMS").is_file())
 
 
 def accounts_of(project: ProjectRow) -> dict[Path, Account]:
@@ -70,7 +70,9 @@ def cautions_of(accounts: Mapping[Path, Account]) -> tuple[str, ...]:
     The datasheet of a release has the account of one making: of several, it says nothing.
     """
     unsaid = "" if len(accounts) == 1 else " The datasheet does not say so: the project has several makings."
-    return tuple(f"Caution: {said}.{unsaid}" for account in accounts.values() for said in account.warnings)
+    return tuple(
+        f"Caution: {warning}.{unsaid}" for account in accounts.values() for warning in account.warnings
+    )
 
 
 def release(project: ProjectRow, wish: Wish, *, by: str) -> ReleasedSet:
@@ -106,11 +108,13 @@ def release(project: ProjectRow, wish: Wish, *, by: str) -> ReleasedSet:
         rates=rates_of(reviews, rng=np.random.default_rng(_SEED)),
         fresh_secret=os.urandom(_SECRET_BYTES),
     )
-    found = release_set(accepted, rules, material, into=current().settings.data / RELEASES / project.slug)
-    if found.is_new:
-        told = {"version": wish.version, "n": len(found.parts.open_ones)}
-        note("released", by=by, about=project.slug, details=told)
-    return found
+    released_set = release_set(
+        accepted, rules, material, into=current().settings.data / RELEASES / project.slug
+    )
+    if released_set.is_new:
+        fields = {"version": wish.version, "n": len(released_set.parts.open_ones)}
+        note("released", by=by, about=project.slug, details=fields)
+    return released_set
 
 
 def _accepted(reviews: Reviews) -> list[Item]:
@@ -119,18 +123,18 @@ def _accepted(reviews: Reviews) -> list[Item]:
     Raises:
         DataError: one is no question, or its media lie outside the folder of the project.
     """
-    found = []
+    entries = []
     for item_id in sorted(name for name, state in reviews.states.items() if state.state == "accepted"):
         item = item_of(reviews.revisions[reviews.states[item_id].revision])
         outside = [
-            one.path
-            for one in item.media
-            if one.path and (Path(one.path).is_absolute() or ".." in Path(one.path).parts)
+            medium.path
+            for medium in item.media
+            if medium.path and (Path(medium.path).is_absolute() or ".." in Path(medium.path).parts)
         ]
         if outside:
             raise DataError(f"{item_id} shows {outside[0]}, which is outside the folder of the project")
-        found.append(item)
-    return found
+        entries.append(item)
+    return entries
 
 
 # --------------------------------------------------------------------------- the page
@@ -139,13 +143,13 @@ def _accepted(reviews: Reviews) -> list[Item]:
 def show(request: HttpRequest, project: str) -> HttpResponse:
     """The form, the releases that are there, and the commands that ask and show one."""
     row = get_object_or_404(ProjectRow.objects.select_related("protocol"), slug=project)
-    said = {
+    fields = {
         name: request.POST.get(name, "").strip()[:_MOST_WORDS] for name in ("version", "title", "without")
     }
     wish = Wish(
-        version=said["version"] or FIRST_VERSION,
-        title=said["title"],
-        without_licence=tuple(filter(None, (one.strip() for one in said["without"].split(",")))),
+        version=fields["version"] or FIRST_VERSION,
+        title=fields["title"],
+        without_licence=tuple(filter(None, (part.strip() for part in fields["without"].split(",")))),
     )
     done, wrong = tried(request, lambda: release(row, wish, by=request.person.name), "releases", project)
     if done is not None:
@@ -155,17 +159,17 @@ def show(request: HttpRequest, project: str) -> HttpResponse:
         cautions = cautions_of(accounts_of(row))
     except DataError as error:
         cautions, wrong = (), wrong or str(error)
-    told = {
+    entries = {
         "project": row,
         "n_accepted": items.filter(state="accepted").count(),
         "n_items": items.count(),
-        "releases": [(one.name, _commands(row, one)) for one in releases_of(row)],
-        "said": said if wrong else {"version": FIRST_VERSION, "title": row.title, "without": ""},
+        "releases": [(release.name, _commands(row, release)) for release in releases_of(row)],
+        "said": fields if wrong else {"version": FIRST_VERSION, "title": row.title, "without": ""},
         "wrong": wrong,
         "cautions": cautions,
     }
     status = HTTPStatus.BAD_REQUEST if wrong else HTTPStatus.OK
-    return render(request, "release/release.html", told, status=status)
+    return render(request, "release/release.html", entries, status=status)
 
 
 def _commands(project: ProjectRow, folder: Path) -> list[str]:

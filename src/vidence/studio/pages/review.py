@@ -140,7 +140,7 @@ def _decided(request: HttpRequest, row: ItemRow, act: str, *, minutes: float | N
     given = read_given(request.POST, look.stage, look.lines)
     if isinstance(given, str):
         return _page(request, row, refused=given, status=400)
-    kind = next(one for one in DECIDING if one == act)
+    kind = next(name for name in DECIDING if name == act)
     done = decide(
         row,
         request.person,
@@ -153,9 +153,9 @@ def _decided(request: HttpRequest, row: ItemRow, act: str, *, minutes: float | N
         return _page(request, row, refused=done.reason, status=409)
     end_drafts(account_of(request.person), row)
     if request.POST.get("next"):
-        found = take_next(row.project, look.stage.role, person=request.person)
-        if isinstance(found, ItemRow):
-            return _again(found)
+        result = take_next(row.project, look.stage.role, person=request.person)
+        if isinstance(result, ItemRow):
+            return _again(result)
         return redirect("work")
     return _again(row)
 
@@ -165,33 +165,33 @@ def _kept(request: HttpRequest, row: ItemRow, look: ItemView, *, part: str) -> s
     if "request" not in request.POST:
         return ""  # sent by a program, not by the form, which has one
     try:
-        found = review_drafts.keep(request, row, look, part=part)
+        keep = review_drafts.keep(request, row, look, part=part)
     except UsageError as error:
         return str(error)
-    if not isinstance(found, Conflict):
+    if not isinstance(keep, Conflict):
         return ""
-    if found.is_closed:
+    if keep.is_closed:
         return "you have sent it in another tab meanwhile; what you wrote here is kept on this page"
     return (
-        f"version {found.version} of your review was saved meanwhile, in another tab; the form holds what "
+        f"version {keep.version} of your review was saved meanwhile, in another tab; the form holds what "
         "you wrote here, and what it said there stands above it. Send it again to go on with what is here."
     )
 
 
 def _page(request: HttpRequest, row: ItemRow, *, refused: str = "", status: int = 200) -> HttpResponse:
     row.refresh_from_db()
-    told: dict[str, object] = {"item": row, "refused": refused}
+    fields: dict[str, object] = {"item": row, "refused": refused}
     reviews = reviews_of_item(row)
     look = look_of(row, request.person, reviews)
-    told |= _told_of_look(row, look, reviews, me=request.person.name)
-    told |= _told_of_forms(request, row, look)
-    told |= {
+    fields |= _told_of_look(row, look, reviews, me=request.person.name)
+    fields |= _told_of_forms(request, row, look)
+    fields |= {
         "closed_claim": claim_fault(row, request.person, look),
         "media": media_of(row, look) if look.step != "closed" else [],
         "pictures": pictured_in(row, look.content),
         "tried": of_wording(row, look.content) if look.step == "decide" else (),
     }
-    return render(request, "review/review.html", told, status=status)
+    return render(request, "review/review.html", fields, status=status)
 
 
 def _told_of_look(row: ItemRow, look: ItemView, reviews: Reviews, *, me: str) -> dict[str, object]:
@@ -207,8 +207,8 @@ def _told_of_look(row: ItemRow, look: ItemView, reviews: Reviews, *, me: str) ->
         "may_edit": why_not("edit", look.state, look.protocol, step=look.step),
         "told": told_at(reviews, look.state, by=me, step=look.step),
         "summaries": [
-            (one, marks_of(one, look.protocol.stages[0]))
-            for one in summaries_at(reviews, look.state, step=look.step)
+            (summary, marks_of(summary, look.protocol.stages[0]))
+            for summary in summaries_at(reviews, look.state, step=look.step)
         ],
         "rivals": rivals,
         "compared": compared(rivals, answers_of(reviews, look.state, rivals)),
@@ -224,7 +224,7 @@ def _told_of_forms(request: HttpRequest, row: ItemRow, look: ItemView) -> dict[s
     """What stands in the forms: what was sent just now, else what is kept."""
     user, sent = known_account(request.person), review_drafts.part_of(request)
     kept = {part: review_drafts.kept_of(user, row, part) for part in ("", *review_drafts.PARTS)}
-    typed = {part: dict(review_drafts.shown(one, look.state.revision)) for part, one in kept.items()}
+    typed = {part: dict(review_drafts.shown(draft, look.state.revision)) for part, draft in kept.items()}
     typed[sent] |= request.POST.dict()
     mine, is_open = typed[""], look.step == "decide"
     now = current().settings.clock().isoformat()
@@ -238,21 +238,23 @@ def _told_of_forms(request: HttpRequest, row: ItemRow, look: ItemView) -> dict[s
         "opened": request.POST.get("opened") or signing.dumps(now, salt=_SALT),
         "rows": [_row(line, look, mine) for line in look.lines],
         "others": [
-            check_control(one, mine, look.counted) for one in other_checks(look.lines, look.stage) if is_open
+            check_control(check, mine, look.counted)
+            for check in other_checks(look.lines, look.stage)
+            if is_open
         ],
         "counts": [
-            check_control(one, mine if is_open else typed["count"], look.counted)
-            for one in counts_of(look.stage)
+            check_control(check, mine if is_open else typed["count"], look.counted)
+            for check in counts_of(look.stage)
         ],
-        "scores": [score_control(one, mine) for one in look.stage.scores if is_open],
+        "scores": [score_control(score, mine) for score in look.stage.scores if is_open],
         "elsewhere": review_drafts.elsewhere(request, kept[sent]),
         "unsent": review_drafts.unsent(kept, request.POST.dict()),
-        "saves": {part or "decide": review_drafts.hidden(one) for part, one in kept.items()},
+        "saves": {part or "decide": review_drafts.hidden(draft) for part, draft in kept.items()},
     }
 
 
 def _row(line: FieldLine, look: ItemView, typed: Mapping[str, str]) -> Row:
-    controls = [check_control(one, typed, look.counted) for one in line.checks]
+    controls = [check_control(check, typed, look.counted) for check in line.checks]
     if line.is_marked:
         controls.append(field_control(line, typed))
     return Row(
@@ -276,41 +278,43 @@ def _mine(reviews: Reviews, row: ItemRow, name: str) -> Event | None:
 
 def _conditions(look: ItemView) -> list[str]:
     """The names of the conditions of a composed question, where it names them."""
-    beside = look.content.get("annotations")
-    told = beside.get("conditions") if isinstance(beside, dict) else None
-    given = look.content.get("conditions") or look.content.get("subconditions") or told
+    conditions = look.content.get("annotations")
+    value = conditions.get("conditions") if isinstance(conditions, dict) else None
+    given = look.content.get("conditions") or look.content.get("subconditions") or value
     if not isinstance(given, list):
         return []
     return [
-        str(one.get("name") or one.get("id") or i) for i, one in enumerate(given, 1) if isinstance(one, dict)
+        str(row.get("name") or row.get("id") or i) for i, row in enumerate(given, 1) if isinstance(row, dict)
     ]
 
 
 def media_of(row: ItemRow, look: ItemView) -> list[MediumOnPage]:
     """The media of an item below the media root of its project, with the evidence that may be seen."""
     root = row.project.media_root
-    roots = [Path(one) for one in (root, *_made(row)) if one]
+    roots = [Path(entry) for entry in (root, *_made(row)) if entry]
     spans = spans_of(look.content)
     lane = {
         "name": "evidence",
         "spans": [
-            [one.start_s, one.end_s] for one in spans if one.start_s is not None and one.end_s is not None
+            [span.start_s, span.end_s]
+            for span in spans
+            if span.start_s is not None and span.end_s is not None
         ],
-        "frames": sorted({index for one in spans for index in one.frames}),
+        "frames": sorted({index for span in spans for index in span.frames}),
     }
     lanes = [{key: value for key, value in lane.items() if value}] if spans else []
-    found = []
+    entries = []
     for number, (path, kind) in enumerate(_files(row, look), 1):
         name = f"{kind} {number}"
         try:
             token = token_of(Path(root) / path, kind=kind, roots=roots, project=row.project.slug)
         except MediaError:
-            found.append(MediumOnPage(name=name, fault="is not in the media folder of the project"))
+            entries.append(MediumOnPage(name=name, fault="is not in the media folder of the project"))
             continue
-        found.append(
+        entries.append(
             MediumOnPage(name=name, kind=kind, token=token, lanes=msgspec.json.encode(lanes).decode())
         )
-    return found
+    return entries
 
 
 def _made(row: ItemRow) -> list[str]:
@@ -322,8 +326,8 @@ def _files(row: ItemRow, look: ItemView) -> Iterator[tuple[str, str]]:
     """The paths and kinds of the media of an item: those that the project knows, else those that it names."""
     kinds = {"image": "image", "frames": "frames", "images": "frames"}
     known = list(row.media.order_by("pk"))
-    for one in known:
-        yield one.path, kinds.get(one.kind, "video")
+    for entry in known:
+        yield entry.path, kinds.get(entry.kind, "video")
     named = look.content.get("media")
     for medium in named if isinstance(named, list) and not known else ():
         if isinstance(medium, dict) and medium.get("path"):
@@ -376,8 +380,10 @@ def _edit_form(
         for name, value in look.content.items()
         if name != "item_id"
     }
-    earlier = [] if is_of_this else [(name.removeprefix("text:"), said) for name, said in kept.said.items()]
-    told = {
+    earlier = (
+        [] if is_of_this else [(name.removeprefix("text:"), message) for name, message in kept.said.items()]
+    )
+    fields = {
         "item": row,
         "look": look,
         "refused": refused,
@@ -392,7 +398,7 @@ def _edit_form(
         "elsewhere": review_drafts.elsewhere(request, kept),
         "save": review_drafts.hidden(kept),
     }
-    return render(request, "review/edit.html", told, status=status)
+    return render(request, "review/edit.html", fields, status=status)
 
 
 def _again(row: ItemRow) -> HttpResponse:
@@ -405,8 +411,10 @@ def _minutes(request: HttpRequest, row: ItemRow) -> float | None:
     Where no beats were counted, as without scripts, it is the time since the page was given out.
     """
     user = known_account(request.person)
-    said = (one for one in events_of(row) if one.by == request.person.name and one.minutes is not None)
-    last = max((datetime.fromisoformat(one.at) for one in said), default=None)
+    events = (
+        event for event in events_of(row) if event.by == request.person.name and event.minutes is not None
+    )
+    last = max((datetime.fromisoformat(event.at) for event in events), default=None)
     worked = None if user is None else times.minutes_since(user, row, last)
     return minutes_since(_opened(request)) if worked is None else worked
 

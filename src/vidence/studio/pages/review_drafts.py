@@ -51,7 +51,7 @@ class _Body(Record):
 
 def part_of(request: HttpRequest) -> str:
     """Which form was sent, also where its button says that it is only to be saved."""
-    return next((one for one in request.POST.getlist("act") if one in PARTS), "")
+    return next((entry for entry in request.POST.getlist("act") if entry in PARTS), "")
 
 
 def kept_of(user: UserRow | None, item: ItemRow, part: str = "") -> KeptDraft:
@@ -68,7 +68,7 @@ def shown(kept: KeptDraft, revision: str) -> dict[str, str]:
     """What of a draft goes into the form: of another wording only the words, not the verdicts."""
     if kept.revision == revision:
         return kept.said
-    return {name: said for name, said in kept.said.items() if name.startswith(_WORDED)}
+    return {name: message for name, message in kept.said.items() if name.startswith(_WORDED)}
 
 
 def keep(request: HttpRequest, item: ItemRow, look: ItemView, *, part: str = "") -> Saved | Conflict:
@@ -87,9 +87,9 @@ def keep(request: HttpRequest, item: ItemRow, look: ItemView, *, part: str = "")
             return Conflict(version=0, at="", body="", is_closed=True)
         stage = f"{look.stage.role}{PART}{part}" if part else look.stage.role
         draft = open_draft(user, item, stage=stage, body="{}", based_on=look.state.revision)
-    said = {name: str(request.POST[name]) for name in request.POST if name not in CONTROL}
+    values = {name: str(request.POST[name]) for name in request.POST if name not in CONTROL}
     wording = request.POST.get("wording", "") or look.state.revision
-    body = msgspec.json.encode(_Body(revision=wording[:64], said=said)).decode()
+    body = msgspec.json.encode(_Body(revision=wording[:64], said=values)).decode()
     return save(draft, body=body, seen=version_in(request), request=request.POST.get("request", ""))
 
 
@@ -97,14 +97,18 @@ def elsewhere(request: HttpRequest, kept: KeptDraft) -> list[tuple[str, str]]:
     """What is kept and differs from what was sent: it was saved in another tab."""
     if "request" not in request.POST:
         return []
-    return [(name, said) for name, said in kept.said.items() if said and said != request.POST.get(name)]
+    return [
+        (name, message)
+        for name, message in kept.said.items()
+        if message and message != request.POST.get(name)
+    ]
 
 
 def unsent(kept: Mapping[str, KeptDraft], sent: Mapping[str, str]) -> list[tuple[str, str]]:
     """The words of all forms that were not sent: what somebody reads of them whose claim has ended."""
-    said = [pair for one in kept.values() for pair in one.said.items()]
-    found = {name: words for name, words in said if words} | dict(sent)
-    return [(name, words) for name, words in found.items() if words and name in _NAMED]
+    items = [pair for draft in kept.values() for pair in draft.said.items()]
+    values = {name: words for name, words in items if words} | dict(sent)
+    return [(name, words) for name, words in values.items() if words and name in _NAMED]
 
 
 def end(request: HttpRequest, item: ItemRow, part: str) -> None:
@@ -117,12 +121,12 @@ def end(request: HttpRequest, item: ItemRow, part: str) -> None:
 def answered(request: HttpRequest, item: ItemRow, look: ItemView, *, part: str) -> HttpResponse:
     """A save of the script of the page, answered as JSON."""
     try:
-        found = keep(request, item, look, part=part)
+        result = keep(request, item, look, part=part)
     except UsageError as error:
         is_over = str(error) == NOT_CLAIMED
-        told = {"words": str(error), "version": 0, "closed": is_over}
-        return as_json(told, HTTPStatus.CONFLICT if is_over else HTTPStatus.BAD_REQUEST)
-    return saved_as_json(found)
+        fields = {"words": str(error), "version": 0, "closed": is_over}
+        return as_json(fields, HTTPStatus.CONFLICT if is_over else HTTPStatus.BAD_REQUEST)
+    return saved_as_json(result)
 
 
 def hidden(kept: KeptDraft) -> dict[str, object]:
@@ -137,8 +141,8 @@ def _open(user: UserRow | None, item: ItemRow, part: str) -> DraftRow | None:
         mine = mine.filter(stage__endswith=f"{PART}{part}")
     else:
         mine = mine.exclude(stage=AUTHOR).exclude(stage__contains=PART)
-    found: DraftRow | None = mine.order_by("-saved_at").first()
-    return found
+    row: DraftRow | None = mine.order_by("-saved_at").first()
+    return row
 
 
 def _ended(user: UserRow, item: ItemRow) -> bool:

@@ -74,8 +74,8 @@ def _participant(request: HttpRequest, study: UUID) -> ParticipantRow | None:
     word = request.COOKIES.get(_cookie(study), "")
     rows = ParticipantRow.objects.select_related("study")
     digest = studies.digest_of(word)
-    found: ParticipantRow | None = rows.filter(study__public=study, browser=digest).first() if word else None
-    return found
+    row: ParticipantRow | None = rows.filter(study__public=study, browser=digest).first() if word else None
+    return row
 
 
 def padded(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
@@ -388,7 +388,7 @@ def _trial_page(request: HttpRequest, row: ParticipantRow, place: int, *, fault:
         values |= entered(study, planned, request.POST.dict())
     context = FormContext(study=study, choices=choices, kinds=seat.folder.taxonomy)
     fields = tuple(fields_of(step, values, context))
-    barrier = next((one.name for one in fields if one.freezes), "")
+    barrier = next((field.name for field in fields if field.freezes), "")
     is_practice = planned.kind == "practice"
     page = {
         "title": row.study.title,
@@ -405,9 +405,9 @@ def _trial_page(request: HttpRequest, row: ParticipantRow, place: int, *, fault:
         "aids": phase.aids,
         "media": list(_media(seat, files, kept)),
         "pictures": [
-            (f"{reverse('study-next', args=[row.study.public])}picture/{one.token}", one.time_s)
-            for one in files
-            if one.source in ("picture", "reply")
+            (f"{reverse('study-next', args=[row.study.public])}picture/{file.token}", file.time_s)
+            for file in files
+            if file.source in ("picture", "reply")
         ],
         "parts": content.parts,
         "fields": fields,
@@ -432,7 +432,7 @@ def _places(seat: Seat, step: Trial) -> list[tuple[int, int, bool, bool]]:
     own = seat.course.of_phase(seat.folder.study.phase(step.planned.phase))
     answered = {place for place, kept in seat.rows.items() if kept.answered_at is not None}
     here = step.planned.place
-    return [(one.place, n, one.place == here, one.place in answered) for n, one in enumerate(own, 1)]
+    return [(trial.place, n, trial.place == here, trial.place in answered) for n, trial in enumerate(own, 1)]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -169,7 +169,7 @@ def status(request: HttpRequest, study: UUID) -> HttpResponse:
     folder = studies.folder_of(row)
     page = {
         "study": row,
-        "people": [(one, _n_trials(one), f"{base}{one.key}" if one.key else "") for one in counted],
+        "people": [(entry, _n_trials(entry), f"{base}{entry.key}" if entry.key else "") for entry in counted],
         "many": f"{base}{row.key}?{folder.study.recruit.participant}=" if row.key else "",
         "accounts": request.build_absolute_uri(reverse("study-join-account", args=[row.public])),
         "n_people": folder.study.n_people,
@@ -213,9 +213,9 @@ def _act(request: HttpRequest, study: StudyRow) -> None:
 def report(request: HttpRequest, study: UUID) -> HttpResponse:
     """What came of a study that was closed: its tables, and the checklist for human baselines."""
     row = get_object_or_404(StudyRow, public=study)
-    _, made, entries = reported(Path(row.folder))
-    pieces = (*map(section_fragment, made.sections), list_fragment(checklist_table(entries)))
-    page = {"study": row, "sentences": made.sentences, "pieces": [as_piece(piece) for piece in pieces]}
+    _, report, entries = reported(Path(row.folder))
+    pieces = (*map(section_fragment, report.sections), list_fragment(checklist_table(entries)))
+    page = {"study": row, "sentences": report.sentences, "pieces": [as_piece(piece) for piece in pieces]}
     return render(request, "study/report.html", page)
 
 

@@ -16,12 +16,12 @@ from vidence.studio.settings import current
 def show(request: HttpRequest) -> HttpResponse:
     """The teams by their best shown scores; after the end their strata as well."""
     board, now = leaderboard.board_here(), current().settings.clock()
-    told = {
+    values = {
         "board": board,
         "has_ended": board is not None and leaderboard.has_ended(board, now),
         "standings": [] if board is None else leaderboard.standings(board, now),
     }
-    return render(request, "leaderboard/board.html", told)
+    return render(request, "leaderboard/board.html", values)
 
 
 def submit(request: HttpRequest) -> HttpResponse:
@@ -37,11 +37,11 @@ def submit(request: HttpRequest) -> HttpResponse:
         else:
             return redirect("submit")
     team = "" if user is None else user.team
-    told = {"board": board, "team": team, "faults": faults}
+    values = {"board": board, "team": team, "faults": faults}
     if board is not None and team:
-        told |= _of_team(board, team)
+        values |= _of_team(board, team)
     return render(
-        request, "leaderboard/submit.html", told, status=HTTPStatus.BAD_REQUEST if faults else HTTPStatus.OK
+        request, "leaderboard/submit.html", values, status=HTTPStatus.BAD_REQUEST if faults else HTTPStatus.OK
     )
 
 

@@ -33,29 +33,31 @@ _ENTRIES: Final = 200
 def beat(request: HttpRequest) -> HttpResponse:
     """Count that somebody works on a page of a project; which page is all that the browser says."""
     try:
-        told = resolve(request.POST.get("path", "")).kwargs
+        kwargs = resolve(request.POST.get("path", "")).kwargs
     except Resolver404:
         return HttpResponse(status=400)
-    slug = told.get("project") or _project_of_set(told.get("made"))
+    slug = kwargs.get("project") or _project_of_set(kwargs.get("made"))
     if slug is None or not request.person.is_in(slug):
         return HttpResponse(status=204)
     project = ProjectRow.objects.filter(slug=slug).first()
     if project is not None and request.person.roles_in(slug) & {*WORKERS}:
         item = (
-            ItemRow.objects.filter(project=project, public=told["item"]).first() if "item" in told else None
+            ItemRow.objects.filter(project=project, public=kwargs["item"]).first()
+            if "item" in kwargs
+            else None
         )
         times.beat(account_of(request.person), project, item)
     return HttpResponse(status=204)
 
 
-def _project_of_set(made: UUID | None) -> str | None:
+def _project_of_set(result: UUID | None) -> str | None:
     """The project of a set in the making, of which a board is shown."""
-    found: str | None = (
+    project: str | None = (
         None
-        if made is None
-        else MadeSetRow.objects.filter(public=made).values_list("project__slug", flat=True).first()
+        if result is None
+        else MadeSetRow.objects.filter(public=result).values_list("project__slug", flat=True).first()
     )
-    return found
+    return project
 
 
 def time_page(request: HttpRequest, project: str) -> HttpResponse:
@@ -66,7 +68,7 @@ def time_page(request: HttpRequest, project: str) -> HttpResponse:
         return done
     is_operator = "operator" in request.person.roles_in(project)
     protocol = protocol_of(row)
-    told = {
+    fields = {
         "project": row,
         "now": current().settings.clock().astimezone(UTC),
         "fault": fault,
@@ -75,19 +77,19 @@ def time_page(request: HttpRequest, project: str) -> HttpResponse:
         **_of_me(request, row, protocol),
         **(_of_all(row) if is_operator else {}),
     }
-    return render(request, "time/time.html", told, status=400 if fault else 200)
+    return render(request, "time/time.html", fields, status=400 if fault else 200)
 
 
 def _time_act(request: HttpRequest, project: ProjectRow) -> None:
-    said = request.POST
+    result = request.POST
     user = account_of(request.person)
-    if said.get("act") == "file":
-        kind: Kind = "idle" if said.get("kind") == "idle" else "active"
-        told = Span(kind=kind, start=_time_in(said.get("start", "")), end=_time_in(said.get("end", "")))
-        times.file_correction(user, project, told, reason=said.get("reason", ""))
-    elif said.get("act") in ("approve", "refuse") and "operator" in request.person.roles_in(project.slug):
-        found = row_named(TimeCorrectionRow, said.get("correction", ""), project=project)
-        times.decide(found, by=user, is_approved=said["act"] == "approve", answer=said.get("answer", ""))
+    if result.get("act") == "file":
+        kind: Kind = "idle" if result.get("kind") == "idle" else "active"
+        span = Span(kind=kind, start=_time_in(result.get("start", "")), end=_time_in(result.get("end", "")))
+        times.file_correction(user, project, span, reason=result.get("reason", ""))
+    elif result.get("act") in ("approve", "refuse") and "operator" in request.person.roles_in(project.slug):
+        named = row_named(TimeCorrectionRow, result.get("correction", ""), project=project)
+        times.decide(named, by=user, is_approved=result["act"] == "approve", answer=result.get("answer", ""))
     else:
         raise UsageError("nothing that can be done here")
 
@@ -102,40 +104,45 @@ def _time_in(words: str) -> datetime:
 def _of_me(request: HttpRequest, project: ProjectRow, protocol: Protocol) -> dict[str, object]:
     user = known_account(request.person)
     clock = current().settings.clock
-    roles = [one for one in WORKERS if one in request.person.roles_in(project.slug)]
-    found = [
+    roles = [name for name in WORKERS if name in request.person.roles_in(project.slug)]
+    entries = [
         (role, admission.left_today(request.person.name, project, role, clock=clock, protocol=protocol))
         for role in roles
     ]
-    told: dict[str, object] = {"caps": [(role, one) for role, one in found if one is not None], "days": []}
+    fields: dict[str, object] = {
+        "caps": [(role, allowance) for role, allowance in entries if allowance is not None],
+        "days": [],
+    }
     if user is None:
-        return told
+        return fields
     begin = day_of(clock())[0]
     days = []
     for i in range(_DAYS):
         rows = list(times.spans_on(user, project, begin - timedelta(days=i)))
         if i == 0:
-            told["spans"] = [(one, _minutes(_seconds(one)), times.is_running(one)) for one in rows]
-            told["today"] = _minutes(times.sum_s(rows))
+            fields["spans"] = [(row, _minutes(_seconds(row)), times.is_running(row)) for row in rows]
+            fields["today"] = _minutes(times.sum_s(rows))
         days.append((begin - timedelta(days=i), _minutes(times.sum_s(rows)), len(rows)))
-    told["days"] = days
-    told["corrections"] = TimeCorrectionRow.objects.filter(user=user, project=project).order_by("-filed_at")[
-        :20
-    ]
+    fields["days"] = days
+    fields["corrections"] = TimeCorrectionRow.objects.filter(user=user, project=project).order_by(
+        "-filed_at"
+    )[:20]
     if protocol.pay is not None and current().settings.mode == "team":
-        told |= earnings(times.owed(project, user), protocol.pay.currency)
-    return told
+        fields |= earnings(times.owed(project, user), protocol.pay.currency)
+    return fields
 
 
 def earnings(entries: Sequence[times.Owed], currency: str) -> dict[str, object]:
     """Entries for a page: the newest of them, and what all come to."""
     sums = {
-        word: money(sum(one.entry.amount for one in entries if one.is_due is wanted), currency)
+        word: money(sum(entry.entry.amount for entry in entries if entry.is_due is wanted), currency)
         for word, wanted in (("due", True), ("pending", False))
         if entries
     }
-    shown = [(one.entry, one.is_due, money(one.entry.amount, currency)) for one in entries[:_ENTRIES]]
-    return {"entries": shown, "sums": sums, "n_entries": len(entries)}
+    earnings = [
+        (entry.entry, entry.is_due, money(entry.entry.amount, currency)) for entry in entries[:_ENTRIES]
+    ]
+    return {"entries": earnings, "sums": sums, "n_entries": len(entries)}
 
 
 def _of_all(project: ProjectRow) -> dict[str, object]:
@@ -147,7 +154,7 @@ def _of_all(project: ProjectRow) -> dict[str, object]:
         .select_related("user")
         .order_by("filed_at"),
         "all_today": [
-            (one, _minutes(times.sum_s(list(times.spans_on(one, project, begin))))) for one in people
+            (person, _minutes(times.sum_s(list(times.spans_on(person, project, begin))))) for person in people
         ],
     }
 
@@ -174,9 +181,11 @@ def ledger_page(request: HttpRequest, project: str) -> HttpResponse:
     each = [
         (
             name,
-            earnings([one for one in entries if one.entry.by == name], "" if pay is None else pay.currency),
+            earnings(
+                [entry for entry in entries if entry.entry.by == name], "" if pay is None else pay.currency
+            ),
         )
-        for name in sorted({one.entry.by for one in entries})
+        for name in sorted({entry.entry.by for entry in entries})
     ]
     return render(request, "time/ledger.html", {"project": row, "each": each})
 

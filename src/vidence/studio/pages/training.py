@@ -46,7 +46,7 @@ def guidelines(request: HttpRequest, project: str) -> HttpResponse:
         .order_by("-guideline__version")
         .first()
     )
-    told = {
+    guidelines = {
         "project": row,
         "last": versions[0] if versions else None,
         "versions": _with_changes(versions),
@@ -55,7 +55,7 @@ def guidelines(request: HttpRequest, project: str) -> HttpResponse:
         "fault": fault,
         "source": request.POST.get("source", versions[0].source if versions else ""),
     }
-    return render(request, "training/guidelines.html", told, status=400 if fault else 200)
+    return render(request, "training/guidelines.html", guidelines, status=400 if fault else 200)
 
 
 def _guideline_act(request: HttpRequest, project: ProjectRow, *, is_operator: bool) -> None:
@@ -72,22 +72,22 @@ def _guideline_act(request: HttpRequest, project: ProjectRow, *, is_operator: bo
 
 def _with_changes(versions: list[GuidelineRow]) -> list[tuple[GuidelineRow, int, str]]:
     """Versions, how many people have read each, and what it changed."""
-    told = []
-    for one, before in zip_longest(versions, versions[1:]):
+    changes = []
+    for entry, before in zip_longest(versions, versions[1:]):
         lines = (
             []
             if before is None
             else difflib.unified_diff(
                 before.source.splitlines(),
-                one.source.splitlines(),
+                entry.source.splitlines(),
                 fromfile=f"version {before.version}",
-                tofile=f"version {one.version}",
+                tofile=f"version {entry.version}",
                 lineterm="",
                 n=2,
             )
         )
-        told.append((one, one.readings.count(), "\n".join(lines)))
-    return told
+        changes.append((entry, entry.readings.count(), "\n".join(lines)))
+    return changes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +104,7 @@ def qualification(request: HttpRequest, project: str) -> HttpResponse:
     """The trial items of the roles that somebody has, and how far they are."""
     row = get_object_or_404(ProjectRow.objects.select_related("protocol"), slug=project)
     protocol = protocol_of(row)
-    mine = [one for one in training.WORKERS if one in request.person.roles_in(project)]
+    mine = [name for name in training.WORKERS if name in request.person.roles_in(project)]
     done, fault = tried(request, lambda: _answer(request, row, roles=mine), "qualification", project)
     if done is not None:
         return done
@@ -114,9 +114,9 @@ def qualification(request: HttpRequest, project: str) -> HttpResponse:
         trials = training.trials_of(row, role) if protocol.qualification is not None else []
         mine_here = user and training.Seat(user=user, project=row, protocol=protocol, role=role)
         standing = training.standing(mine_here) if mine_here else None
-        roles.append((role, standing, [_asked(row, one, request) for one in trials]))
-    told = {"project": row, "roles_of_me": roles, "asks": protocol.qualification, "fault": fault}
-    return render(request, "training/qualification.html", told, status=400 if fault else 200)
+        roles.append((role, standing, [_asked(row, trial, request) for trial in trials]))
+    fields = {"project": row, "roles_of_me": roles, "asks": protocol.qualification, "fault": fault}
+    return render(request, "training/qualification.html", fields, status=400 if fault else 200)
 
 
 def _answer(request: HttpRequest, project: ProjectRow, *, roles: Collection[str]) -> None:
@@ -125,7 +125,7 @@ def _answer(request: HttpRequest, project: ProjectRow, *, roles: Collection[str]
         raise Http404
     user, protocol = account_of(request.person), protocol_of(project)
     seat = training.Seat(user=user, project=project, protocol=protocol, role=role)
-    training.answer(seat, {name: str(said) for name, said in request.POST.items()})
+    training.answer(seat, {name: str(result) for name, result in request.POST.items()})
 
 
 def _asked(project: ProjectRow, trial: TrialRow, request: HttpRequest) -> _TrialItem:
@@ -147,7 +147,7 @@ def trials(request: HttpRequest, project: str) -> HttpResponse:
     done, fault = tried(request, lambda: _trial_act(request, row), "trials", project)
     if done is not None:
         return done
-    told = {
+    trials = {
         "project": row,
         "asks": protocol_of(row).qualification,
         "trials": TrialRow.objects.filter(project=row).order_by("role", "-is_used", "pk"),
@@ -162,14 +162,14 @@ def trials(request: HttpRequest, project: str) -> HttpResponse:
         "filled": {"options": _VERDICTS, **request.POST.dict()},
         "fault": fault,
     }
-    return render(request, "training/trials.html", told, status=400 if fault else 200)
+    return render(request, "training/trials.html", trials, status=400 if fault else 200)
 
 
 def _stuck(project: ProjectRow) -> list[tuple[UserRow, str]]:
     """Who has no try left, and for which role."""
     protocol = protocol_of(project)
     failed = QualificationRow.objects.filter(project=project, is_passed=False, is_set_aside=False)
-    pairs = {(one.user, one.role) for one in failed.select_related("user")}
+    pairs = {(entry.user, entry.role) for entry in failed.select_related("user")}
     return [
         (user, role)
         for user, role in sorted(pairs, key=lambda pair: (pair[0].key, pair[1]))
@@ -178,26 +178,26 @@ def _stuck(project: ProjectRow) -> list[tuple[UserRow, str]]:
 
 
 def _trial_act(request: HttpRequest, project: ProjectRow) -> None:
-    said = request.POST
-    if said.get("act") == "again":
-        those = QualificationRow.objects.filter(project=project, role=said.get("role", "")).values("user")
-        user = row_named(UserRow, said.get("user", ""), pk__in=those)
-        seat = training.Seat(user=user, project=project, protocol=protocol_of(project), role=said["role"])
+    result = request.POST
+    if result.get("act") == "again":
+        those = QualificationRow.objects.filter(project=project, role=result.get("role", "")).values("user")
+        user = row_named(UserRow, result.get("user", ""), pk__in=those)
+        seat = training.Seat(user=user, project=project, protocol=protocol_of(project), role=result["role"])
         training.let_try_again(seat, by=request.person.name)
         return
-    if said.get("act") == "retire":
-        found = row_named(TrialRow, said.get("trial", ""), project=project)
-        found.is_used = not found.is_used
-        found.save(update_fields=["is_used"])
+    if result.get("act") == "retire":
+        outcome = row_named(TrialRow, result.get("trial", ""), project=project)
+        outcome.is_used = not outcome.is_used
+        outcome.save(update_fields=["is_used"])
         return
-    named = said.get("medium", "")
+    named = result.get("medium", "")
     medium = row_named(MediumRow, named, project=project) if named else None
     trial = training.Trial(
-        role=said.get("role", ""),
-        words=said.get("words", ""),
-        options=tuple(said.get("options", "").splitlines()),
-        right=said.get("right", ""),
-        why=said.get("why", ""),
+        role=result.get("role", ""),
+        words=result.get("words", ""),
+        options=tuple(result.get("options", "").splitlines()),
+        right=result.get("right", ""),
+        why=result.get("why", ""),
     )
     training.add_trial(project, trial, medium=medium)
 

@@ -49,41 +49,41 @@ def work(request: HttpRequest) -> HttpResponse:
 
 def _page(request: HttpRequest, *, refused: str = "", said: str = "", status: int = 200) -> HttpResponse:
     person = request.person
-    projects = [one for one in ProjectRow.objects.order_by("slug") if person.is_in(one.slug)]
+    projects = [value for value in ProjectRow.objects.order_by("slug") if person.is_in(value.slug)]
     mine = ItemRow.objects.filter(project__in=projects).select_related("project")
     returned = mine.filter(state="returned", writer=person.name).order_by("changed_at")
     claims = AssignmentRow.objects.filter(item__project__in=projects, state="claimed")
     claims = claims.select_related("item__project", "user").order_by("claimed_at")
-    led = [one.pk for one in projects if "operator" in person.roles_in(one.slug)]
+    led = [project.pk for project in projects if "operator" in person.roles_in(project.slug)]
     others = claims.filter(item__project__in=led).exclude(user__pseudonym=person.name)
-    told = {
+    fields = {
         "returned": returned[:_SHOWN],
         "claimed": claims.filter(user__pseudonym=person.name)[:_SHOWN],
         "others": others[:_SHOWN],
-        "queues": [one for project in projects for one in _queues(project, person)],
+        "queues": [queue for project in projects for queue in _queues(project, person)],
         "now": current().settings.clock(),
         "refused": refused,
         "said": said,
     }
-    return render(request, "review/work.html", told, status=status)
+    return render(request, "review/work.html", fields, status=status)
 
 
 def _queues(project: ProjectRow, person: Person) -> list[Queue]:
     now = current().settings.clock()
-    found = []
+    queues = []
     for role in stages_of(person, project):
         rows: QuerySet[ItemRow] = waiting(project, role, person)
-        told = rows.order_by().aggregate(n=Count("pk"), oldest=Min("changed_at"))
-        found.append(
+        aggregate = rows.order_by().aggregate(n=Count("pk"), oldest=Min("changed_at"))
+        queues.append(
             Queue(
                 project=project.slug,
                 title=project.title,
                 role=role,
-                n=told["n"],
-                oldest_h=None if not told["n"] else (now - told["oldest"]).total_seconds() / 3600,
+                n=aggregate["n"],
+                oldest_h=None if not aggregate["n"] else (now - aggregate["oldest"]).total_seconds() / 3600,
             )
         )
-    return found
+    return queues
 
 
 def next_one(request: HttpRequest, project: str) -> HttpResponse:
@@ -92,10 +92,10 @@ def next_one(request: HttpRequest, project: str) -> HttpResponse:
     row = get_object_or_404(ProjectRow, slug=project)
     if role is None:
         return fault(request, 400)
-    found = take_next(row, role, person=request.person)
-    if isinstance(found, Refused):
-        return _page(request, refused=found.reason, status=409)
-    return redirect("review", project, found.public)
+    result = take_next(row, role, person=request.person)
+    if isinstance(result, Refused):
+        return _page(request, refused=result.reason, status=409)
+    return redirect("review", project, result.public)
 
 
 def drawn(request: HttpRequest, project: str) -> HttpResponse:
@@ -108,14 +108,14 @@ def drawn(request: HttpRequest, project: str) -> HttpResponse:
         return _page(request, refused=f"{share!r} % with the seed {seed!r}; expected numbers", status=400)
     if role is None or not 0 < wanted.share <= 1 or not 0 <= wanted.seed < _MOST_SEED:
         return _page(request, refused=f"{share} %; expected more than 0 and at most 100", status=400)
-    found = draw_share(row, role, person=request.person, wanted=wanted)
-    if isinstance(found, Refused):
-        return _page(request, refused=found.reason, status=409)
-    return _page(request, said=f"{found:,} items were drawn and are claimed for you.")
+    number = draw_share(row, role, person=request.person, wanted=wanted)
+    if isinstance(number, Refused):
+        return _page(request, refused=number.reason, status=409)
+    return _page(request, said=f"{number:,} items were drawn and are claimed for you.")
 
 
 def _role(request: HttpRequest) -> StageRole | None:
-    return next((one for one in ROLES if one == request.POST.get("role")), None)
+    return next((name for name in ROLES if name == request.POST.get("role")), None)
 
 
 def claimed(request: HttpRequest, project: str, item: UUID) -> HttpResponse:

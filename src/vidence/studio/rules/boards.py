@@ -55,7 +55,7 @@ class Neighbour:
 
 def meetings(track: Track, others: Sequence[Track]) -> tuple[Meeting, ...]:
     """When a track comes near others, in the order of time; one for each time that they meet."""
-    found: list[Meeting] = []
+    meetings: list[Meeting] = []
     for other in others:
         if other.last_frame < track.first_frame or track.last_frame < other.first_frame:
             continue
@@ -66,16 +66,16 @@ def meetings(track: Track, others: Sequence[Track]) -> tuple[Meeting, ...]:
         places = np.flatnonzero(near >= _NEAR)
         if len(places):
             parts = np.split(places, np.flatnonzero(np.diff(both[places]) > _MEETING_PAUSE) + 1)
-            found += [
+            meetings += [
                 Meeting(other=other.track_id, frame=int(both[part[np.argmax(near[part])]])) for part in parts
             ]
-    return tuple(sorted(found, key=lambda one: (one.frame, one.other)))
+    return tuple(sorted(meetings, key=lambda meeting: (meeting.frame, meeting.other)))
 
 
 def neighbours(track: Track, video: TrackedVideo, everybody: Sequence[Track]) -> tuple[Neighbour, ...]:
     """Who may be the same person: never in the same frame, near in time or alike in look; likeliest first."""
     start_s, end_s = video.span_s(track)
-    found: list[tuple[float, Neighbour]] = []
+    neighbours: list[tuple[float, Neighbour]] = []
     for other in everybody:
         begins_s, ends_s = video.span_s(other)
         gap_s = max(begins_s - end_s, start_s - ends_s, 0.0)
@@ -85,13 +85,13 @@ def neighbours(track: Track, video: TrackedVideo, everybody: Sequence[Track]) ->
         likeness = _likeness(video, track.track_id, other.track_id)
         if gap_s <= _NEXT_S or (likeness is not None and likeness >= _ALIKE):
             worth = (likeness or 0.0) - gap_s / (10 * _NEXT_S)
-            found.append((-worth, Neighbour(track_id=other.track_id, gap_s=gap_s, likeness=likeness)))
-    found.sort(key=lambda one: (one[0], one[1].track_id))
-    return tuple(one for _, one in found[:_MOST_NEIGHBOURS])
+            neighbours.append((-worth, Neighbour(track_id=other.track_id, gap_s=gap_s, likeness=likeness)))
+    neighbours.sort(key=lambda values: (values[0], values[1].track_id))
+    return tuple(neighbour for _, neighbour in neighbours[:_MOST_NEIGHBOURS])
 
 
-def _likeness(video: TrackedVideo, one: str, other: str) -> float | None:
-    mine: NDArray[np.float32] | None = video.looks.get(one)
+def _likeness(video: TrackedVideo, name: str, other: str) -> float | None:
+    mine: NDArray[np.float32] | None = video.looks.get(name)
     theirs: NDArray[np.float32] | None = video.looks.get(other)
     return None if mine is None or theirs is None else round(float(mine @ theirs), 2)
 
@@ -108,27 +108,27 @@ def suspicions(
         left_out: why a program left it out; empty where none did.
     """
     start_s, end_s = video.span_s(track)
-    said = [f"left out by a program: {left_out}"] if left_out else []
+    suspicions = [f"left out by a program: {left_out}"] if left_out else []
     if met:
-        others = ", ".join(dict.fromkeys(one.other for one in met))
-        said.append(f"meets {others}")
+        others = ", ".join(dict.fromkeys(meeting.other for meeting in met))
+        suspicions.append(f"meets {others}")
     if end_s - start_s < _SHORT_S:
-        said.append(f"only {end_s - start_s:.1f} s long")
+        suspicions.append(f"only {end_s - start_s:.1f} s long")
     if float(track.is_detected.mean()) < _FILLED:
-        said.append(f"{1 - float(track.is_detected.mean()):.0%} of its boxes were filled in")
+        suspicions.append(f"{1 - float(track.is_detected.mean()):.0%} of its boxes were filled in")
     longest = max((b - a for a, b in pairwise(track.frame_indices.tolist())), default=1) - 1
     if longest > 1:
-        said.append(f"away for {longest} frames")
-    return tuple(said)
+        suspicions.append(f"away for {longest} frames")
+    return tuple(suspicions)
 
 
 def crop_frames(track: Track, *, met: Sequence[Meeting], usual: Sequence[int]) -> tuple[int, ...]:
     """The frames of the crops of a track: its ends, those spread over its life, both sides of meetings."""
     frames = {int(track.frame_indices[0]), int(track.frame_indices[-1]), *usual}
-    for one in met:
+    for meeting in met:
         if len(frames) >= MOST_CROPS - 1:
             break
-        at = int(np.searchsorted(track.frame_indices, one.frame))
+        at = int(np.searchsorted(track.frame_indices, meeting.frame))
         last = len(track.frame_indices) - 1
         frames |= {int(track.frame_indices[min(max(at + step, 0), last)]) for step in (-5, 5)}
     return tuple(sorted(frames))
@@ -157,8 +157,8 @@ def agreement(counts: Sequence[CountRow]) -> str:
     """In words how far counters of the same window and place agree."""
     if len(counts) < 2:
         return "counted once; a second counter has not counted yet"
-    low, high = max(one.n_low for one in counts), min(one.n_high for one in counts)
-    numbers = [one.n for one in counts]
+    low, high = max(row.n_low for row in counts), min(row.n_high for row in counts)
+    numbers = [row.n for row in counts]
     apart = max(numbers) - min(numbers)
     both = "both" if len(counts) == 2 else "all"
     if apart == 0:
@@ -188,9 +188,9 @@ def moments(counts: Sequence[CountRow], *, within: int) -> tuple[Moment, ...]:
         counts: of the same window and place; those without frames noted no person, and miss none.
         within: how many frames two notes of one person may lie apart.
     """
-    noted = {one.counter for one in counts if one.frames}
+    noted = {row.counter for row in counts if row.frames}
     groups: list[tuple[int, list[str]]] = []
-    for frame, counter in sorted((frame, one.counter) for one in counts for frame in one.frames):
+    for frame, counter in sorted((frame, row.counter) for row in counts for frame in row.frames):
         near = (by for first, by in groups if frame - first <= within and counter not in by)
         by = next(near, None)
         if by is None:

@@ -61,11 +61,11 @@ def form_faults(written: Wording, form: Form, kind: Kind, *, media: Sequence[Sha
         yield fault("steps", "There is no step of reasoning; one or more are expected.")
     if "reasoning" in form.parts and written.reasoning not in REASONING:
         yield fault("reasoning", f"Choose one of {', '.join(REASONING)}.")
-    for number, one in enumerate(written.evidence):
+    for number, mark in enumerate(written.evidence):
         name = f"evidence-{number}"
-        yield from _evidence(one, name, media=media)
-        is_tied = form.tied and one.kind != "oracle"
-        yield from _its_steps(one, name, n_steps=len(written.steps), is_tied=is_tied)
+        yield from _evidence(mark, name, media=media)
+        is_tied = form.tied and mark.kind != "oracle"
+        yield from _its_steps(mark, name, n_steps=len(written.steps), is_tied=is_tied)
     yield from _enough_evidence(written, form)
     if "conditions" in form.parts:
         yield from _conditions(written)
@@ -91,14 +91,14 @@ def _answer(written: Wording, form: Form, kind: Kind) -> Iterator[FieldRemark]:
 def _options(written: Wording, form: Form, kind: Kind) -> Iterator[FieldRemark]:
     if not written.right.text:
         yield fault("right-text", "The right option is empty.")
-    n_wrong = sum(bool(one.text) for one in written.wrong)
+    n_wrong = sum(bool(option.text) for option in written.wrong)
     if n_wrong != form.wrong and kind != "made":
         yield fault("wrong", f"{n_wrong} wrong options; {form.wrong} are expected, none of them empty.")
     elif not n_wrong:
         yield fault("wrong", "There is no wrong option.")
     named = {"right-text": written.right.text}
-    named |= {f"wrong-{i}-text": one.text for i, one in enumerate(written.wrong)}
-    texts = [" ".join(one.casefold().split()) for one in named.values() if one]
+    named |= {f"wrong-{i}-text": option.text for i, option in enumerate(written.wrong)}
+    texts = [" ".join(word.casefold().split()) for word in named.values() if word]
     if len(set(texts)) < len(texts):
         yield fault("wrong", "Two options are the same.")
     for name, text in named.items() if form.most_words else ():
@@ -108,7 +108,9 @@ def _options(written: Wording, form: Form, kind: Kind) -> Iterator[FieldRemark]:
 
 def _categories(written: Wording) -> Iterator[FieldRemark]:
     options = (written.right, *written.wrong)
-    others = {one.category for one in options if one.category and one.category != written.category}
+    others = {
+        option.category for option in options if option.category and option.category != written.category
+    }
     if not written.category:
         yield fault("category", "Say of which kind the answers are: colour, place, person, number, …")
     elif others:
@@ -117,7 +119,7 @@ def _categories(written: Wording) -> Iterator[FieldRemark]:
 
 def _groups(written: Wording) -> Iterator[FieldRemark]:
     """Options of point lights are of groups of actions that do not overlap."""
-    groups = [one.category.casefold() for one in (written.right, *written.wrong) if one.text]
+    groups = [option.category.casefold() for option in (written.right, *written.wrong) if option.text]
     if not all(groups):
         yield fault("right-category", "Say of each option to which group of actions it belongs.")
     elif len(set(groups)) < len(groups):
@@ -127,34 +129,36 @@ def _groups(written: Wording) -> Iterator[FieldRemark]:
 def _span(name: str, first: str, last: str, *, advice: str = "") -> Iterator[FieldRemark]:
     """What is wrong with two times, in the fields ``start`` and ``end`` behind a name."""
     start, end = seconds(first), seconds(last)
-    for part, said, found in (("start", first, start), ("end", last, end)):
-        if said and found is None:
-            yield fault(f"{name}{part}", f"{said!r:.40} is no time; write seconds such as 12.5, or 1:02.5.")
+    for part, message, value in (("start", first, start), ("end", last, end)):
+        if message and value is None:
+            yield fault(
+                f"{name}{part}", f"{message!r:.40} is no time; write seconds such as 12.5, or 1:02.5."
+            )
     if start is not None and end is not None and end <= start:
         yield fault(f"{name}end", f"From {start:g} to {end:g} s there is nothing{advice}.")
 
 
-def _evidence(one: Mark, name: str, *, media: Sequence[Shape]) -> Iterator[FieldRemark]:
-    if one.medium >= max(len(media), 1):
-        yield fault(f"{name}-medium", f"Medium {one.medium + 1} is not there; there are {len(media)}.")
-    shape = media[one.medium] if one.medium < len(media) else Shape()
+def _evidence(mark: Mark, name: str, *, media: Sequence[Shape]) -> Iterator[FieldRemark]:
+    if mark.medium >= max(len(media), 1):
+        yield fault(f"{name}-medium", f"Medium {mark.medium + 1} is not there; there are {len(media)}.")
+    shape = media[mark.medium] if mark.medium < len(media) else Shape()
     if shape.kind == "image":
-        yield from _on_picture(one, name, shape)
+        yield from _on_picture(mark, name, shape)
         return
-    if one.has_box:
+    if mark.has_box:
         yield fault(f"{name}-x0", "A box is on a picture; this medium has frames. Clear it.")
-    yield from _frames(one, name, shape)
-    yield from _times(one, name)
+    yield from _frames(mark, name, shape)
+    yield from _times(mark, name)
 
 
-def _on_picture(one: Mark, name: str, shape: Shape) -> Iterator[FieldRemark]:
+def _on_picture(mark: Mark, name: str, shape: Shape) -> Iterator[FieldRemark]:
     """A picture has no times and frames, but places: a box in its pixels, or all of it."""
     for part in ("start", "end", "frames"):
-        if getattr(one, part):
+        if getattr(mark, part):
             yield fault(f"{name}-{part}", "This medium is a picture, which has neither times nor frames.")
-    if not one.has_box:
+    if not mark.has_box:
         return
-    box = box_of(one)
+    box = box_of(mark)
     if box is None:
         yield fault(f"{name}-x0", "A box has four numbers, in pixels: left, top, right, bottom.")
         return
@@ -166,27 +170,27 @@ def _on_picture(one: Mark, name: str, shape: Shape) -> Iterator[FieldRemark]:
         yield fault(f"{name}-x1", f"The box ends at {x1:g}, {y1:g}; the picture has {size} pixels.")
 
 
-def _frames(one: Mark, name: str, shape: Shape) -> Iterator[FieldRemark]:
-    found = frame_numbers(one.frames)
-    if found is None:
-        words = f"{one.frames!r:.40} names no frames; write {MOST_FRAMES} numbers at most, such as 40, 7."
+def _frames(mark: Mark, name: str, shape: Shape) -> Iterator[FieldRemark]:
+    values = frame_numbers(mark.frames)
+    if values is None:
+        words = f"{mark.frames!r:.40} names no frames; write {MOST_FRAMES} numbers at most, such as 40, 7."
         yield fault(f"{name}-frames", words)
-    elif shape.n_frames is not None and (gone := [n for n in found if n >= (shape.n_frames or 0)]):
+    elif shape.n_frames is not None and (gone := [n for n in values if n >= (shape.n_frames or 0)]):
         yield fault(f"{name}-frames", f"There is no frame {gone[0]}; they are 0 to {shape.n_frames - 1}.")
-    elif found and one.kind == "oracle" and not one.text:
+    elif values and mark.kind == "oracle" and not mark.text:
         yield warning(f"{name}-text", "Say why these frames, and no others, show what the answer needs.")
 
 
-def _times(one: Mark, name: str) -> Iterator[FieldRemark]:
-    yield from _span(f"{name}-", one.start, one.end, advice="; mark a later frame")
-    if bool(one.start) != bool(one.end):
+def _times(mark: Mark, name: str) -> Iterator[FieldRemark]:
+    yield from _span(f"{name}-", mark.start, mark.end, advice="; mark a later frame")
+    if bool(mark.start) != bool(mark.end):
         yield fault(f"{name}-end", "Say from when to when it is seen.")
 
 
-def _its_steps(one: Mark, name: str, *, n_steps: int, is_tied: bool) -> Iterator[FieldRemark]:
-    steps = numbers(one.steps)
+def _its_steps(mark: Mark, name: str, *, n_steps: int, is_tied: bool) -> Iterator[FieldRemark]:
+    steps = numbers(mark.steps)
     if steps is None:
-        yield fault(f"{name}-steps", f"{one.steps!r:.40} names no steps; write numbers such as 1, 3.")
+        yield fault(f"{name}-steps", f"{mark.steps!r:.40} names no steps; write numbers such as 1, 3.")
     elif gone := [n + 1 for n in steps if n >= n_steps]:
         yield fault(f"{name}-steps", f"There is no step {gone[0]}; there are {n_steps}.")
     elif is_tied and not steps:
@@ -194,10 +198,10 @@ def _its_steps(one: Mark, name: str, *, n_steps: int, is_tied: bool) -> Iterator
 
 
 def _enough_evidence(written: Wording, form: Form) -> Iterator[FieldRemark]:
-    n = sum(one.kind != "oracle" for one in written.evidence)
+    n = sum(mark.kind != "oracle" for mark in written.evidence)
     if n < form.least_evidence:
         yield fault("evidence", f"{n} pieces of evidence; {form.least_evidence} or more are expected.")
-    n = sum(one.kind == "proactive" for one in written.evidence)
+    n = sum(mark.kind == "proactive" for mark in written.evidence)
     if n < form.least_proactive:
         yield fault("evidence", f"{n} proactive pieces; {form.least_proactive} or more are expected.")
 
@@ -205,17 +209,19 @@ def _enough_evidence(written: Wording, form: Form) -> Iterator[FieldRemark]:
 def _conditions(written: Wording) -> Iterator[FieldRemark]:
     if not written.conditions:
         yield fault("conditions", "There is no condition; one or more are expected.")
-    for number, one in enumerate(written.conditions):
+    for number, condition in enumerate(written.conditions):
         name = f"condition-{number}"
-        if not one.text:
+        if not condition.text:
             yield fault(f"{name}-text", "The condition has no words.")
-        if one.skill not in SKILLS:
+        if condition.skill not in SKILLS:
             yield fault(f"{name}-skill", f"Choose one of {', '.join(SKILLS)}.")
-        depends = numbers(one.depends)
+        depends = numbers(condition.depends)
         if depends is None or any(n >= number for n in depends):
             yield fault(f"{name}-depends", "Name conditions before it by their numbers, such as 1, 2.")
-        if one.at and seconds(one.at) is None:
-            yield fault(f"{name}-at", f"{one.at!r:.40} is no time; write seconds such as 12.5, or 1:02.5.")
-        if not (one.note or one.otherwise):
+        if condition.at and seconds(condition.at) is None:
+            yield fault(
+                f"{name}-at", f"{condition.at!r:.40} is no time; write seconds such as 12.5, or 1:02.5."
+            )
+        if not (condition.note or condition.otherwise):
             words = "Without it, what is another candidate, or another answer? Nothing is said."
             yield fault(f"{name}-note", words)

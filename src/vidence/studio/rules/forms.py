@@ -46,8 +46,8 @@ class Form(Record, omit_defaults=True):
 
 FORMS: Final[Mapping[str, Form]] = MappingProxyType(
     {
-        one.name: one
-        for one in (
+        form.name: form
+        for form in (
             Form(
                 name="humanpcr-r",
                 title="Reasoning over several pieces of evidence (HumanPCR-R)",
@@ -137,28 +137,28 @@ def read_form(fields: Mapping[str, str], *, new_id: Callable[[], str]) -> Wordin
     """
     plain = {name: _told(fields.get(name, ""), name) for name in _PLAIN}
     rows: dict[str, dict[int, dict[str, str]]] = {name: {} for name in _ROWS}
-    for name, said in fields.items():
+    for name, field in fields.items():
         if name in _PLAIN or name in _RIGHT:
             continue
-        found = _ROW.fullmatch(name)
-        if found is None or (found[3] or "") not in _ROWS[found[1]] or int(found[2]) >= MOST_ROWS:
+        match = _ROW.fullmatch(name)
+        if match is None or (match[3] or "") not in _ROWS[match[1]] or int(match[2]) >= MOST_ROWS:
             raise UsageError(f"the field {name!r:.60}; no form has it")
-        rows[found[1]].setdefault(int(found[2]), {})[found[3] or ""] = _told(said, name)
-    told = {name: [found[n] for n in sorted(found)] for name, found in rows.items()}
+        rows[match[1]].setdefault(int(match[2]), {})[match[3] or ""] = _told(field, name)
+    values = {name: [row[n] for n in sorted(row)] for name, row in rows.items()}
     right = {name.removeprefix("right-"): _told(fields.get(name, ""), name) for name in _RIGHT}
-    hints = [one.get("", "") for one in told["hint"]][:HINTS]
+    hints = [row.get("", "") for row in values["hint"]][:HINTS]
     while hints and not hints[-1]:
         hints.pop()
     return Wording(
         right=_option(right, new_id),
-        wrong=tuple(_option(one, new_id) for one in told["wrong"] if _has_words(one, "text", "why")),
-        steps=tuple(one[""] for one in told["step"] if one.get("")),
-        evidence=tuple(_mark(one) for one in told["evidence"] if _has_words(one, *_ROWS["evidence"][2:])),
+        wrong=tuple(_option(row, new_id) for row in values["wrong"] if _has_words(row, "text", "why")),
+        steps=tuple(row[""] for row in values["step"] if row.get("")),
+        evidence=tuple(_mark(row) for row in values["evidence"] if _has_words(row, *_ROWS["evidence"][2:])),
         conditions=tuple(
-            _condition(one) for one in told["condition"] if _has_words(one, *_ROWS["condition"])
+            _condition(row) for row in values["condition"] if _has_words(row, *_ROWS["condition"])
         ),
         knowledge=tuple(
-            msgspec.convert(one, Knowledge) for one in told["knowledge"] if _has_words(one, "title", "url")
+            msgspec.convert(row, Knowledge) for row in values["knowledge"] if _has_words(row, "title", "url")
         ),
         hints=tuple(hints),
         **plain,
@@ -167,20 +167,20 @@ def read_form(fields: Mapping[str, str], *, new_id: Callable[[], str]) -> Wordin
 
 def fields_of(written: Wording) -> dict[str, str]:
     """The fields of a form that `read_form` reads as this; those that are empty are left out."""
-    found = {name: getattr(written, name) for name in _PLAIN}
-    found |= {f"right-{name}": getattr(written.right, name) for name in ("id", "text", "category")}
+    fields = {name: getattr(written, name) for name in _PLAIN}
+    fields |= {f"right-{name}": getattr(written.right, name) for name in ("id", "text", "category")}
     for name, rows in (
-        ("wrong", [msgspec.structs.asdict(one) for one in written.wrong]),
-        ("step", [{"": one} for one in written.steps]),
-        ("evidence", [msgspec.structs.asdict(one) for one in written.evidence]),
-        ("condition", [_hands(msgspec.structs.asdict(one)) for one in written.conditions]),
-        ("knowledge", [msgspec.structs.asdict(one) for one in written.knowledge]),
-        ("hint", [{"": one} for one in written.hints]),
+        ("wrong", [msgspec.structs.asdict(option) for option in written.wrong]),
+        ("step", [{"": step} for step in written.steps]),
+        ("evidence", [msgspec.structs.asdict(mark) for mark in written.evidence]),
+        ("condition", [_hands(msgspec.structs.asdict(condition)) for condition in written.conditions]),
+        ("knowledge", [msgspec.structs.asdict(knowledge) for knowledge in written.knowledge]),
+        ("hint", [{"": hint} for hint in written.hints]),
     ):
         for number, row in enumerate(rows):
-            for part, said in row.items():
-                found[f"{name}-{number}{'-' if part else ''}{part}"] = str(said)
-    return {name: said for name, said in found.items() if said}
+            for part, result in row.items():
+                fields[f"{name}-{number}{'-' if part else ''}{part}"] = str(result)
+    return {name: outcome for name, outcome in fields.items() if outcome}
 
 
 def form_named(name: str) -> Form:
@@ -194,10 +194,10 @@ def form_named(name: str) -> Form:
     return FORMS[name]
 
 
-def _told(said: str, name: str) -> str:
-    if len(said) > MOST_SIGNS:
-        raise UsageError(f"{name} has {len(said):,} signs; {MOST_SIGNS:,} at most")
-    return said.replace("\r\n", "\n").replace("\r", "\n").strip()
+def _told(message: str, name: str) -> str:
+    if len(message) > MOST_SIGNS:
+        raise UsageError(f"{name} has {len(message):,} signs; {MOST_SIGNS:,} at most")
+    return message.replace("\r\n", "\n").replace("\r", "\n").strip()
 
 
 def _has_words(row: Mapping[str, str], *names: str) -> bool:
@@ -205,27 +205,27 @@ def _has_words(row: Mapping[str, str], *names: str) -> bool:
 
 
 def _option(row: Mapping[str, str], new_id: Callable[[], str]) -> Option:
-    said = row.get("id", "")
+    option = row.get("id", "")
     kept = {name: row.get(name, "") for name in ("text", "category", "why")}
-    return Option(id=said if _ID.fullmatch(said) else new_id(), **kept)
+    return Option(id=option if _ID.fullmatch(option) else new_id(), **kept)
 
 
 def _mark(row: Mapping[str, str]) -> Mark:
     medium, kind = row.get("medium", ""), row.get("kind", "")
     return Mark(
         medium=int(medium) if medium.isascii() and medium.isdecimal() and len(medium) < 3 else 0,
-        kind=next((one for one in _EVIDENCE if one == kind), "referred"),
+        kind=next((name for name in _EVIDENCE if name == kind), "referred"),
         **{name: row.get(name, "") for name in _ROWS["evidence"][2:]},
     )
 
 
 def _condition(row: Mapping[str, str]) -> Condition:
-    said = {name: row.get(name, "") for name in _ROWS["condition"]}
-    return Condition(hands_on=said.pop("hands"), **said)
+    values = {name: row.get(name, "") for name in _ROWS["condition"]}
+    return Condition(hands_on=values.pop("hands"), **values)
 
 
 def _hands(row: dict[str, object]) -> dict[str, object]:
-    return {("hands" if name == "hands_on" else name): said for name, said in row.items()}
+    return {("hands" if name == "hands_on" else name): value for name, value in row.items()}
 
 
 def position_balance(answers: Iterable[str], *, n_options: int) -> tuple[int, ...]:
@@ -234,8 +234,8 @@ def position_balance(answers: Iterable[str], *, n_options: int) -> tuple[int, ..
     >>> position_balance(["A", "C", "A"], n_options=3)
     (2, 0, 1)
     """
-    places = [ord(one) - ord("A") for one in answers if len(one) == 1]
-    return tuple(sum(one == place for one in places) for place in range(n_options))
+    places = [ord(answer) - ord("A") for answer in answers if len(answer) == 1]
+    return tuple(sum(number == place for number in places) for place in range(n_options))
 
 
 def rows_to_show(rows: Sequence[object], *, spare: int, least: int = 0) -> int:

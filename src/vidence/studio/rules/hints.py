@@ -34,13 +34,13 @@ class HintedQuestion(Record):
 
 def asked_of(content: Mapping[str, object]) -> HintedQuestion | None:
     """What of a wording can be tried; None where it has no hints, or is no question."""
-    told = {name: content.get(name, default) for name, default in (("question", ""), ("choices", ()))}
+    fields = {name: content.get(name, default) for name, default in (("question", ""), ("choices", ()))}
     hints = content.get("hints")
     try:
-        found = msgspec.convert({**told, "hints": hints or ()}, HintedQuestion)
+        question = msgspec.convert({**fields, "hints": hints or ()}, HintedQuestion)
     except msgspec.ValidationError:
         return None
-    return found if any(found.hints) and found.question else None
+    return question if any(question.hints) and question.question else None
 
 
 def asked_in(item: Item) -> HintedQuestion:

@@ -45,5 +45,5 @@ def beats(values: Mapping[str, float], best: Mapping[str, float]) -> bool:
     [False, False, True]
     """
     gains = [values[name] - best[name] for name in best]
-    gain, error = math.fsum(gains), math.sqrt(math.fsum(one * one for one in gains))
+    gain, error = math.fsum(gains), math.sqrt(math.fsum(value * value for value in gains))
     return gain >= max(LEAST_STEP * len(gains), STANDARD_ERRORS * error) - _ROUNDING

@@ -64,13 +64,13 @@ def wanted_bytes(header: str | None, *, size: int) -> Whole | ByteRange | Beyond
     >>> wanted_bytes("bytes=2000-", size=2000)
     Beyond(size=2000)
     """
-    found = _ONE_RANGE.fullmatch(header) if header is not None else None
-    if found is None or not (found[1] or found[2]):
+    match = _ONE_RANGE.fullmatch(header) if header is not None else None
+    if match is None or not (match[1] or match[2]):
         return Whole(size=size)
-    if not found[1]:
-        first, last = max(size - int(found[2]), 0), size - 1
+    if not match[1]:
+        first, last = max(size - int(match[2]), 0), size - 1
     else:
-        first, last = int(found[1]), min(int(found[2] or size - 1), size - 1)
+        first, last = int(match[1]), min(int(match[2] or size - 1), size - 1)
     if first > last or first >= size:
         return Beyond(size=size)
     return ByteRange(first=first, last=min(last, first + MOST_BYTES - 1), size=size)

@@ -91,7 +91,7 @@ Read: TypeAlias = FilledForm | str
 
 def counts_of(stage: Stage) -> tuple[Check, ...]:
     """The counts of a stage: each is somebody's own, made before those of others are shown."""
-    return tuple(one for one in stage.checks if one.kind == "count")
+    return tuple(check for check in stage.checks if check.kind == "count")
 
 
 def step_of(state: ItemState, by: str, stage: Stage, *, counted: Collection[str]) -> Step:
@@ -107,7 +107,7 @@ def step_of(state: ItemState, by: str, stage: Stage, *, counted: Collection[str]
         return "closed"
     if stage.solves and by not in state.solved:
         return "solve"
-    return "count" if any(one.id not in counted for one in counts_of(stage)) else "decide"
+    return "count" if any(check.id not in counted for check in counts_of(stage)) else "decide"
 
 
 def shown_at(reviews: Reviews, state: ItemState, *, by: str, step: Step) -> Mapping[str, object]:
@@ -144,14 +144,16 @@ def rivals_at(reviews: Reviews, state: ItemState, *, step: Step) -> tuple[Event,
     """The decisions between which this person decides; empty where none differ."""
     if step != "decide" or not state.is_disputed:
         return ()
-    decided = {one.event_id for one in state.decisions}
-    return tuple(one for one in reviews.events_of.get(state.item_id, ()) if one.event_id in decided)
+    decided = {decision.event_id for decision in state.decisions}
+    return tuple(event for event in reviews.events_of.get(state.item_id, ()) if event.event_id in decided)
 
 
 def _decisions(reviews: Reviews, state: ItemState, roles: Collection[str]) -> tuple[Event, ...]:
     mine = reviews.events_of.get(state.item_id, ())
     return tuple(
-        one for one in mine if one.kind in DECIDING and one.role in roles and one.revision == state.revision
+        event
+        for event in mine
+        if event.kind in DECIDING and event.role in roles and event.revision == state.revision
     )
 
 
@@ -173,7 +175,7 @@ def is_blind(
     """
     if state.is_ended or not state.revision or by == state.author:
         return False
-    if any(one.by == by for one in state.decisions):
+    if any(decision.by == by for decision in state.decisions):
         return False
     if by in state.claims:
         return step_of(state, by, protocol.stages[state.stage], counted=counted) != "decide"
@@ -197,33 +199,35 @@ def is_hidden(event: Event, state: ItemState, protocol: Protocol, *, by: str, is
         is_of_another
         and event.role == protocol.stages[state.stage].role
         and state.state in ("in-review", "in-meta")
-        and not any(one.by == by for one in state.decisions)
+        and not any(decision.by == by for decision in state.decisions)
     )
 
 
 def answers_of(reviews: Reviews, state: ItemState, rivals: Sequence[Event]) -> tuple[str, ...]:
     """What each of those who decided had answered before the key was shown; empty where they had not."""
     solved = {
-        one.by: one.answer
-        for one in reviews.events_of.get(state.item_id, ())
-        if one.kind == "solve" and one.revision == state.revision
+        event.by: event.answer
+        for event in reviews.events_of.get(state.item_id, ())
+        if event.kind == "solve" and event.revision == state.revision
     }
-    return tuple(solved.get(one.by, "") for one in rivals)
+    return tuple(solved.get(rival.by, "") for rival in rivals)
 
 
 def compared(rivals: Sequence[Event], answers: Sequence[str]) -> tuple[Compared, ...]:
     """Decisions side by side, with a mark at what differs."""
     rows: list[tuple[str, tuple[str, ...]]] = [
-        ("verdict", tuple(one.kind for one in rivals)),
+        ("verdict", tuple(rival.kind for rival in rivals)),
         ("own answer", tuple(answers)),
     ]
-    for name in dict.fromkeys(name for one in rivals for name in one.checks):
-        rows.append((name, tuple(one.checks.get(name, "") for one in rivals)))
-    for name in dict.fromkeys(name for one in rivals for name in one.scores):
-        rows.append((name, tuple(str(one.scores.get(name, "")) for one in rivals)))
-    rows.append(("message", tuple(one.message for one in rivals)))
+    for name in dict.fromkeys(name for rival in rivals for name in rival.checks):
+        rows.append((name, tuple(rival.checks.get(name, "") for rival in rivals)))
+    for name in dict.fromkeys(name for rival in rivals for name in rival.scores):
+        rows.append((name, tuple(str(rival.scores.get(name, "")) for rival in rivals)))
+    rows.append(("message", tuple(rival.message for rival in rivals)))
     return tuple(
-        Compared(name=name, said=said, differs=len(set(said)) > 1) for name, said in rows if any(said)
+        Compared(name=name, said=messages, differs=len(set(messages)) > 1)
+        for name, messages in rows
+        if any(messages)
     )
 
 
@@ -239,46 +243,46 @@ def lines_of(content: Mapping[str, object], stage: Stage) -> tuple[FieldLine, ..
             name=name,
             texts=texts_of(content[name], name=name),
             is_list=isinstance(content[name], list),
-            checks=(mine := tuple(one for one in stage.checks if one.field == name)),
+            checks=(mine := tuple(check for check in stage.checks if check.field == name)),
             is_marked=named and not mine and name not in _NOT_LOOKED_AT,
         )
         for name in fields
     )
-    return lines + tuple(one for one in _lines_beside(content.get(_BESIDE)) if one.name not in fields)
+    return lines + tuple(line for line in _lines_beside(content.get(_BESIDE)) if line.name not in fields)
 
 
-def _lines_beside(told: object) -> tuple[FieldLine, ...]:
+def _lines_beside(value: object) -> tuple[FieldLine, ...]:
     """What stands beside the question, in words; nobody is asked whether it is right by itself."""
-    if not isinstance(told, Mapping):
+    if not isinstance(value, Mapping):
         return ()
     texts = {
-        "conditions": _entries(told.get("conditions")),
+        "conditions": _entries(value.get("conditions")),
         "steps of the evidence": [
             f"evidence {n}: {', '.join(str(step + 1) for step in steps if isinstance(step, int))}"
-            for n, one in enumerate(_maps(told.get("evidence")), 1)
-            if isinstance(steps := one.get("steps"), list | tuple) and steps
+            for n, row in enumerate(_maps(value.get("evidence")), 1)
+            if isinstance(steps := row.get("steps"), list | tuple) and steps
         ],
-        "knowledge": _entries(told.get("knowledge")),
+        "knowledge": _entries(value.get("knowledge")),
     }
-    lines = [FieldLine(name=name, texts=tuple(said), is_list=True) for name, said in texts.items() if said]
-    if program := told.get("program"):
+    lines = [FieldLine(name=name, texts=tuple(text), is_list=True) for name, text in texts.items() if text]
+    if program := value.get("program"):
         lines.append(FieldLine(name="program", texts=texts_of(program)))
     return tuple(lines)
 
 
 def _entries(value: object) -> list[str]:
     """Each entry of a list as a text, after its number."""
-    return [f"{n}. {_words(one)}" for n, one in enumerate(_maps(value), 1)]
+    return [f"{n}. {_words(row)}" for n, row in enumerate(_maps(value), 1)]
 
 
 def _maps(value: object) -> list[Mapping[str, object]]:
-    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list | tuple) else []
+    return [row for row in value if isinstance(row, Mapping)] if isinstance(value, list | tuple) else []
 
 
 def other_checks(lines: Iterable[FieldLine], stage: Stage) -> tuple[Check, ...]:
     """The checks that stand at no field: they are about the whole, or about a field that is empty."""
     placed = {check.id for line in lines for check in line.checks}
-    return tuple(one for one in stage.checks if one.id not in placed and one.kind != "count")
+    return tuple(check for check in stage.checks if check.id not in placed and check.kind != "count")
 
 
 def field_control(line: FieldLine, typed: Mapping[str, str]) -> Control:
@@ -330,15 +334,18 @@ def _picks(options: Sequence[str], picked: str) -> tuple[AnswerOption, ...]:
     keys = {RIGHT: "v", YES: "v", WRONG: "x", NO: "x"}
     return tuple(
         AnswerOption(
-            value=one, words=one, key=keys.get(one, str(i) if i < 10 else ""), is_picked=one == picked
+            value=option,
+            words=option,
+            key=keys.get(option, str(i) if i < 10 else ""),
+            is_picked=option == picked,
         )
-        for i, one in enumerate(options, 1)
+        for i, option in enumerate(options, 1)
     )
 
 
 def _asks_of_fields(stage: Stage) -> bool:
     """Whether a stage looks at the fields one by one: a check of its protocol names one."""
-    return any(one.field for one in stage.checks)
+    return any(check.field for check in stage.checks)
 
 
 def _is_empty(value: object) -> bool:
@@ -352,12 +359,12 @@ def texts_of(value: object, *, name: str = "") -> tuple[str, ...]:
     ('A. red', 'B. blue')
     """
     if isinstance(value, list | tuple):
-        texts = [_words(one, name=name) for one in value]
+        texts = [_words(entry, name=name) for entry in value]
         if name == "choices" and len(texts) <= 26:
             return tuple(f"{chr(ord('A') + i)}. {text}" for i, text in enumerate(texts))
         return tuple(texts)
     if isinstance(value, Mapping):
-        return tuple(f"{key}: {_words(one)}" for key, one in value.items())
+        return tuple(f"{key}: {_words(entry)}" for key, entry in value.items())
     return (_words(value),)
 
 
@@ -369,7 +376,7 @@ def _words(value: object, *, name: str = "") -> str:
             span = _evidence(value)
             if span is not None:
                 return f"{span.kind}, {span_words(span)}"
-        return "; ".join(f"{key}: {_words(one)}" for key, one in value.items() if not _is_empty(one))
+        return "; ".join(f"{key}: {_words(entry)}" for key, entry in value.items() if not _is_empty(entry))
     return "" if value is None else msgspec.json.encode(value).decode()
 
 
@@ -384,40 +391,41 @@ def _evidence(value: object) -> Evidence | None:
 def spans_of(content: Mapping[str, object]) -> tuple[Evidence, ...]:
     """The evidence of a wording that is given as spans or frames, for the time line."""
     given = content.get("evidence")
-    found = (_evidence(one) for one in given) if isinstance(given, list | tuple) else iter(())
-    return tuple(one for one in found if one is not None)
+    entries = (_evidence(entry) for entry in given) if isinstance(given, list | tuple) else iter(())
+    return tuple(evidence for evidence in entries if evidence is not None)
 
 
 # --------------------------------------------------------------------------- what was filled in
 
 
-def read_given(said: Mapping[str, str], stage: Stage, lines: Sequence[FieldLine]) -> Read:
+def read_given(values: Mapping[str, str], stage: Stage, lines: Sequence[FieldLine]) -> Read:
     """What a form says, or what in it cannot be read; what was not answered is left out.
 
     Args:
-        said: by the names ``field:NAME``, ``note:NAME``, ``check:ID``, ``score:ID``, ``message``, ``source``.
+        values: by the names ``field:NAME``, ``note:NAME``, ``check:ID``, ``score:ID``, ``message`` and
+            ``source``.
         stage: whose checks and scores are asked for.
         lines: the fields that were shown.
     """
-    marked = [one.name for one in lines if one.is_marked]
-    fields = {name: said.get(f"field:{name}", "") for name in marked}
+    marked = [line.name for line in lines if line.is_marked]
+    fields = {name: values.get(f"field:{name}", "") for name in marked}
     if bad := [name for name, verdict in fields.items() if verdict not in ("", RIGHT, WRONG)]:
         return f"{fields[bad[0]]!r} at {bad[0]}; expected {RIGHT} or {WRONG}"
     scores = {}
     for scale in stage.scores:
-        text = said.get(f"score:{scale.id}", "").strip()
+        text = values.get(f"score:{scale.id}", "").strip()
         if text and not (text.isascii() and text.isdecimal() and len(text) < 4):
             return f"{text!r} at {scale.id!r}; expected {scale.low} to {scale.high}"
         if text:
             scores[scale.id] = int(text)
-    checks = {one.id: said.get(f"check:{one.id}", "").strip().casefold() for one in stage.checks}
+    checks = {check.id: values.get(f"check:{check.id}", "").strip().casefold() for check in stage.checks}
     return FilledForm(
         fields={name: verdict for name, verdict in fields.items() if verdict},
-        notes={one.name: note for one in lines if (note := said.get(f"note:{one.name}", "").strip())},
+        notes={line.name: note for line in lines if (note := values.get(f"note:{line.name}", "").strip())},
         checks={name: answer for name, answer in checks.items() if answer},
         scores=scores,
-        message=said.get("message", "").replace("\r\n", "\n").strip(),
-        source=said.get("source", "").strip(),
+        message=values.get("message", "").replace("\r\n", "\n").strip(),
+        source=values.get("source", "").strip(),
     )
 
 
@@ -436,7 +444,7 @@ def given_fault(kind: Kind, given: FilledForm, lines: Sequence[FieldLine], *, is
     if kind == "accept":
         if wrong:
             return f"it is accepted, and {wrong[0]} is marked wrong; one of them is not so"
-        if left := [one.name for one in lines if one.is_marked and one.name not in given.fields]:
+        if left := [line.name for line in lines if line.is_marked and line.name not in given.fields]:
             return f"no verdict on {', '.join(left)}; every field is looked at before an item is accepted"
     if is_disputed and given.source not in SOURCES:
         return f"no source of the decision; expected one of {', '.join(SOURCES)}"
@@ -482,34 +490,34 @@ def conditions_of(text: str) -> dict[str, str]:
 
 def marks_of(event: Event, stage: Stage) -> tuple[str, ...]:
     """The words of the checks that a decision finds fault with."""
-    words = {one.id: one.words for one in stage.checks}
+    words = {check.id: check.words for check in stage.checks}
     return tuple(words[name] for name in failed_checks(event, stage))
 
 
 # --------------------------------------------------------------------------- a new wording
 
 
-def new_wording(content: Mapping[str, object], said: Mapping[str, str]) -> dict[str, object] | str:
+def new_wording(content: Mapping[str, object], values: Mapping[str, str]) -> dict[str, object] | str:
     """A wording with what a form changes in it, or what cannot be read.
 
     Texts are texts, lists of texts one line each, all else JSON; fields that the form lacks stay.
     """
-    made = dict(content)
+    fields = dict(content)
     for name, value in content.items():
-        text = said.get(f"text:{name}")
+        text = values.get(f"text:{name}")
         if text is None or name == "item_id":
             continue
         text = text.replace("\r\n", "\n").strip()
         if isinstance(value, str):
-            made[name] = text
+            fields[name] = text
         elif _is_texts(value):
-            made[name] = [line.strip() for line in text.splitlines() if line.strip()]
+            fields[name] = [line.strip() for line in text.splitlines() if line.strip()]
         else:
             try:
-                made[name] = msgspec.json.decode(text)
+                fields[name] = msgspec.json.decode(text)
             except (msgspec.DecodeError, ValueError) as error:
                 return f"{name} is no JSON: {error}"
-    return made
+    return fields
 
 
 def as_typed(value: object) -> str:
@@ -525,5 +533,5 @@ def _is_texts(value: object) -> bool:
     return (
         isinstance(value, list)
         and bool(value)
-        and all(isinstance(one, str) and "\n" not in one for one in value)
+        and all(isinstance(name, str) and "\n" not in name for name in value)
     )

@@ -96,8 +96,8 @@ def active_s(spans: Sequence[Span], *, given: Sequence[Span] = ()) -> float:
         spans: what was counted.
         given: corrections that were approved. Active ones add what was missed, and idle ones take away.
     """
-    worked = _union([one for one in (*spans, *given) if one.kind == "active"])
-    taken = _union([one for one in given if one.kind == "idle"])
+    worked = _union([span for span in (*spans, *given) if span.kind == "active"])
+    taken = _union([span for span in given if span.kind == "idle"])
     cut = sum(
         (
             max(timedelta(0), min(end, until) - max(start, since))
@@ -111,10 +111,10 @@ def active_s(spans: Sequence[Span], *, given: Sequence[Span] = ()) -> float:
 
 def _union(spans: Sequence[Span]) -> list[tuple[datetime, datetime]]:
     """The time that spans cover, in pieces that do not meet."""
-    found: list[tuple[datetime, datetime]] = []
-    for start, end in sorted((one.start, one.end) for one in spans):
-        if found and start <= found[-1][1]:
-            found[-1] = (found[-1][0], max(found[-1][1], end))
+    entries: list[tuple[datetime, datetime]] = []
+    for start, end in sorted((span.start, span.end) for span in spans):
+        if entries and start <= entries[-1][1]:
+            entries[-1] = (entries[-1][0], max(entries[-1][1], end))
         else:
-            found.append((start, end))
-    return found
+            entries.append((start, end))
+    return entries

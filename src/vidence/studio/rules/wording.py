@@ -133,10 +133,12 @@ def numbers(text: str) -> tuple[int, ...] | None:
     >>> numbers("1, 3"), numbers(""), numbers("one")
     ((0, 2), (), None)
     """
-    said = [one.strip() for one in text.replace(";", ",").split(",") if one.strip()]
-    if not all(one.isascii() and one.isdecimal() and 0 < len(one) < 4 and int(one) > 0 for one in said):
+    numbers = [part.strip() for part in text.replace(";", ",").split(",") if part.strip()]
+    if not all(
+        name.isascii() and name.isdecimal() and 0 < len(name) < 4 and int(name) > 0 for name in numbers
+    ):
         return None
-    return tuple(dict.fromkeys(int(one) - 1 for one in said))
+    return tuple(dict.fromkeys(int(name) - 1 for name in numbers))
 
 
 def frame_numbers(text: str) -> tuple[int, ...] | None:
@@ -145,12 +147,12 @@ def frame_numbers(text: str) -> tuple[int, ...] | None:
     >>> frame_numbers("40, 7, 40"), frame_numbers(""), frame_numbers("1.5")
     ((40, 7), (), None)
     """
-    said = text.replace(",", " ").replace(";", " ").split()
-    if len(said) > MOST_FRAMES or not all(
-        one.isascii() and one.isdecimal() and len(one) < 10 for one in said
+    numbers = text.replace(",", " ").replace(";", " ").split()
+    if len(numbers) > MOST_FRAMES or not all(
+        name.isascii() and name.isdecimal() and len(name) < 10 for name in numbers
     ):
         return None
-    return tuple(dict.fromkeys(int(one) for one in said))
+    return tuple(dict.fromkeys(int(name) for name in numbers))
 
 
 def box_of(mark: Mark) -> tuple[float, float, float, float] | None:
@@ -159,16 +161,16 @@ def box_of(mark: Mark) -> tuple[float, float, float, float] | None:
     >>> box_of(Mark(x0="10", y0="20", x1="30.5", y1="40")), box_of(Mark(x0="10"))
     ((10.0, 20.0, 30.5, 40.0), None)
     """
-    said = [one.strip() for one in (mark.x0, mark.y0, mark.x1, mark.y1)]
-    if not all(_is_number(one) for one in said):
+    messages = [name.strip() for name in (mark.x0, mark.y0, mark.x1, mark.y1)]
+    if not all(_is_number(name) for name in messages):
         return None
-    x0, y0, x1, y1 = (float(one) for one in said)
+    x0, y0, x1, y1 = (float(name) for name in messages)
     return x0, y0, x1, y1
 
 
 def in_words(places: tuple[int, ...]) -> str:
     """Places as `numbers` reads them."""
-    return ", ".join(str(one + 1) for one in places)
+    return ", ".join(str(place + 1) for place in places)
 
 
 def _is_number(text: str) -> bool:
@@ -204,10 +206,10 @@ class FieldDiff(Record):
         'Evidence 2, start'
         """
         of, *parts = self.name.split("-")
-        said = _WORDS.get(of, of.replace("_", " ").capitalize())
+        words = _WORDS.get(of, of.replace("_", " ").capitalize())
         if parts and parts[0].isdecimal():
-            said = f"{said} {int(parts.pop(0)) + 1}"
-        return ", ".join((said, *(one.replace("_", " ") for one in parts if one != "text")))
+            words = f"{words} {int(parts.pop(0)) + 1}"
+        return ", ".join((words, *(part.replace("_", " ") for part in parts if part != "text")))
 
 
 def field_diffs(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[FieldDiff, ...]:

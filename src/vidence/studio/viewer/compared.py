@@ -36,13 +36,13 @@ def show(request: HttpRequest) -> HttpResponse:
     desk().indexer.freshen(places)
     standings = desk().standings.of(places, clock=time.monotonic)
     fates = fates_of([place.id for place in places])
-    names = {one.place.id: one.name for one in standings}
+    names = {standing.place.id: standing.name for standing in standings}
     return render(
         request,
         "viewer/compare.html",
         {
             "standings": as_piece(_outcomes(standings, fates)),
-            "reading": [one for one in standings if one.is_unread],
+            "reading": [standing for standing in standings if standing.is_unread],
             "flips": _flips(places, names),
             **_piece(request, places),
         },
@@ -55,36 +55,36 @@ def report(request: HttpRequest) -> HttpResponse:
 
 
 def _asked(request: HttpRequest) -> list[ViewablePath]:
-    found = [desk().place(run) for run in dict.fromkeys(request.GET.getlist("run"))]
-    return [place for place in found if place.kind == "run"]
+    places = [desk().place(run) for run in dict.fromkeys(request.GET.getlist("run"))]
+    return [place for place in places if place.kind == "run"]
 
 
 def _outcomes(standings: Sequence[RunStanding], fates: Mapping[str, Mapping[str, int]]) -> str:
     """What became of the trials of each run, as a list."""
-    counts = {one.place.id: fate_links(one.place.id, fates[one.place.id]) for one in standings}
+    counts = {entry.place.id: fate_links(entry.place.id, fates[entry.place.id]) for entry in standings}
     table = tabulate(
         "outcomes",
         "What became of the trials of each",
         label="run",
-        rows=[RowSpec(one.place.id, one.name, one) for one in standings],
+        rows=[RowSpec(entry.place.id, entry.name, entry) for entry in standings],
         measures=[
-            share("score", lambda one: Cell(value=one.score, detail=one.interval)),
-            words("outcomes", lambda one: ", ".join(link.words for link in counts[one.place.id])),
+            share("score", lambda entry: Cell(value=entry.score, detail=entry.interval)),
+            words("outcomes", lambda entry: ", ".join(link.words for link in counts[entry.place.id])),
         ],
     )
     links = {(place, "outcomes"): some for place, some in counts.items()}
-    for one in standings:
-        address = reverse("run", args=[one.place.id])
-        links[one.place.id, "label"] = (Link(words=one.name, address=address),)
+    for standing in standings:
+        address = reverse("run", args=[standing.place.id])
+        links[standing.place.id, "label"] = (Link(words=standing.name, address=address),)
     return list_fragment(table, links)
 
 
 def _flips(places: Sequence[ViewablePath], names: dict[str, str]) -> list[dict[str, object]]:
     """For the first run and each other: how many trials are scored differently, with the list of them."""
-    first, found = places[0], list[dict[str, object]]()
+    first, entries = places[0], list[dict[str, object]]()
     for other in places[1:]:
         asked = Filter(runs=(first.id, other.id))
-        found.append(
+        entries.append(
             {
                 "first": names[first.id],
                 "second": names[other.id],
@@ -94,21 +94,21 @@ def _flips(places: Sequence[ViewablePath], names: dict[str, str]) -> list[dict[s
                 ],
             }
         )
-    return found
+    return entries
 
 
 def _piece(request: HttpRequest, places: Sequence[ViewablePath]) -> dict[str, object]:
     """What can be said of the difference as HTML; without it yet, that it is being made."""
     is_shared = request.GET.get("shared") == "1"
     query = "&".join([*(f"run={place.id}" for place in places), *(["shared=1"] if is_shared else [])])
-    shown: dict[str, object] = {"query": query, "is_shared": is_shared}
+    fields: dict[str, object] = {"query": query, "is_shared": is_shared}
     try:
         key = tuple((content_key(place.folder), _last(place)) for place in places)
         make = partial(_made, places, is_shared=is_shared)
         piece = desk().piece(("compare", is_shared, key), make, again=f"/compare/report?{query}")
     except VidenceError as error:
-        return shown | {"problem": visible(str(error))}
-    return shown | piece
+        return fields | {"problem": visible(str(error))}
+    return fields | piece
 
 
 def _last(place: ViewablePath) -> int:

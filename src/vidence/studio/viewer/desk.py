@@ -35,10 +35,10 @@ class Desk:
 
     def places(self) -> tuple[ViewablePath, ...]:
         """Everything under the paths, looked for anew."""
-        found = find_places(current().settings.paths)
+        places = find_places(current().settings.paths)
         with self._lock:
-            self._places = {place.id: place for place in found}
-        return found
+            self._places = {place.id: place for place in places}
+        return places
 
     def place(self, place_id: str) -> ViewablePath:
         """One of them.
@@ -61,8 +61,8 @@ class Desk:
 
         What `make` raises is raised here. Every text in what it makes is escaped already.
         """
-        made = self.pieces.get(key, make, wait_s=self.wait_s)
-        return {"piece": as_piece(made or ""), "again": "" if made else again}
+        piece = self.pieces.get(key, make, wait_s=self.wait_s)
+        return {"piece": as_piece(piece or ""), "again": "" if piece else again}
 
     def labels(self) -> Labels:
         """The labels of errors that lie under the paths."""

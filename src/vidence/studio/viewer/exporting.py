@@ -102,8 +102,8 @@ class _Work:
     ) -> None:
         self._asker, self._folder, self._listed, self._clock = asker, folder, listed, clock
         self._export = current().settings.export or Export(most=PAGE)
-        shown = [place for place in places if listed is None or place.id in listed.runs]
-        self._kinds = {place.id: place.kind for place in shown}
+        entries = [place for place in places if listed is None or place.id in listed.runs]
+        self._kinds = {place.id: place.kind for place in entries}
         self._pages: dict[str, _Page] = {}
         self._left: deque[_Page] = deque()
         self._files: dict[str, str] = {}
@@ -136,8 +136,8 @@ class _Work:
     def _lists(self) -> list[str]:
         if self._listed is not None:
             return [f"/items?{self._listed.query(page=1)}"]
-        runs = [f"/items?{urlencode({'run': one})}" for one, kind in self._kinds.items() if kind == "run"]
-        return [*runs, *(f"/questions/{one}" for one, kind in self._kinds.items() if kind == "items")]
+        runs = [f"/items?{urlencode({'run': name})}" for name, kind in self._kinds.items() if kind == "run"]
+        return [*runs, *(f"/questions/{name}" for name, kind in self._kinds.items() if kind == "items")]
 
     async def _write(self, page: _Page) -> None:
         answer = await self._finished(page.address)
@@ -150,11 +150,11 @@ class _Work:
             return
         body = answer.body
         if answer.headers.get("content-type", "").startswith("text/html"):
-            said, names = body.decode(), dict[str, str]()
-            for tag, address in LinkParser(said).links:
+            message, names = body.decode(), dict[str, str]()
+            for tag, address in LinkParser(message).links:
                 if address not in names:
                     names[address] = await self._name(tag, address, page)
-            body = rewritten(said, names).encode()
+            body = rewritten(message, names).encode()
         write_whole(self._folder / page.name, body)
 
     async def _finished(self, address: str) -> Answer:
@@ -252,24 +252,24 @@ class _Work:
         """
         if parts in (["compare"], ["items"], ["item"], ["item", "text"]):
             return self._key_of_runs(parts, query) if self._has_all(query) else ""
-        said = f"{parts} {sorted(parse_qsl(query))}"
+        key = f"{parts} {sorted(parse_qsl(query))}"
         match parts:
             case [""] | ["runs"]:
                 return "runs"
             case ["run", run] | ["run", run, "diagnosis", *_] if run in self._kinds:
-                return said
+                return key
             case ["made" | "questions", place] if place in self._kinds and self._is_near(query):
-                return said
+                return key
             case ["question", place] if place in self._kinds:
-                return said
+                return key
         return ""
 
     def _key_of_runs(self, parts: Sequence[str], query: str) -> str:
         if parts == ["items"]:
             return self._list_key(read_filter(QueryDict(query)))
         if parts == ["item"]:
-            said = parse_qs(query)
-            wanted = f"item {said['run']} {said.get('item')} {said.get('repeat', ['0'])}"
+            qs = parse_qs(query)
+            wanted = f"item {qs['run']} {qs.get('item')} {qs.get('repeat', ['0'])}"
             return wanted if self._is_wanted(query) else ""
         return f"{parts} {sorted(parse_qsl(query))}"
 

@@ -68,18 +68,18 @@ class Filter(Record):
 
     def query(self, *, page: int | None = None, flip: Flip | None = None) -> str:
         """The same as the query of an address; what is given replaces its own."""
-        one = msgspec.structs.replace(
+        entry = msgspec.structs.replace(
             self, page=self.page if page is None else page, flip=self.flip if flip is None else flip
         )
-        pairs = [("run", run) for run in one.runs]
-        pairs += [("fate", fate) for fate in one.fates]
-        pairs += [("tag", f"{name}={value}") for name, value in one.tags]
-        pairs += [(name, "1") for name in one.flags]
-        pairs += [("words", one.words)] if one.words else []
-        pairs += [("label", one.label)] if one.label else []
-        pairs += [("flip", one.flip)] if one.flip else []
-        pairs += [("sort", one.sort)] if one.sort != "order" else []
-        pairs += [("page", str(one.page))] if one.page > 1 else []
+        pairs = [("run", run) for run in entry.runs]
+        pairs += [("fate", fate) for fate in entry.fates]
+        pairs += [("tag", f"{name}={value}") for name, value in entry.tags]
+        pairs += [(name, "1") for name in entry.flags]
+        pairs += [("words", entry.words)] if entry.words else []
+        pairs += [("label", entry.label)] if entry.label else []
+        pairs += [("flip", entry.flip)] if entry.flip else []
+        pairs += [("sort", entry.sort)] if entry.sort != "order" else []
+        pairs += [("page", str(entry.page))] if entry.page > 1 else []
         return urlencode(pairs)
 
     @property
@@ -145,27 +145,27 @@ def read_filter(query: QueryDict) -> Filter:
 
 def page_in(query: QueryDict) -> int:
     """The number of a page that an address names; 1 for anything that is none."""
-    said = query.get("page", "1")
-    return int(said) if said.isdecimal() and 0 < len(said) < 7 and int(said) else 1
+    page = query.get("page", "1")
+    return int(page) if page.isdecimal() and 0 < len(page) < 7 and int(page) else 1
 
 
 def trials(asked: Filter) -> QuerySet:
     """The rows of the first run that a filter keeps, in its order."""
-    found = IndexTrialRow.objects.filter(place=asked.runs[0])
+    trials = IndexTrialRow.objects.filter(place=asked.runs[0])
     if asked.fates:
-        found = found.filter(fate__in=asked.fates)
+        trials = trials.filter(fate__in=asked.fates)
     for name, value in asked.tags:
         number = IndexTagRow.objects.filter(place=asked.runs[0], name=name, value=value).first()
-        found = found.none() if number is None else found.filter(tags__contains=f",{number.number},")
+        trials = trials.none() if number is None else trials.filter(tags__contains=f",{number.number},")
     for name in asked.flags:
-        found = found.filter(**FLAGS[name][2])
+        trials = trials.filter(**FLAGS[name][2])
     if asked.label:
-        found = found.filter(item_id__in=desk().labels().items(asked.runs[0], asked.label))
+        trials = trials.filter(item_id__in=desk().labels().items(asked.runs[0], asked.label))
     if asked.flip:
-        found = found.filter(Exists(_flips(asked.runs[1], asked.flip)))
+        trials = trials.filter(Exists(_flips(asked.runs[1], asked.flip)))
     if asked.words:
-        found = found.filter(Exists(_with_words(asked)))
-    return found.order_by(*_order(asked.sort))
+        trials = trials.filter(Exists(_with_words(asked)))
+    return trials.order_by(*_order(asked.sort))
 
 
 def _flips(other: str, flip: Flip) -> QuerySet:
@@ -197,17 +197,17 @@ def beside(asked: Filter, rows: Sequence[IndexTrialRow]) -> dict[tuple[str, str,
     """The rows of the other runs for the same questions and repeats, by run, question and repeat."""
     if len(asked.runs) == 1 or not rows:
         return {}
-    found = IndexTrialRow.objects.filter(place__in=asked.runs[1:], item_id__in=[r.item_id for r in rows])
-    return {(row.place, row.item_id, row.repeat): row for row in found}
+    result = IndexTrialRow.objects.filter(place__in=asked.runs[1:], item_id__in=[r.item_id for r in rows])
+    return {(row.place, row.item_id, row.repeat): row for row in result}
 
 
 def fates_of(places: Sequence[str]) -> dict[str, dict[str, int]]:
     """How many trials of each run have each fate."""
     counted = IndexTrialRow.objects.filter(place__in=places).values("place", "fate").annotate(n=Count("id"))
-    found: dict[str, dict[str, int]] = {place: {} for place in places}
+    fates: dict[str, dict[str, int]] = {place: {} for place in places}
     for row in counted.order_by():
-        found[row["place"]][row["fate"]] = row["n"]
-    return found
+        fates[row["place"]][row["fate"]] = row["n"]
+    return fates
 
 
 def fate_links(place: str, fates: Mapping[str, int]) -> tuple[Link, ...]:
@@ -225,9 +225,9 @@ def fate_links(place: str, fates: Mapping[str, int]) -> tuple[Link, ...]:
 
 def tags_of(place: str) -> dict[str, list[tuple[str, int]]]:
     """The values of each tag with how many questions have them; tags with very many are left out."""
-    found: dict[str, list[tuple[str, int]]] = {}
+    tags: dict[str, list[tuple[str, int]]] = {}
     counts = IndexTagRow.objects.filter(place=place).values("name").annotate(n=Count("id"))
     few = [row["name"] for row in counts.order_by() if 1 < row["n"] <= MOST_TAG_VALUES]
     for tag in IndexTagRow.objects.filter(place=place, name__in=few).order_by("number"):
-        found.setdefault(tag.name, []).append((tag.value, tag.n_items))
-    return {name: sorted(values) for name, values in found.items()}
+        tags.setdefault(tag.name, []).append((tag.value, tag.n_items))
+    return {name: sorted(values) for name, values in tags.items()}

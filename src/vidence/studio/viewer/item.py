@@ -37,25 +37,27 @@ def show(request: HttpRequest) -> HttpResponse:
     # All that were asked this are named at once: a run is called the same whatever is beside it.
     places = [*(desk().place(run) for run in asked.runs), *_others(asked, item_id)]
     standings = desk().standings.of(places, clock=time.monotonic)
-    names = [one.name for one in standings[: len(heads)]]
-    others = sorted(standings[len(heads) :], key=lambda one: one.listed.started_at, reverse=True)
+    names = [standing.name for standing in standings[: len(heads)]]
+    others = sorted(standings[len(heads) :], key=lambda standing: standing.listed.started_at, reverse=True)
     elsewhere = _elsewhere(request, asked, others)
     labels = desk().labels()
-    item, told = None, list[RunAnswer]()
+    item, answers = None, list[RunAnswer]()
     for place, head, name in zip(asked.runs, heads, names, strict=True):
         for repeat in repeats[: max(1, MOST_RUNS // len(heads))]:
-            found, one = tell(head, item_id, repeat, place=place, name=name)
-            item = item or found
+            result, answer = tell(head, item_id, repeat, place=place, name=name)
+            item = item or result
             given = labelled(labels.of(place, item_id))
-            told.append(
-                replace(one, labels=given, piece=as_piece(one.piece), readings=as_piece(one.readings))
+            answers.append(
+                replace(
+                    answer, labels=given, piece=as_piece(answer.piece), readings=as_piece(answer.readings)
+                )
             )
-    if item is None and all(one.fate == "missing" for one in told):
+    if item is None and all(run_answer.fate == "missing" for run_answer in answers):
         raise Http404
-    shown = {
+    fields = {
         "asked": asked,
         "item_id": visible(item_id),
-        "told": told,
+        "told": answers,
         "repeats": _other_repeats(request, heads, repeats),
         "back": asked.query(),
         "elsewhere": elsewhere[:_AT_ONCE],
@@ -64,16 +66,16 @@ def show(request: HttpRequest) -> HttpResponse:
     }
     if item is not None:
         roots = [head.facts.media_root for head in heads]
-        shown |= {
+        fields |= {
             "question": as_piece(question_fragment(item)),
-            "media": media_of(item, roots=roots, told=told),
+            "media": media_of(item, roots=roots, told=answers),
         }
-    return render(request, "viewer/item.html", shown)
+    return render(request, "viewer/item.html", fields)
 
 
 def _repeats(request: HttpRequest) -> list[int]:
-    said = [one for one in request.GET.getlist("repeat") if one.isdecimal() and len(one) < 6]
-    return [int(one) for one in dict.fromkeys(said)][:MOST_RUNS] or [0]
+    repeats = [entry for entry in request.GET.getlist("repeat") if entry.isdecimal() and len(entry) < 6]
+    return [int(entry) for entry in dict.fromkeys(repeats)][:MOST_RUNS] or [0]
 
 
 def _other_repeats(
@@ -83,44 +85,46 @@ def _other_repeats(
     n = max(head.plan.repeats for head in heads)
     if n < 2:
         return []
-    found = []
+    other_repeats = []
     for repeat in range(n):
         query = request.GET.copy()
-        kept = [one for one in repeats if one != repeat] if repeat in repeats else [*repeats, repeat]
-        query.setlist("repeat", [str(one) for one in sorted(kept)[:MOST_RUNS]] or ["0"])
-        found.append((repeat, repeat in repeats, f"/item?{query.urlencode()}"))
-    return found
+        kept = [number for number in repeats if number != repeat] if repeat in repeats else [*repeats, repeat]
+        query.setlist("repeat", [str(number) for number in sorted(kept)[:MOST_RUNS]] or ["0"])
+        other_repeats.append((repeat, repeat in repeats, f"/item?{query.urlencode()}"))
+    return other_repeats
 
 
 def _others(asked: Filter, item_id: str) -> list[ViewablePath]:
     """The other runs that were asked this question; none on pages that are exported."""
     if current().settings.export is not None:
         return []
-    others = {one.id: one for one in desk().places() if one.kind == "run" and one.id not in asked.runs}
+    others = {
+        place.id: place for place in desk().places() if place.kind == "run" and place.id not in asked.runs
+    }
     rows = IndexTrialRow.objects.filter(place__in=others, item_id=item_id, repeat=0)
     asked_it = set(rows.values_list("place", flat=True))
-    return [one for one in others.values() if one.id in asked_it]
+    return [other for other in others.values() if other.id in asked_it]
 
 
 def _elsewhere(request: HttpRequest, asked: Filter, others: Sequence[RunStanding]) -> list[tuple[str, str]]:
     """The names of other runs, and the address with each of them beside; none where no more have room."""
     if len(asked.runs) >= MOST_RUNS:
         return []
-    found = []
-    for one in others:
+    entries = []
+    for other in others:
         query = request.GET.copy()
-        query.setlist("run", [*asked.runs, one.place.id])
+        query.setlist("run", [*asked.runs, other.place.id])
         query.pop("n", None)  # the list beside which it stood had other runs
-        found.append((one.name, f"/item?{query.urlencode()}"))
-    return found
+        entries.append((other.name, f"/item?{query.urlencode()}"))
+    return entries
 
 
 def _neighbours(request: HttpRequest, asked: Filter) -> dict[str, str]:
     """The addresses of the trial before and after this one in the list that led here."""
-    said = request.GET.get("n", "")
-    if not said.isdecimal() or len(said) > 9:
+    neighbours = request.GET.get("n", "")
+    if not neighbours.isdecimal() or len(neighbours) > 9:
         return {"before": "", "after": ""}
-    n, rows = int(said), trials(asked)
+    n, rows = int(neighbours), trials(asked)
     around = list(rows[max(0, n - 1) : n + 2])
     previous = around[0] if n and around else None
     following = around[n - max(0, n - 1) + 1 :]
@@ -148,7 +152,7 @@ def text(request: HttpRequest) -> HttpResponse:
     if stored is None or stored.trial is None or stored.trial.reply is None:
         raise Http404
     reply = stored.trial.reply
-    said = reply.text if part == "reply" else reply.reasoning
-    answer = HttpResponse(said.encode("utf-8", "backslashreplace"), content_type="text/plain; charset=utf-8")
+    text = reply.text if part == "reply" else reply.reasoning
+    answer = HttpResponse(text.encode("utf-8", "backslashreplace"), content_type="text/plain; charset=utf-8")
     answer.headers["Content-Disposition"] = f'attachment; filename="{part}.txt"'
     return answer

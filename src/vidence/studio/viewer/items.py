@@ -39,8 +39,8 @@ def show(request: HttpRequest) -> HttpResponse:
         raise Http404
     desk().indexer.freshen(places)
     standings = desk().standings.of(places, clock=time.monotonic)
-    reading = [one for one in standings if one.is_unread]
-    if not all(one.is_running for one in reading):
+    reading = [standing for standing in standings if standing.is_unread]
+    if not all(standing.is_running for standing in reading):
         return render(request, "viewer/reading.html", {"standings": standings, "reading": reading})
     page = Paginator(trials(asked), PAGE).get_page(asked.page)
     labels = desk().labels()
@@ -51,7 +51,7 @@ def show(request: HttpRequest) -> HttpResponse:
         {
             "asked": asked,
             "standings": standings,
-            "piece": as_piece(_listed(asked, page, names=[one.name for one in standings])),
+            "piece": as_piece(_listed(asked, page, names=[standing.name for standing in standings])),
             "page": page,
             "query": asked.query(page=1),
             "fates": _fates(asked),
@@ -119,8 +119,8 @@ def _listed(asked: Filter, page: Page, *, names: Sequence[str]) -> str:
         address = f"/item?{narrow}&{urlencode({'item': row.item_id, 'repeat': row.repeat, 'n': i})}"
         links[str(row.pk), "label"] = (Link(words=row.item_id, address=address),)
         for k, other in enumerate(marks[row.pk]):
-            fate, shown = _made(other)
-            links[str(row.pk), f"run:{k}"] = (Link(words=shown, style=f"fate {fate}"),)
+            fate, text = _made(other)
+            links[str(row.pk), f"run:{k}"] = (Link(words=text, style=f"fate {fate}"),)
     return list_fragment(filled(table), links)
 
 

@@ -28,9 +28,9 @@ class LinkParser(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Look at one element."""
-        said = dict(attrs)
-        self.is_finished = self.is_finished and UNFINISHED not in said
-        if (address := said.get(_LINKS.get(tag, ""))) is not None:
+        values = dict(attrs)
+        self.is_finished = self.is_finished and UNFINISHED not in values
+        if (address := values.get(_LINKS.get(tag, ""))) is not None:
             self.links.append((tag, address))
 
 
@@ -55,8 +55,8 @@ class _Rewriter(HTMLParser):
             return
         kept = [(k, v) for k, v in attrs if k != key]
         kept += [(key, name)] if name else [("title", NOT_HERE)]
-        said = "".join(f" {k}" if v is None else f' {k}="{escape(v)}"' for k, v in kept)
-        self.parts.append(f"<{tag}{said}>")
+        starttag = "".join(f" {k}" if v is None else f' {k}="{escape(v)}"' for k, v in kept)
+        self.parts.append(f"<{tag}{starttag}>")
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.parts.append(self.get_starttag_text() or "")

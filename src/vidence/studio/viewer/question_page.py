@@ -60,8 +60,8 @@ def _shown(item: Item, i: int, *, roots: Sequence[str], told: Sequence[RunAnswer
     known = list(dict.fromkeys(Path(root) for root in roots if root and not is_address(root)))
     remote = next((root for root in roots if is_address(root)), "")
     if remote and not known:
-        said = f"Its media lie at {redacted(remote)}, and files of this machine are played here."
-        return MediumView(name=name, kind=media.kind, problem=visible(said))
+        message = f"Its media lie at {redacted(remote)}, and files of this machine are played here."
+        return MediumView(name=name, kind=media.kind, problem=visible(message))
     if not known:
         return MediumView(name=name, kind=media.kind, problem="It is not said in which folder its media lie.")
     try:
@@ -91,23 +91,26 @@ def _shown(item: Item, i: int, *, roots: Sequence[str], told: Sequence[RunAnswer
     )
 
 
-def _stills(kind: str, told: Sequence[RunAnswer], i: int, *, address: str) -> tuple[Stills, ...]:
+def _stills(kind: str, answers: Sequence[RunAnswer], i: int, *, address: str) -> tuple[Stills, ...]:
     """The frames that each was shown, encoded as they were sent; without any, some pictures of the medium."""
-    found = []
-    for one in told:
-        shown = [] if one.selection is None else one.selection.frames
-        frames = [frame for frame in shown if frame.media_index == i]
+    stills = []
+    for answer in answers:
+        refs = [] if answer.selection is None else answer.selection.frames
+        frames = [frame for frame in refs if frame.media_index == i]
         n = len(frames)
         kept = frames if n <= _MOST_STILLS else [frames[k * n // _MOST_STILLS] for k in range(_MOST_STILLS)]
         pictures = tuple(
-            (f"{address}/still/{f.frame_index}.jpg?{one.still}", f"frame {f.frame_index}, {f.time_s:.2f} s")
+            (
+                f"{address}/still/{f.frame_index}.jpg?{answer.still}",
+                f"frame {f.frame_index}, {f.time_s:.2f} s",
+            )
             for f in kept
         )
         if pictures:
             note = f"{len(kept)} of {n} frames" if n > len(kept) else ""
-            found.append(Stills(name=f"Shown to {one.name}", pictures=pictures, note=note))
-    if found:
-        return tuple(found)
+            stills.append(Stills(name=f"Shown to {answer.name}", pictures=pictures, note=note))
+    if stills:
+        return tuple(stills)
     picture = f"{address}/still/0.jpg" if kind == "image" else f"{address}/strip.jpg?n=12"
     words = "the image" if kind == "image" else "twelve pictures, spread evenly"
     return (Stills(name="The medium", pictures=((picture, words),)),)
@@ -116,9 +119,9 @@ def _stills(kind: str, told: Sequence[RunAnswer], i: int, *, address: str) -> tu
 def _lane_words(lane: dict[str, object]) -> str:
     """A lane as words, for whoever does not see it."""
     spans, frames = lane.get("spans"), lane.get("frames")
-    said = ["all of it"] if lane.get("whole") else []
+    lane_words = ["all of it"] if lane.get("whole") else []
     if isinstance(spans, list) and spans:
-        said.append("; ".join(f"{start:.2f} to {end:.2f} s" for start, end in spans))
+        lane_words.append("; ".join(f"{start:.2f} to {end:.2f} s" for start, end in spans))
     if isinstance(frames, list) and frames:
-        said.append(f"frames {', '.join(map(str, frames))}")
-    return "; ".join(said) or "nothing"
+        lane_words.append(f"frames {', '.join(map(str, frames))}")
+    return "; ".join(lane_words) or "nothing"

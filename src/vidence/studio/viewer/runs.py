@@ -45,23 +45,23 @@ def _listed(request: HttpRequest) -> dict[str, object]:
     desk().indexer.freshen(runs)
     standings = desk().standings.of(runs, clock=time.monotonic)
     fates = fates_of([run.id for run in runs])
-    in_order = sorted(standings, key=lambda one: one.listed.started_at, reverse=True)
-    shown = [_Line(standing=one, fates=fates[one.place.id]) for one in in_order]
+    in_order = sorted(standings, key=lambda standing: standing.listed.started_at, reverse=True)
+    lines = [_Line(standing=standing, fates=fates[standing.place.id]) for standing in in_order]
     is_export = current().settings.export is not None
     ticked = request.GET.getlist("run")
-    readable = [line.standing.place.id for line in shown if line.standing.head is not None]
+    readable = [line.standing.place.id for line in lines if line.standing.head is not None]
     piece = list_fragment(
-        _table(shown, has_paths=not is_export),
-        links={key: some for line in shown for key, some in _links(line)},
+        _table(lines, has_paths=not is_export),
+        links={key: some for line in lines for key, some in _links(line)},
         ticks={} if is_export else {key: key in ticked for key in readable},
     )
     return {
         **(
-            {"piece": as_piece(piece)} if shown else {"waits": "There is no run here; vidence run makes one."}
+            {"piece": as_piece(piece)} if lines else {"waits": "There is no run here; vidence run makes one."}
         ),
-        "again": reverse("run-lines") if any(line.is_live for line in shown) else "",
+        "again": reverse("run-lines") if any(line.is_live for line in lines) else "",
         "ticks_of": "#runs",
-        "is_unfinished": not all(line.standing.is_fresh for line in shown),
+        "is_unfinished": not all(line.standing.is_fresh for line in lines),
         "made": [place for place in places if place.kind == "made"],
         "files": [place for place in places if place.kind == "items"],
         "labels": [place for place in places if place.kind == "labels"],
@@ -95,8 +95,8 @@ class _Line:
 
     @property
     def is_live(self) -> bool:
-        one = self.standing
-        return one.is_running or not one.is_fresh or one.is_unread
+        standing = self.standing
+        return standing.is_running or not standing.is_fresh or standing.is_unread
 
     @property
     def fate_links(self) -> tuple[Link, ...]:
@@ -104,54 +104,60 @@ class _Line:
 
     def under(self, *, has_path: bool) -> str:
         """What stands below its name: where it lies, and its model where that is another word."""
-        one = self.standing
-        model = one.listed.model or (one.head.plan.model if one.head is not None else "")
-        said = [one.place.path] if has_path else []
-        return "\n".join([*said, *([model[:80]] if model not in {"", one.name} else [])])
+        standing = self.standing
+        model = standing.listed.model or (standing.head.plan.model if standing.head is not None else "")
+        messages = [standing.place.path] if has_path else []
+        return "\n".join([*messages, *([model[:80]] if model not in {"", standing.name} else [])])
 
 
-def _table(shown: Sequence[_Line], *, has_paths: bool) -> Table:
+def _table(lines: Sequence[_Line], *, has_paths: bool) -> Table:
     return tabulate(
         "runs",
-        several(len(shown), "run"),
+        several(len(lines), "run"),
         label="run",
         rows=[
-            RowSpec(one.standing.place.id, one.standing.name, one, detail=one.under(has_path=has_paths))
-            for one in shown
+            RowSpec(line.standing.place.id, line.standing.name, line, detail=line.under(has_path=has_paths))
+            for line in lines
         ],
         measures=[
-            words("benchmark", lambda one: one.standing.head.plan.benchmark if one.standing.head else ""),
+            words("benchmark", lambda line: line.standing.head.plan.benchmark if line.standing.head else ""),
             words("status", _status),
-            number("done", lambda one: f"{one.n_done} of {one.n_planned}" if one.standing.head else ""),
-            share("score", lambda one: _score(one.standing)),
-            words("outcomes", lambda one: ", ".join(link.words for link in one.fate_links)),
-            number("cost", lambda one: one.standing.cost),
-            words("age", lambda one: one.age),
+            number("done", lambda line: f"{line.n_done} of {line.n_planned}" if line.standing.head else ""),
+            share("score", lambda line: _score(line.standing)),
+            words("outcomes", lambda line: ", ".join(link.words for link in line.fate_links)),
+            number("cost", lambda line: line.standing.cost),
+            words("age", lambda line: line.age),
         ],
     )
 
 
 def _status(line: _Line) -> Cell:
     """How far it is; beside that what is wrong with it, or how much of it is read."""
-    one = line.standing
-    read = f"{one.n_read} of {one.n_rows} stored rows read" if one.is_unread else ""
-    return Cell(value=one.status, detail=one.listed.problem or read)
+    standing = line.standing
+    read = f"{standing.n_read} of {standing.n_rows} stored rows read" if standing.is_unread else ""
+    return Cell(value=standing.status, detail=standing.listed.problem or read)
 
 
-def _score(one: RunStanding) -> Cell:
+def _score(standing: RunStanding) -> Cell:
     """The score, its interval and of how many; of a run that goes on it can be that of the rows before."""
-    if not one.score:
+    if not standing.score:
         return Cell(value="")
-    n = f"n = {one.listed.n_scored}" + ("" if one.is_fresh else ", of the rows before")
-    return Cell(value=one.score, detail=", ".join(filter(None, (one.interval, n))))
+    n = f"n = {standing.listed.n_scored}" + ("" if standing.is_fresh else ", of the rows before")
+    return Cell(value=standing.score, detail=", ".join(filter(None, (standing.interval, n))))
 
 
 def _links(line: _Line) -> Iterator[tuple[tuple[str, str], Sequence[Link]]]:
-    one = line.standing
-    if one.head is not None:
-        yield (one.place.id, "label"), (Link(words=one.name, address=reverse("run", args=[one.place.id])),)
-    yield (one.place.id, "status"), (Link(words=one.status, style=f"state {slugify(one.status)}"),)
-    yield (one.place.id, "outcomes"), line.fate_links
+    standing = line.standing
+    if standing.head is not None:
+        yield (
+            (standing.place.id, "label"),
+            (Link(words=standing.name, address=reverse("run", args=[standing.place.id])),),
+        )
+    yield (
+        (standing.place.id, "status"),
+        (Link(words=standing.status, style=f"state {slugify(standing.status)}"),),
+    )
+    yield (standing.place.id, "outcomes"), line.fate_links
 
 
 def one(request: HttpRequest, run: str) -> HttpResponse:
@@ -181,8 +187,8 @@ def report(request: HttpRequest, run: str) -> HttpResponse:
     if place.kind != "run":
         raise Http404
     (standing,) = desk().standings.of([place], clock=time.monotonic)
-    said = _report(place, standing.name, is_live=standing.is_running)
-    return render(request, "viewer/piece.html", {"place": place, **said})
+    report = _report(place, standing.name, is_live=standing.is_running)
+    return render(request, "viewer/piece.html", {"place": place, **report})
 
 
 def _report(place: ViewablePath, name: str, *, is_live: bool) -> dict[str, str]:
@@ -214,7 +220,7 @@ def diagnosis(request: HttpRequest, run: str, diagnosis: str) -> HttpResponse:
     """Everything that one diagnostic found in a run."""
     place, head = desk().run(run)
     (standing,) = desk().standings.of([place], clock=time.monotonic)
-    shown: dict[str, object] = {"place": place, "standing": standing, "name": visible(diagnosis)}
+    fields: dict[str, object] = {"place": place, "standing": standing, "name": visible(diagnosis)}
     try:
         with RunStore(head.folder) as store:
             header = store.diagnoses().get(diagnosis)
@@ -223,10 +229,10 @@ def diagnosis(request: HttpRequest, run: str, diagnosis: str) -> HttpResponse:
             raise Http404
         diagnostic = open_diagnostic(header.diagnostic, header.options)
         make = partial(_diagnosed, head.folder, diagnostic, header.options)
-        shown |= desk().piece(("diagnosis", diagnosis, key), make, again=request.get_full_path())
+        fields |= desk().piece(("diagnosis", diagnosis, key), make, again=request.get_full_path())
     except VidenceError as error:
-        shown["problem"] = visible(str(error))
-    return render(request, "viewer/diagnosis.html", shown)
+        fields["problem"] = visible(str(error))
+    return render(request, "viewer/diagnosis.html", fields)
 
 
 def _diagnosed(folder: Path, diagnostic: Diagnostic, options: dict[str, str]) -> str:

@@ -34,38 +34,38 @@ _SHEETS: Final = ("drafts", "dropped")
 
 def show(request: HttpRequest, place: str) -> HttpResponse:
     """A set in the making: its account, and one page of its drafts or of what was dropped."""
-    found = desk().place(place)
-    if found.kind != "made":
+    result = desk().place(place)
+    if result.kind != "made":
         raise Http404
-    shown: dict[str, object] = {"place": found}
+    fields: dict[str, object] = {"place": result}
     try:
-        made = made_set(found.folder)
+        outcome = made_set(result.folder)
     except VidenceError as error:
-        return render(request, "viewer/made.html", shown | {"problems": [visible(str(error))]})
+        return render(request, "viewer/made.html", fields | {"problems": [visible(str(error))]})
     sheet = request.GET.get("sheet", _SHEETS[0])
     words = request.GET.get("words", "").strip()[:200]
     reason = request.GET.get("reason", "")
     if sheet == "dropped":
-        page = _page(request, [one for one in made.dropped.lines if _is_asked(one, reason, words)])
+        page = _page(request, [line for line in outcome.dropped.lines if _is_asked(line, reason, words)])
         piece = list_fragment(_dropped_table(page))
     else:
         sheet = "drafts"
-        page = _page(request, [one for one in made.drafts.lines if words.casefold() in _words_of(one)])
-        at = reverse("question", args=[found.id]) if made.has_items else ""
-        piece = list_fragment(_draft_table(page), _links(at, "draft", [one.draft_id for one in page]))
-    lines = made.dropped if sheet == "dropped" else made.drafts
-    said = {"sheet": sheet, "words": words, "reason": reason}
-    shown |= said | {
-        "made": made,
-        "account": made.account,
-        "stages": as_piece(_stages(made.account)),
-        "reasons": sorted(made.reasons.items()),
-        "problems": [visible(one) for one in (*made.problems, *lines.problems)],
+        page = _page(request, [line for line in outcome.drafts.lines if words.casefold() in _words_of(line)])
+        at = reverse("question", args=[result.id]) if outcome.has_items else ""
+        piece = list_fragment(_draft_table(page), _links(at, "draft", [entry.draft_id for entry in page]))
+    lines = outcome.dropped if sheet == "dropped" else outcome.drafts
+    entries = {"sheet": sheet, "words": words, "reason": reason}
+    fields |= entries | {
+        "made": outcome,
+        "account": outcome.account,
+        "stages": as_piece(_stages(outcome.account)),
+        "reasons": sorted(outcome.reasons.items()),
+        "problems": [visible(problem) for problem in (*outcome.problems, *lines.problems)],
         "piece": as_piece(piece),
         "page": page,
-        "query": urlencode({name: value for name, value in said.items() if value}),
+        "query": urlencode({name: value for name, value in entries.items() if value}),
     }
-    return render(request, "viewer/made.html", shown)
+    return render(request, "viewer/made.html", fields)
 
 
 def _stages(account: Account | None) -> str:
@@ -76,29 +76,34 @@ def _stages(account: Account | None) -> str:
         "account",
         "What came into each stage, what came out, and why the rest did not",
         label="stage",
-        rows=[RowSpec(str(i), one.stage, one, detail=one.unit) for i, one in enumerate(account.stages)],
+        rows=[
+            RowSpec(str(i), stage.stage, stage, detail=stage.unit) for i, stage in enumerate(account.stages)
+        ],
         measures=[
-            count("in", lambda one: one.n_in),
-            count("out", lambda one: one.n_out),
-            words_of("dropped", lambda one: ", ".join(f"{n} {why}" for why, n in one.dropped.items())),
+            count("in", lambda stage_account: stage_account.n_in),
+            count("out", lambda stage_account: stage_account.n_out),
+            words_of(
+                "dropped",
+                lambda stage_account: ", ".join(f"{n} {why}" for why, n in stage_account.dropped.items()),
+            ),
         ],
     )
     links = {
         (str(i), "dropped"): [
             Link(
                 words=f"{n} {why}",
-                address="?" + urlencode({"sheet": "dropped", "reason": f"{one.stage}:{why}"}),
+                address="?" + urlencode({"sheet": "dropped", "reason": f"{stage.stage}:{why}"}),
             )
-            for why, n in one.dropped.items()
+            for why, n in stage.dropped.items()
         ]
-        for i, one in enumerate(account.stages)
+        for i, stage in enumerate(account.stages)
     }
     return list_fragment(table, links)
 
 
-def _is_asked(one: Dropped, reason: str, words: str) -> bool:
-    told = f"{one.what} {one.detail}".casefold()
-    return (not reason or f"{one.stage}:{one.reason}" == reason) and words.casefold() in told
+def _is_asked(dropped: Dropped, reason: str, words: str) -> bool:
+    message = f"{dropped.what} {dropped.detail}".casefold()
+    return (not reason or f"{dropped.stage}:{dropped.reason}" == reason) and words.casefold() in message
 
 
 def _dropped_table(lines: Iterable[Dropped]) -> Table:
@@ -106,11 +111,11 @@ def _dropped_table(lines: Iterable[Dropped]) -> Table:
         "dropped",
         "What was dropped",
         label="what",
-        rows=[RowSpec(str(i), one.what, one) for i, one in enumerate(lines)],
+        rows=[RowSpec(str(i), line.what, line) for i, line in enumerate(lines)],
         measures=[
-            words_of("stage", lambda one: one.stage),
-            words_of("reason", lambda one: one.reason),
-            words_of("seen", lambda one: one.detail[:_LONGEST]),
+            words_of("stage", lambda dropped: dropped.stage),
+            words_of("reason", lambda dropped: dropped.reason),
+            words_of("seen", lambda dropped: dropped.detail[:_LONGEST]),
         ],
     )
 
@@ -125,12 +130,12 @@ def _draft_table(lines: Iterable[Draft]) -> Table:
         "Drafts",
         label="draft",
         rows=[
-            RowSpec(str(i), one.draft_id, one, detail=f"{one.task}\n{one.question[:_LONGEST]}")
-            for i, one in enumerate(lines)
+            RowSpec(str(i), line.draft_id, line, detail=f"{line.task}\n{line.question[:_LONGEST]}")
+            for i, line in enumerate(lines)
         ],
         measures=[
             words_of("choices", _choices),
-            words_of("truth", lambda one: Cell(value=one.truth, detail=_beside(one)), "rests on"),
+            words_of("truth", lambda draft: Cell(value=draft.truth, detail=_beside(draft)), "rests on"),
         ],
     )
 
@@ -150,8 +155,8 @@ def _links(at: str, name: str, ids: Iterable[str]) -> dict[tuple[str, str], Sequ
     if not at:
         return {}
     return {
-        (str(i), "label"): (Link(words=one, address=f"{at}?{urlencode({name: one})}"),)
-        for i, one in enumerate(ids)
+        (str(i), "label"): (Link(words=word, address=f"{at}?{urlencode({name: word})}"),)
+        for i, word in enumerate(ids)
     }
 
 
@@ -173,30 +178,30 @@ def _file(place: ViewablePath) -> Path:
 
 def questions(request: HttpRequest, place: str) -> HttpResponse:
     """The questions of a file, as far as a filter keeps them."""
-    found = desk().place(place)
-    path = _file(found)
+    result = desk().place(place)
+    path = _file(result)
     words = request.GET.get("words", "").strip()[:200]
     tag = request.GET.get("tag", "")
     try:
         loaded = questions_of(path)
     except (VidenceError, OSError) as error:
-        return render(request, "viewer/questions.html", {"place": found, "problems": [visible(str(error))]})
+        return render(request, "viewer/questions.html", {"place": result, "problems": [visible(str(error))]})
     kept = [item for item in loaded.items if _is_kept(item, words.casefold(), tag)]
     query = {name: value for name, value in (("words", words), ("tag", tag)) if value}
     page = _page(request, kept)
-    links = _links(reverse("question", args=[found.id]), "item", [item.item_id for item in page])
-    shown = {
-        "place": found,
+    links = _links(reverse("question", args=[result.id]), "item", [item.item_id for item in page])
+    questions = {
+        "place": result,
         "words": words,
         "tag": tag,
         "tags": _tags(loaded.items),
         "n_all": len(loaded.items),
-        "problems": [visible(one) for one in loaded.problems[:50]],
+        "problems": [visible(problem) for problem in loaded.problems[:50]],
         "piece": as_piece(list_fragment(_question_table(page), links)),
         "page": page,
         "query": urlencode(query),
     }
-    return render(request, "viewer/questions.html", shown)
+    return render(request, "viewer/questions.html", questions)
 
 
 def _is_kept(item: Item, words: str, tag: str) -> bool:
@@ -220,19 +225,19 @@ def _question_table(items: Iterable[Item]) -> Table:
 
 
 def _tags(items: Sequence[Item]) -> dict[str, list[str]]:
-    found: dict[str, set[str]] = {}
+    tags: dict[str, set[str]] = {}
     for item in items:
         for name, value in item.tags.items():
-            found.setdefault(name, set()).add(value)
-    return {name: sorted(values) for name, values in found.items() if 1 < len(values) <= _MOST_VALUES}
+            tags.setdefault(name, set()).add(value)
+    return {name: sorted(values) for name, values in tags.items() if 1 < len(values) <= _MOST_VALUES}
 
 
 def question(request: HttpRequest, place: str) -> HttpResponse:
     """One question of a file, with its media."""
-    found = desk().place(place)
+    result = desk().place(place)
     asked, draft = request.GET.get("item", ""), request.GET.get("draft", "")
     try:
-        loaded = questions_of(_file(found))
+        loaded = questions_of(_file(result))
     except (VidenceError, OSError) as error:
         raise Http404 from error
     at = next((i for i, item in enumerate(loaded.items) if _is_meant(item, asked, draft)), None)
@@ -244,14 +249,14 @@ def question(request: HttpRequest, place: str) -> HttpResponse:
         for name, other in (("before", at - 1), ("after", at + 1))
         if 0 <= other < len(loaded.items)
     }
-    shown = {
-        "place": found,
+    fields = {
+        "place": result,
         "item_id": visible(item.item_id),
         **links,
         "question": as_piece(question_fragment(item)),
     }
-    shown["media"] = media_of(item, roots=[str(loaded.media_root)])
-    return render(request, "viewer/question.html", shown)
+    fields["media"] = media_of(item, roots=[str(loaded.media_root)])
+    return render(request, "viewer/question.html", fields)
 
 
 def _is_meant(item: Item, item_id: str, draft: str) -> bool:

@@ -160,14 +160,14 @@ def kinds_in(path: Path, video_id: str) -> set[str]:
     """
     if not is_sheet(path):
         return {card.kind for card in read_cards(path).cards}
-    found: set[str] = set()
+    names: set[str] = set()
 
     def take(row: CardSheetRow) -> None:
         if row.video_id in {"", video_id}:
-            found.update(_kinds_of(row))
+            names.update(_kinds_of(row))
 
     each_row(path, CardSheetRow, take)
-    return found
+    return names
 
 
 def _kinds_of(row: CardSheetRow) -> set[str]:
@@ -188,7 +188,7 @@ def _cards(row: CardSheetRow, *, everybody: Collection[str]) -> list[Card]:
     fits = _fits(row.fits, everybody)
     appearance = _appearance(row)
     path = " ".join(_sentence(text) for text in (row.path, row.actions) if text)
-    made: list[Card] = []
+    cards: list[Card] = []
     if appearance:
         card = Card(
             track_id=row.track_id,
@@ -198,21 +198,21 @@ def _cards(row: CardSheetRow, *, everybody: Collection[str]) -> list[Card]:
             fits=fits or (),
             identified_by=BY_PEOPLE if fits is not None else "",
         )
-        made.append(card)
+        cards.append(card)
     elif fits is not None:
         raise FieldError(FITS, f"{row.fits!r} found for a row that does not say what the person looks like")
     if path:
-        made.append(Card(track_id=row.track_id, kind="B", text=path, writer=WRITER))
-    return made
+        cards.append(Card(track_id=row.track_id, kind="B", text=path, writer=WRITER))
+    return cards
 
 
-def _fits(said: str, tracks: Collection[str]) -> tuple[str, ...] | None:
+def _fits(message: str, tracks: Collection[str]) -> tuple[str, ...] | None:
     """The tracks that a description fits, in the order of `tracks`; None where it was not tried."""
-    if not said:
+    if not message:
         return None
-    if said.casefold() == NOBODY:
+    if message.casefold() == NOBODY:
         return ()
-    named = said.replace(",", " ").replace(";", " ").split()
+    named = message.replace(",", " ").replace(";", " ").split()
     if unknown := [name for name in named if name not in tracks]:
         raise FieldError(
             FITS,
@@ -229,19 +229,21 @@ def _appearance(row: CardSheetRow) -> str:
     'A tall man with short hair.'
     """
     cell = {name: getattr(row, name).rstrip(" .,;") for name in APPEARANCE}
-    said: list[str] = []
+    messages: list[str] = []
     if cell["person"] or cell["hair"]:
         who = cell["person"] or "A person"
-        said.append(f"{who} with {cell['hair']}" if cell["hair"] else who)
+        messages.append(f"{who} with {cell['hair']}" if cell["hair"] else who)
     worn = [cell[name] for name in ("upper_body", "lower_body", "footwear") if cell[name]]
     if worn:
-        said.append(f"Wears {', '.join(worn[:-1])} and {worn[-1]}" if len(worn) > 1 else f"Wears {worn[0]}")
+        messages.append(
+            f"Wears {', '.join(worn[:-1])} and {worn[-1]}" if len(worn) > 1 else f"Wears {worn[0]}"
+        )
     if cell["carries"]:
-        said.append(f"Has {cell['carries']}")
-    return " ".join(map(_sentence, [*said, *filter(None, (row.appearance,))]))
+        messages.append(f"Has {cell['carries']}")
+    return " ".join(map(_sentence, [*messages, *filter(None, (row.appearance,))]))
 
 
 def _sentence(text: str) -> str:
-    said = " ".join(text.split())
-    said = said[:1].upper() + said[1:]
-    return said if said.endswith((".", "!", "?")) else f"{said}."
+    sentence = " ".join(text.split())
+    sentence = sentence[:1].upper() + sentence[1:]
+    return sentence if sentence.endswith((".", "!", "?")) else f"{sentence}."

@@ -74,7 +74,7 @@ class TrackCards:
     @property
     def is_one_person(self) -> bool:
         """Whether no writer saw different people in the pictures of the track."""
-        return all(one.reason != NOT_ONE_PERSON for one in self.dropped)
+        return all(dropped.reason != NOT_ONE_PERSON for dropped in self.dropped)
 
 
 def write_cards(
@@ -103,17 +103,17 @@ def write_cards(
         alone shows no path. The paper's manual leakage review is the `flags`.
     """
     rules = rules or CardChecks()
-    shown = _prompts(pictures, times_s=times_s, wording=wording)
+    prompts = _prompts(pictures, times_s=times_s, wording=wording)
     kinds: tuple[Literal["A", "B"], ...] = ("A", "B")
     pieces = [
-        WritingTask(prompt=shown[kind], read=in_words(_reader(kind, strict=rules.strict))) for kind in kinds
+        WritingTask(prompt=prompts[kind], read=in_words(_reader(kind, strict=rules.strict))) for kind in kinds
     ]
     a_piece, b_piece = yield from write_all(pieces, wording)
     if any(_is_mixed(piece) for piece in (a_piece, b_piece)):
         return _no_card(pictures.track_id, {"A": a_piece.objection, "B": b_piece.objection})
     a_text, b_text = _text(a_piece), _text(b_piece)
     if problem := _leak(a_text, b_text, rules.limit):
-        again = wording.repaired(shown["B"], b_piece.said, problem=problem)
+        again = wording.repaired(prompts["B"], b_piece.said, problem=problem)
         fresh = replace(b_piece, prompt=again, n_tries=0, made=None, spare=None)
         (b_piece,) = yield from write_all([fresh], wording)
         if _is_mixed(b_piece):
@@ -161,7 +161,7 @@ def check_cards(cards: Sequence[Card], rules: CardChecks | None = None) -> Track
             dropped.append(_dropped(card.track_id, card.kind, read))
         else:
             kept.append(card)
-    if any(one.reason == NOT_ONE_PERSON for one in objections.values() if one is not None):
+    if any(objection.reason == NOT_ONE_PERSON for objection in objections.values() if objection is not None):
         return _no_card(track_id, objections)
     texts = {card.kind: card.text for card in kept}
     if problem := _leak(texts.get("A", ""), texts.get("B", ""), rules.limit):
@@ -197,8 +197,8 @@ def _reader(
 ) -> Callable[[str], str | Doubt[str] | Objection]:
     """The function that makes a card's text of a reply, or of what people wrote."""
 
-    def read(said: str) -> str | Doubt[str] | Objection:
-        text = tidy(said)
+    def read(message: str) -> str | Doubt[str] | Objection:
+        text = tidy(message)
         mixed = says_different_people(text) or (
             describes_several(text) if kind == "A" and not by_people else None
         )
@@ -207,12 +207,12 @@ def _reader(
         wrong = misshapen(text, sentences=_SENTENCES[kind], words=_WORDS[kind])
         if wrong is not None:
             return wrong
-        told = _told(kind, text)
-        if not told:
+        messages = _told(kind, text)
+        if not messages:
             return text
         what = "actions or places" if kind == "A" else "what somebody looks like"
         objection = Objection(
-            reason=_TOLD[kind], detail=f"it tells {what} ({', '.join(told)}); say it without such words"
+            reason=_TOLD[kind], detail=f"it tells {what} ({', '.join(messages)}); say it without such words"
         )
         return objection if strict else Doubt(made=text, objection=objection)
 
@@ -225,12 +225,12 @@ def _told(kind: Literal["A", "B"], text: str) -> tuple[str, ...]:
 
 
 def _flags(card: Card) -> tuple[Flag, ...]:
-    told = _told(card.kind, card.text)
+    messages = _told(card.kind, card.text)
     several = several_in(card.text) if card.kind == "A" else ""
-    found = ((_TOLD[card.kind], told), ("several-people", (several,) if several else ()))
+    flags = ((_TOLD[card.kind], messages), ("several-people", (several,) if several else ()))
     return tuple(
         Flag(track_id=card.track_id, kind=card.kind, reason=reason, words=words)
-        for reason, words in found
+        for reason, words in flags
         if words
     )
 
@@ -241,8 +241,10 @@ def _is_mixed(piece: WritingTask[str]) -> bool:
 
 def _no_card(track_id: str, objections: Mapping[str, Objection | None]) -> TrackCards:
     """No card of a track that is several people: what one card says of them is true of none."""
-    said = next(one for one in objections.values() if one is not None and one.reason == NOT_ONE_PERSON)
-    dropped = tuple(_dropped(track_id, kind, own or said) for kind, own in objections.items())
+    objection = next(
+        entry for entry in objections.values() if entry is not None and entry.reason == NOT_ONE_PERSON
+    )
+    dropped = tuple(_dropped(track_id, kind, own or objection) for kind, own in objections.items())
     return TrackCards(track_id=track_id, dropped=dropped)
 
 

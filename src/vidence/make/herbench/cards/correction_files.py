@@ -72,34 +72,34 @@ def _span(row: ShotSpanRow, *, times_s: NDArray[np.float64], ends_s: NDArray[np.
 def _bound(row: ShotSpanRow, frames: str, seconds: str, *, moments_s: NDArray[np.float64]) -> int:
     """The frame at which a shot begins or ends, told by its number, by its time, or by both."""
     index = _number(row, frames, most=len(moments_s) - 1)
-    said = getattr(row, seconds)
-    if not said:
+    bound = getattr(row, seconds)
+    if not bound:
         if index is None:
             raise FieldError(frames, f"neither {frames} nor {seconds} is there; expected one of them")
         return index
     try:
-        time_s = float(said)
+        time_s = float(bound)
     except ValueError:
         time_s = float("nan")
     step_s = float(np.median(np.diff(moments_s))) if len(moments_s) > 1 else 1.0
     if not moments_s[0] - step_s <= time_s <= moments_s[-1] + step_s:
         raise FieldError(
-            seconds, f"{said!r} found; expected seconds from {moments_s[0]:.3f} to {moments_s[-1]:.3f}"
+            seconds, f"{bound!r} found; expected seconds from {moments_s[0]:.3f} to {moments_s[-1]:.3f}"
         )
     near = int(np.abs(moments_s - time_s).argmin())
     if index is not None and abs(float(moments_s[index]) - time_s) > step_s / 2 + 0.0015:
         raise FieldError(
             seconds,
-            f"{said} s is at frame {near}, but {frames} is {index} ({moments_s[index]:.3f} s); correct one, "
+            f"{bound} s is at frame {near}, but {frames} is {index} ({moments_s[index]:.3f} s); correct one, "
             "or leave its cell empty",
         )
     return near if index is None else index
 
 
 def _number(row: ShotSpanRow, name: str, *, most: int) -> int | None:
-    said = getattr(row, name)
-    if not said:
+    number = getattr(row, name)
+    if not number:
         return None
-    if not said.isdecimal() or int(said) > most:
-        raise FieldError(name, f"{said!r} found; expected a frame from 0 to {most}")
-    return int(said)
+    if not number.isdecimal() or int(number) > most:
+        raise FieldError(name, f"{number!r} found; expected a frame from 0 to {most}")
+    return int(number)

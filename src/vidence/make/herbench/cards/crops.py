@@ -196,30 +196,33 @@ def cut_crops(
             wanted.setdefault(frame, []).append(plan)
 
     def make(index: int, image: NDArray[np.uint8]) -> dict[tuple[str, str], Crop]:
-        made: dict[tuple[str, str], Crop] = {}
+        values: dict[tuple[str, str], Crop] = {}
         for plan in wanted[index]:
             box, name = box_of(plan.track, index), plan.track.track_id
             keep = partial(pictures.keep, frame_index=index, quality=rules.quality, track_id=name)
-            made[name, "crop"] = keep(cut_box(image, box, rules))
+            values[name, "crop"] = keep(cut_box(image, box, rules))
             if index in plan.path:
-                made[name, "frame"] = keep(_boxed(image, box, rules))
-        return made
+                values[name, "frame"] = keep(_boxed(image, box, rules))
+        return values
 
     read = video.read(sorted(wanted), make)
-    found: dict[str, TrackPictures] = {}
+    crops: dict[str, TrackPictures] = {}
     dropped: list[Dropped] = []
     for plan in plans:
-        shown = _of_track(plan, read)
-        halves = len(shown.appearance) * 2 > len(plan.appearance), len(shown.path) * 2 > len(plan.path)
+        track_pictures = _of_track(plan, read)
+        halves = (
+            len(track_pictures.appearance) * 2 > len(plan.appearance),
+            len(track_pictures.path) * 2 > len(plan.path),
+        )
         if all(halves):
-            found[plan.track.track_id] = shown
+            crops[plan.track.track_id] = track_pictures
         else:
             own = [read[index] for index in (*plan.appearance, *plan.path)]
-            lost = next(one.message for one in own if isinstance(one, FrameProblem))
+            lost = next(row.message for row in own if isinstance(row, FrameProblem))
             dropped.append(
                 Dropped(what=plan.track.track_id, stage=STAGE, reason="frames-unreadable", detail=lost)
             )
-    return found, tuple(dropped)
+    return crops, tuple(dropped)
 
 
 def _of_track(
@@ -229,7 +232,7 @@ def _of_track(
 
     def of(frames: Sequence[int], kind: str) -> tuple[Crop, ...]:
         held = [read[index] for index in frames]
-        return tuple(one[key, kind] for one in held if not isinstance(one, FrameProblem))
+        return tuple(row[key, kind] for row in held if not isinstance(row, FrameProblem))
 
     return TrackPictures(
         track_id=key,

@@ -87,7 +87,7 @@ def changes_between(faithful: str, false: str) -> tuple[Change, ...]:
 
 def _parts(words: tuple[str, ...]) -> list[str]:
     """What stands around each "and", without words that come and go, in one order."""
-    return sorted(" ".join(one for one in words if one not in listed("glue") - {"and"}).split(" and "))
+    return sorted(" ".join(word for word in words if word not in listed("glue") - {"and"}).split(" and "))
 
 
 def _wrong(change: Change, old: tuple[str, ...], new: tuple[str, ...]) -> str:
@@ -138,17 +138,17 @@ def _explains(
     return goes(0, 0, 0)
 
 
-def _same(one: str, other: str) -> bool:
+def _same(name: str, other: str) -> bool:
     """Whether two words are the same but for the ending that number asks for."""
-    short, long = sorted((one, other), key=len)
+    short, long = sorted((name, other), key=len)
     return long in (short, f"{short}s", f"{short}es") and (short == long or len(short) > 2)
 
 
 def _others(old: tuple[str, ...], new: tuple[str, ...], changes: Sequence[Change]) -> str:
     """Words of either text that the changes do not account for."""
-    told = {word for c in changes for word in (*folded(c.before), *folded(c.after))} | listed("glue")
-    gone = [word for word in dict.fromkeys(old) if word not in new and word not in told]
-    come = [word for word in dict.fromkeys(new) if word not in old and word not in told]
+    others = {word for c in changes for word in (*folded(c.before), *folded(c.after))} | listed("glue")
+    gone = [word for word in dict.fromkeys(old) if word not in new and word not in others]
+    come = [word for word in dict.fromkeys(new) if word not in old and word not in others]
     named = ", ".join((gone + come)[:_MOST_NAMED])
     if named:
         return f"it also differs in what the list does not name: {named}"
@@ -201,11 +201,11 @@ def perturb(
     )
     taken = [other.text for other in others]
 
-    def read(said: str) -> FalseText | Objection:
-        found = read_false(said)
-        if isinstance(found, Objection):
-            return found
-        return check_changes(card.text, found.text, found.changes, taken=taken) or found
+    def read(message: str) -> FalseText | Objection:
+        result = read_false(message)
+        if isinstance(result, Objection):
+            return result
+        return check_changes(card.text, result.text, result.changes, taken=taken) or result
 
     (piece,) = yield from write_all([WritingTask(prompt=prompt, read=in_words(read))], wording)
     if piece.made is None:
@@ -223,24 +223,24 @@ def false_id(card: SceneCard) -> str:
     return f"{card.card_id.removesuffix('-true')}-false"
 
 
-def false_card(card: SceneCard, made: FalseText, *, writer: str) -> SceneCard:
+def false_card(card: SceneCard, text: FalseText, *, writer: str) -> SceneCard:
     """The false variant of a card, with the frames of the faithful one."""
     return SceneCard(
         card_id=false_id(card),
         shot_id=card.shot_id,
-        text=made.text,
-        changes=made.changes,
+        text=text.text,
+        changes=text.changes,
         frames=card.frames,
         writer=writer,
     )
 
 
-def read_false(said: str) -> FalseText | Objection:
+def read_false(message: str) -> FalseText | Objection:
     """The false sentence and its changes in a reply: the last JSON object that has both."""
     whole = [
-        one
-        for one in json_objects(said)
-        if isinstance(one.get("text"), str) and isinstance(one.get("changes"), list)
+        json_object
+        for json_object in json_objects(message)
+        if isinstance(json_object.get("text"), str) and isinstance(json_object.get("changes"), list)
     ]
     if not whole:
         return Objection(reason="unreadable", detail="it holds no JSON object with 'text' and 'changes'")
@@ -248,7 +248,7 @@ def read_false(said: str) -> FalseText | Objection:
     if isinstance(text, Objection):
         return Objection(reason=text.reason, detail=f"of the false sentence: {text.detail}")
     listed = whole[-1]["changes"]
-    changes = [_change(one) for one in listed] if isinstance(listed, list) else []
+    changes = [_change(entry) for entry in listed] if isinstance(listed, list) else []
     for change in changes:
         if isinstance(change, Objection):
             return change

@@ -106,27 +106,27 @@ def _prompt(
             "n_pictures": n_pictures,
         },
     )
-    shown: list[TextPart | ImagePart] = []
+    entries: list[TextPart | ImagePart] = []
     for number, name in enumerate(order, 1):
-        shown += [TextPart(text=f"Person {number}"), *map(image, pictures[name])]
+        entries += [TextPart(text=f"Person {number}"), *map(image, pictures[name])]
     return Prompt(
-        parts=(*shown, TextPart(text=words)),
+        parts=(*entries, TextPart(text=words)),
         system=wording.fill(SYSTEM, {}),
         template=wording.label(IDENTIFY),
     )
 
 
-def _read(said: str, *, n_people: int) -> tuple[int, ...] | Objection:
+def _read(message: str, *, n_people: int) -> tuple[int, ...] | Objection:
     """The numbers in a reply.
 
     >>> _read("FITS: 2, 3", n_people=3)
     (2, 3)
     """
-    found = _LINE.match(said.strip().strip("*`"))
-    if found is None:
-        detail = f"it is {said[:120]!r}; write one line, FITS: and the numbers of people, or FITS: none"
+    match = _LINE.match(message.strip().strip("*`"))
+    if match is None:
+        detail = f"it is {message[:120]!r}; write one line, FITS: and the numbers of people, or FITS: none"
         return Objection(reason="unreadable", detail=detail)
-    numbers = tuple(dict.fromkeys(int(one) for one in re.findall(r"\d+", found[1])))
+    numbers = tuple(dict.fromkeys(int(entry) for entry in re.findall(r"\d+", match[1])))
     wrong = [number for number in numbers if not 1 <= number <= n_people]
     if wrong:
         detail = f"it names person {wrong[0]}, and {n_people} people are shown"

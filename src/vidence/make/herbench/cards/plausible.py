@@ -51,12 +51,12 @@ def _kind_of() -> Mapping[str, Kind]:
 @cache
 def _plain() -> Mapping[Key, frozenset[str]]:
     """The words that plain facts have in a slot."""
-    found: dict[Key, frozenset[str]] = defaultdict(frozenset)
+    values: dict[Key, frozenset[str]] = defaultdict(frozenset)
     for kind, lines in _tables().facts.items():
         for heads, _, words in (line.partition(" : ") for line in lines):
             for head in heads.split():
-                found[kind, head] |= frozenset(words.split())
-    return dict(found)
+                values[kind, head] |= frozenset(words.split())
+    return dict(values)
 
 
 @cache
@@ -132,8 +132,8 @@ def _single(word: str) -> str:
 
 def slots_of(text: str) -> Iterator[Slot]:
     """Every word of a known kind that has a slot, in the order of the text; compounds have none."""
-    found = list(_TOKEN.finditer(text))
-    words = [one[0].casefold() for one in found]
+    matches = list(_TOKEN.finditer(text))
+    words = [match[0].casefold() for match in matches]
     phrase = 0
     for i, word in enumerate(words):
         # A phrase ends with a word that holds sentences together, a verb or a sign.
@@ -144,8 +144,8 @@ def slots_of(text: str) -> Iterator[Slot]:
         head = _HEADS[kind](words, i)
         if head:
             yield Slot(
-                start=found[i].start(),
-                end=found[i].end(),
+                start=matches[i].start(),
+                end=matches[i].end(),
                 word=word,
                 key=(kind, head),
                 phrase=-1 - i if kind == "number" else phrase,  # a number goes with any word beside it

@@ -95,7 +95,7 @@ class _Scenes:
             self.unused.append(Unused(where=row.where, why=f"the false sentence: {error.reason}"))
 
     def _add(self, row: SceneRow) -> None:
-        shot = next((one for one in self._shots if row.check and check_of_shot(one) == row.check), None)
+        shot = next((entry for entry in self._shots if row.check and check_of_shot(entry) == row.check), None)
         if row.check and shot is None:
             self.unused.append(Unused(where=row.where, why="the shot has changed since; describe it again"))
             return

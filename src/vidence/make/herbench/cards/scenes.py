@@ -87,33 +87,33 @@ def take_pictures(
 
     everything = sorted({index for frames in wanted.values() for index in frames})
     read = video.read(everything, make, size=Size.parse(rules.size))
-    found: list[ShotPictures] = []
+    entries: list[ShotPictures] = []
     dropped: list[Dropped] = []
     for shot in shots:
         held = [read[index] for index in wanted.get(shot.shot_id, ())]
-        shown = [one for one in held if not isinstance(one, FrameProblem)]
+        results = [pair for pair in held if not isinstance(pair, FrameProblem)]
         if shot.shot_id not in wanted:
             seconds = f"{shot.end_s - shot.start_s:.2f} s"
             dropped.append(_dropped(shot, "too-short", f"it lasts {seconds}, at least {rules.least_s:g} s"))
-        elif not shown:
-            lost = next(one.message for one in held if isinstance(one, FrameProblem))
+        elif not results:
+            lost = next(pair.message for pair in held if isinstance(pair, FrameProblem))
             dropped.append(_dropped(shot, "frames-unreadable", lost))
-        elif max(spread for _, spread in shown) < rules.least_spread:
-            spread = max(spread for _, spread in shown)
+        elif max(spread for _, spread in results) < rules.least_spread:
+            spread = max(spread for _, spread in results)
             detail = (
                 f"its frames vary by {spread:.1f} grey levels, at least {rules.least_spread:g} are needed"
             )
             dropped.append(_dropped(shot, "blank", detail))
         else:
-            found.append(ShotPictures(shot=shot, pictures=tuple(crop for crop, _ in shown)))
-    return tuple(found), tuple(dropped)
+            entries.append(ShotPictures(shot=shot, pictures=tuple(crop for crop, _ in results)))
+    return tuple(entries), tuple(dropped)
 
 
-def describe(shown: ShotPictures, *, wording: CardWording, writer: str = "") -> Flow[SceneCard | Dropped]:
+def describe(pictures: ShotPictures, *, wording: CardWording, writer: str = "") -> Flow[SceneCard | Dropped]:
     """Have one sentence about a shot written by a model; what cannot be used is asked for once more.
 
     Args:
-        shown: the pictures of the shot.
+        pictures: the pictures of the shot.
         wording: the templates.
         writer: the identity of the model, kept with the card.
 
@@ -122,8 +122,8 @@ def describe(shown: ShotPictures, *, wording: CardWording, writer: str = "") -> 
     """
     prompt = Prompt(
         parts=(
-            *map(image, shown.pictures),
-            TextPart(text=wording.fill(SCENE, {"n_pictures": len(shown.pictures)})),
+            *map(image, pictures.pictures),
+            TextPart(text=wording.fill(SCENE, {"n_pictures": len(pictures.pictures)})),
         ),
         system=wording.fill(SYSTEM, {}),
         template=wording.label(SCENE),
@@ -131,19 +131,19 @@ def describe(shown: ShotPictures, *, wording: CardWording, writer: str = "") -> 
     (piece,) = yield from write_all([WritingTask(prompt=prompt, read=in_words(read_sentence))], wording)
     if piece.made is None:
         why = piece.objection or Objection(reason="empty", detail="it holds no words")
-        return _dropped(shown.shot, why.reason, why.detail)
+        return _dropped(pictures.shot, why.reason, why.detail)
     return SceneCard(
-        card_id=f"{shown.shot.shot_id}-true",
-        shot_id=shown.shot.shot_id,
+        card_id=f"{pictures.shot.shot_id}-true",
+        shot_id=pictures.shot.shot_id,
         text=piece.made,
-        frames=tuple(crop.frame_index for crop in shown.pictures),
+        frames=tuple(crop.frame_index for crop in pictures.pictures),
         writer=writer,
     )
 
 
-def read_sentence(said: str) -> str | Objection:
+def read_sentence(message: str) -> str | Objection:
     """The sentence of a scene card, or what is wrong with it."""
-    text = tidy(said)
+    text = tidy(message)
     wrong = misshapen(text, sentences=(1, 1), words=_WORDS)
     if wrong is not None:
         return wrong

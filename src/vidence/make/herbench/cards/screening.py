@@ -33,14 +33,14 @@ class Leakage(Record):
         return self.similarity > limit or bool(self.repeated)
 
 
-def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
+def jaccard(entry: frozenset[str], other: frozenset[str]) -> float:
     """The share of all words that both have; 0 where there is no word.
 
     >>> jaccard(frozenset("ab"), frozenset("bc"))
     0.3333333333333333
     """
-    both = one | other
-    return len(one & other) / len(both) if both else 0.0
+    both = entry | other
+    return len(entry & other) / len(both) if both else 0.0
 
 
 def leakage(a_text: str, b_text: str) -> Leakage:
@@ -52,11 +52,11 @@ def leakage(a_text: str, b_text: str) -> Leakage:
     >>> leakage("A tall man in a red coat.", "The man walks to the left.").shared
     ('man',)
     """
-    one, other = content_words(a_text), content_words(b_text)
-    shared = one & other
+    entry, other = content_words(a_text), content_words(b_text)
+    shared = entry & other
     return Leakage(
         raw=jaccard(frozenset(words_in(a_text)), frozenset(words_in(b_text))),
-        content=jaccard(one, other),
+        content=jaccard(entry, other),
         shared=tuple(sorted(shared)),
         repeated=tuple(sorted(shared & appearance_words(a_text) & appearance_words(b_text))),
     )
@@ -95,18 +95,18 @@ def says_different_people(text: str) -> Objection | None:
     >>> says_different_people("Different people pass by. This person waits.") is None
     True
     """
-    found = _LINE.match(text)
-    if found is None:
+    match = _LINE.match(text)
+    if match is None:
         return None
-    which = found[1].strip(" \n)].")[:_MOST_SAID]
+    which = match[1].strip(" \n)].")[:_MOST_SAID]
     detail = "the writer sees different people in the pictures" + (f": {which}" if which else "")
     return Objection(reason=NOT_ONE_PERSON, detail=detail, is_final=True)
 
 
 def several_in(text: str) -> str:
     """The words with which a text speaks of several people; empty where it does not."""
-    found = _SEVERAL.search(text)
-    return "" if found is None else found[0]
+    match = _SEVERAL.search(text)
+    return "" if match is None else match[0]
 
 
 def describes_several(text: str) -> Objection | None:

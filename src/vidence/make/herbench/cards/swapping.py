@@ -76,10 +76,10 @@ def perturb_by_rules(
     taken = [other.text for other in others]
     why = None
     for _ in range(_DRAWS):
-        made = _drawn(card.text, swaps, rng=rng)
-        why = check_changes(card.text, made.text, made.changes, taken=taken)
+        text = _drawn(card.text, swaps, rng=rng)
+        why = check_changes(card.text, text.text, text.changes, taken=taken)
         if why is None:
-            return false_card(card, made, writer=WRITER)
+            return false_card(card, text, writer=WRITER)
     reason, detail = ("no-detail-known", "") if why is None else (why.reason, why.detail)
     return Dropped(what=false_id(card), stage=STAGE, reason=reason, detail=detail)
 
@@ -89,9 +89,9 @@ def _none(card: SceneCard, slots: Sequence[Slot], swaps: Sequence[_Swap]) -> Dro
     reason, detail = "no-detail-known", "the text has no detail that the word lists know"
     if slots or swaps:
         reason = "nothing-plausible"
-        found = ", ".join(repr(card.text[one.start : one.end]) for one in swaps) or "none"
-        left = ", ".join(repr(s.word) for s in slots if s.start not in {one.start for one in swaps})
-        detail = f"details that can change: {found}; {FEWEST} are needed" + (
+        none = ", ".join(repr(card.text[swap.start : swap.end]) for swap in swaps) or "none"
+        left = ", ".join(repr(s.word) for s in slots if s.start not in {swap.start for swap in swaps})
+        detail = f"details that can change: {none}; {FEWEST} are needed" + (
             f"; nothing plausible is known instead of {left}. Cards of more videos bring more" if left else ""
         )
     return Dropped(what=false_id(card), stage=STAGE, reason=reason, detail=detail)
@@ -100,23 +100,23 @@ def _none(card: SceneCard, slots: Sequence[Slot], swaps: Sequence[_Swap]) -> Dro
 def _swaps(text: str, slots: Sequence[Slot], known: SlotCounts) -> list[_Swap]:
     """Every detail that can become something plausible, once, in the order of the text."""
     words = folded(text)
-    found = [swap for slot in slots if (swap := _slot_swap(slot, words, known)) is not None]
+    swaps = [swap for slot in slots if (swap := _slot_swap(slot, words, known)) is not None]
     phrases = -1 - len(text)  # sides and people go with any word beside them
     for side in _SIDES.finditer(text):
         place = 1 if side[1] else 2
         here = side[place].casefold()
         if words.count(here) == 1 and not {"left", "right"} <= set(words):
             other = "right" if here == "left" else "left"
-            found.append(_whole(side.start(place), side.end(place), other, phrase=phrases))
+            swaps.append(_whole(side.start(place), side.end(place), other, phrase=phrases))
             phrases -= 1
     if not _GENDERED.search(text):
         for pair in _PEOPLE:
-            for one, other in (pair, pair[::-1]):
-                places = list(re.finditer(rf"(?<![\w-]){one}(?![\w'-])", text, re.IGNORECASE))
+            for name, other in (pair, pair[::-1]):
+                places = list(re.finditer(rf"(?<![\w-]){name}(?![\w'-])", text, re.IGNORECASE))
                 if len(places) == 1 and other not in words:
-                    found.append(_whole(*places[0].span(), other, phrase=phrases))
+                    swaps.append(_whole(*places[0].span(), other, phrase=phrases))
                     phrases -= 1
-    return sorted(found, key=lambda swap: swap.start)
+    return sorted(swaps, key=lambda swap: swap.start)
 
 
 def _whole(start: int, end: int, other: str, *, phrase: int) -> _Swap:
@@ -137,7 +137,7 @@ def _slot_swap(slot: Slot, words: tuple[str, ...], known: SlotCounts) -> _Swap |
                 continue
             far = abs(line.index(other) - line.index(slot.word))
             weight = int(far <= _FAR) if kind == "number" else known.weight(slot.key, other)
-            if kind == "noun" and not all(known.fits(one, other) for one in slot.modifiers):
+            if kind == "noun" and not all(known.fits(modifier, other) for modifier in slot.modifiers):
                 continue
             if weight:
                 weights[other] = max(weight, weights.get(other, 0))
@@ -178,8 +178,8 @@ def _drawn(text: str, swaps: Sequence[_Swap], *, rng: np.random.Generator) -> Fa
 def _article(word: str) -> Callable[[re.Match[str]], str]:
     """What turns the article before a word into the one that it asks for."""
 
-    def turned(found: re.Match[str]) -> str:
+    def turned(match: re.Match[str]) -> str:
         wanted = "an" if word[0].casefold() in _VOWELS else "a"
-        return (wanted.capitalize() if found[1][0].isupper() else wanted) + found[2]
+        return (wanted.capitalize() if match[1][0].isupper() else wanted) + match[2]
 
     return turned

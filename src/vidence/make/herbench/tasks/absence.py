@@ -102,7 +102,7 @@ class _Draw:
     def __init__(self, pool: Pool, *, rng: np.random.Generator) -> None:
         self._present, self._rng = pool.present, rng
         self._balanced = BalancedDraw(len(pool.present), rng=rng)
-        weights = np.array([one.n_elsewhere for one in pool.absent], dtype=float)
+        weights = np.array([absent.n_elsewhere for absent in pool.absent], dtype=float)
         order: Sequence[int] = []
         if len(weights):
             order = rng.choice(len(weights), len(weights), replace=False, p=weights / weights.sum()).tolist()
@@ -167,15 +167,15 @@ def _candidates(pool: Pool, structure: str, *, rng: np.random.Generator) -> Cand
         yield NoCandidate(subject=structure, reason=f"too-few-{pool.words.things}", detail=detail)
         return
     deal = {"absent": _absent, "which-of-four": _which_of_four, "all-occur": _all_occur}[structure]
-    for one in deal(_Draw(pool, rng=rng), pool.words, rng):
+    for question in deal(_Draw(pool, rng=rng), pool.words, rng):
         yield Candidate(
             structure=structure,
-            subject=one.subject or one.right,
-            question=one.question,
-            right=one.right,
-            wrong=one.wrong,
-            evidence=spans(one.present),
-            facts=facts(one.present, one.absent),
+            subject=question.subject or question.right,
+            question=question.question,
+            right=question.right,
+            wrong=question.wrong,
+            evidence=spans(question.present),
+            facts=facts(question.present, question.absent),
         )
     yield used_up(structure)
 
@@ -183,7 +183,7 @@ def _candidates(pool: Pool, structure: str, *, rng: np.random.Generator) -> Cand
 def _absent(draw: _Draw, words: TaskWording, rng: np.random.Generator) -> Iterator[_DealtQuestion]:
     while (dealt := draw.beside(_LISTED)) is not None:
         foil, present = dealt
-        wrong = tuple(one.text for one in present)
+        wrong = tuple(entry.text for entry in present)
         yield _DealtQuestion(
             question=words.absent, right=foil.text, wrong=wrong, present=present, absent=[foil]
         )
@@ -203,7 +203,7 @@ def _which_of_four(draw: _Draw, words: TaskWording, rng: np.random.Generator) ->
             return
         else:
             foils, present = [dealt[0]], dealt[1]
-        listed = [one.text for one in present]
+        listed = [entry.text for entry in present]
         listed[case:case] = [foil.text for foil in foils]
         lines = "\n".join(f"{number}. {text}" for number, text in enumerate(listed, 1))
         right, wrong = one_of(options[case], options)
@@ -221,7 +221,7 @@ def _all_occur(draw: _Draw, words: TaskWording, rng: np.random.Generator) -> Ite
     for first in range(0, len(draw.absent) - _N_WRONG + 1, _N_WRONG):
         foils = draw.absent[first : first + _N_WRONG]
         present = draw.present(_N_GROUPED)
-        texts = iter([one.text for one in present])
+        texts = iter([entry.text for entry in present])
         right, *groups = (list(islice(texts, n)) for n in (_IN_GROUP, *[_IN_GROUP - 1] * _N_WRONG))
         for group, foil in zip(groups, foils, strict=True):
             group.insert(int(rng.integers(_IN_GROUP)), foil.text)
@@ -240,20 +240,20 @@ def _all_occur(draw: _Draw, words: TaskWording, rng: np.random.Generator) -> Ite
 def spans(present: Sequence[Present]) -> tuple[Evidence, ...]:
     """One occurrence of each thing, so that they overlap as little as can be; among such the longest one."""
     chosen: list[Event] = []
-    for one in sorted(present, key=lambda p: len(p.occurrences)):
-        free = [e for e in one.occurrences if not any(overlap(e, other) for other in chosen)]
-        chosen.append(max(free or one.occurrences, key=lambda e: (e.end_s - e.start_s, -e.start_s)))
+    for entry in sorted(present, key=lambda p: len(p.occurrences)):
+        free = [e for e in entry.occurrences if not any(overlap(e, other) for other in chosen)]
+        chosen.append(max(free or entry.occurrences, key=lambda e: (e.end_s - e.start_s, -e.start_s)))
     return tuple(span_of(event) for event in sorted(chosen, key=lambda e: (e.start_s, e.end_s)))
 
 
 def facts(present: Sequence[Present], absent: Sequence[Absent]) -> dict[str, str]:
     """What a reviewer checks: how often and when each thing was narrated."""
     seen = {
-        f"occurs: {one.text}": f"{when(one.occurrences)}; {one.n_elsewhere} times elsewhere"
-        for one in present
+        f"occurs: {entry.text}": f"{when(entry.occurrences)}; {entry.n_elsewhere} times elsewhere"
+        for entry in present
     }
     unseen = {
-        f"does not occur: {one.text}": f"0 times here, {one.n_elsewhere} times elsewhere{one.why}"
-        for one in absent
+        f"does not occur: {entry.text}": f"0 times here, {entry.n_elsewhere} times elsewhere{entry.why}"
+        for entry in absent
     }
     return seen | unseen

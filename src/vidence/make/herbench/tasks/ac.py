@@ -87,33 +87,35 @@ class Ac(ComputedTask):
         return [*counted, _most_often(there["pair"], rng=rng)]
 
     def _candidates(self, structure: str, there: Sequence[Target], *, rng: np.random.Generator) -> Candidates:
-        inside = [one for one in there if self._settings.least <= len(one.events) <= self._settings.most]
+        inside = [
+            target for target in there if self._settings.least <= len(target.events) <= self._settings.most
+        ]
         ranks = BalancedDraw(N_OTHERS + 1, rng=rng)
         for place in rng.permutation(len(inside)):
-            one = inside[place]
-            count = len(one.events)
-            if one.reason:
-                yield NoCandidate(subject=one.text, reason=one.reason, detail=one.detail)
-            elif one.within:
-                detail = f"{joined([repr(other) for other in one.within[:_MOST_NAMED]])} may be seen as it"
-                yield NoCandidate(subject=one.text, reason="words-within-others", detail=detail)
-            elif one.k < LEAST_EVIDENCE:
-                detail = f"{one.k} of its {count} occurrences share no moment"
-                yield NoCandidate(subject=one.text, reason="too-little-evidence", detail=detail)
-            elif one.options:
-                yield _count_candidate(structure, one, options=one.options)
+            entry = inside[place]
+            count = len(entry.events)
+            if entry.reason:
+                yield NoCandidate(subject=entry.text, reason=entry.reason, detail=entry.detail)
+            elif entry.within:
+                detail = f"{joined([repr(other) for other in entry.within[:_MOST_NAMED]])} may be seen as it"
+                yield NoCandidate(subject=entry.text, reason="words-within-others", detail=detail)
+            elif entry.k < LEAST_EVIDENCE:
+                detail = f"{entry.k} of its {count} occurrences share no moment"
+                yield NoCandidate(subject=entry.text, reason="too-little-evidence", detail=detail)
+            elif entry.options:
+                yield _count_candidate(structure, entry, options=entry.options)
             elif self._settings.alone and count < N_OTHERS:
                 detail = f"it occurs {count} times, and {N_OTHERS} smaller counts do not fit below"
-                yield NoCandidate(subject=one.text, reason="no-room-below", detail=detail)
+                yield NoCandidate(subject=entry.text, reason="no-room-below", detail=detail)
             elif self._settings.alone:
                 options = counts_around(count, rank=ranks.next(), rng=rng)
-                yield _count_candidate(structure, one, options=options)
+                yield _count_candidate(structure, entry, options=options)
             else:
                 detail = (
                     f"it occurs {count} times, and no four questions with other counts are left in the "
                     "log to share options with; alone=true asks it all the same"
                 )
-                yield NoCandidate(subject=one.text, reason="count-left-over", detail=detail)
+                yield NoCandidate(subject=entry.text, reason="count-left-over", detail=detail)
         if not inside:
             bounds = f"from {self._settings.least} to {self._settings.most}"
             yield NoCandidate(
@@ -140,18 +142,18 @@ def _count_candidate(structure: str, target: Target, *, options: Sequence[int]) 
     )
 
 
-def _most_often(found: Sequence[Target], *, rng: np.random.Generator) -> Candidates:
+def _most_often(targets: Sequence[Target], *, rng: np.random.Generator) -> Candidates:
     """Pairs that lead four others; each leads once. Only pairs that the log has one word for.
 
     An action counts with those whose words say more than its own: who picks up a pine nuts bag may be seen
     to pick up pine nuts.
     """
-    known = [one for one in found if not one.reason and not one.also]
-    leaders = [one for one in known if len(one.events) >= _LEAST_LEADER]
+    known = [target for target in targets if not target.reason and not target.also]
+    leaders = [target for target in known if len(target.events) >= _LEAST_LEADER]
     commoner, any_yet = BalancedDraw(N_OTHERS + 1, rng=rng), False
     for place in rng.permutation(len(leaders)):
         first = leaders[place]
-        behind = [one for one in known if _seen_at_most(one, found) <= len(first.events) - _LEAD]
+        behind = [target for target in known if _seen_at_most(target, targets) <= len(first.events) - _LEAD]
         if len(behind) < N_OTHERS:
             continue
         any_yet = True
@@ -166,10 +168,11 @@ def _most_often(found: Sequence[Target], *, rng: np.random.Generator) -> Candida
             subject=first.text,
             question="Which of these actions occurs most often in this video?",
             right=first.text,
-            wrong=tuple(one.text for one in others),
-            evidence=by_time(span_of(event) for one in (first, *others) for event in one.events),
+            wrong=tuple(other.text for other in others),
+            evidence=by_time(span_of(event) for entry in (first, *others) for event in entry.events),
             facts={
-                one.text: f"{when(one.events)}; {one.n_elsewhere} times elsewhere" for one in (first, *others)
+                entry.text: f"{when(entry.events)}; {entry.n_elsewhere} times elsewhere"
+                for entry in (first, *others)
             },
         )
     if not any_yet:
@@ -178,10 +181,10 @@ def _most_often(found: Sequence[Target], *, rng: np.random.Generator) -> Candida
     yield used_up("most-often")
 
 
-def _seen_at_most(target: Target, found: Sequence[Target]) -> int:
+def _seen_at_most(target: Target, targets: Sequence[Target]) -> int:
     """How often an action may be seen: its own occurrences, and those of actions that hold all its words."""
     mine = words_said(target.text)
-    return len(target.events) + sum(len(one.events) for one in found if mine < words_said(one.text))
+    return len(target.events) + sum(len(entry.events) for entry in targets if mine < words_said(entry.text))
 
 
 def _others(
@@ -193,17 +196,17 @@ def _others(
     there are fewer than three of one sort: it would mostly be the most common of the five, or the rarest.
     """
     for sign in (1, -1):
-        if sum(sign * (one.n_elsewhere - first.n_elsewhere) >= 0 for one in behind) < N_OTHERS - 1:
+        if sum(sign * (target.n_elsewhere - first.n_elsewhere) >= 0 for target in behind) < N_OTHERS - 1:
             return ()
     # Close seconds first, so that it takes counting and not a glance.
-    left = sorted(behind, key=lambda one: -len(one.events))
+    left = sorted(behind, key=lambda target: -len(target.events))
     chosen: list[Target] = []
     for n, sign in ((n_commoner, 1), (N_OTHERS - n_commoner, -1)):
-        fit = [one for one in left if sign * (one.n_elsewhere - first.n_elsewhere) >= 0][: 2 * n]
+        fit = [target for target in left if sign * (target.n_elsewhere - first.n_elsewhere) >= 0][: 2 * n]
         if len(fit) < n:
             return ()
         chosen += [fit[i] for i in rng.permutation(len(fit))[:n]]
-        left = [one for one in left if one not in chosen]
+        left = [target for target in left if target not in chosen]
     return tuple(chosen)
 
 

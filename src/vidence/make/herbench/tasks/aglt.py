@@ -80,11 +80,13 @@ class Aglt(PeopleTask):
     def candidates(self, structure: str, people: Sequence[Person], *, rng: np.random.Generator) -> Candidates:
         """One question about each person."""
         for person in all_drawn(people, rng):
-            made = _problem(person, structure) or _choice(person, structure, rng)
-            if isinstance(made, str):
-                yield NoCandidate(subject=f"{structure}, {about([person])}", reason=made, detail=person.fact)
+            problem = _problem(person, structure) or _choice(person, structure, rng)
+            if isinstance(problem, str):
+                yield NoCandidate(
+                    subject=f"{structure}, {about([person])}", reason=problem, detail=person.fact
+                )
                 continue
-            right, wrong = made
+            right, wrong = problem
             yield Candidate(
                 structure=structure,
                 subject=about([person]),
@@ -135,9 +137,9 @@ def _choice(person: Person, structure: str, rng: np.random.Generator) -> Choice 
     match structure:
         case "enters" | "leaves":
             way = person.enters if structure == "enters" else person.leaves
-            said: dict[Way, str] = {edge: f"Through {EDGE_WORDS[edge]}" for edge in EDGES}
-            said[STAYED] = _STAYED[structure]
-            return one_of(said[way], said.values()) if way in said else "edge-not-clear"
+            values: dict[Way, str] = {edge: f"Through {EDGE_WORDS[edge]}" for edge in EDGES}
+            values[STAYED] = _STAYED[structure]
+            return one_of(values[way], values.values()) if way in values else "edge-not-clear"
         case "passage":
             passages: dict[tuple[Way, Way], str] = {
                 (a, b): f"In through {EDGE_WORDS[a]}, out through {EDGE_WORDS[b]}"

@@ -90,14 +90,14 @@ class Asii(ComputedTask):
     ) -> Sequence[Candidates]:
         """One source for each structure."""
         context = self._contexts.of(material, corpus)
-        told = _told(context)
-        return [self._candidates(told, name, rng=rng) for name in self.structures]
+        events = _told(context)
+        return [self._candidates(events, name, rng=rng) for name in self.structures]
 
     def _candidates(
-        self, told: Sequence[_NamedEvent], structure: str, *, rng: np.random.Generator
+        self, events: Sequence[_NamedEvent], structure: str, *, rng: np.random.Generator
     ) -> Candidates:
         make = {"own-events": _own_events, "same-events": _same_events, "between": _between}[structure]
-        timelines = self._timelines(told, rng=rng)
+        timelines = self._timelines(events, rng=rng)
         detail = (
             f"no {N_EVENTS} events that do not overlap, of kinds that occur {_MOST_OCCURRENCES} times at most"
         )
@@ -109,36 +109,36 @@ class Asii(ComputedTask):
             yield make(timeline, timelines, rng)
         yield used_up(structure)
 
-    def _timelines(self, told: Sequence[_NamedEvent], *, rng: np.random.Generator) -> Iterator[_Timeline]:
+    def _timelines(self, events: Sequence[_NamedEvent], *, rng: np.random.Generator) -> Iterator[_Timeline]:
         """New timelines as long as draws find some; events that were used are drawn again last."""
-        if len(told) < N_EVENTS:
+        if len(events) < N_EVENTS:
             return
-        balanced = BalancedDraw(len(told), rng=rng)
+        balanced = BalancedDraw(len(events), rng=rng)
 
         def draw() -> tuple[_NamedEvent, ...] | None:
             chosen: list[_NamedEvent] = []
-            for _ in range(2 * len(told)):
-                one = told[balanced.next()]
-                if all(self._go_together(one, other) for other in chosen):
-                    chosen.append(one)
+            for _ in range(2 * len(events)):
+                event = events[balanced.next()]
+                if all(self._go_together(event, other) for other in chosen):
+                    chosen.append(event)
                 if len(chosen) == N_EVENTS:
-                    return tuple(sorted(chosen, key=lambda one: one.event.start_s))
+                    return tuple(sorted(chosen, key=lambda named_event: named_event.event.start_s))
             return None
 
         def ids(some: Sequence[_NamedEvent]) -> tuple[str, ...]:
-            return tuple(one.event.event_id for one in some)
+            return tuple(event.event.event_id for event in some)
 
         for chosen in fresh(draw, ids, most_repeats=_MOST_REPEATS):
             yield _Timeline(told=chosen)
 
-    def _go_together(self, one: _NamedEvent, other: _NamedEvent) -> bool:
-        first, second = one.event, other.event
+    def _go_together(self, event: _NamedEvent, other: _NamedEvent) -> bool:
+        first, second = event.event, other.event
         if second.start_s < first.start_s:
             first, second = second, first
         return (
             second.start_s >= first.end_s + self._apart_s
-            and one.text != other.text
-            and set(one.starts_s).isdisjoint(other.starts_s)
+            and event.text != other.text
+            and set(event.starts_s).isdisjoint(other.starts_s)
         )
 
 
@@ -153,15 +153,15 @@ def _told(context: EventContext) -> list[_NamedEvent]:
             starts.setdefault(mark, set()).add(event.start_s)
         for way in index.ways_to_say(event):
             meant.setdefault(way, set()).update({pair_of(event), (event.verb, event.noun)})
-    found = []
+    entries = []
     for event in video.events:
         texts = (event.verb, event.noun)
         text = index.phrase(texts)
         marks = {pair_of(event), texts, *meant[text]}
         when = tuple(sorted({start_s for mark in marks for start_s in starts[mark]}))
         if len(when) <= _MOST_OCCURRENCES and index.is_plain(texts):
-            found.append(_NamedEvent(event=event, text=text, starts_s=when))
-    return found
+            entries.append(_NamedEvent(event=event, text=text, starts_s=when))
+    return entries
 
 
 # --------------------------------------------------------------------------- the three structures
@@ -177,9 +177,9 @@ def _candidate(
 ) -> Candidate:
     """A candidate; `wrong` are the wrong orders in words, and how each was made."""
     facts = {}
-    for one in timeline.told:
-        starts = ", ".join(f"{start_s:.2f}" for start_s in one.starts_s)
-        facts[one.text] = f"{one.event.start_s:.2f}-{one.event.end_s:.2f} s; starts at {starts} s"
+    for event in timeline.told:
+        starts = ", ".join(f"{start_s:.2f}" for start_s in event.starts_s)
+        facts[event.text] = f"{event.event.start_s:.2f}-{event.event.end_s:.2f} s; starts at {starts} s"
     named = {
         text if structure == "own-events" else f"wrong order {i}": how
         for i, (text, how) in enumerate(wrong.items(), 1)
@@ -190,7 +190,7 @@ def _candidate(
         question=question,
         right=right,
         wrong=tuple(wrong),
-        evidence=tuple(span_of(one.event) for one in timeline.told),
+        evidence=tuple(span_of(named_event.event) for named_event in timeline.told),
         facts={**facts, **named},
     )
 
@@ -209,7 +209,7 @@ def _same_events(
         timeline,
         f"These five events are narrated in the video:\n{listed}\nIn which order do they happen?",
         right=order_of(number),
-        wrong={order_of([number[i] for i in one.order]): one.how for one in wrong},
+        wrong={order_of([number[i] for i in perturbed.order]): perturbed.how for perturbed in wrong},
     )
 
 
@@ -218,8 +218,8 @@ def _own_events(
 ) -> Candidate | NoCandidate:
     wrong: dict[str, str] = {}
     for other in others:
-        if made := wrong_order(N_EVENTS, is_wrong=other.is_wrong, rng=rng):
-            wrong[other.said(made.order)] = made.how
+        if perturbed := wrong_order(N_EVENTS, is_wrong=other.is_wrong, rng=rng):
+            wrong[other.said(perturbed.order)] = perturbed.how
         if len(wrong) == N_WRONG:
             break
     else:
@@ -251,7 +251,7 @@ def _between(
         timeline,
         f"In which order do these events happen after '{first_text}' and before '{last_text}'?",
         right=timeline.said(inner),
-        wrong={timeline.said([i + 1 for i in one.order]): one.how for one in wrong},
+        wrong={timeline.said([i + 1 for i in perturbed.order]): perturbed.how for perturbed in wrong},
     )
 
 

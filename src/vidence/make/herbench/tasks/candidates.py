@@ -235,9 +235,9 @@ def one_of_each(
 def any_or(drawn: Iterable[T], none: NoCandidate) -> Iterator[T | NoCandidate]:
     """All of them; where there is none, why."""
     any_yet = False
-    for one in drawn:
+    for entry in drawn:
         any_yet = True
-        yield one
+        yield entry
     if not any_yet:
         yield none
 

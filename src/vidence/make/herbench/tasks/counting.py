@@ -50,7 +50,7 @@ class Target:
         if not self.also:
             return ""
         return (
-            f" Count what may also be called {joined([repr(one) for one in self.also], last='or')} as well."
+            f" Count what may also be called {joined([repr(name) for name in self.also], last='or')} as well."
         )
 
 
@@ -89,64 +89,65 @@ class Counts:
     def _deal(
         self, events: Mapping[str, Sequence[Event]], corpus: Corpus, n_asked: int
     ) -> dict[str, Counted]:
-        found = {
+        values = {
             video_id: _targets(self._contexts.context(video_id, some, corpus))
             for video_id, some in events.items()
         }
         options = {
             (structure, *key): five
             for structure in STRUCTURES
-            for key, five in self._shared(structure, found, n_asked)
+            for key, five in self._shared(structure, values, n_asked)
         }
         return {
             video_id: {
                 structure: tuple(
-                    replace(one, options=options.get((structure, video_id, one.text), ())) for one in some
+                    replace(target, options=options.get((structure, video_id, target.text), ()))
+                    for target in some
                 )
                 for structure, some in both.items()
             }
-            for video_id, both in found.items()
+            for video_id, both in values.items()
         }
 
     def _shared(
-        self, structure: str, found: Mapping[str, Counted], n_asked: int
+        self, structure: str, values: Mapping[str, Counted], n_asked: int
     ) -> Iterator[tuple[tuple[str, str], tuple[int, ...]]]:
         """The shared options of one structure, each by video and words."""
         asked: list[tuple[bytes, str, Target]] = []
-        for video_id, both in found.items():
+        for video_id, both in values.items():
             known = [
-                (hashlib.sha256(f"{structure}\n{video_id}\n{one.text}".encode()).digest(), video_id, one)
-                for one in both[structure]
-                if not one.reason and not one.within and self._least <= len(one.events) <= self._most
-                if one.k >= LEAST_EVIDENCE
+                (hashlib.sha256(f"{structure}\n{video_id}\n{entry.text}".encode()).digest(), video_id, entry)
+                for entry in both[structure]
+                if not entry.reason and not entry.within and self._least <= len(entry.events) <= self._most
+                if entry.k >= LEAST_EVIDENCE
             ]
             asked += sorted(known, key=itemgetter(0))[:n_asked]
         asked.sort(key=itemgetter(0))
-        shared = shared_options([len(one.events) for _, _, one in asked])
-        for (_, video_id, one), five in zip(asked, shared, strict=True):
-            yield (video_id, one.text), five
+        shared = shared_options([len(entry.events) for _, _, entry in asked])
+        for (_, video_id, target), five in zip(asked, shared, strict=True):
+            yield (video_id, target.text), five
 
 
 def _targets(context: EventContext) -> Counted:
     """All pairs and all verbs of a video, and which of them the log leaves open."""
     video, index = context.video, context.index
-    said: dict[str, set[object]] = {}
+    targets: dict[str, set[object]] = {}
     named: dict[tuple[Key, str], dict[Pair, Event]] = {}
     for event in video.events:
         for way in index.ways_to_say(event):
-            said.setdefault(way, set()).add(pair_of(event))
+            targets.setdefault(way, set()).add(pair_of(event))
         verb = verb_said(event.verb)
         for n in range(1, len(verb) + 1):
-            said.setdefault(" ".join(verb[:n]), set()).add(verb_key(event))
-        for noun in {one for pair in nouns_of(event) for one in pair}:
+            targets.setdefault(" ".join(verb[:n]), set()).add(verb_key(event))
+        for noun in {name for pair in nouns_of(event) for name in pair}:
             named.setdefault((verb_key(event), noun), {}).setdefault(pair_of(event), event)
-    shared = frozenset(text for text, keys in said.items() if len(keys) > 1)
+    shared = frozenset(text for text, keys in targets.items() if len(keys) > 1)
     pairs = []
     for pair in sorted(video.pairs):
         noun = written(video.pairs[pair])[1]
-        beside = {**named[pair], **named[(pair[0], noun)]}
-        beside.pop(pair)
-        pairs.append(_pair_target(pair, context, beside=beside, shared=shared))
+        values = {**named[pair], **named[(pair[0], noun)]}
+        values.pop(pair)
+        pairs.append(_pair_target(pair, context, beside=values, shared=shared))
     pairs = list(_with_longer(pairs, context))
     verbs = (_verb_target(verb, context, shared) for verb in sorted(video.verbs))
     return {"pair": tuple(pairs), "verb": tuple(verbs)}
@@ -157,7 +158,7 @@ def _pair_target(
 ) -> Target:
     """What a pair's count is; `beside` are events of other pairs that name its object with the same verb."""
     events = tuple(context.video.pairs[pair])
-    said = [context.index.phrase((event.verb, event.noun)) for event in events]
+    messages = [context.index.phrase((event.verb, event.noun)) for event in events]
     texts = written(events)
     text = context.index.phrase(texts)
     if is_vague(texts[1]) or not context.index.is_plain(texts):
@@ -165,7 +166,7 @@ def _pair_target(
     if beside:
         detail = next(iter(beside.values())).narration
         return Target(text=text, events=events, reason="object-beside-another", detail=detail)
-    return _countable(text, said, events=events, shared=shared, n_elsewhere=context.elsewhere(pair))
+    return _countable(text, messages, events=events, shared=shared, n_elsewhere=context.elsewhere(pair))
 
 
 @lru_cache(maxsize=2**14)
@@ -185,38 +186,45 @@ def _with_longer(targets: Sequence[Target], context: EventContext) -> tuple[Targ
 
     Who picks up a pine nuts bag may be seen to pick up pine nuts.
     """
-    said = [
-        {words_said(context.index.phrase((event.verb, event.noun))) for event in one.events}
-        for one in targets
+    entries = [
+        {words_said(context.index.phrase((event.verb, event.noun))) for event in entry.events}
+        for entry in targets
     ]
-    found = []
-    for one, mine in zip(targets, said, strict=True):
+    results = []
+    for target, mine in zip(targets, entries, strict=True):
         longer = [
             other.text
-            for other, theirs in zip(targets, said, strict=True)
-            if other is not one and any(a < b for a in mine for b in theirs)
+            for other, theirs in zip(targets, entries, strict=True)
+            if other is not target and any(a < b for a in mine for b in theirs)
         ]
-        found.append(replace(one, within=tuple(longer)))
-    return tuple(found)
+        results.append(replace(target, within=tuple(longer)))
+    return tuple(results)
 
 
 def _verb_target(verb: Key, context: EventContext, shared: frozenset[str]) -> Target:
     events = tuple(event for event in context.video.events if verb_key(event) == verb)
-    said = [" ".join(verb_said(event.verb)) for event in events]
-    return _countable(max(said, key=lambda one: (said.count(one), one)), said, events=events, shared=shared)
+    messages = [" ".join(verb_said(event.verb)) for event in events]
+    return _countable(
+        max(messages, key=lambda name: (messages.count(name), name)), messages, events=events, shared=shared
+    )
 
 
 def _countable(
-    text: str, said: Sequence[str], *, events: tuple[Event, ...], shared: frozenset[str], n_elsewhere: int = 0
+    text: str,
+    messages: Sequence[str],
+    *,
+    events: tuple[Event, ...],
+    shared: frozenset[str],
+    n_elsewhere: int = 0,
 ) -> Target:
-    also = tuple(sorted(set(said) - {text}))
-    if both := sorted(shared & set(said)):
+    also = tuple(sorted(set(messages) - {text}))
+    if both := sorted(shared & set(messages)):
         return Target(text=text, events=events, reason="words-of-two-classes", detail=joined(both))
     if len(also) > _MOST_OTHER_WORDS:
         return Target(text=text, events=events, reason="too-many-words", detail=joined([text, *also]))
-    for one, other in combinations(events, 2):
-        if pair_of(one) == pair_of(other) and overlap(one, other):
-            detail = f"{one.start_s:.2f}-{one.end_s:.2f} s and {other.start_s:.2f}-{other.end_s:.2f} s"
+    for entry, other in combinations(events, 2):
+        if pair_of(entry) == pair_of(other) and overlap(entry, other):
+            detail = f"{entry.start_s:.2f}-{entry.end_s:.2f} s and {other.start_s:.2f}-{other.end_s:.2f} s"
             return Target(text=text, events=events, reason="overlapping-occurrences", detail=detail)
     for event in events:
         if event.narration.lower().startswith(_GOES_ON):

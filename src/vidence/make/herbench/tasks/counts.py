@@ -112,20 +112,20 @@ def _right(low: int, high: int, rng: np.random.Generator) -> Range:
     return Range(low=first - before, high=last + extra - before)
 
 
-def _below(one: Range, n_more: int, rng: np.random.Generator) -> Range:
+def _below(entry: Range, n_more: int, rng: np.random.Generator) -> Range:
     """The next range towards 0, narrower where it can be, with room for as many more below it."""
     growth = float(rng.uniform(*_GROWTH))
     # Its part of the room where those below it get narrower by the same factor.
-    part = one.low * (1 - 1 / growth) / (1 - growth ** -(n_more + 1))
-    room = one.low - n_more
-    width = min(max(1, min(one.width - 1, round(one.width / growth), round(part))), room)
+    part = entry.low * (1 - 1 / growth) / (1 - growth ** -(n_more + 1))
+    room = entry.low - n_more
+    width = min(max(1, min(entry.width - 1, round(entry.width / growth), round(part))), room)
     gap = min(int(rng.integers(max(1, width // 4))), room - width)
-    return Range(low=one.low - gap - width, high=one.low - 1 - gap)
+    return Range(low=entry.low - gap - width, high=entry.low - 1 - gap)
 
 
-def _above(one: Range, rng: np.random.Generator) -> Range:
-    width = max(one.width + 1, round(one.width * rng.uniform(*_GROWTH)))
-    low = one.high + 1 + int(rng.integers(max(1, one.width // 4)))
+def _above(entry: Range, rng: np.random.Generator) -> Range:
+    width = max(entry.width + 1, round(entry.width * rng.uniform(*_GROWTH)))
+    low = entry.high + 1 + int(rng.integers(max(1, entry.width // 4)))
     return Range(low=low, high=low + width - 1)
 
 
@@ -151,16 +151,16 @@ def shared_options(counts: Sequence[int]) -> tuple[tuple[int, ...], ...]:
     dealt: dict[int, list[tuple[int, ...]]] = {}
     for largest in sorted(left, reverse=True):
         while left[largest]:
-            near = [one for one in left if left[one] and one < largest <= MOST_TIMES * one]
+            near = [number for number in left if left[number] and number < largest <= MOST_TIMES * number]
             if len(near) < N_OTHERS:
                 break
-            others = sorted(near, key=lambda one: (-left[one], -one))[:N_OTHERS]
+            others = sorted(near, key=lambda number: (-left[number], -number))[:N_OTHERS]
             options = tuple(sorted((*others, largest)))
-            for one in options:
-                left[one] -= 1
-                dealt.setdefault(one, []).append(options)
-    queues = {one: iter(options) for one, options in dealt.items()}
-    return tuple(next(queues.get(one, iter(())), ()) for one in counts)
+            for option in options:
+                left[option] -= 1
+                dealt.setdefault(option, []).append(options)
+    queues = {number: iter(options) for number, options in dealt.items()}
+    return tuple(next(queues.get(number, iter(())), ()) for number in counts)
 
 
 def counts_around(right: int, *, rank: int, rng: np.random.Generator) -> tuple[int, ...]:
@@ -215,7 +215,7 @@ def in_window(count: PersonCount, evidence: Sequence[Evidence]) -> tuple[Evidenc
     if count.window is None:
         return tuple(evidence)
     first, last = count.window
-    return tuple(one for one in evidence if all(first <= frame <= last for frame in one.frames))
+    return tuple(entry for entry in evidence if all(first <= frame <= last for frame in entry.frames))
 
 
 def facts_of(count: PersonCount, *, n_by_tracks: int | None) -> dict[str, str]:
@@ -262,7 +262,7 @@ def candidate_of(
     if not has_room(low, high):
         detail = f"{low} to {high}: four smaller ranges do not fit below"
         return NoCandidate(subject=subject, reason="no-room-below", detail=detail)
-    shown = tuple(
+    arounds = tuple(
         timeline.around(frame, note="a person counted somebody here")
         for frame in count.frames
         if frame < timeline.n_frames
@@ -274,7 +274,7 @@ def candidate_of(
         question=f"{question}{_window_words(count, timeline)}",
         right=right,
         wrong=wrong,
-        evidence=by_time(shown or by_tracks or ()),
+        evidence=by_time(arounds or by_tracks or ()),
         truth=BY_PERSON,
         facts=facts_of(count, n_by_tracks=None if by_tracks is None else len(by_tracks)),
     )
@@ -290,7 +290,7 @@ def _window_words(count: PersonCount, timeline: Timeline) -> str:
 
 def by_structure(counts: Sequence[PersonCount]) -> Mapping[str, list[PersonCount]]:
     """The counts of each form of question, in their order."""
-    found: dict[str, list[PersonCount]] = {}
+    values: dict[str, list[PersonCount]] = {}
     for count in counts:
-        found.setdefault(structure_of(count), []).append(count)
-    return found
+        values.setdefault(structure_of(count), []).append(count)
+    return values

@@ -46,12 +46,12 @@ class EventContexts:
 def written(events: Sequence[Event]) -> Texts:
     """The words in which events of one kind are mostly written; among equals the last in their order."""
     texts = [(event.verb, event.noun) for event in events]
-    return max(texts, key=lambda one: (texts.count(one), one))
+    return max(texts, key=lambda pair: (texts.count(pair), pair))
 
 
-def overlap(one: Event, other: Event) -> bool:
+def overlap(event: Event, other: Event) -> bool:
     """Whether two events share a moment."""
-    return one.start_s < other.end_s and other.start_s < one.end_s
+    return event.start_s < other.end_s and other.start_s < event.end_s
 
 
 def span_of(event: Event) -> Evidence:

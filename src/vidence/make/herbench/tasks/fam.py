@@ -64,13 +64,13 @@ class Fam(AbsenceTask):
             for pair, events in video.pairs.items()
             if self._fits(pair, texts := written(events), context)
         ]
-        said = {one.text for one in present}
+        messages = {entry.text for entry in present}
         absent = []
         for pair in index.pairs:
             if pair[1] not in video.objects or pair in video.pairs:
                 continue
             texts = index.texts_of(pair)
-            if not self._fits(pair, texts, context) or index.phrase(texts) in said:
+            if not self._fits(pair, texts, context) or index.phrase(texts) in messages:
                 continue
             if not video.why_not_absent(pair, texts) and not _may_hold_what_is_poured(texts, video):
                 why = f", in {index.videos_elsewhere(pair, context.video_id)} videos"
@@ -92,7 +92,7 @@ class Fam(AbsenceTask):
 
 def _may_hold_what_is_poured(texts: Texts, video: VideoEvents) -> bool:
     def is_one_of(verb: str, some: tuple[str, ...]) -> bool:
-        return verb.split()[:1] in [[one] for one in some]
+        return verb.split()[:1] in [[name] for name in some]
 
     return is_one_of(texts[0], _OF_VESSELS) and any(is_one_of(event.verb, _POURED) for event in video.events)
 

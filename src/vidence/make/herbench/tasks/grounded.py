@@ -118,10 +118,10 @@ class Grounded:
             leak = self._settings.leak
             pieces = [
                 WritingTask(
-                    prompt=self._prompts.prompt(one.request),
-                    read=partial(read_reply, request=one.request, leak=leak),
+                    prompt=self._prompts.prompt(plan.request),
+                    read=partial(read_reply, request=plan.request, leak=leak),
                 )
-                for one in now
+                for plan in now
             ]
             written = yield from write_all(pieces, self._prompts)
             for asked, piece in zip(now, written, strict=True):

@@ -114,21 +114,22 @@ class Megl(ComputedTask):
         here = [card.text for card in material.a_cards]
         looks = {} if material.tracked is None else material.tracked.looks
         unknown = [looks[t.track_id] for t in without_card(material) if t.track_id in looks]
-        found = []
+        strangers = []
         for video_id, cards in sorted(corpus.a_cards.items()):
             theirs = corpus.looks.get(video_id, {})
             for card in cards if video_id != material.source.video_id else ():
                 look = theirs.get(card.track_id)
                 seen_here = look is not None and any(
-                    distance(np.array(look, np.float32), one) < self._settings.same_look for one in unknown
+                    distance(np.array(look, np.float32), values) < self._settings.same_look
+                    for values in unknown
                 )
                 if (
                     normal_form(card.text)
                     and closest(card.text, here) <= self._settings.alike
                     and not seen_here
                 ):
-                    found.append(_Stranger(video_id=video_id, card=card))
-        return tuple(found)
+                    strangers.append(_Stranger(video_id=video_id, card=card))
+        return tuple(strangers)
 
 
 # --------------------------------------------------------------------------- who is there
@@ -168,34 +169,34 @@ def _which(
 
 
 def _texts(drawn: Sequence[Person | _Stranger]) -> frozenset[str]:
-    return frozenset(one.text for one in drawn)
+    return frozenset(entry.text for entry in drawn)
 
 
-def _which_candidate(shown: Sequence[Person | _Stranger], timeline: Timeline) -> Candidate:
-    here = [i for i, one in enumerate(shown, 1) if isinstance(one, Person)]
+def _which_candidate(entries: Sequence[Person | _Stranger], timeline: Timeline) -> Candidate:
+    here = [i for i, entry in enumerate(entries, 1) if isinstance(entry, Person)]
     every = (*combinations((1, 2, 3), 2), (1, 2, 3))
     options: dict[tuple[int, ...], str] = {some: _set_words(some) for some in every}
     right, wrong = one_of(options.get(tuple(here), FEWER_THAN_TWO), (*options.values(), FEWER_THAN_TWO))
-    people = [one for one in shown if isinstance(one, Person)]
-    evidence = [look for one in people for look in (one.looks[0], one.looks[-1])]
-    if len(people) < len(shown):
+    people = [entry for entry in entries if isinstance(entry, Person)]
+    evidence = [look for person in people for look in (person.looks[0], person.looks[-1])]
+    if len(people) < len(entries):
         evidence += timeline.parts(_SWEEPS, note="somebody described is nowhere: the whole video shows it")
-    tracks = ", ".join(one.track_id for one in people) or "none"
-    others = ", ".join(one.fact.removeprefix("track ") for one in shown if isinstance(one, _Stranger))
+    tracks = ", ".join(person.track_id for person in people) or "none"
+    others = ", ".join(entry.fact.removeprefix("track ") for entry in entries if isinstance(entry, _Stranger))
     return Candidate(
         structure="which",
         subject=f"tracks {tracks}" + (f"; elsewhere {others}" if others else ""),
         question=(
-            f"Here are descriptions of three people:\n{numbered([one.text for one in shown])}\n"
+            f"Here are descriptions of three people:\n{numbered([entry.text for entry in entries])}\n"
             "Which of them appear in the video?"
         ),
         right=right,
         wrong=wrong,
         evidence=tuple(evidence),
         # Whom nobody of the video resembles was told by words and colours alone.
-        facts={f"person {i}": one.fact for i, one in enumerate(shown, 1)}
-        | identification(people, knows_all=len(people) == len(shown)),
-        review=doubt_of(people, knows_all=len(people) == len(shown)),
+        facts={f"person {i}": entry.fact for i, entry in enumerate(entries, 1)}
+        | identification(people, knows_all=len(people) == len(entries)),
+        review=doubt_of(people, knows_all=len(people) == len(entries)),
     )
 
 
@@ -225,7 +226,7 @@ def _ways(people: Sequence[Person], structure: str, *, rng: np.random.Generator)
             subject=about(pair),
             question=listed(pair, f"How does each of them {asked}?"),
             right=_pair_words(ways, structure),
-            wrong=tuple(_pair_words(one, structure) for one in wrong),
+            wrong=tuple(_pair_words(names, structure) for names in wrong),
             evidence=_way_evidence(pair, is_exit=is_exit),
             facts=facts(pair),
             review=doubt_of(pair),
@@ -243,11 +244,11 @@ _STAY: Final[Mapping[str, tuple[str, str]]] = {
 def _pair_words(ways: tuple[Way, Way], structure: str) -> str:
     """How two people come or go."""
     is_both = ways[0] == ways[1]
-    one, other = (
+    name, other = (
         _STAY[structure][is_both] if way == STAYED else f"{_PASS[structure][is_both]} through the {way} edge"
         for way in ways
     )
-    return f"Both {one}" if is_both else f"Person 1 {one}, person 2 {other}"
+    return f"Both {name}" if is_both else f"Person 1 {name}, person 2 {other}"
 
 
 def _through(people: Sequence[Person], *, rng: np.random.Generator) -> Candidates:
@@ -284,8 +285,8 @@ def _set_words(numbers: Sequence[int]) -> str:
 def _way_evidence(people: Sequence[Person], *, is_exit: bool) -> tuple[Evidence, ...]:
     """For each person the moment that is asked for, and a look at who it is at the other end."""
     if is_exit:
-        return by_time(one for person in people for one in (person.looks[0], person.departure))
-    return by_time(one for person in people for one in (person.arrival, person.looks[-1]))
+        return by_time(evidence for person in people for evidence in (person.looks[0], person.departure))
+    return by_time(evidence for person in people for evidence in (person.arrival, person.looks[-1]))
 
 
 def create(settings: Settings) -> Task:

@@ -80,18 +80,18 @@ class Mpdr(PeopleTask):
             detail = f"{len(people)}, at least {N_PEOPLE}"
             yield NoCandidate(subject=structure, reason="too-few-people", detail=detail)
             return
-        found: dict[bool, list[Candidate]] = {True: [], False: []}
+        candidates: dict[bool, list[Candidate]] = {True: [], False: []}
         unclear: list[NoCandidate] = []
         for three in groups(people, N_PEOPLE, rng):
             candidate = self._candidate(three, structure, rng=rng)
             if isinstance(candidate, NoCandidate):
                 unclear.append(candidate)
             else:
-                found["tie" in candidate.tags].append(candidate)
+                candidates["tie" in candidate.tags].append(candidate)
         balanced = BalancedDraw(N_CHOICES, rng=rng)
-        while any(found.values()):
+        while any(candidates.values()):
             is_tie = balanced.next() < _N_TIES
-            yield found[is_tie if found[is_tie] else not is_tie].pop()
+            yield candidates[is_tie if candidates[is_tie] else not is_tie].pop()
         yield from unclear
 
     def _candidate(
@@ -103,15 +103,15 @@ class Mpdr(PeopleTask):
             return NoCandidate(subject=subject, reason="no-such-moment", detail=problem)
         match structure:
             case "overlap":
-                made = self._overlap(people, rng)
+                overlap = self._overlap(people, rng)
             case "order-in":
-                made = self._order(people, rng)
+                overlap = self._order(people, rng)
             case _:
                 same = "equally long" if structure in ("longest", "shortest") else "at the same time"
-                made = self._most([_VALUES[structure](p) for p in people], same, rng=rng)
-        if made is None:
+                overlap = self._most([_VALUES[structure](p) for p in people], same, rng=rng)
+        if overlap is None:
             return NoCandidate(subject=subject, reason="times-too-close", detail=str(facts(people)))
-        right, wrong = made
+        right, wrong = overlap
         arrivals = [person.arrival for person in people if structure not in _NO_COMING]
         departures = [person.departure for person in people if structure not in _NO_GOING]
         return Candidate(
@@ -134,10 +134,10 @@ class Mpdr(PeopleTask):
         """Who has the highest value; None where somebody is neither clearly equal nor clearly below."""
         best = max(values)
         tie_s, margin_s = self._settings.tie_s, self._settings.margin_s
-        first = [i for i, one in enumerate(values) if best - one < tie_s]
+        first = [i for i, value in enumerate(values) if best - value < tie_s]
         lowest = min(values[i] for i in first)
         is_clear = best - lowest <= max(tie_s - margin_s, 0) and all(
-            lowest - one >= tie_s + margin_s for i, one in enumerate(values) if i not in first
+            lowest - value >= tie_s + margin_s for i, value in enumerate(values) if i not in first
         )
         if not is_clear:
             return None
@@ -160,20 +160,20 @@ class Mpdr(PeopleTask):
 
     def _overlap(self, people: Sequence[Person], rng: np.random.Generator) -> Choice | None:
         """Which two are in view together; None where that is a matter of less than the margin."""
-        together = []
+        entries = []
         for i, j in _PAIRS:
-            one, other = people[i], people[j]
-            gap_s = max(one.visible.start_s, other.visible.start_s) - min(
-                one.visible.end_s, other.visible.end_s
+            person, other = people[i], people[j]
+            gap_s = max(person.visible.start_s, other.visible.start_s) - min(
+                person.visible.end_s, other.visible.end_s
             )
-            both = np.intersect1d(one.track.frame_indices, other.track.frame_indices)
-            if len(both) and overlap_s(one.visible, other.visible) >= self._settings.margin_s:
-                together.append((i + 1, j + 1))
+            both = np.intersect1d(person.track.frame_indices, other.track.frame_indices)
+            if len(both) and overlap_s(person.visible, other.visible) >= self._settings.margin_s:
+                entries.append((i + 1, j + 1))
             elif len(both) or gap_s < self._settings.margin_s:
                 return None
         pairs = [(i + 1, j + 1) for i, j in _PAIRS]
         every = [_together(some) for size in range(len(pairs) + 1) for some in combinations(pairs, size)]
-        right = _together(together)
+        right = _together(entries)
         return right, one_of_each(right, every, rng=rng)
 
 

@@ -114,10 +114,10 @@ def wrong_orders(
     Source: HERBench, section 7.5.
     Departs: the paper applies one function once.
     """
-    pool = [one for one in _two_steps(n) if is_wrong(one.order)]
+    pool = [step for step in _two_steps(n) if is_wrong(step.order)]
     if len(pool) <= N_WRONG:
         return tuple(pool[i] for i in rng.permutation(len(pool)))
-    n_direct = sum(" then " not in one.how for one in pool)
+    n_direct = sum(" then " not in perturbed.how for perturbed in pool)
     # The largest of weights with Gumbel noise are draws without replacement: one row for each of many tries.
     n_indirect = len(pool) - n_direct
     weights = np.full(len(pool), 1 / len(pool))
@@ -125,7 +125,7 @@ def wrong_orders(
         weights = np.repeat([0.5 / n_direct, 0.5 / n_indirect], [n_direct, n_indirect])
     noisy = np.log(weights) + rng.gumbel(size=(_N_TRIES, len(pool)))
     tries = np.argsort(-noisy, axis=1)[:, :N_WRONG]
-    n_closer = _n_closer([one.order for one in pool], tries, rng=rng)
+    n_closer = _n_closer([perturbed.order for perturbed in pool], tries, rng=rng)
     targets = rng.integers(N_WRONG + 1, size=2)
     best = int(np.abs(n_closer - targets).sum(axis=1).argmin())
     return tuple(pool[i] for i in tries[best])
@@ -137,9 +137,9 @@ def wrong_order(n: int, *, is_wrong: Callable[[Order], bool], rng: np.random.Gen
     Source: HERBench, section 7.5.
     Departs: no.
     """
-    made = [one for one in perturbed(tuple(range(n))) if is_wrong(one.order)]
+    entries = [perturbed for perturbed in perturbed(tuple(range(n))) if is_wrong(perturbed.order)]
     name = ("swap_mid", "rotate")[int(rng.integers(2))]
-    pool = [one for one in made if one.how.startswith(name)] or made
+    pool = [perturbed for perturbed in entries if perturbed.how.startswith(name)] or entries
     return pool[int(rng.integers(len(pool)))] if pool else None
 
 
@@ -147,13 +147,13 @@ def wrong_order(n: int, *, is_wrong: Callable[[Order], bool], rng: np.random.Gen
 def _two_steps(n: int) -> tuple[Perturbed, ...]:
     """All orders that one or two steps lead to, those of one step first."""
     right = tuple(range(n))
-    found = {right: Perturbed(order=right, how="")}
-    for one in perturbed(right):
-        found.setdefault(one.order, one)
-    for one in tuple(found.values())[1:]:
-        for two in perturbed(one.order):
-            found.setdefault(two.order, Perturbed(order=two.order, how=f"{one.how} then {two.how}"))
-    return tuple(found.values())[1:]
+    steps = {right: Perturbed(order=right, how="")}
+    for entry in perturbed(right):
+        steps.setdefault(entry.order, entry)
+    for entry in tuple(steps.values())[1:]:
+        for two in perturbed(entry.order):
+            steps.setdefault(two.order, Perturbed(order=two.order, how=f"{entry.how} then {two.how}"))
+    return tuple(steps.values())[1:]
 
 
 @lru_cache(maxsize=8)
@@ -164,12 +164,12 @@ def _unlike(n: int) -> tuple[dict[Order, int], NDArray[np.int64]]:
         The place of each order, and shape (2, n_orders, n_orders): by pairs of events that stand the other
         way round, and by places that differ.
     """
-    orders = (tuple(range(n)), *(one.order for one in _two_steps(n)))
+    orders = (tuple(range(n)), *(step.order for step in _two_steps(n)))
     places = np.argsort(orders, axis=1)
     first, second = np.triu_indices(n, 1)
     seen = (places[:, first] < places[:, second], places)
     return {order: i for i, order in enumerate(orders)}, np.array(
-        [(one[:, None] != one).sum(axis=2) for one in seen]
+        [(values[:, None] != values).sum(axis=2) for values in seen]
     )
 
 
@@ -188,13 +188,13 @@ def _n_closer(
     """
     place_of, unlike = _unlike(len(pool[0]))
     five = np.pad(np.array([place_of[order] for order in pool])[tries], ((0, 0), (1, 0)))
-    found = []
+    entries = []
     for each in unlike:
         totals = each[five[:, :, None], five[:, None]].sum(axis=2)
         n_less = (totals[:, 1:] < totals[:, :1]).sum(axis=1)
         n_same = (totals[:, 1:] == totals[:, :1]).sum(axis=1)
-        found.append(n_less + rng.integers(n_same + 1))
-    return np.stack(found, axis=1)
+        entries.append(n_less + rng.integers(n_same + 1))
+    return np.stack(entries, axis=1)
 
 
 # --------------------------------------------------------------------------- of numbered things

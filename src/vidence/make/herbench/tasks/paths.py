@@ -60,21 +60,21 @@ def moves(xs: NDArray[np.float64], *, least: float) -> tuple[int, ...]:
     >>> moves(np.array([0.1, 0.5, 0.45, 0.9, 0.2]), least=0.1)
     (1, -1)
     """
-    found: list[int] = []
+    moves: list[int] = []
     low = high = float(xs[0])
     for x in xs.tolist():
         low, high = min(low, x), max(high, x)
-        if x - low >= least and (not found or found[-1] < 0):
-            found.append(1)
+        if x - low >= least and (not moves or moves[-1] < 0):
+            moves.append(1)
             high = x
-        elif high - x >= least and (not found or found[-1] > 0):
-            found.append(-1)
+        elif high - x >= least and (not moves or moves[-1] > 0):
+            moves.append(-1)
             low = x
-        if found and found[-1] > 0:
+        if moves and moves[-1] > 0:
             low = high = max(high, x)
-        elif found:
+        elif moves:
             low = high = min(low, x)
-    return tuple(found)
+    return tuple(moves)
 
 
 def shape_of(xs: NDArray[np.float64]) -> str:
@@ -90,8 +90,8 @@ def shape_of(xs: NDArray[np.float64]) -> str:
     return seen.pop() if len(seen) == 1 else ""
 
 
-def _shape(made: tuple[int, ...]) -> str:
-    match made:
+def _shape(values: tuple[int, ...]) -> str:
+    match values:
         case ():
             return SHAPES[5]
         case (only,):

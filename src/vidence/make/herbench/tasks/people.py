@@ -336,10 +336,14 @@ def _double(
     It may be the same person, who came back, or another one whom the description fits as well.
     """
     mine = tracked.looks.get(track_id)
-    known = [(looks, one) for one in strangers if (looks := tracked.looks.get(one.track_id)) is not None]
+    known = [
+        (looks, stranger)
+        for stranger in strangers
+        if (looks := tracked.looks.get(stranger.track_id)) is not None
+    ]
     if mine is None or not known:
         return None
-    far, other = min(((distance(mine, looks), one.track_id) for looks, one in known))
+    far, other = min(((distance(mine, looks), track.track_id) for looks, track in known))
     if far >= most:
         return None
     return (

@@ -165,7 +165,11 @@ class Rlpc(ComputedTask):
         if tracked is None:
             return []
         by_persons = self._by_persons(material, tracked, rng)
-        done = {(structure_of(one), subject_of(one)) for one in material.counts if one.window is None}
+        done = {
+            (structure_of(person_count), subject_of(person_count))
+            for person_count in material.counts
+            if person_count.window is None
+        }
 
         crowd: _PaperCrowd | _Crowd
         doubt: Literal["", Doubt] = ""
@@ -183,7 +187,7 @@ class Rlpc(ComputedTask):
             return by_persons
 
         def of_tracks(name: str) -> Iterator[_Count]:
-            return (one for one in crowd.counts(name, rng) if (name, one.subject) not in done)
+            return (entry for entry in crowd.counts(name, rng) if (name, entry.subject) not in done)
 
         return by_persons + [
             self._candidates(name, of_tracks(name), doubt=doubt, rng=rng) for name in self.structures
@@ -205,7 +209,7 @@ class Rlpc(ComputedTask):
 
                 def ranges(low: int, high: int) -> tuple[str, tuple[str, ...]]:
                     right, wrong = ranges_around(low, high, rank=ranks.next(), rng=rng)
-                    return right.text, tuple(one.text for one in wrong)
+                    return right.text, tuple(entry.text for entry in wrong)
 
                 yield candidate_of(
                     count,
@@ -244,7 +248,7 @@ class Rlpc(ComputedTask):
                 subject=count.subject,
                 question=f"{count.question} {_AGAIN}",
                 right=right.text,
-                wrong=tuple(one.text for one in wrong),
+                wrong=tuple(entry.text for entry in wrong),
                 evidence=by_time(e for _, e in count.people),
                 review=doubt,
                 tags={"counted": AS_THE_PAPER} if doubt == "paper-count" else {},
@@ -283,16 +287,16 @@ class _PaperCrowd:
     def __init__(self, tracked: TrackedVideo) -> None:
         self._tracked = tracked
         self._timeline = timeline_of(tracked)
-        self._people = [one for one in (*tracked.tracks, *tracked.others) if one.class_name == PERSON]
+        self._people = [track for track in (*tracked.tracks, *tracked.others) if track.class_name == PERSON]
 
     def counts(self, structure: str, rng: np.random.Generator) -> Iterator[_Count]:
         """How many tracks pass each edge, or each two edges, or are in each region at some time."""
         for name, question, place in _places(structure, self._tracked, rng):
             if isinstance(place, Region):
-                found = [(track.track_id, self._visit(track, place)) for track in self._people]
+                counts = [(track.track_id, self._visit(track, place)) for track in self._people]
             else:
-                found = [(track.track_id, self._passage(track, place)) for track in self._people]
-            people = tuple((name, one) for name, one in found if one is not None)
+                counts = [(track.track_id, self._passage(track, place)) for track in self._people]
+            people = tuple((name, evidence) for name, evidence in counts if evidence is not None)
             yield _Count(subject=name, question=question, people=people, n_unclear=0)
 
     def _passage(self, track: Track, through: tuple[Edge | None, Edge | None]) -> Evidence | None:
@@ -330,17 +334,17 @@ def _doubles(others: Sequence[Track], kept: Sequence[Track]) -> list[Track]:
 
     A part of that person, a second box around them, or somebody right behind them: boxes do not tell.
     """
-    return [one for one in others if any(_is_within(one, two) for two in kept)]
+    return [other for other in others if any(_is_within(other, two) for two in kept)]
 
 
-def _is_within(one: Track, two: Track) -> bool:
+def _is_within(track: Track, two: Track) -> bool:
     _, mine, theirs = np.intersect1d(
-        one.frame_indices, two.frame_indices, assume_unique=True, return_indices=True
+        track.frame_indices, two.frame_indices, assume_unique=True, return_indices=True
     )
-    if 2 * len(mine) <= len(one.frame_indices):
+    if 2 * len(mine) <= len(track.frame_indices):
         return False
-    inside = share_inside(one.boxes_px[mine], two.boxes_px[theirs]) >= _WITHIN
-    return 2 * int(np.count_nonzero(inside)) > len(one.frame_indices)
+    inside = share_inside(track.boxes_px[mine], two.boxes_px[theirs]) >= _WITHIN
+    return 2 * int(np.count_nonzero(inside)) > len(track.frame_indices)
 
 
 def _stays(track: Track, tracked: TrackedVideo) -> Iterator[tuple[int, Track]]:
@@ -370,9 +374,13 @@ class _Crowd:
         # What people gave is a person, also where refining has no use for it; hardly seen where it is short.
         others = tracked.others if self._is_trusted else long
         is_long = {track.track_id for track in long}
-        unsure = [one for one in others if not self._is_trusted or one.track_id not in is_long]
+        unsure = [other for other in others if not self._is_trusted or other.track_id not in is_long]
         self._people = [track for track in (*tracked.tracks, *others) if track.class_name == PERSON]
-        stays = [piece for one in self._people for piece in _stays(one, tracked)] if self._is_trusted else []
+        stays = (
+            [piece for person in self._people for piece in _stays(person, tracked)]
+            if self._is_trusted
+            else []
+        )
         if tracked.basis.kind == "reviewed":  # a person may have left out a second box as if it was somebody
             unsure += _doubles(others, tracked.tracks)
         self._again = [piece for i, piece in stays if i > 0]
@@ -390,18 +398,20 @@ class _Crowd:
     def counts(self, structure: str, rng: np.random.Generator) -> Iterator[_Count]:
         """How many pass each edge, or each two edges, or are in each region at some time."""
         for name, question, place in _places(structure, self._tracked, rng):
-            found = [self._shown(track, place) for track in self._people]
-            both = list(zip(self._people, found, strict=True))
-            clear = [(track, one) for track, one in both if isinstance(one, Evidence)]
+            showns = [self._shown(track, place) for track in self._people]
+            both = list(zip(self._people, showns, strict=True))
+            clear = [(track, entry) for track, entry in both if isinstance(entry, Evidence)]
             rests = set() if self._is_trusted else self._rests([track for track, _ in clear])
             again = [
-                self._shown(one, place) for one in (self._before if structure == "left" else self._again)
+                self._shown(track, place) for track in (self._before if structure == "left" else self._again)
             ]
             yield _Count(
                 subject=name,
                 question=question,
-                people=tuple((track.track_id, one) for track, one in clear if track.track_id not in rests),
-                n_unclear=sum(one is True for one in (*found, *again)) + len(rests),
+                people=tuple(
+                    (track.track_id, evidence) for track, evidence in clear if track.track_id not in rests
+                ),
+                n_unclear=sum(entry is True for entry in (*showns, *again)) + len(rests),
             )
 
     def _shown(self, track: Track, place: tuple[Edge | None, Edge | None] | Region) -> Evidence | bool:
@@ -435,24 +445,24 @@ class _Crowd:
         from scipy.sparse import csr_array
         from scipy.sparse.csgraph import maximum_bipartite_matching
 
-        ending = [one for one in tracks if self._ends[one.track_id][-1].is_inside]
-        beginning = [one for one in tracks if self._ends[one.track_id][0].is_inside]
+        ending = [track for track in tracks if self._ends[track.track_id][-1].is_inside]
+        beginning = [track for track in tracks if self._ends[track.track_id][0].is_inside]
         if not ending or not beginning:
             return set()
         may_be = np.array([[self._may_go_on(a, b) for a in ending] for b in beginning], np.int8)
         matched = maximum_bipartite_matching(csr_array(may_be), perm_type="column")
-        return {one.track_id for one, at in zip(beginning, matched, strict=True) if at >= 0}
+        return {track.track_id for track, at in zip(beginning, matched, strict=True) if at >= 0}
 
-    def _may_go_on(self, one: Track, other: Track) -> bool:
+    def _may_go_on(self, track: Track, other: Track) -> bool:
         """Whether a later track may be that of the same person; behind a cut it can begin anywhere."""
         tracked = self._tracked
-        if other.first_frame <= one.last_frame:
+        if other.first_frame <= track.last_frame:
             return False
-        if tracked.shot_of(one.last_frame) != tracked.shot_of(other.first_frame):
+        if tracked.shot_of(track.last_frame) != tracked.shot_of(other.first_frame):
             return True
-        gap_s = float(tracked.times_s[other.first_frame] - tracked.times_s[one.last_frame])
-        heights = one.boxes_px[-1, 3] - one.boxes_px[-1, 1], other.boxes_px[0, 3] - other.boxes_px[0, 1]
-        away_px = float(np.linalg.norm(one.centroids_px[-1] - other.centroids_px[0]))
+        gap_s = float(tracked.times_s[other.first_frame] - tracked.times_s[track.last_frame])
+        heights = track.boxes_px[-1, 3] - track.boxes_px[-1, 1], other.boxes_px[0, 3] - other.boxes_px[0, 1]
+        away_px = float(np.linalg.norm(track.centroids_px[-1] - other.centroids_px[0]))
         return away_px <= float(max(heights)) * (_HEIGHTS_PER_S * gap_s + _HEIGHTS_APART)
 
 
@@ -474,23 +484,23 @@ def moments_of_tracks(
         )
     if (structure, subject) == ("visited", WHOLE_FRAME):
         return tuple(
-            timeline.beginning(one.first_frame, one.last_frame, note=f"track {one.track_id} is there")
-            for one in seen.tracks
-            if one.class_name == PERSON
+            timeline.beginning(track.first_frame, track.last_frame, note=f"track {track.track_id} is there")
+            for track in seen.tracks
+            if track.class_name == PERSON
         )
     crowd = _Crowd(seen, settings or Settings())
     drawn = np.random.default_rng(0)  # the order of places is of no account here
-    found = (one for one in crowd.counts(structure, drawn) if one.subject == subject)
-    here = next(found, None)
+    counts = (entry for entry in crowd.counts(structure, drawn) if entry.subject == subject)
+    here = next(counts, None)
     if here is None:
         return None
-    return in_window(count, [one for _, one in here.people])
+    return in_window(count, [evidence for _, evidence in here.people])
 
 
 def _within(tracks: Sequence[Track], window: tuple[int, int]) -> tuple[Track, ...]:
     first, last = window
-    kept = ((one, (one.frame_indices >= first) & (one.frame_indices <= last)) for one in tracks)
-    return tuple(one.part(inside) for one, inside in kept if inside.any())
+    kept = ((track, (track.frame_indices >= first) & (track.frame_indices <= last)) for track in tracks)
+    return tuple(track.part(inside) for track, inside in kept if inside.any())
 
 
 def _question_of(count: PersonCount) -> str:

@@ -149,14 +149,14 @@ def in_order(scenes: Sequence[Scene]) -> tuple[int, ...]:
 
 def facts(scenes: Sequence[Scene]) -> dict[str, str]:
     """For each listed description which shot it is of, when, and what is false in it."""
-    found = {}
+    facts = {}
     for i, scene in enumerate(scenes, 1):
         shot = scene.shot
         changes = "; ".join(f"{c.before or 'nothing'} became {c.after}" for c in scene.card.changes)
-        found[f"description {i}"] = f"shot {shot.shot_id}, {shot.start_s:.2f} s to {shot.end_s:.2f} s, " + (
+        facts[f"description {i}"] = f"shot {shot.shot_id}, {shot.start_s:.2f} s to {shot.end_s:.2f} s, " + (
             f"false: {changes}" if changes else "true"
         )
-    return found
+    return facts
 
 
 def listed(scenes: Sequence[Scene], question: str) -> str:

@@ -136,7 +136,11 @@ def _choice(
         case "how-many":
             return one_of(COUNTS[len(true)], COUNTS)
     n = len(drawn)
-    every = [_set_words(one, n) for size in range(n + 1) for one in combinations(range(1, n + 1), size)]
+    every = [
+        _set_words(combination, n)
+        for size in range(n + 1)
+        for combination in combinations(range(1, n + 1), size)
+    ]
     right = _set_words(sorted(true), n)
     return right, one_of_each(right, every, rng=rng)
 
@@ -164,8 +168,8 @@ def _family(by_time: Sequence[int], ours: Sequence[int], *, rng: np.random.Gener
     """An order, it with two places exchanged, and both with one description more or less."""
     left_out = [i for i in by_time if i not in ours]
     is_more = len(ours) == 2 or (len(ours) < len(by_time) and bool(rng.integers(2)))
-    one = (left_out if is_more else list(ours))[int(rng.integers(len(left_out) if is_more else len(ours)))]
-    theirs = {*ours, one} if is_more else {*ours} - {one}
+    number = (left_out if is_more else list(ours))[int(rng.integers(len(left_out) if is_more else len(ours)))]
+    theirs = {*ours, number} if is_more else {*ours} - {number}
     shared = [i for i in by_time if i in theirs and i in ours]
     first, second = (shared[int(i)] for i in sorted(rng.permutation(len(shared))[:2]))
     turned = {first: second, second: first}

@@ -47,8 +47,8 @@ class Timeline:
 
     def frame_at(self, time_s: float) -> int:
         """The frame on screen at a time; the first or the last one outside the video."""
-        found = int(np.searchsorted(self.times_s, time_s, "right")) - 1
-        return min(max(found, 0), self.n_frames - 1)
+        frame = int(np.searchsorted(self.times_s, time_s, "right")) - 1
+        return min(max(frame, 0), self.n_frames - 1)
 
     def _from(self, time_s: float) -> int:
         """The first frame that comes at that time or later."""
@@ -56,12 +56,12 @@ class Timeline:
 
     def span(self, first: int, last: int, *, note: str, frames: Sequence[int] = ()) -> Evidence:
         """Frames `first` to `last`, both included, shown best by `frames` (by default the middle one)."""
-        shown = tuple(frames) or ((first + last) // 2,)
+        values = tuple(frames) or ((first + last) // 2,)
         return Evidence(
             kind="oracle",
             start_s=round(float(self.times_s[first]), 3),
             end_s=round(float(self._ends_s[last]), 3),
-            frames=tuple(dict.fromkeys(int(f) for f in shown)),
+            frames=tuple(dict.fromkeys(int(f) for f in values)),
             note=note,
         )
 

@@ -71,8 +71,8 @@ class TaskPrompts:
             raise UsageError(f"{folder} has none of {listed}; a folder of prompts has one at least")
         digest = hashlib.sha256()
         templates = {p: load_template(n, variables=VARIABLES[p], folder=own) for p, n in names.items()}
-        for part, one in templates.items():
-            digest.update(f"{part} {len(one.text.encode())}\n{one.text}".encode())
+        for part, template in templates.items():
+            digest.update(f"{part} {len(template.text.encode())}\n{template.text}".encode())
         ask = templates["ask"]
         label = f"{ask.origin}/{ask.name}.txt sha256:{digest.hexdigest()}"
         return cls(label=label, templates=MappingProxyType(templates))
@@ -89,9 +89,9 @@ class TaskPrompts:
             reply_schema=packaged_schema("vidence.make.herbench.tasks", "written.schema.json"),
         )
 
-    def repaired(self, prompt: Prompt, said: str, *, problem: str) -> Prompt:
+    def repaired(self, prompt: Prompt, message: str, *, problem: str) -> Prompt:
         """The prompt with the reply that cannot be used, as data, and what is wrong with it."""
-        earlier = fence(said, name="earlier", marked=_marker(said), most_chars=_MOST_EARLIER)
+        earlier = fence(message, name="earlier", marked=_marker(message), most_chars=_MOST_EARLIER)
         more = self.templates["repair"].fill({"earlier": earlier, "problem": problem})
         return msgspec.structs.replace(prompt, parts=(*prompt.parts, TextPart(text=more)))
 
@@ -151,7 +151,7 @@ def read_question(text: str) -> WrittenQuestion | Objection:
         return Objection(reason="nothing-to-ask", detail=detail, is_final=True)
     if problem := _problem(values):
         return Objection(reason="unreadable", detail=problem)
-    options = [_tidy(str(one)).rstrip(" .;,") for one in _options(values)]
+    options = [_tidy(str(option)).rstrip(" .;,") for option in _options(values)]
     return WrittenQuestion(
         question=_tidy(str(values["question"])), answer=options[0], distractors=tuple(options[1:])
     )
@@ -192,8 +192,8 @@ def _options_problem(question: str, options: Sequence[object]) -> str:
 
 
 def _tidy(text: str) -> str:
-    said = " ".join(text.split())
-    return said[:1].upper() + said[1:]
+    message = " ".join(text.split())
+    return message[:1].upper() + message[1:]
 
 
 # --------------------------------------------------------------------------- leaks
@@ -206,15 +206,16 @@ def leak_in(written: WrittenQuestion, request: Request, *, leak: float) -> str:
     Departs: the paper compares cards; here the question and its answer are compared with the A-card too, and
         an answer most of whose words stand in the A-card leaks whatever its length.
     """
-    shown = content_words(request.a_text)
+    result = content_words(request.a_text)
     answer = content_words(written.answer)
-    if answer and len(answer & shown) * 2 > len(answer):
+    if answer and len(answer & result) * 2 > len(answer):
         return (
-            f"most of the answer stands in the description of the person: {', '.join(sorted(answer & shown))}"
+            "most of the answer stands in the description of the person: "
+            f"{', '.join(sorted(answer & result))}"
         )
     for name, words in (("answer", answer), ("question", content_words(written.question))):
-        like = jaccard(words, shown) if words else 0.0
+        like = jaccard(words, result) if words else 0.0
         if like > leak:
-            shared = ", ".join(sorted(words & shown))
+            shared = ", ".join(sorted(words & result))
             return f"the {name} repeats the description of the person ({like:.2f}): {shared}"
     return ""

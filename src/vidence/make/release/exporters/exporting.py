@@ -33,10 +33,10 @@ class ExportSet:
     @property
     def hidden_splits(self) -> dict[str, list[Item]]:
         """The questions without answers by their split."""
-        found: dict[str, list[Item]] = {}
+        splits: dict[str, list[Item]] = {}
         for item in self.hidden:
-            found.setdefault(item.tags[SPLIT], []).append(item)
-        return found
+            splits.setdefault(item.tags[SPLIT], []).append(item)
+        return splits
 
     @property
     def marked(self) -> dict[str, str]:
@@ -118,7 +118,7 @@ def one_list(
     """The files of a format that is one list of rows, and of each hidden split ``questions-SPLIT.json``."""
     lists = {path: exported.open_ones} if exported.open_ones else {}
     lists |= {path.parent / f"questions-{name}.json": some for name, some in exported.hidden_splits.items()}
-    return {name: json_file([row(one, exported) for one in some]) for name, some in lists.items()}
+    return {name: json_file([row(item, exported) for item in some]) for name, some in lists.items()}
 
 
 # --------------------------------------------------------------------------- reading back
@@ -142,11 +142,11 @@ def read_back(exporter: Exporter, folder: Path, items: Sequence[Item]) -> dict[s
     """
     if not items:
         return {}
-    found = exporter.read(folder)
-    came = {item.item_id: item for item in found}
-    if [item.item_id for item in found] != list(came) or came.keys() != {i.item_id for i in items}:
+    text = exporter.read(folder)
+    came = {item.item_id: item for item in text}
+    if [item.item_id for item in text] != list(came) or came.keys() != {i.item_id for i in items}:
         raise DataError(
-            f"the format {exporter.name} gives {len(found):,} questions back, and {len(items):,} were written"
+            f"the format {exporter.name} gives {len(text):,} questions back, and {len(items):,} were written"
         )
     lost: Counter[str] = Counter()
     for item in items:
@@ -182,4 +182,4 @@ def _lost(exporter: Exporter, item: Item, came: Item) -> list[str]:
 
 def _names(item: Item) -> list[str]:
     """The names of the files that an item shows; formats begin their paths in different folders."""
-    return [PurePosixPath(one.path or one.url or "").name for one in item.media]
+    return [PurePosixPath(medium.path or medium.url or "").name for medium in item.media]

@@ -38,13 +38,13 @@ class HerbenchFiles:
         for item in exported.open_ones:
             stem = _NO_LETTER.sub("_", _title(item).lower().replace("&", "and"))
             by_task.setdefault(stem, []).append(item)
-        found = {
+        files = {
             TASKS_FOLDER / f"{stem}.json": json_file(_rows(mine, exported))
             for stem, mine in sorted(by_task.items())
         }
         for split, mine in exported.hidden_splits.items():
-            found[TASKS_FOLDER.parent / f"questions-{split}.json"] = json_file(_rows(mine, exported))
-        return found
+            files[TASKS_FOLDER.parent / f"questions-{split}.json"] = json_file(_rows(mine, exported))
+        return files
 
     def read(self, folder: Path) -> tuple[Item, ...]:
         """By the benchmark ``herbench``."""

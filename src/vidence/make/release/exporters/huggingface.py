@@ -48,10 +48,10 @@ class HuggingFaceFolder:
         by_split: dict[str, list[Item]] = {}
         for item in exported.open_ones:
             by_split.setdefault(item.tags[SPLIT], []).append(item)
-        found = {path_of(split): _parquet(mine, exported) for split, mine in by_split.items()}
+        files = {path_of(split): _parquet(mine, exported) for split, mine in by_split.items()}
         for split, mine in exported.hidden_splits.items():
-            found[path_of(split)] = _parquet(mine, exported, is_hidden=True)
-        return found
+            files[path_of(split)] = _parquet(mine, exported, is_hidden=True)
+        return files
 
     def read(self, folder: Path) -> tuple[Item, ...]:
         """By the benchmark ``table``, split by split; those without answers are left out."""
@@ -93,9 +93,9 @@ def _row(item: Item) -> dict[str, object]:
     row["tags"] = msgspec.json.encode(item.tags).decode()
     if item.provenance is not None:
         row["provenance"] = msgspec.json.encode(item.provenance).decode()
-    row["media"] = [{"kind": "video", **one} for one in msgspec.to_builtins(item.media)]
+    row["media"] = [{"kind": "video", **builtin} for builtin in msgspec.to_builtins(item.media)]
     usual = {"kind": "referred", "frames": [], "note": ""}
-    row["evidence"] = [usual | one for one in msgspec.to_builtins(item.evidence)]
+    row["evidence"] = [usual | builtin for builtin in msgspec.to_builtins(item.evidence)]
     return row
 
 

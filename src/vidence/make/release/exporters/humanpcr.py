@@ -36,7 +36,7 @@ class HumanpcrFiles:
             return f"a question of {level} has a tag {absent[0]}"
         if (item.answer_kind == "text") != (level == "reasoning"):
             return f"a question of {level} {'is open' if level == 'reasoning' else 'has choices'}"
-        n_images = sum(one.kind == "image" for one in item.media)
+        n_images = sum(medium.kind == "image" for medium in item.media)
         if not item.media or (len(item.media) > 1 and n_images < len(item.media)):
             return "the format has one video, or one or several images"
         return ""
@@ -46,14 +46,14 @@ class HumanpcrFiles:
         by_level: dict[str, list[Item]] = {}
         for item in exported.open_ones:
             by_level.setdefault(item.tags["level"], []).append(item)
-        found = {
+        files = {
             _FOLDER / f"{name}.jsonl": _lines(by_level[level], exported)
             for level, name in _FILES.items()
             if level in by_level
         }
         for split, mine in exported.hidden_splits.items():
-            found[_FOLDER / f"questions-{split}.jsonl"] = _lines(mine, exported)
-        return found
+            files[_FOLDER / f"questions-{split}.jsonl"] = _lines(mine, exported)
+        return files
 
     def read(self, folder: Path) -> tuple[Item, ...]:
         """By the benchmark ``humanpcr``."""
@@ -66,14 +66,14 @@ def create() -> Exporter:
 
 
 def _lines(items: Sequence[Item], exported: ExportSet) -> bytes:
-    return json_lines([_row(one, exported) for one in items])
+    return json_lines([_row(item, exported) for item in items])
 
 
 def _row(item: Item, exported: ExportSet) -> dict[str, object]:
     origin = item.provenance or Provenance()
     reasons: dict[str, object] = {}
     if item.answer:
-        evidence = [msgspec.structs.replace(one, step=None) for one in item.evidence]
+        evidence = [msgspec.structs.replace(entry, step=None) for entry in item.evidence]
         counts = {name: item.tags.get(name, "") for name in ("n_evidence", "n_proactive")}
         reasons = {
             "answer": item.answer,

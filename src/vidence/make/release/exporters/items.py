@@ -25,13 +25,15 @@ class Items:
 
     def files(self, exported: ExportSet) -> dict[Path, bytes]:
         """One file for all questions with answers, and one for each hidden split."""
-        found = {}
+        files = {}
         if exported.open_ones:
-            found[Path(ITEMS_FILE)] = json_lines([_marked(one, exported) for one in exported.open_ones])
+            files[Path(ITEMS_FILE)] = json_lines(
+                [_marked(open_one, exported) for open_one in exported.open_ones]
+            )
         for split, mine in exported.hidden_splits.items():
-            rows = [without_answer(_marked(one, exported)) for one in mine]
-            found[Path(f"questions-{split}.jsonl")] = json_lines(rows)
-        return found
+            rows = [without_answer(_marked(item, exported)) for item in mine]
+            files[Path(f"questions-{split}.jsonl")] = json_lines(rows)
+        return files
 
     def read(self, folder: Path) -> tuple[Item, ...]:
         """By the benchmark ``table``."""

@@ -38,7 +38,7 @@ def check_of_track(track: Track) -> str:
 
 def check_of_everybody(video: TrackedVideo) -> str:
     """Those of all tracks that a person looks at."""
-    return check_of([track_check(one) for one in (*video.tracks, *listed_others(video.others, video))])
+    return check_of([track_check(track) for track in (*video.tracks, *listed_others(video.others, video))])
 
 
 def check_of_shots(shots: Sequence[Shot], act: Act) -> str:
@@ -79,26 +79,26 @@ def said_by_people(folder: Path, video_id: str) -> dict[str, str]:
     Raises:
         DataError: a file has lines that cannot be used.
     """
-    said = _words(folder, video_id)
+    words = _words(folder, video_id)
     for card in read_rows(folder, CardCheckRow, videos=None):
         if card.video_id == video_id:
-            said[f"{READING}:{card.track_id}/{card.kind} {card.by}"] = check_of(
+            words[f"{READING}:{card.track_id}/{card.kind} {card.by}"] = check_of(
                 [card.check, card.fits, card.leaks]
             )
     for false in read_rows(folder, FalseCheckRow, videos=None):
         if false.video_id == video_id:
-            said[f"{READING}:{false.card_id} {false.by}"] = check_of([false.check, false.told, false.occurs])
+            words[f"{READING}:{false.card_id} {false.by}"] = check_of([false.check, false.told, false.occurs])
     for count in read_rows(folder, CountRow, videos=None):
         if count.video_id == video_id:
             about = f"{count.place} {count.window} {count.counter} {' '.join(count.agreed)}"
             numbers = [count.check, count.n, count.n_low, count.n_high, *count.frames]
-            said[f"{COUNT}:{about.strip()}"] = check_of(numbers)
-    return said
+            words[f"{COUNT}:{about.strip()}"] = check_of(numbers)
+    return words
 
 
 def _words(folder: Path, video_id: str) -> dict[str, str]:
     """The cards and scene cards of a video, true and false."""
-    said: dict[str, str] = {}
+    words: dict[str, str] = {}
     for name, kind in (("cards", CARD), ("scenes", SCENE)):
         path = folder / name / f"{video_id}.jsonl"
         lines = path.read_bytes().splitlines() if path.is_file() else []
@@ -111,10 +111,10 @@ def _words(folder: Path, video_id: str) -> dict[str, str]:
                 raise DataError(f"{path}:{number}: {error}") from error
             about = next((str(row[key]) for key in _ABOUT if row.get(key) not in (None, "")), "")
             what = row.get("kind") or ("false" if row.get("changes") else "true")
-            said[f"{kind}:{about}/{what}"] = str(row.get("text", ""))
+            words[f"{kind}:{about}/{what}"] = str(row.get("text", ""))
             if row.get("false"):
-                said[f"{kind}:{about}/false"] = str(row["false"])
-    return said
+                words[f"{kind}:{about}/false"] = str(row["false"])
+    return words
 
 
 def changed(
@@ -130,8 +130,8 @@ def changed(
     """
     others = {name for name in {*before, *now} if now.get(name) != before.get(name)}
     names = {_thing(name) for name in others if name not in now or now[name] != used.get(name)}
-    found = {kind: sorted(name for name in names if name.startswith(f"{kind}:")) for kind in KINDS}
-    return {kind: some for kind, some in found.items() if some}
+    values = {kind: sorted(name for name in names if name.startswith(f"{kind}:")) for kind in KINDS}
+    return {kind: some for kind, some in values.items() if some}
 
 
 def _thing(name: str) -> str:

@@ -55,8 +55,8 @@ def agreed_counts(
         if settled.row is not None:
             counts.append(_agreed(settled.row, mine))
         elif mine and max(row.n_low for row in mine) > min(row.n_high for row in mine):
-            said = "; ".join(map(_said, mine))
-            unused += [Unused(where=row.where, why=f"counters disagree: {said}") for row in mine]
+            agreed_counts = "; ".join(map(_said, mine))
+            unused += [Unused(where=row.where, why=f"counters disagree: {agreed_counts}") for row in mine]
         elif mine:
             counts.append(_together(mine))
     return tuple(counts), tuple(unused)
@@ -77,10 +77,10 @@ def settle(rows: Sequence[CountRow]) -> Settled:
     now = [row for row in later if set(row.agreed) == counters]
     if not now:
         return Settled(open_rows=tuple(later), why="others have counted, or taken back, since they agreed")
-    said = {row.counter: (row.n, row.n_low, row.n_high) for row in now}
-    if waiting := sorted(counters - set(said)):
+    values = {row.counter: (row.n, row.n_low, row.n_high) for row in now}
+    if waiting := sorted(counters - set(values)):
         return Settled(open_rows=tuple(later), why=f"{', '.join(waiting)} has not agreed yet")
-    if len(set(said.values())) > 1:
+    if len(set(values.values())) > 1:
         words = "; ".join(map(_said, now))
         return Settled(open_rows=tuple(later), why=f"they say different numbers: {words}")
     return Settled(row=max(now, key=lambda row: len(row.frames) == row.n))
@@ -88,8 +88,10 @@ def settle(rows: Sequence[CountRow]) -> Settled:
 
 def _agreed(row: CountRow, mine: Sequence[CountRow]) -> PersonCount:
     """The number that they agreed on; its moments are those of whoever counted so many."""
-    exact = [one.frames for one in (row, *mine) if one.frames and len(one.frames) == row.n]
-    most = max((one.frames for one in (row, *mine)), key=len)
+    exact = [
+        count_row.frames for count_row in (row, *mine) if count_row.frames and len(count_row.frames) == row.n
+    ]
+    most = max((count_row.frames for count_row in (row, *mine)), key=len)
     return PersonCount(
         place=row.place,
         window=row.span,

@@ -64,10 +64,10 @@ class Share:
         >>> share_of([1, 1, 1], cards=["a", "b", "c"], readers=["p1"] * 3).words
         '100% (31% to 100% at 95% over 3 cards, of one reader: others may tell more or fewer)'
         """
-        found = f"{self.value:.0%} ({self.here} at 95% over {several(self.n_cards, 'card')}"
+        words = f"{self.value:.0%} ({self.here} at 95% over {several(self.n_cards, 'card')}"
         if self.n_readers == 1:
-            return f"{found}, of one reader: others may tell more or fewer)"
-        return f"{found} for these {self.n_readers} readers; {self.anyone} for others)"
+            return f"{words}, of one reader: others may tell more or fewer)"
+        return f"{words} for these {self.n_readers} readers; {self.anyone} for others)"
 
 
 def share_of(values: Sequence[float], *, cards: Sequence[str], readers: Sequence[str]) -> Share:
@@ -91,10 +91,10 @@ def share_of(values: Sequence[float], *, cards: Sequence[str], readers: Sequence
 
 
 def _bounds(values: Sequence[float], clusters: Sequence[str]) -> Bounds:
-    found = mean_interval(values, clusters=clusters)
-    if found.reason or found.low is None or found.high is None:
+    estimate = mean_interval(values, clusters=clusters)
+    if estimate.reason or estimate.low is None or estimate.high is None:
         return Bounds()
-    return Bounds(low=found.low, high=found.high)
+    return Bounds(low=estimate.low, high=estimate.high)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,13 +136,15 @@ def told(readings: Sequence[WordsOnlyAnswer]) -> WordsOnlyRate:
     >>> told([WordsOnlyAnswer(card="a", reader="p1", is_true=False, said="false")]).n_right
     1
     """
-    said = [one for one in readings if one.said != "cannot-say"]
-    right = [float(one.is_true == (one.said == "true")) for one in said]
+    answers = [reading for reading in readings if reading.said != "cannot-say"]
+    right = [float(answer.is_true == (answer.said == "true")) for answer in answers]
     return WordsOnlyRate(
         n_right=int(sum(right)),
-        n_unsure=len(readings) - len(said),
-        share=share_of(right, cards=[one.card for one in said], readers=[one.reader for one in said])
-        if said
+        n_unsure=len(readings) - len(answers),
+        share=share_of(
+            right, cards=[answer.card for answer in answers], readers=[answer.reader for answer in answers]
+        )
+        if answers
         else None,
     )
 
@@ -152,9 +154,9 @@ def told_false(readings: Sequence[WordsOnlyAnswer]) -> Share | None:
     if not readings:
         return None
     return share_of(
-        [float(one.said == "false") for one in readings],
-        cards=[one.card for one in readings],
-        readers=[one.reader for one in readings],
+        [float(reading.said == "false") for reading in readings],
+        cards=[reading.card for reading in readings],
+        readers=[reading.reader for reading in readings],
     )
 
 
@@ -188,8 +190,8 @@ def read_cards_by_people(cards: Sequence[Card], rows: Sequence[CardCheckRow]) ->
         reasons = [f"fits-{row.fits}" for row in mine if row.fits != "one"]
         reasons += ["leaks" for row in mine if row.leaks == "yes"]
         if reasons:
-            said = "; ".join(f"{row.by}: fits {row.fits}, leaks {row.leaks}" for row in mine)
-            dropped.append(Dropped(what=name, stage=CARD_STAGE, reason=reasons[0], detail=said))
+            message = "; ".join(f"{row.by}: fits {row.fits}, leaks {row.leaks}" for row in mine)
+            dropped.append(Dropped(what=name, stage=CARD_STAGE, reason=reasons[0], detail=message))
         else:
             alone.append(name)
     return Readings(read=tuple(by_card), alone=tuple(alone), dropped=tuple(dropped), unused=unused)
@@ -208,12 +210,12 @@ def read_false_by_people(
     dropped: list[Dropped] = []
     for name, mine in by_card.items():
         n_told = sum(row.told == "false" for row in mine)
-        said = f"{n_told} of {len(mine)} said without the film that it is false"
+        message = f"{n_told} of {len(mine)} said without the film that it is false"
         if occurs := [row.by for row in mine if row.occurs == "yes"]:
             detail = f"it happens in the film, say {', '.join(occurs)}"
             dropped.append(Dropped(what=name, stage=FALSE_STAGE, reason="is-true", detail=detail))
         elif n_told > most_told * len(mine):
-            dropped.append(Dropped(what=name, stage=FALSE_STAGE, reason="told-by-its-words", detail=said))
+            dropped.append(Dropped(what=name, stage=FALSE_STAGE, reason="told-by-its-words", detail=message))
     return Readings(
         read=tuple(by_card),
         dropped=tuple(dropped),
@@ -231,12 +233,12 @@ def _matched(
     rows: Sequence[RowT], known: Mapping[str, str], *, names: Sequence[str]
 ) -> tuple[dict[str, list[RowT]], tuple[Unused, ...]]:
     """The rows of each card in the order of the cards, and those on cards that there are not, or not so."""
-    found: dict[str, list[RowT]] = {}
+    values: dict[str, list[RowT]] = {}
     unused: list[Unused] = []
     for name, row in zip(names, rows, strict=True):
         if known.get(name) == row.check:
-            found.setdefault(name, []).append(row)
+            values.setdefault(name, []).append(row)
         else:
             why = "has changed since; read it again" if name in known else "is not there"
             unused.append(Unused(where=row.where, why=f"the card {name} {why}"))
-    return {name: found[name] for name in known if name in found}, tuple(unused)
+    return {name: values[name] for name in known if name in values}, tuple(unused)

@@ -122,12 +122,12 @@ class ShotRow(SignedRow):
         Raises:
             FieldError: it is none.
         """
-        found = _SHOT_ACT.fullmatch(self.act)
-        if found is None:
+        match = _SHOT_ACT.fullmatch(self.act)
+        if match is None:
             raise FieldError("act", f"{self.act[:80]!r} found; expected {SHOT_ACTS}")
-        if found[1]:
-            return Act(name=found[1], first=int(found[2]), last=int(found[2]))
-        return _ordered(Act(name=found[3], first=int(found[4]), last=int(found[5])))
+        if match[1]:
+            return Act(name=match[1], first=int(match[2]), last=int(match[2]))
+        return _ordered(Act(name=match[3], first=int(match[4]), last=int(match[5])))
 
     def see(self) -> None:
         """See that its own fields make sense.
@@ -165,16 +165,16 @@ class TrackRow(SignedRow):
         Raises:
             FieldError: it is none.
         """
-        found = _TRACK_ACT.fullmatch(self.act)
-        if found is None:
+        match = _TRACK_ACT.fullmatch(self.act)
+        if match is None:
             raise FieldError("act", f"{self.act[:80]!r} found; expected {TRACK_ACTS}")
-        if found[1]:
-            return Act(name=found[1])
-        if found[2]:
-            return Act(name=found[2], first=int(found[3]), last=int(found[3]))
-        if found[4]:
-            return Act(name=found[4], other=found[5])
-        return _ordered(Act(name=found[6], first=int(found[7]), last=int(found[8])))
+        if match[1]:
+            return Act(name=match[1])
+        if match[2]:
+            return Act(name=match[2], first=int(match[3]), last=int(match[3]))
+        if match[4]:
+            return Act(name=match[4], other=match[5])
+        return _ordered(Act(name=match[6], first=int(match[7]), last=int(match[8])))
 
     def see(self) -> None:
         """See that its own fields make sense.
@@ -224,14 +224,14 @@ class CountRow(SignedRow):
         Raises:
             FieldError: it is no window.
         """
-        found = _WINDOW.fullmatch(self.window)
-        if found is None:
+        match = _WINDOW.fullmatch(self.window)
+        if match is None:
             raise FieldError(
                 "window", f"{self.window[:80]!r} found; expected FIRST-LAST in frames, or {WHOLE}"
             )
-        if found[1] is None:
+        if match[1] is None:
             return None
-        act = _ordered(Act(name="window", first=int(found[1]), last=int(found[2])))
+        act = _ordered(Act(name="window", first=int(match[1]), last=int(match[2])))
         return act.first, act.last
 
     def see(self) -> None:
@@ -446,20 +446,20 @@ def each_row(path: Path, kind: type[AnyRowT], take: Callable[[AnyRowT], None]) -
     """
     content = read(path, what="a first line that names the columns")
     decoder = msgspec.json.Decoder(kind)
-    found: Iterable[tuple[str, bytes | dict[str, str] | FieldError]]
+    rows: Iterable[tuple[str, bytes | dict[str, str] | FieldError]]
     if path.suffix.lower() in _JSON_ENDINGS:
-        found = lines(content)
+        rows = lines(content)
     else:
-        needed = [one.name for one in msgspec.structs.fields(kind) if one.required]
-        found = csv_rows(content, needed=needed, known=columns(kind), delimiters=kind.delimiters)
+        needed = [field.name for field in msgspec.structs.fields(kind) if field.required]
+        rows = csv_rows(content, needed=needed, known=columns(kind), delimiters=kind.delimiters)
     faults: list[str] = []
-    for line, one in found:
+    for line, entry in rows:
         where = f"{path.parent.name}/{path.name}:{line}"
         try:
-            if isinstance(one, bytes):
-                take(msgspec.structs.replace(decoded(one, decoder), where=where))
+            if isinstance(entry, bytes):
+                take(msgspec.structs.replace(decoded(entry, decoder), where=where))
             else:
-                take(_row(kind, usable(one), where=where))
+                take(_row(kind, usable(entry), where=where))
         except FieldError as fault:
             faults.append(f"{path}:{line}: {fault}")
     if faults:
@@ -519,7 +519,7 @@ def _row(kind: type[AnyRowT], cells: Mapping[str, str], *, where: str) -> AnyRow
     Raises:
         FieldError: a cell is not what it should be.
     """
-    needed = {one.name for one in msgspec.structs.fields(kind) if one.required}
+    needed = {info.name for info in msgspec.structs.fields(kind) if info.required}
     given: dict[str, object] = {name: cell for name, cell in cells.items() if cell or name in needed}
     for name in _LISTS & set(given):
         given[name] = str(given[name]).split()
@@ -584,7 +584,7 @@ def append_row(folder: Path, row: RowT) -> Path:
     before: Sequence[RowT] = read_rows(folder, kind, videos=None)
     _check(row)
     key = row.key
-    if any(one.key == key for one in before):
+    if any(entry.key == key for entry in before):
         raise DataError(f"{folder / kind.file} has this row already: {_line(row, columns(kind)).strip()}")
     path = folder / kind.file
     if not path.exists():
@@ -611,7 +611,7 @@ def remove_row(folder: Path, row: RowT) -> bool:
     kind = type(row)
     every = read_rows(folder, kind, videos=None)
     key = row.key
-    left = [one for one in every if one.key != key]
+    left = [entry for entry in every if entry.key != key]
     if len(left) < len(every):
         write_rows(folder, kind, left)
     return len(left) < len(every)

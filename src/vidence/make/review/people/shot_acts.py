@@ -84,7 +84,7 @@ def _done(act: Act, spans: list[Span]) -> list[Span]:
 
 
 def _cut(spans: list[Span], at: int) -> list[Span]:
-    place = next((i for i, one in enumerate(spans) if one.first_frame < at <= one.last_frame), None)
+    place = next((i for i, span in enumerate(spans) if span.first_frame < at <= span.last_frame), None)
     if place is None:
         return []
     whole = spans[place]
@@ -98,7 +98,7 @@ def _cut(spans: list[Span], at: int) -> list[Span]:
 
 
 def _joined(spans: list[Span], at: int) -> list[Span]:
-    place = next((i for i, one in enumerate(spans) if i and one.first_frame == at), None)
+    place = next((i for i, span in enumerate(spans) if i and span.first_frame == at), None)
     if place is None:
         return []
     whole = replace(spans[place - 1], last_frame=spans[place].last_frame)
@@ -107,9 +107,13 @@ def _joined(spans: list[Span], at: int) -> list[Span]:
 
 def _mixed(spans: list[Span], first: int, last: int) -> list[Span]:
     """One cut at `first` whose shot is alone behind `last`; cuts between them, or right behind, go."""
-    before = [one for one in spans if one.first_frame < first]
-    behind = [one for one in spans if one.last_frame > last]
-    if not before or not behind or any(first <= one.first_frame and one.last_frame <= last for one in spans):
+    before = [span for span in spans if span.first_frame < first]
+    behind = [span for span in spans if span.last_frame > last]
+    if (
+        not before
+        or not behind
+        or any(first <= span.first_frame and span.last_frame <= last for span in spans)
+    ):
         return []
     early, late = before[-1], behind[0]
     ends = replace(early, last_frame=first - 1, n_mixed=min(early.n_mixed, first - 1 - early.first_frame))

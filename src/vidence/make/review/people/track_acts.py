@@ -50,10 +50,10 @@ def apply_tracks(video: TrackedVideo, rows: Sequence[TrackRow]) -> TracksByPeopl
         rows: those of the video, in the order in which they were given.
     """
     work = _Work(video=video, tracks=video.tracks, others=video.others)
-    for row in (one for one in rows if one.track_id != EVERYBODY):
+    for row in (track_row for track_row in rows if track_row.track_id != EVERYBODY):
         work.do(row)
     return TracksByPeople(
-        is_complete=work.is_complete([one for one in rows if one.track_id == EVERYBODY]),
+        is_complete=work.is_complete([track_row for track_row in rows if track_row.track_id == EVERYBODY]),
         tracks=work.tracks,
         others=work.others,
         dropped=tuple(work.dropped),
@@ -90,14 +90,14 @@ class _Work:
         """Whether a person says so, and each track has a row."""
         about = {row.track_id for row in self.used}
         every = (*self.video.tracks, *listed_others(self.video.others, self.video))
-        names = [one.track_id for one in every if one.track_id not in about]
+        names = [track.track_id for track in every if track.track_id not in about]
         some = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
         why = f"{len(names)} tracks have no row that counts ({some})" if names else ""
         n_used = len(self.used)
         for row in rows:
             has_changed = row.check != check_of_everybody(self.video)
-            if said := "the tracks have changed since; look at them again" if has_changed else why:
-                self.unused.append(Unused(where=row.where, why=said))
+            if message := "the tracks have changed since; look at them again" if has_changed else why:
+                self.unused.append(Unused(where=row.where, why=message))
             else:
                 self.used.append(row)
         return len(self.used) > n_used
@@ -150,11 +150,11 @@ class _Work:
         return _of_name(name, (*self.tracks, *self.others))
 
     def _named(self, name: str) -> Track:
-        found = self._find(name)
-        if found is None:
+        track = self._find(name)
+        if track is None:
             parts = f"; it is split, name its part, {name}/1" if self._find(f"{name}/1") else ""
             raise _CannotError(f"there is no track {name}{parts}")
-        return found
+        return track
 
     def _move(self, track: Track, row: TrackRow, *, is_asked: bool) -> None:
         """Admit a track to questions, or set it aside; it counts as a person either way."""
@@ -223,12 +223,12 @@ class _Work:
     def _same(self, row: TrackRow, track: Track, other: Track) -> None:
         """Both tracks count as people who are there; no question is about either."""
         self._apart(track, other)
-        for one, two in ((track, other), (other, track)):
-            if one in self.tracks:
-                self.tracks = tuple(t for t in self.tracks if t is not one)
-                self.others = (*self.others, one)
-                self._gone(one.track_id, row, f"the same person as {two.track_id}, who comes back")
-            self.touched.append(one.track_id)
+        for entry, two in ((track, other), (other, track)):
+            if entry in self.tracks:
+                self.tracks = tuple(t for t in self.tracks if t is not entry)
+                self.others = (*self.others, entry)
+                self._gone(entry.track_id, row, f"the same person as {two.track_id}, who comes back")
+            self.touched.append(entry.track_id)
 
     def _drop(self, row: TrackRow, act: Act, track: Track) -> None:
         """Take the boxes of some frames out of a track; the track goes with its last box."""
@@ -247,29 +247,29 @@ class _Work:
         self.touched.append(name)
 
     def _replace(self, old: Track, *new: Track) -> None:
-        self.tracks = tuple(t for one in self.tracks for t in (new if one is old else (one,)))
-        self.others = tuple(t for one in self.others for t in (new if one is old else (one,)))
+        self.tracks = tuple(t for track in self.tracks for t in (new if track is old else (track,)))
+        self.others = tuple(t for other in self.others for t in (new if other is old else (other,)))
 
     def _gone(self, what: str, row: TrackRow, detail: str) -> None:
-        said = f"{detail}: {row.act}, {row.by}"
-        self.dropped.append(DroppedTrack(what=what, stage=STAGE, reason=BY_A_PERSON, detail=said))
+        message = f"{detail}: {row.act}, {row.by}"
+        self.dropped.append(DroppedTrack(what=what, stage=STAGE, reason=BY_A_PERSON, detail=message))
 
 
 def _of_name(name: str, tracks: Sequence[Track]) -> Track | None:
     return next((track for track in tracks if track.track_id == name), None)
 
 
-def _joined(one: Track, other: Track) -> Track:
+def _joined(track: Track, other: Track) -> Track:
     """Both in the order of time, under the name of the first."""
-    frames = np.concatenate([one.frame_indices, other.frame_indices])
+    frames = np.concatenate([track.frame_indices, other.frame_indices])
     order = np.argsort(frames, kind="stable")
     return Track(
-        track_id=one.track_id,
-        class_name=one.class_name,
+        track_id=track.track_id,
+        class_name=track.class_name,
         frame_indices=frames[order],
-        boxes_px=np.concatenate([one.boxes_px, other.boxes_px])[order],
-        confidences=np.concatenate([one.confidences, other.confidences])[order],
-        is_detected=np.concatenate([one.is_detected, other.is_detected])[order],
+        boxes_px=np.concatenate([track.boxes_px, other.boxes_px])[order],
+        confidences=np.concatenate([track.confidences, other.confidences])[order],
+        is_detected=np.concatenate([track.is_detected, other.is_detected])[order],
     )
 
 

@@ -39,20 +39,20 @@ class LabelSpace:
 
     @cached_property
     def _by_form(self) -> Mapping[str, Label]:
-        found: dict[str, Label] = {}
-        for one in self.labels:
-            found.setdefault(normal_form(one.name), one)
-        for one in self.labels:
-            for synonym in one.synonyms:
-                found.setdefault(normal_form(synonym), one)
-        return found
+        values: dict[str, Label] = {}
+        for label in self.labels:
+            values.setdefault(normal_form(label.name), label)
+        for label in self.labels:
+            for synonym in label.synonyms:
+                values.setdefault(normal_form(synonym), label)
+        return values
 
     @cached_property
     def _below(self) -> Mapping[str, tuple[str, ...]]:
-        found: dict[str, tuple[str, ...]] = {}
-        for one in self.labels:
-            found[one.parent] = (*found.get(one.parent, ()), one.name)
-        return found
+        values: dict[str, tuple[str, ...]] = {}
+        for label in self.labels:
+            values[label.parent] = (*values.get(label.parent, ()), label.name)
+        return values
 
     def find(self, text: str) -> Label | None:
         """The label of this name, or with this synonym."""
@@ -65,29 +65,29 @@ class LabelSpace:
         >>> sorted(LabelSpace(name="x", labels=labels).kin("dog"))
         ['animal', 'dog']
         """
-        found = {name}
+        names = {name}
         above = label = self.find(name)
-        while above is not None and above.parent and above.parent not in found:
-            found.add(above.parent)
+        while above is not None and above.parent and above.parent not in names:
+            names.add(above.parent)
             above = self.find(above.parent)
         open_ = [name]
         while open_:
-            below = [one for one in self._below.get(open_.pop(), ()) if one not in found]
-            found.update(below)
+            below = [word for word in self._below.get(open_.pop(), ()) if word not in names]
+            names.update(below)
             open_ += below
-        return frozenset(found) | frozenset(() if label is None else label.near)
+        return frozenset(names) | frozenset(() if label is None else label.near)
 
     def siblings(self, name: str) -> tuple[str, ...]:
         """The other labels under the same parent; none where it has none."""
         label = self.find(name)
         if label is None or not label.parent:
             return ()
-        return tuple(one for one in self._below.get(label.parent, ()) if one != label.name)
+        return tuple(word for word in self._below.get(label.parent, ()) if word != label.name)
 
     @property
     def is_numeric(self) -> bool:
         """Whether all labels are whole numbers."""
-        return all(one.name.isdecimal() for one in self.labels)
+        return all(label.name.isdecimal() for label in self.labels)
 
 
 class Box(Record, omit_defaults=True):

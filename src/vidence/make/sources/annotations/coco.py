@@ -98,11 +98,11 @@ def _read(path: Path) -> _File:
 
 
 def _captions(read: _File) -> dict[int, str]:
-    found: dict[int, str] = {}
-    for one in read.annotations:
-        if one.caption.strip():
-            found.setdefault(one.image_id, " ".join(one.caption.split()))
-    return found
+    captions: dict[int, str] = {}
+    for annotation in read.annotations:
+        if annotation.caption.strip():
+            captions.setdefault(annotation.image_id, " ".join(annotation.caption.split()))
+    return captions
 
 
 def _record(image: _Image, what: str, **more: Any) -> AnnotationRecord:  # noqa: ANN401 - fields of the record
@@ -118,38 +118,38 @@ def _of_captions(read: _File) -> Annotations:
     captions = _captions(read)
     return Annotations(
         records=tuple(
-            _record(one, "", caption=captions[one.id]) for one in read.images if one.id in captions
+            _record(image, "", caption=captions[image.id]) for image in read.images if image.id in captions
         ),
         dropped=tuple(
-            unusable(str(one.id), "no-caption", one.file_name)
-            for one in read.images
-            if one.id not in captions
+            unusable(str(image.id), "no-caption", image.file_name)
+            for image in read.images
+            if image.id not in captions
         ),
     )
 
 
 def _grouped(read: _File) -> dict[int, list[_Annotation]]:
-    found: dict[int, list[_Annotation]] = defaultdict(list)
-    for one in read.annotations:
-        found[one.image_id].append(one)
-    return found
+    values: dict[int, list[_Annotation]] = defaultdict(list)
+    for annotation in read.annotations:
+        values[annotation.image_id].append(annotation)
+    return values
 
 
 def _of_instances(read: _File, captions: dict[int, str]) -> Annotations:
-    categories = {one.id: one for one in read.categories}
-    labels = tuple(Label(name=one.name, parent=one.supercategory) for one in read.categories)
+    categories = {category.id: category for category in read.categories}
+    labels = tuple(Label(name=category.name, parent=category.supercategory) for category in read.categories)
     records: list[AnnotationRecord] = []
     dropped: list[Dropped] = []
     mine = _grouped(read)
     for image in read.images:
-        known = [one for one in mine[image.id] if one.category_id in categories]
-        names = list(dict.fromkeys(categories[one.category_id].name for one in known))
+        known = [annotation for annotation in mine[image.id] if annotation.category_id in categories]
+        names = list(dict.fromkeys(categories[annotation.category_id].name for annotation in known))
         if not names:
             dropped.append(unusable(str(image.id), "no-label", f"{image.file_name}: no known category"))
             continue
         boxes, faults = _boxes(known, categories)
         dropped += faults
-        is_crowd = any(one.iscrowd for one in known)
+        is_crowd = any(annotation.iscrowd for annotation in known)
         n_people = None if is_crowd else sum(box.label == PERSON for box in boxes)
         for name in names:
             records.append(
@@ -158,7 +158,7 @@ def _of_instances(read: _File, captions: dict[int, str]) -> Annotations:
                     f"-{name.replace(' ', '-')}",
                     label=name,
                     space="category",
-                    also_true=tuple(one for one in names if one != name),
+                    also_true=tuple(word for word in names if word != name),
                     boxes=boxes,
                     n_people=n_people,
                     caption=captions.get(image.id, ""),
@@ -175,13 +175,13 @@ def _boxes(
     """The boxes of an image, and those that are none."""
     boxes: list[Box] = []
     faults: list[Dropped] = []
-    for one in known:
-        if one.bbox is None:
+    for annotation in known:
+        if annotation.bbox is None:
             continue
-        left, top, width, height = one.bbox
+        left, top, width, height = annotation.bbox
         try:
             box_px = (left, top, left + width, top + height)
-            boxes.append(Box(label=categories[one.category_id].name, box_px=box_px))
+            boxes.append(Box(label=categories[annotation.category_id].name, box_px=box_px))
         except ValueError as error:
-            faults.append(unusable(f"annotation {one.id}", "malformed", str(error)))
+            faults.append(unusable(f"annotation {annotation.id}", "malformed", str(error)))
     return tuple(boxes), faults

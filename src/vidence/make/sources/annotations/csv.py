@@ -65,19 +65,25 @@ class CsvTable:
             DataError: it cannot be read, or no row can be used.
         """
         wanted = self._settings
-        needs = [one.casefold() for one in (wanted.id, wanted.media, wanted.label)]
+        needs = [name.casefold() for name in (wanted.id, wanted.media, wanted.label)]
         records: list[AnnotationRecord] = []
         dropped: list[Dropped] = []
         for where, row in csv_rows(path, needs=needs):
-            found = row if isinstance(row, Fault) else self._record(row)
-            if isinstance(found, Fault):
-                dropped.append(unusable(where, "malformed", f"{found.field}: {found.reason}"))
-            elif found is not None:
-                records.append(found)
+            record = row if isinstance(row, Fault) else self._record(row)
+            if isinstance(record, Fault):
+                dropped.append(unusable(where, "malformed", f"{record.field}: {record.reason}"))
+            elif record is not None:
+                records.append(record)
         if not records:
             why = f"; {dropped[0].what}: {dropped[0].detail}" if dropped else ""
             raise DataError(f"{path} holds no row that can be used, or that anybody has filled in{why}")
-        names = sorted({one.label for one in records if one.label and one.space})
+        names = sorted(
+            {
+                annotation_record.label
+                for annotation_record in records
+                if annotation_record.label and annotation_record.space
+            }
+        )
         space = LabelSpace(name=wanted.space, labels=tuple(Label(name=name) for name in names))
         return Annotations(records=tuple(records), spaces={space.name: space}, dropped=tuple(dropped))
 
@@ -93,15 +99,15 @@ class CsvTable:
         if kind not in ("image", "video"):
             return Fault(field="kind", reason=f"{kind!r}; expected image or video")
         try:
-            start, end = (float(cell(one)) if cell(one) else None for one in (wanted.start, wanted.end))
+            start, end = (float(cell(name)) if cell(name) else None for name in (wanted.start, wanted.end))
             n_people = int(cell(wanted.people)) if cell(wanted.people) else None
         except ValueError as error:
             return Fault(field="a number", reason=str(error))
         return AnnotationRecord(
             record_id=cell(wanted.id),
             media=tuple(
-                Media(path=one, kind="image" if kind == "image" else "video", start_s=start, end_s=end)
-                for one in _several(cell(wanted.media))
+                Media(path=name, kind="image" if kind == "image" else "video", start_s=start, end_s=end)
+                for name in _several(cell(wanted.media))
             ),
             caption=cell(wanted.caption),
             label=cell(wanted.label),
@@ -118,7 +124,7 @@ class CsvTable:
 
 
 def _several(cell: str) -> tuple[str, ...]:
-    return tuple(one.strip() for one in cell.split("|") if one.strip())
+    return tuple(part.strip() for part in cell.split("|") if part.strip())
 
 
 def empty_sheet() -> bytes:

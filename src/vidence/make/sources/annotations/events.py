@@ -82,12 +82,12 @@ class EventClips:
                 else:
                     records.append(self._record(event, names, _around(events, i, wanted.near_s)))
         is_verb = wanted.label == "verb"
-        labels = {one.name: one for one in names.values() if is_verb or not is_anything(one.name)}
+        labels = {name.name: name for name in names.values() if is_verb or not is_anything(name.name)}
         if not wanted.alike:
             classes = {} if wanted.classes else self._classes(log)
             labels = {
-                name: msgspec.structs.replace(one, near=_alike(name, labels, classes, is_verb=is_verb))
-                for name, one in labels.items()
+                name: msgspec.structs.replace(label, near=_alike(name, labels, classes, is_verb=is_verb))
+                for name, label in labels.items()
             }
         space = LabelSpace(name=wanted.label, labels=tuple(labels.values()))
         return Annotations(
@@ -102,26 +102,26 @@ class EventClips:
             return {word: Label(name=word) for word in sorted(words)}
         folder = path if path.is_dir() else path.parent
         worded = plain if wanted.label == "verb" else noun_words
-        found: dict[str, Label] = {}
+        names: dict[str, Label] = {}
         for where, row in csv_rows(folder / wanted.classes, needs=("id", "key")):
             if isinstance(row, Fault):
                 raise DataError(row.at(where))
             synonyms = _texts(row.get("instances", ""))
-            found[row["id"]] = Label(
+            names[row["id"]] = Label(
                 name=worded(row["key"]),
                 parent=row.get("category", ""),
                 synonyms=tuple(dict.fromkeys(map(worded, synonyms))),
             )
-        return found
+        return names
 
     def _classes(self, log: EventLog) -> Mapping[str, frozenset[int]]:
         """The numbers of the classes that the log gives each word."""
-        found: dict[str, frozenset[int]] = {}
-        for event in (one for events in log.events.values() for one in events):
+        classes: dict[str, frozenset[int]] = {}
+        for event in (entry for events in log.events.values() for entry in events):
             number = event.verb_class if self._settings.label == "verb" else event.noun_class
             word = self._word(event)
-            found[word] = found.get(word, frozenset()) | ({number} if number >= 0 else frozenset())
-        return found
+            classes[word] = classes.get(word, frozenset()) | ({number} if number >= 0 else frozenset())
+        return classes
 
     def _word(self, event: Event) -> str:
         return event.verb if self._settings.label == "verb" else event.noun
@@ -136,10 +136,10 @@ class EventClips:
     ) -> AnnotationRecord:
         wanted = self._settings
         label = self._label(event, names)
-        others = [self._label(one, names) for one in around]
+        others = [self._label(entry, names) for entry in around]
         if wanted.label == "noun" and wanted.classes:
-            ids = {str(one) for e in (event, *around) for one in e.noun_classes}
-            others += [names[one].name for one in sorted(ids) if one in names]
+            ids = {str(noun_class) for e in (event, *around) for noun_class in e.noun_classes}
+            others += [names[name].name for name in sorted(ids) if name in names]
         elif wanted.label == "noun":
             others += [noun for e in (event, *around) for noun in e.nouns]
         other = {"noun": event.noun} if wanted.label == "verb" else {"verb": event.verb}
@@ -150,7 +150,7 @@ class EventClips:
             caption=event.narration,
             label=label,
             space=wanted.label,
-            also_true=tuple(dict.fromkeys(one for one in others if one and one != label)),
+            also_true=tuple(dict.fromkeys(name for name in others if name and name != label)),
             n_people=wanted.people,
             fields=other,
             source_id=event.video_id,
@@ -160,8 +160,8 @@ class EventClips:
 
 def _around(events: tuple[Event, ...], place: int, near_s: float) -> tuple[Event, ...]:
     """What else happens in the clip of an event, or so near to it; events are in the order of time."""
-    one = events[place]
-    low, high = one.start_s - near_s, one.end_s + near_s
+    event = events[place]
+    low, high = event.start_s - near_s, event.end_s + near_s
     return tuple(e for i, e in enumerate(events) if i != place and e.start_s < high and e.end_s > low)
 
 
@@ -170,17 +170,17 @@ def _alike(
 ) -> tuple[str, ...]:
     """The other labels that a viewer may take for one, or that the log puts into a class with it."""
 
-    def is_alike(one: str) -> bool:
-        if classes.get(one, frozenset()) & classes.get(name, frozenset()):
+    def is_alike(word: str) -> bool:
+        if classes.get(word, frozenset()) & classes.get(name, frozenset()):
             return True
-        return is_near(name, one) if is_verb else bool(likenesses(name) & likenesses(one))
+        return is_near(name, word) if is_verb else bool(likenesses(name) & likenesses(word))
 
-    return tuple(one for one in labels if one != name and is_alike(one))
+    return tuple(label for label in labels if label != name and is_alike(label))
 
 
 def _texts(cell: str) -> tuple[str, ...]:
     """A list as Python writes it; none where the cell holds something else."""
-    return tuple(one for one in literal_list(cell or "[]") or () if isinstance(one, str))
+    return tuple(value for value in literal_list(cell or "[]") or () if isinstance(value, str))
 
 
 def create(settings: Settings) -> AnnotationReader:

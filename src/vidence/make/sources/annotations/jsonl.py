@@ -51,16 +51,16 @@ class JsonLines:
                 continue
             where = f"{path.name}:{number}"
             try:
-                one = _line(line)
+                entry = _line(line)
             except (msgspec.DecodeError, ValueError) as error:
                 dropped.append(unusable(where, MALFORMED, str(error)))
                 continue
-            if isinstance(one, AnnotationRecord):
-                records.append(one)
-            elif one.name in spaces:
-                dropped.append(unusable(where, MALFORMED, f"a second label space {one.name!r}; keep one"))
+            if isinstance(entry, AnnotationRecord):
+                records.append(entry)
+            elif entry.name in spaces:
+                dropped.append(unusable(where, MALFORMED, f"a second label space {entry.name!r}; keep one"))
             else:
-                spaces[one.name] = one
+                spaces[entry.name] = entry
         if not records:
             why = f"; {dropped[0].what}: {dropped[0].detail}" if dropped else ""
             raise DataError(f"{path} holds no record of the format vidence-annotation/1{why}")
@@ -71,7 +71,7 @@ def _line(line: str) -> AnnotationRecord | LabelSpace:
     raw = msgspec.json.decode(line)
     if isinstance(raw, dict) and "labels" in raw:
         space = msgspec.convert(raw, _Space)
-        labels = tuple(Label(name=one) if isinstance(one, str) else one for one in space.labels)
+        labels = tuple(Label(name=label) if isinstance(label, str) else label for label in space.labels)
         return LabelSpace(name=space.space, labels=labels)
     return msgspec.convert(raw, AnnotationRecord)
 

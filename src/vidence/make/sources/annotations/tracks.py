@@ -62,19 +62,19 @@ class TrackClips:
         if not len(rows.ids):
             raise DataError(f"{path} has no person with an identity; expected MOTChallenge tracks")
         n_frames = int(rows.frame_indices[-1]) + 1
-        length, step = (max(1, round(one * wanted.fps)) for one in (wanted.clip_s, wanted.every_s))
+        length, step = (max(1, round(value * wanted.fps)) for value in (wanted.clip_s, wanted.every_s))
         records: list[AnnotationRecord] = []
         dropped: list[Dropped] = []
         for start in range(0, n_frames - length + 1, step):
             part = rows.part((rows.frame_indices >= start) & (rows.frame_indices < start + length))
             what = f"{path.stem}-{_COUNT}-{start:06d}"
-            found = _count(part)
-            if isinstance(found, tuple):
-                dropped.append(unusable(what, *found))
+            text = _count(part)
+            if isinstance(text, tuple):
+                dropped.append(unusable(what, *text))
                 continue
             span_s = (start / wanted.fps, (start + length) / wanted.fps)
-            records.append(self._record(what, found, span_s=span_s, n_people=len(np.unique(part.ids))))
-        most = max((int(one.label) for one in records), default=1)
+            records.append(self._record(what, text, span_s=span_s, n_people=len(np.unique(part.ids))))
+        most = max((int(record.label) for record in records), default=1)
         labels = tuple(Label(name=str(n)) for n in range(1, most + 5))
         space = LabelSpace(name=_COUNT, labels=labels)
         return Annotations(records=tuple(records), spaces={space.name: space}, dropped=tuple(dropped))
@@ -103,8 +103,8 @@ def _count(part: MotRows) -> str | tuple[str, str]:
     if len(ids) > _MOST_PEOPLE:
         return "too-many", f"{len(ids)} people; at most {_MOST_PEOPLE}"
     if part.visibilities is not None:
-        best = {int(one): float(part.visibilities[part.ids == one].max()) for one in ids}
-        hidden = [one for one, share in best.items() if share <= _LEAST_CLEAR]
+        best = {int(entry): float(part.visibilities[part.ids == entry].max()) for entry in ids}
+        hidden = [number for number, share in best.items() if share <= _LEAST_CLEAR]
         if hidden:
             return "hardly-seen", f"of person {hidden[0]} at most {best[hidden[0]]:.0%} are to be seen"
     return str(len(ids))

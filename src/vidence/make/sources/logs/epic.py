@@ -74,17 +74,17 @@ def _event(row: Row, builder: LogBuilder) -> Event | Fault:
     if given is None or (given and len(given) != len(nouns)):
         reason = f"{row['all_noun_classes']!r} found; expected a list with a class for each of {list(nouns)}"
         return Fault(field="all_noun_classes", reason=reason)
-    ids = [one if isinstance(one, int) else -1 for one in given] or [-1] * len(nouns)
+    ids = [value if isinstance(value, int) else -1 for value in given] or [-1] * len(nouns)
     return builder.event(
         row["narration_id"],
         row,
         when,
         verb=(plain(row["verb"]), classes[0]),
         noun=(noun_words(row["noun"]), classes[1]),
-        nouns=[(noun_words(text), found) for text, found in zip(nouns, ids, strict=True)],
+        nouns=[(noun_words(text), number) for text, number in zip(nouns, ids, strict=True)],
     )
 
 
 def _texts(cell: str) -> tuple[str, ...]:
-    found = literal_list(cell) if cell else None
-    return tuple(str(one) for one in found or () if isinstance(one, str))
+    entries = literal_list(cell) if cell else None
+    return tuple(str(value) for value in entries or () if isinstance(value, str))

@@ -60,24 +60,24 @@ def log_files(path: Path, *, endings: Sequence[str], but: Sequence[str] = ()) ->
         raise DataError(
             f"there is nothing at {path}; expected an event log ({', '.join(endings)}) or a folder"
         )
-    found = tuple(
-        one
-        for one in sorted(path.iterdir())
-        if one.name.removesuffix(".gz").endswith(tuple(endings))
-        and not one.name.startswith(".")
-        and not any(word in one.name.casefold() for word in but)
+    paths = tuple(
+        entry
+        for entry in sorted(path.iterdir())
+        if entry.name.removesuffix(".gz").endswith(tuple(endings))
+        and not entry.name.startswith(".")
+        and not any(word in entry.name.casefold() for word in but)
     )
-    if not found:
+    if not paths:
         raise DataError(
             f"the folder {path} holds no event log; expected files that end in {', '.join(endings)}"
         )
-    return found
+    return paths
 
 
 def beside(path: Path, ending: str) -> Path | None:
     """The file next to a log, or in a folder of logs, whose name ends like that; None where there is none."""
     folder = path if path.is_dir() else path.parent
-    return next((one for one in sorted(folder.iterdir()) if one.name.casefold().endswith(ending)), None)
+    return next((entry for entry in sorted(folder.iterdir()) if entry.name.casefold().endswith(ending)), None)
 
 
 def csv_lines(text: str) -> Iterator[tuple[int, list[str] | Fault]]:

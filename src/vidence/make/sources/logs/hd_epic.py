@@ -92,7 +92,7 @@ def create(settings: Settings) -> EventLogReader:
 
 def _refuse_pickles(path: Path) -> None:
     if path.is_dir():
-        names = [one.name.removesuffix(".gz") for one in path.iterdir() if one.is_file()]
+        names = [entry.name.removesuffix(".gz") for entry in path.iterdir() if entry.is_file()]
         pickle = beside(path, ".pkl")
         if pickle is None or any(name.endswith(".jsonl") for name in names):
             return
@@ -133,9 +133,9 @@ def _events(row: Cells, builder: LogBuilder, row_id: str) -> list[Event] | Fault
         return Fault(field="start_timestamp, end_timestamp", reason=reason)
     lists: dict[str, list[object]] = {}
     for name in _LISTS:
-        if (found := _list(row.get(name))) is None:
+        if (entries := _list(row.get(name))) is None:
             return Fault(field=name, reason=f"{row[name]!r} found; expected a list")
-        lists[name] = found
+        lists[name] = entries
     main = _named(lists["main_actions"], lists["main_action_classes"], builder)
     others = _named(lists["pairs"], lists["pair_classes"], builder)
     if main is None or others is None:
@@ -149,7 +149,7 @@ def _events(row: Cells, builder: LogBuilder, row_id: str) -> list[Event] | Fault
     events = []
     for number, (verb, noun) in enumerate(actions):
         is_main = number < max(1, len(set(main)))
-        rest = [one for one in nouns if one[0] != noun[0]] if is_main else []
+        rest = [pair for pair in nouns if pair[0] != noun[0]] if is_main else []
         event_id = identity if number == 0 else f"{identity}/{number + 1}"
         events.append(builder.event(event_id, row, when, verb=verb, nouns=[noun, *rest]))
     return events
@@ -176,12 +176,12 @@ def _named(
             continue
         given = classes[place] if len(classes) == len(pairs) else None
         ids = given if isinstance(given, list | tuple) and len(given) == 2 else (-1, -1)
-        verb_id, noun_id = (one if isinstance(one, int) else -1 for one in ids)
+        verb_id, noun_id = (value if isinstance(value, int) else -1 for value in ids)
         named.append(((verb, builder.verb_class(verb, verb_id)), (noun, builder.noun_class(noun, noun_id))))
     return named
 
 
 def _nouns(nouns: Sequence[object], classes: Sequence[object]) -> list[Worded]:
     ids = classes if len(classes) == len(nouns) else [-1] * len(nouns)
-    found = {noun_words(str(n)): c if isinstance(c, int) else -1 for n, c in zip(nouns, ids, strict=True)}
-    return [(text, given) for text, given in found.items() if text]
+    values = {noun_words(str(n)): c if isinstance(c, int) else -1 for n, c in zip(nouns, ids, strict=True)}
+    return [(text, given) for text, given in values.items() if text]

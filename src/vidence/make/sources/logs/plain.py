@@ -34,8 +34,8 @@ class PlainLog:
         builder = self._settings.builder(path, worded=plain, noun_worded=plain)
         for file in log_files(path, endings=(".csv", ".tsv"), but=("classes",)):
             for number, (where, row) in enumerate(csv_rows(file, needs=self.needs), 1):
-                found = row if isinstance(row, Fault) else _event(row, builder, f"{file.name}#{number}")
-                builder.add(where, found)
+                event = row if isinstance(row, Fault) else _event(row, builder, f"{file.name}#{number}")
+                builder.add(where, event)
         return builder.log(path)
 
 

@@ -53,12 +53,12 @@ def class_id(text: str) -> int | None:
 
 def given_classes(row: Mapping[str, str]) -> tuple[int, int] | Fault:
     """The classes of verb and noun as the log gives them, -1 for an empty or absent cell."""
-    found = []
+    entries = []
     for name in ("verb_class", "noun_class"):
         if (value := class_id(row.get(name, ""))) is None:
             return Fault(field=name, reason=f"{row[name]!r} found; expected a whole number or nothing")
-        found.append(value)
-    return found[0], found[1]
+        entries.append(value)
+    return entries[0], entries[1]
 
 
 # --------------------------------------------------------------------------- words and classes
@@ -113,10 +113,10 @@ def literal_list(text: str) -> list[object] | None:
     True
     """
     try:
-        found: object = ast.literal_eval(text.strip())
+        literal_eval: object = ast.literal_eval(text.strip())
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return None
-    return list(found) if isinstance(found, list | tuple) else None
+    return list(literal_eval) if isinstance(literal_eval, list | tuple) else None
 
 
 def _read_classes(path: Path, *, worded: Callable[[str], str]) -> Classes:
@@ -134,14 +134,14 @@ def _read_classes(path: Path, *, worded: Callable[[str], str]) -> Classes:
     for where, row in csv_rows(path, needs=("id", "key", "instances")):
         if isinstance(row, Fault):
             raise DataError(row.at(where))
-        found, texts = row["id"], literal_list(row["instances"])
-        if not found.isdecimal():
-            raise DataError(f"{where}: id: {found!r} found; expected a whole number from 0")
+        result, texts = row["id"], literal_list(row["instances"])
+        if not result.isdecimal():
+            raise DataError(f"{where}: id: {result!r} found; expected a whole number from 0")
         if texts is None or not all(isinstance(text, str) for text in texts):
             raise DataError(f"{where}: instances: expected a list of words such as ['take', 'pick-up']")
-        ids.append(int(found))
+        ids.append(int(result))
         for text in (row["key"], *texts):
-            owners.setdefault(worded(str(text)), set()).add(int(found))
+            owners.setdefault(worded(str(text)), set()).add(int(result))
     return Classes(
         ids=frozenset(ids),
         of_text={text: next(iter(of)) for text, of in owners.items() if len(of) == 1},
@@ -199,12 +199,12 @@ class LogBuilder:
             return
         self._places[event.event_id] = where
         self.events.append(event)
-        for kind, table, text, found in (
+        for kind, table, text, number in (
             ("verb", self._verbs, event.verb, event.verb_class),
             ("noun", self._nouns, event.noun, event.noun_class),
         ):
-            if table.ids and (found < 0 or found not in table.ids):
-                self._classless.setdefault((kind, f"{text!r} (class {found})"), []).append(where)
+            if table.ids and (number < 0 or number not in table.ids):
+                self._classless.setdefault((kind, f"{text!r} (class {number})"), []).append(where)
 
     def verb_class(self, text: str, given: int) -> int:
         """The class of a verb: as the log gives it, otherwise by the table; -1 for an unknown one."""
@@ -246,7 +246,7 @@ class LogBuilder:
             verb_class=self.verb_class(*verb),
             noun_class=self.noun_class(*noun),
             nouns=tuple(text for text, _ in nouns),
-            noun_classes=tuple(self.noun_class(*one) for one in nouns),
+            noun_classes=tuple(self.noun_class(*pair) for pair in nouns),
         )
 
     def log(self, where: Path, extra: Sequence[str] = ()) -> EventLog:

@@ -74,9 +74,9 @@ class _Events(AsksNobody):
             if video not in log.events:
                 raise UnknownNameError("video of the log", video, tuple(log.events))
         wanted = {
-            name: told for name, told in log.events.items() if name in (self.settings.video or log.events)
+            name: event for name, event in log.events.items() if name in (self.settings.video or log.events)
         }
-        every = [event for told in log.events.values() for event in told]
+        every = [event for events in log.events.values() for event in events]
         kinds = _called((event.verb_class, event.verb) for event in every)
         objects = _called((event.noun_class, event.noun) for event in every)
         words = Vocabulary(
@@ -92,9 +92,9 @@ class _Events(AsksNobody):
             scenes=tuple(
                 SceneDraft(
                     header=Header(scene=name, vocabulary="", video=name, source_id=name, truth="log"),
-                    lines=(*(line for event in told for line in _lines(event, kinds, objects)), *complete),
+                    lines=(*(line for event in events for line in _lines(event, kinds, objects)), *complete),
                 )
-                for name, told in wanted.items()
+                for name, events in wanted.items()
             ),
             problems=log.problems,
             notes=log.notes,
@@ -118,20 +118,20 @@ def _key(number: int, text: str) -> _Class:
     return (number, "") if number >= 0 else (number, text)
 
 
-def _called(said: Iterable[_Class]) -> dict[_Class, str]:
+def _called(classes: Iterable[_Class]) -> dict[_Class, str]:
     """A name for each class: the commonest of its words that no commoner class has.
 
     >>> _called([(0, "put"), (0, "put down"), (0, "put"), (1, "put"), (-1, "hum")])
     {(0, ''): 'put', (-1, 'hum'): 'hum', (1, ''): 'put (class 1)'}
     """
     texts: dict[_Class, Counter[str]] = defaultdict(Counter)
-    for number, text in said:
+    for number, text in classes:
         texts[_key(number, text)][text] += 1
-    found: dict[_Class, str] = {}
+    values: dict[_Class, str] = {}
     taken: set[str] = set()
-    for key in sorted(texts, key=lambda one: (-texts[one].total(), one)):
+    for key in sorted(texts, key=lambda numbers: (-texts[numbers].total(), numbers)):
         listed = sorted(texts[key], key=lambda text: (-texts[key][text], text))
         free = next((text for text in listed if text not in taken), f"{listed[0]} (class {key[0]})")
-        found[key] = free
+        values[key] = free
         taken.add(free)
-    return found
+    return values

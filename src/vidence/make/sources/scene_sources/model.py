@@ -105,17 +105,17 @@ class _Proposals:
         prompt = _prompt(template, sheets, duration_s=duration_s, words=words)
 
         def usable(text: str) -> _ModelReply | Objection:
-            found = read_proposals(text, header, words=words, by=f"model:{self.settings.model}")
-            if found.lines:
-                return found
-            detail = "; ".join(found.problems[:_MOST_SHOWN]) or "no line is a JSON object"
+            reply = read_proposals(text, header, words=words, by=f"model:{self.settings.model}")
+            if reply.lines:
+                return reply
+            detail = "; ".join(reply.problems[:_MOST_SHOWN]) or "no line is a JSON object"
             return Objection(reason="no-fact", detail=detail)
 
         (piece,) = yield from write_all([WritingTask(prompt=prompt, read=in_words(usable))], _Again())
         if piece.made is None:
-            said = piece.objection.detail if piece.objection else "nothing"
+            message = piece.objection.detail if piece.objection else "nothing"
             raise DataError(
-                f"model:{path.name}: {self.settings.model} proposed nothing that can be used: {said}"
+                f"model:{path.name}: {self.settings.model} proposed nothing that can be used: {message}"
             )
         return SceneSet(
             vocabulary=words,
@@ -141,11 +141,11 @@ class _Proposals:
         frames = deliver(job).frames
         if not frames:
             raise MediaError(f"{path}: none of {n} frames can be read")
-        shown = sorted(frames)
+        values = sorted(frames)
         each = self.settings.columns * self.settings.rows
-        found = []
-        for start in range(0, len(shown), each):
-            part = shown[start : start + each]
+        sheets = []
+        for start in range(0, len(values), each):
+            part = values[start : start + each]
             sheet = montage(
                 [frames[index] for index in part],
                 columns=self.settings.columns,
@@ -153,8 +153,8 @@ class _Proposals:
                 encoding=encoding,
             )
             self._pictures[sheet.digest] = sheet.data
-            found.append((sheet, tuple(float(video.times_s[index]) for index in part)))
-        return float(video.probe.counted.duration_s), found
+            sheets.append((sheet, tuple(float(video.times_s[index]) for index in part)))
+        return float(video.probe.counted.duration_s), sheets
 
 
 def create(settings: Settings) -> SceneSource:
@@ -165,10 +165,11 @@ def create(settings: Settings) -> SceneSource:
 class _Again:
     """How a model is asked once more."""
 
-    def repaired(self, prompt: Prompt, said: str, *, problem: str) -> Prompt:
+    def repaired(self, prompt: Prompt, message: str, *, problem: str) -> Prompt:
         """The same with what was wrong; the earlier reply is data."""
         words = (
-            f"Your last reply cannot be used: {problem}\nIt was: {msgspec.json.encode(said[:4000]).decode()}"
+            f"Your last reply cannot be used: {problem}\nIt was: "
+            f"{msgspec.json.encode(message[:4000]).decode()}"
         )
         return msgspec.structs.replace(prompt, parts=(*prompt.parts, TextPart(text=words)))
 
@@ -180,11 +181,11 @@ def _prompt(
     duration_s: float,
     words: Vocabulary,
 ) -> Prompt:
-    said = "\n".join(
+    prompt = "\n".join(
         f"sheet {number}: {', '.join(f'{time:.1f} s' for time in times)}"
         for number, (_, times) in enumerate(sheets, start=1)
     )
-    text = template.fill({"duration_s": f"{duration_s:.1f}", "sheets": said, "vocabulary": _listed(words)})
+    text = template.fill({"duration_s": f"{duration_s:.1f}", "sheets": prompt, "vocabulary": _listed(words)})
     images = tuple(
         ImagePart(digest=s.digest, width_px=s.width_px, height_px=s.height_px, media_type=s.media_type)
         for s, _ in sheets
@@ -195,9 +196,15 @@ def _prompt(
 def _listed(words: Vocabulary) -> str:
     """A vocabulary in lines."""
     lines = [f"categories: {', '.join(sorted(words.categories))}"]
-    for name, one in sorted(words.attributes.items()):
-        values = ", ".join(one.values) if one.values else "a number" if one.number else "any words"
-        lines.append(f"attribute {name} of {', '.join(one.of)}: {values}")
+    for name, attribute in sorted(words.attributes.items()):
+        values = (
+            ", ".join(attribute.values)
+            if attribute.values
+            else "a number"
+            if attribute.number
+            else "any words"
+        )
+        lines.append(f"attribute {name} of {', '.join(attribute.of)}: {values}")
     for name, relation in sorted(words.relations.items()):
         lines.append(f"relation {name} of {', '.join(relation.of)} to {', '.join(relation.to)}")
     for name, kind in sorted(words.events.items()):
@@ -215,13 +222,13 @@ def read_proposals(text: str, header: Header, *, words: Vocabulary, by: str) -> 
     problems: list[str] = []
     known: dict[str, Entity] = {}
     kept: list[_Proposed] = []
-    told = sorted(_decoded(text, problems), key=lambda one: (_order(one[1]), one[0]))
-    for number, line in told:
+    proposals = sorted(_decoded(text, problems), key=lambda values: (_order(values[1]), values[0]))
+    for number, line in proposals:
         faults = [*_faults(line, header, known), *line_faults(line, header, known=known, words=words)]
         if faults:
             problems.append(f"line {number}: {faults[0]}")
             continue
-        known |= {one.entity: one for one in entity_of(line)}
+        known |= {entity.entity: entity for entity in entity_of(line)}
         kept.append(line if isinstance(line, Entity) else msgspec.structs.replace(line, by=by))
     return _ModelReply(lines=tuple(kept), problems=tuple(problems))
 
@@ -232,9 +239,9 @@ def _order(line: _Proposed) -> int:
 
 
 def _faults(line: _Proposed, header: Header, known: Mapping[str, Entity]) -> Iterable[str]:
-    for one in entity_of(line):
-        if one.entity in known:
-            yield f"{one.entity!r} is there twice"
+    for entity in entity_of(line):
+        if entity.entity in known:
+            yield f"{entity.entity!r} is there twice"
     if isinstance(line, Entity):
         return
     for time in line.seen_at:

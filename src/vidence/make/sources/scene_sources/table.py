@@ -89,7 +89,7 @@ class _Table(AsksNobody):
         rows = self._rows(path)
         words = read_vocabulary(Path(self.settings.vocabulary)) if self.settings.vocabulary else _words(rows)
         known = {name: () for name in words.categories} | {
-            name: one.of for name, one in words.attributes.items()
+            name: attribute.of for name, attribute in words.attributes.items()
         }
         complete = complete_lines(self.settings.complete, known, owner=f"table:{path}")
         scenes: dict[str, list[_Row]] = {}
@@ -110,16 +110,16 @@ class _Table(AsksNobody):
         )
 
     def _rows(self, path: Path) -> list[_Row]:
-        found: list[_Row] = []
+        rows: list[_Row] = []
         for where, row in csv_rows(path, needs=("entity", "category")):
-            made = row if isinstance(row, Fault) else _row(row, scene=path.stem)
-            if isinstance(made, Fault):
-                self.problems.append(made.at(where))
+            result = row if isinstance(row, Fault) else _row(row, scene=path.stem)
+            if isinstance(result, Fault):
+                self.problems.append(result.at(where))
             else:
-                found.append(made)
-        if not found:
+                rows.append(result)
+        if not rows:
             raise DataError(f"{path} has no row that can be used: {'; '.join(self.problems[:_MOST_SHOWN])}")
-        return found
+        return rows
 
     def _lines(self, rows: list[_Row], words: Vocabulary) -> list[Told]:
         several: dict[str, list[_Row]] = {}

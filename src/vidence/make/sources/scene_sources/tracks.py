@@ -122,12 +122,12 @@ class _Tracks(AsksNobody):
         known: dict[str, tuple[str, ...]] = {PERSON: (), "enter": ("event",), "leave": ("event",)}
         complete = complete_lines(self.settings.complete, known, owner=f"tracks:{path}")
         lines: list[Told] = []
-        for one in people:
-            lines += self._person(one, last_frame)
-        for one, other in combinations(people, 2):
-            lines += self._sides(one, other)
-        for one in people:
-            lines += self._nearest(one, people)
+        for person in people:
+            lines += self._person(person, last_frame)
+        for person, other in combinations(people, 2):
+            lines += self._sides(person, other)
+        for person in people:
+            lines += self._nearest(person, people)
         is_true = self.settings.identities == "true"
         header = Header(
             scene=self.settings.scene or path.stem,
@@ -148,24 +148,26 @@ class _Tracks(AsksNobody):
     def _span(self, first: int, last: int) -> Span:
         return self._time(first), self._time(last + 1)
 
-    def _person(self, one: _Person, last_frame: int) -> list[Told]:
-        cuts = np.flatnonzero(np.diff(one.frames) > self.settings.gap_s * self.settings.fps + 1) + 1
-        spans = tuple(self._span(int(part[0]), int(part[-1])) for part in np.split(one.frames, cuts))
-        lines: list[Told] = [Entity(entity=one.id, category=PERSON, spans=spans)]
-        first, last = int(one.frames[0]), int(one.frames[-1])
+    def _person(self, person: _Person, last_frame: int) -> list[Told]:
+        cuts = np.flatnonzero(np.diff(person.frames) > self.settings.gap_s * self.settings.fps + 1) + 1
+        spans = tuple(self._span(int(part[0]), int(part[-1])) for part in np.split(person.frames, cuts))
+        lines: list[Told] = [Entity(entity=person.id, category=PERSON, spans=spans)]
+        first, last = int(person.frames[0]), int(person.frames[-1])
         for kind, attribute, frame, box, otherwise in (
-            ("enter", "enters", first, one.boxes_px[0], ALREADY if first == 0 else ""),
-            ("leave", "leaves", last, one.boxes_px[-1], STILL if last == last_frame else ""),
+            ("enter", "enters", first, person.boxes_px[0], ALREADY if first == 0 else ""),
+            ("leave", "leaves", last, person.boxes_px[-1], STILL if last == last_frame else ""),
         ):
             side = otherwise or self._side(box)
             if not side:
                 never = (ALREADY if kind == "enter" else STILL, *self._far_sides(box))
-                lines += [AttributeFact(of=one.id, name=attribute, value=v, holds=False) for v in never]
+                lines += [AttributeFact(of=person.id, name=attribute, value=v, holds=False) for v in never]
             if not otherwise:
                 span = self._span(frame, frame)
-                lines.append(EventFact(id=f"{kind}-{one.id}", kind=kind, roles={"who": one.id}, span=span))
+                lines.append(
+                    EventFact(id=f"{kind}-{person.id}", kind=kind, roles={"who": person.id}, span=span)
+                )
             if side:
-                lines.append(AttributeFact(of=one.id, name=attribute, value=side))
+                lines.append(AttributeFact(of=person.id, name=attribute, value=side))
         return lines
 
     def _far(self, box: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -191,12 +193,12 @@ class _Tracks(AsksNobody):
                 return _SIDES[pair + int(near[0])]
         return "inside" if np.all(far >= _CLEAR * self.settings.edge) else ""
 
-    def _sides(self, one: _Person, other: _Person) -> list[Told]:
-        frames, a, b = _together(one, other)
+    def _sides(self, person: _Person, other: _Person) -> list[Told]:
+        frames, a, b = _together(person, other)
         apart = (b[:, 0] + b[:, 2] - a[:, 0] - a[:, 2]) / 2  # above 0: `one` is on the left
         least = _APART * (a[:, 2] - a[:, 0] + b[:, 2] - b[:, 0]) / 2
         lines: list[Told] = []
-        for left, right, to_left in ((one, other, apart), (other, one, -apart)):
+        for left, right, to_left in ((person, other, apart), (other, person, -apart)):
             run = _longest_run(frames[to_left > least])
             if len(run) >= max(1.0, self.settings.hold_s * self.settings.fps):
                 span = self._span(int(run[0]), int(run[-1]))
@@ -206,15 +208,15 @@ class _Tracks(AsksNobody):
         return lines
 
     def _nearest(self, to: _Person, people: list[_Person]) -> list[Told]:
-        others = [one for one in people if one is not to]
-        found = {one.id: _distance(one, to) for one in others}
-        if not any(np.isfinite(value) for value in found.values()):
-            return [RelationFact(name="nearest_to", of=n, to=to.id, holds=False) for n in found]
-        least = min(found.values())
-        near = [name for name, value in found.items() if value <= least * self.settings.nearer]
+        others = [person for person in people if person is not to]
+        values = {other.id: _distance(other, to) for other in others}
+        if not any(np.isfinite(value) for value in values.values()):
+            return [RelationFact(name="nearest_to", of=n, to=to.id, holds=False) for n in values]
+        least = min(values.values())
+        near = [name for name, value in values.items() if value <= least * self.settings.nearer]
         lines: list[Told] = [
             RelationFact(name="nearest_to", of=name, to=to.id, holds=False)
-            for name in found
+            for name in values
             if name not in near
         ]
         return [*lines, RelationFact(name="nearest_to", of=near[0], to=to.id)] if len(near) == 1 else lines
@@ -248,9 +250,9 @@ def _broken(lines: list[Told], n_people: int) -> Iterator[str]:
     """How many tracks begin or end inside the picture, as a tracker's do that loses somebody."""
     for name, how in (("enters", "begin"), ("leaves", "end")):
         inside = [
-            one
-            for one in lines
-            if isinstance(one, AttributeFact) and (one.name, one.value) == (name, "inside")
+            line
+            for line in lines
+            if isinstance(line, AttributeFact) and (line.name, line.value) == (name, "inside")
         ]
         if inside:
             yield (
@@ -260,11 +262,11 @@ def _broken(lines: list[Told], n_people: int) -> Iterator[str]:
 
 
 def _together(
-    one: _Person, other: _Person
+    person: _Person, other: _Person
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
     """The frames that two are both in, and their boxes there."""
-    frames, mine, theirs = np.intersect1d(one.frames, other.frames, return_indices=True)
-    return frames, one.boxes_px[mine], other.boxes_px[theirs]
+    frames, mine, theirs = np.intersect1d(person.frames, other.frames, return_indices=True)
+    return frames, person.boxes_px[mine], other.boxes_px[theirs]
 
 
 def _longest_run(frames: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -276,9 +278,9 @@ def _longest_run(frames: NDArray[np.int64]) -> NDArray[np.int64]:
     return max(np.split(frames, np.flatnonzero(np.diff(frames) > 1) + 1), key=len)
 
 
-def _distance(one: _Person, to: _Person) -> float:
+def _distance(person: _Person, to: _Person) -> float:
     """How near two come, in mean heights of their boxes; infinite where they are never in view together."""
-    _, a, b = _together(one, to)
+    _, a, b = _together(person, to)
     if len(a) == 0:
         return float("inf")
     foot_x = (a[:, 0] + a[:, 2] - b[:, 0] - b[:, 2]) / 2
