@@ -46,13 +46,13 @@ COUNTED := $(ROOMS:%=tests/unit/%) $(ROOMS:%=src/vidence/%) \
 # RF-DETR needs torchvision, which no other test may see: with a torch for the CPU it loads only by a plugin.
 WITH_RFDETR := tests/conformance/test_detectors.py tests/unit/seeing/detectors/test_rfdetr.py
 # Clusters, browsers, attacks, floods, the crawl of every page by every role, the boards over real films with all that
-# is made again after them, and tutorials that are followed word for word: `make test-long`.
+# is made again after them, and pages that are followed word for word: `make test-long`.
 LONG := tests/long tests/browser tests/hostile tests/unit/studio/test_access.py tests/architecture/test_wings.py \
 	tests/end_to_end/test_studio_load.py tests/end_to_end/test_studio_postgres.py tests/end_to_end/test_street.py \
 	tests/end_to_end/test_make_killed.py \
 	tests/parity/test_boards_on_real_video.py tests/parity/test_counts_on_pets.py \
 	tests/architecture/test_parity_skips.py tests/docs/test_docs_site.py tests/docs/test_docs_notebooks.py \
-	tests/scripts/test_pictures.py
+	tests/scripts/test_follow.py
 # Tests that draw, or go over real files, and do all of it where VIDENCE_TESTS is `thorough`.
 DRAWN := tests/property $(shell grep -rl 'import IS_THOROUGH' tests/parity tests/end_to_end tests/conformance)
 PYTEST = $(BIN)/python -m pytest -q --numprocesses=3 --dist=loadfile --no-loadscope-reorder
@@ -104,7 +104,7 @@ check: $(VENV)/.test-installed ## format, lint, types, imports, sizes, words, do
 dist: $(VENV)/.test-installed ## build sdist and wheel, and try the wheel on every Python from 3.11 to 3.13 that is there
 	$(BIN)/python scripts/dist.py
 
-pictures: $(VENV)/.test-installed ## draw the pictures of the tutorial, the gallery and the studio anew (needs Chromium)
+pictures: $(VENV)/.test-installed ## draw the pictures of the paths, the gallery and the studio (needs Chromium)
 	$(BIN)/python scripts/pictures.py
 	VIDENCE_PICTURES=$(CURDIR)/docs/studio/pictures $(BIN)/python -m pytest -q tests/browser/test_screens.py --basetemp $$(dirname $$(mktemp -u))/vidence-pictures
 

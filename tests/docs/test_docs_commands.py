@@ -53,7 +53,7 @@ def complaint(command: click.Command, words: list[str], *, own: set[str]) -> str
         "benchmark": [found.get("benchmark")],
         "model": [catalog.parse_spec(found["model"]).name] if found.get("model") else [],
         "selector": [catalog.parse_spec(found["selector"]).name] if found.get("selector") else [],
-        "parser": [found.get("parser")],
+        "parser": [catalog.parse_spec(found["parser"]).name] if found.get("parser") else [],
     }
     for kind, names in named.items():
         known = {*catalog.names(kind), *own, *_PLACEHOLDERS}

@@ -1,6 +1,7 @@
 """What the tests of the scripts share."""
 
 import importlib.util
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -12,7 +13,8 @@ FOLDER = Path(__file__).parents[2] / "scripts"
 
 @pytest.fixture(scope="session")
 def script() -> Callable[[str], ModuleType]:
-    """A script as a module, by its name."""
+    """A script as a module, by its name; scripts may import each other."""
+    sys.path.append(str(FOLDER))
 
     def load(name: str) -> ModuleType:
         spec = importlib.util.spec_from_file_location(f"scripts_{name}", FOLDER / f"{name}.py")

@@ -1,0 +1,202 @@
+"""Follow a page of docs/paths in an empty folder: write its files, run its commands, take part in its study.
+
+    python scripts/follow.py docs/paths/evaluate.md FOLDER
+
+A block with a title is a file; blocks without a language hold commands (`vidence`, `python`, `pip install`), a
+`python` block is run as a script, a `text` block is what the commands before it print (`...`: words left out).
+Nothing else is read from a page, so a step that it forgets fails here. Needs no package.
+"""
+
+import html
+import http.cookiejar
+import itertools
+import os
+import queue
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import threading
+import urllib.parse
+import urllib.request
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PATHS = ROOT / "docs" / "paths"
+_BLOCK = re.compile(r'^```(\w*)(?: title="([^"]+)")?\n(.*?)^```$', re.DOTALL | re.MULTILINE)
+_OWN = re.compile(r"\.(?:\[([\w,-]+)\])?")  # `pip install '.[studio]'`
+_LONGEST_S = 600
+_IDLE_S = 5  # after this time a server has printed all its links
+_MOST_PAGES = 100
+
+
+@dataclass(frozen=True)
+class Step:
+    """A file (`name`), commands, a script or printed words, by `kind`."""
+
+    kind: str
+    name: str
+    body: str
+
+
+def steps(text: str) -> Iterator[Step]:
+    """The steps of a page in order; blocks of other languages are for reading."""
+    for language, title, body in _BLOCK.findall(text):
+        if title:
+            yield Step("file", title, body)
+        elif language in ("", "python", "text"):
+            yield Step(language or "commands", "", body)
+
+
+def extras(text: str) -> list[str]:
+    """The extras that a page installs."""
+    packages = (word for words in commands(text) if words[:2] == ["pip", "install"] for word in words[2:])
+    names = (match[1] for word in packages if (match := _OWN.fullmatch(word)) and match[1])
+    return [extra for name in names for extra in name.split(",")]
+
+
+def commands(text: str) -> list[list[str]]:
+    """The words of each command of a page."""
+    return [words for step in steps(text) if step.kind == "commands" for words in _lines(step.body)]
+
+
+def follow(page: Path, folder: Path, *, python: str = sys.executable) -> Iterator[str]:
+    """Do in a folder what a page says, step by step, and yield what each step prints.
+
+    `python` has vidence installed with the extras of the page.
+
+    Raises:
+        SystemExit: a command failed, or did not print what the page shows.
+    """
+    site = folder / "site"
+    clean = {key: os.environ[key] for key in ("PATH", "LANG", "PYTHONPATH") if key in os.environ}
+    clean["PYTHONPATH"] = os.pathsep.join(filter(None, [str(site), clean.get("PYTHONPATH", "")]))
+    clean |= {"HOME": str(folder / "home"), "OMP_NUM_THREADS": "1"}
+    printed = ""
+    for step in steps(page.read_text(encoding="utf-8")):
+        if step.kind == "file":
+            path = folder / step.name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(step.body, encoding="utf-8")
+        elif step.kind == "text":
+            _check_printed(step.body, printed, page=page)
+        elif step.kind == "python":
+            printed = _done([python, "-c", step.body], cwd=folder, env=clean)
+            yield printed
+        else:
+            printed = "".join(_command(words, python, cwd=folder, env=clean) for words in _lines(step.body))
+            yield printed
+
+
+def _lines(body: str) -> list[list[str]]:
+    return [
+        words
+        for line in body.replace("\\\n", " ").splitlines()
+        if (words := shlex.split(line, comments=True))
+    ]
+
+
+def _command(words: list[str], python: str, *, cwd: Path, env: Mapping[str, str]) -> str:
+    match words:
+        case ["pip", "install", package] if _OWN.fullmatch(package):
+            return ""  # what is tried here
+        case ["pip", "install", *packages]:
+            pip = ("pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--target", "site")
+            return _done([python, "-m", *pip, *packages], cwd=cwd, env=env)
+        case ["vidence", "study", "open", *_]:
+            return _open([python, "-m", *words, "--port", "0"], cwd=cwd, env=env)
+        case ["vidence", *_]:
+            return _done([python, "-m", *words], cwd=cwd, env=env)
+        case ["python", *rest]:
+            return _done([python, *rest], cwd=cwd, env=env)
+    sys.exit(f"follow: {shlex.join(words)}: expected vidence, python FILE or pip install")
+
+
+def _done(words: list[str], *, cwd: Path, env: Mapping[str, str]) -> str:
+    done = subprocess.run(
+        words, cwd=cwd, env=env, capture_output=True, text=True, check=False, timeout=_LONGEST_S
+    )
+    if done.returncode:
+        sys.exit(f"follow: {shlex.join(words)} failed ({done.returncode}):\n{done.stdout}\n{done.stderr}")
+    return done.stdout + done.stderr
+
+
+def _check_printed(expected: str, printed: str, *, page: Path) -> None:
+    at, text = 0, " ".join(printed.split())
+    for part in expected.split("..."):
+        words = " ".join(part.split())
+        if (at := text.find(words, at)) < 0:
+            sys.exit(f"follow: {page.name} shows {words!r}, but this is printed:\n{printed}")
+        at += len(words)
+
+
+# ------------------------------------------------------------------------------------------ people
+
+
+def _open(words: list[str], *, cwd: Path, env: Mapping[str, str]) -> str:
+    """Serve a study, let each of its links be answered, and press Ctrl-C."""
+    lines: queue.Queue[str] = queue.Queue()
+    printed: list[str] = []
+    with subprocess.Popen(
+        words,
+        cwd=cwd,
+        env={**env, "PYTHONUNBUFFERED": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as server:
+        reader = threading.Thread(
+            target=lambda: [lines.put(line) for line in itertools.chain(server.stdout or (), [""])]
+        )
+        reader.start()
+        try:
+            while line := lines.get(timeout=_IDLE_S if _links(printed) else _LONGEST_S):
+                printed.append(line)
+            sys.exit(f"follow: {shlex.join(words)} ended:\n{''.join(printed)}")
+        except queue.Empty:
+            for option, link in enumerate(_links(printed)):
+                take_part(link, option=option)
+        finally:
+            server.send_signal(signal.SIGINT)
+            reader.join()
+    return "".join(printed)
+
+
+def _links(printed: list[str]) -> list[str]:
+    return re.findall(r"http://\S+/j/\S+", "".join(printed))
+
+
+def take_part(link: str, *, option: int) -> None:
+    """Agree, answer each question with the same option, and finish, as a browser without scripts does."""
+    browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar()))
+    address, data = link, None
+    for _ in range(_MOST_PAGES):
+        with browser.open(address, data=data, timeout=60) as answer:
+            address, page = answer.geturl(), answer.read().decode()
+        form = re.search(r"<form[^>]*>(.*?)</form>", page, re.DOTALL)
+        if form is None:
+            return
+        fields = dict(re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', form[1]))
+        fields |= dict(re.findall(r'<button[^>]* name="([^"]+)" value="([^"]*)"', form[1])[:1])
+        radios: dict[str, list[str]] = {}
+        for name, value in re.findall(r'type="radio" name="([^"]+)" value="([^"]*)"', form[1]):
+            radios.setdefault(name, []).append(value)
+        fields |= {name: values[option % len(values)] for name, values in radios.items()}
+        data = urllib.parse.urlencode({name: html.unescape(value) for name, value in fields.items()}).encode()
+    sys.exit(f"follow: {link} did not end after {_MOST_PAGES} pages")
+
+
+def main() -> int:
+    """Follow the page that the command line names."""
+    page, folder = map(Path, sys.argv[1:])
+    folder.mkdir(parents=True, exist_ok=True)
+    for printed in follow(page, folder):
+        print(printed, flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
