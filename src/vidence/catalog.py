@@ -136,7 +136,7 @@ def plural(kind: str) -> str:
 
 
 def forget() -> None:
-    """Look for plug-ins anew; for programs that install distributions while they run."""
+    """Search for plug-ins again, for programs that install distributions at run time."""
     _all_entry_points.cache_clear()
 
 
@@ -367,7 +367,7 @@ def options_of(settings: type[Record]) -> tuple[Option, ...]:
 
 
 def argument_field(settings: type[Record]) -> str:
-    """The field that ``name:argument`` fills: the class's ``positional``, or empty where there is none."""
+    """The field that ``name:argument`` fills: the class's ``positional``, or an empty string."""
     return str(getattr(settings, "positional", ""))
 
 

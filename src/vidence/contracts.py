@@ -479,7 +479,7 @@ class Strategy(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Examined:
-    """What came of one question: the diagnostic's own record, or why there is none."""
+    """The result for one question: the diagnostic's own record, or why it gave none."""
 
     item: Item
     finding: Record | Failed
@@ -596,7 +596,7 @@ Embedder: TypeAlias = ComparingEmbedder | MatchingEmbedder
 
 
 class ScoreRules(Record):
-    """What a selector that goes by scores wants scored.
+    """The frames and the question that a selector wants scored.
 
     `embedder` is a spec such as ``blip-itm:/weights`` (empty: the scores come from `file`). `query` names
     how the question is put to it: ``question`` or ``question+choices``; `max_tokens` is where that text is
@@ -611,7 +611,7 @@ class ScoreRules(Record):
 
 @runtime_checkable
 class ScoringSelector(Selector, Protocol):
-    """A selector that goes by how well frames match the question. It returns a ranking.
+    """A selector that ranks frames by how well they match the question.
 
     `score_rules` says what is to be scored; the frames to score are `candidates`. Without `scores` it
     reads them from the file of its `score_rules`; where that names none it refuses to choose.

@@ -117,7 +117,7 @@ class TransientModelError(ModelError):
 
     @property
     def is_outage(self) -> bool:
-        """Whether nobody may be answered now, so that waiting can help."""
+        """Whether the server may be down for everyone, so that waiting can help."""
         return self.is_overload or self.is_server_error or self.is_unreachable
 
 
@@ -138,7 +138,7 @@ class NoVerdictsError(ModelError):
 
 
 class ServerDownError(ModelError):
-    """Nobody is answered any more; the run stops, with everything kept."""
+    """The server stopped answering; the run stops, and everything is kept."""
 
 
 class StoreError(VidenceError):

@@ -79,7 +79,7 @@ class Provenance(Record, omit_defaults=True):
 
 
 class Subtitles(Record, omit_defaults=True):
-    """What is said in the medium of a question: a file, and where in it the medium begins, in seconds."""
+    """The speech in the medium of a question: a file, and where in it the medium begins, in seconds."""
 
     path: str
     from_s: float = 0.0

@@ -170,7 +170,7 @@ def refusal_in(reply: Reply) -> Refused | None:
 
 
 def find_garbled(text: str) -> str:
-    """The first run of characters that is UTF-8 read as another table; empty where there is none.
+    """The first run of characters that is UTF-8 decoded by another table; empty without any.
 
     >>> find_garbled("a cafÃ© in Paris"), find_garbled("a café"), find_garbled("lost \ufffd")
     ('Ã©', '', '\ufffd')

@@ -196,7 +196,7 @@ def _with_replacement(error: UnknownNameError) -> str:
 
 
 def _complain(message: str) -> None:
-    """Say what ended the command, if anybody listens."""
+    """Print what ended the command, if the stream is still open."""
     from vidence.text import visible
 
     with suppress(OSError):

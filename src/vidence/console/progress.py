@@ -67,7 +67,7 @@ def rate_words(per_s: float) -> str:
 
 
 class _NoteColumn(ProgressColumn):
-    """What is said behind the numbers; made only when the line is drawn."""
+    """The text behind the numbers; built only when the line is drawn."""
 
     def __init__(self, words: Callable[[], str]) -> None:
         super().__init__()
@@ -163,7 +163,7 @@ class Meter:
             self._bar.advance(self._task, n)
 
     def note(self, words: Callable[[], str]) -> None:
-        """What is said behind the numbers; called when it is shown."""
+        """The text behind the numbers; called when the line is drawn."""
         self._note = words
 
     def _words(self) -> str:

@@ -67,7 +67,7 @@ def several(n: int, what: str, *, many: str = "") -> str:
 
 
 def show_licence(benchmark_name: str, console: Console, *, cache_root: Path) -> None:
-    """Say what the data may be used for, unless this user was told before."""
+    """Show the terms of use of the data, once for each user."""
     benchmark: Benchmark = create("benchmark", benchmark_name)
     words = f"{benchmark.name}\n{benchmark.licence}\n{benchmark.terms}"
     mark = cache_root / "terms-shown" / f"{benchmark.name}-{hashlib.sha256(words.encode()).hexdigest()[:16]}"

@@ -35,7 +35,7 @@ _AWAY_LINE_S = 60.0  # between lines about a server that is away, where no perso
 
 
 class Waits:
-    """What is said of a server that is waited for: in the bar, and in lines where nobody watches it."""
+    """The text about a server that does not answer: in the bar, and in lines where no terminal is."""
 
     def __init__(self, console: Console) -> None:
         self._console = console

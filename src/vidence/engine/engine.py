@@ -47,7 +47,7 @@ ThingT = TypeVar("ThingT")
 _FIRST_LOOK_S, _LAST_LOOK_S = 0.05, 0.8
 _log = logging.getLogger(__name__)
 LONG_CHARACTERS = 20_000
-"""Replies with more are read outside the event loop, so that nobody else waits for it."""
+"""Replies with more are read outside the event loop, so that they do not block it."""
 # What goes wrong with one question; every other error ends the run.
 _NO_REPLY = (TransientModelError, RejectedRequestError)
 AskModel: TypeAlias = Callable[[Ask], Awaitable[Reply]]
@@ -179,7 +179,7 @@ class Asker:
                     return reply, cost
 
     async def _on_silence(self, error: TransientModelError, tries: "_Tries") -> None:
-        """Wait before the next try; raise where there is none."""
+        """Wait before the next try; raise after the last."""
         limits, outage = self._limits, self._outage
         limits.check_wait(error)
         if error.is_overload or error.is_server_error:
@@ -244,7 +244,7 @@ class _Tries:
 
     n_sent: int = 0
     n_failed: int = 0
-    """Those that count; after an outage they are counted anew."""
+    """The times that count; an outage starts them again."""
     first_s: float = 0.0
     sent_s: float = 0.0
     before_s: float = 0.0

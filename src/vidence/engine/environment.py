@@ -35,7 +35,7 @@ class Environment:
     cache_max_bytes: int = 20 * 2**30
     n_workers: int = 2
     settings_file: Path | None = None
-    """The user's own settings (`engine.trust`); None: there are none."""
+    """The user's own settings (`engine.trust`), or None without a file of them."""
     state_root: Path | None = None
     """The user's own folder, where `engine.trust` keeps what they have said; None: nothing is kept."""
     worker_max_bytes: int = MOST_BYTES

@@ -39,7 +39,7 @@ class Waiting:
 
 @dataclass(frozen=True, kw_only=True)
 class Away:
-    """The model answers nobody; told every second until it does, or until patience is spent.
+    """The model does not answer; sent every second until it does, or until patience is spent.
 
     `left_s` is the patience that is left, `wait_s` the time to the next question whether it is back.
     `has_answered` tells a server that went away from one that was never there.

@@ -305,7 +305,7 @@ class Executor(Protocol):
     def processes(
         self, wanted: Parallelism, *, on_trouble: Callable[[str], None]
     ) -> AbstractAsyncContextManager[Processes]:
-        """Processes that work until the context is left; `on_trouble` is told of machines that are lost."""
+        """Worker processes that run until the context is left; `on_trouble` receives lost machines."""
         ...
 
     def opener(self, specs: Collection[str]) -> Opener | None:

@@ -102,7 +102,7 @@ def _dollars(
 
 
 def _word_tokens(prepared: PreparedRun, lines: Mapping[str, Sequence[Line]]) -> float:
-    """Of the words of a question and of what is said, on average."""
+    """The tokens of the words of a question and of a reply, on average."""
     prompts = [prepared.prompter.prompt(i, (), duration_s=0.0).prompt for i in prepared.items]
     n_shown = math.inf if prepared.plan.subtitles == "all" else prepared.plan.n_frames
     value = sum(

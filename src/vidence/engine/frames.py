@@ -189,7 +189,7 @@ class FrameDesk:
             return self._set_aside(source, error)
 
     def _say_unchecked(self, path: str) -> None:
-        """Say once of a file that its item names a hash which nobody compares."""
+        """Warn once for each file that its item names a hash that is not checked."""
         if path not in self._unchecked:
             self._unchecked.add(path)
             self._on_trouble(
@@ -331,7 +331,7 @@ class FrameDesk:
     async def _deliver_to_selector(
         self, source: Source, indices: Sequence[int], encoding: Encoding, *, keep: bool
     ) -> Mapping[int, EncodedFrame]:
-        """Frames for an embedder (not kept, since what it makes of them is) or for a model.
+        """Frames for an embedder (not cached, since its scores are) or for a model.
 
         Raises:
             MediaError: the file, or one of the frames, cannot be decoded.

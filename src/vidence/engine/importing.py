@@ -230,7 +230,7 @@ async def import_log(
     now: datetime,
     on_event: Listener,
 ) -> int:
-    """Make a run folder of what a log holds: nobody is asked, replies are scored by the plan's parsers.
+    """Make a run folder from a log: no model is asked, replies are scored by the plan's parsers.
 
     The folder holds the questions (``items.jsonl``) and the replies (a file named after the model), so that
     the run can be taken up, judged and read again as any other.

@@ -238,7 +238,7 @@ class JudgedReply(Record):
     judge_model: str
     """The spec of the model that judges."""
     is_asked: bool = True
-    """False: the rules of the protocol decided, and nobody was asked."""
+    """False if the rules of the protocol decided without a judge."""
     value: float | None = None
     """1 for right, 0 for wrong; None where there is no verdict, or the protocol leaves the reply to rules."""
     points: float | None = None
@@ -261,7 +261,7 @@ class JudgesWanted(Record):
     limits: AskLimits = AskLimits()
 
     def __post_init__(self) -> None:
-        """Refuse what would ask nobody, or the same judge twice.
+        """Refuse a list without judges, or with the same judge twice.
 
         Raises:
             UsageError: the message says what.
@@ -277,7 +277,7 @@ class JudgesWanted(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class _Case:
-    """One reply, as it was shown, with what the rules make of it where they may."""
+    """A reply with its prompt, and the verdict of the rules where they decide."""
 
     run: str
     item: Item
@@ -301,7 +301,7 @@ async def ask_judges(
     environment: Environment,
     on_event: Listener,
 ) -> tuple[JudgedReply, ...]:
-    """What every judge makes of every stored reply; the run folders stay as they are.
+    """Let every judge score every stored reply; the run folders stay as they are.
 
     A letter that a rule could read is withheld, so that the judge decides on choices, too; a protocol that
     leaves choices to the rules says nothing of them. Free answers are judged as in a run. The first verdict

@@ -233,7 +233,7 @@ class AskLimits(Record, omit_defaults=True):
     attempts: int = 6
     """Tries for one request, the first included."""
     patience_s: float = 600.0
-    """How long a server that answers nobody is sat out, in seconds; with 0 its questions fail."""
+    """How many seconds to wait for a server that does not answer; with 0 its questions fail."""
     requests_per_minute: float | None = None
     """To each model; None: no bound."""
     tokens_per_minute: float | None = None
@@ -280,7 +280,7 @@ class Limits:
     """What goes on where these limits ended the work, as messages say it."""
 
     def check_wait(self, error: TransientModelError) -> None:
-        """Raise `ServerDownError` when the server asks for a wait that nobody sits through."""
+        """Raise `ServerDownError` when the server asks for a wait longer than the patience."""
         if error.retry_after_s is not None and error.retry_after_s > self.longest_wait_s:
             raise ServerDownError(
                 f"the server asks to wait {error.retry_after_s:.0f} s ({error}); what was answered is "
@@ -289,7 +289,7 @@ class Limits:
 
 
 class Outage:
-    """Sits out a server that answers nobody: no question fails, and one at a time asks whether it is back.
+    """Waits for a server that does not answer: no question fails, and one at a time probes it.
 
     An outage begins when a question has failed in all its tries for want of a server (no connection, 5xx,
     overload) and nobody was answered meanwhile. From then on nothing is sent but by the one whose turn it
@@ -320,27 +320,27 @@ class Outage:
 
     @property
     def is_on(self) -> bool:
-        """Whether nobody is answered now."""
+        """Whether the server is down now."""
         return self._error is not None
 
     @property
     def has_answered(self) -> bool:
-        """Whether anybody was ever answered."""
+        """Whether the server ever answered."""
         return self._last_answer_s > -math.inf
 
     def has_answered_since(self, time_s: float) -> bool:
-        """Whether anybody was answered after that time."""
+        """Whether the server answered after that time."""
         return self._last_answer_s > time_s
 
     def on_answer(self) -> None:
-        """Somebody was answered."""
+        """Note an answer of the server."""
         self._last_answer_s = self._clock()
         if self.is_on:
             self._error = None
             self._on_event(Back(after_s=self._last_answer_s - self._began_s))
 
     def on_silence(self, error: TransientModelError, *, since_s: float) -> None:
-        """Somebody was not answered; an outage that is not yet known began at `since_s`."""
+        """Note that the server did not answer; an outage that is not yet known began at `since_s`."""
         if not self.is_on:
             self._began_s, self._n_probes = since_s, 0
         self._error = error
@@ -414,7 +414,7 @@ class DownDetector:
         self._has_answered = False
 
     def on_reply(self) -> None:
-        """Somebody was answered."""
+        """Note an answer of the server."""
         self._n_in_a_row = 0
         self._has_answered = True
 

@@ -117,7 +117,7 @@ class Memory(ExitStack):
         return key in self._held
 
     def claim(self, key: bytes) -> bool:
-        """Take the lease on a key; False while somebody has it, and when its reply is there."""
+        """Take the lease on a key; False while another process has it, or if its reply is stored."""
         with translated(self.path):
             if not self._owner:
                 self._sign_in()

@@ -60,12 +60,12 @@ class ModelFacts(Record, omit_defaults=True):
     """Whether these are people: rows beside the models, and part of no mean or rank over models."""
 
     def facts(self) -> "ModelFacts":
-        """What is said of the model, without how it is asked."""
+        """The facts about the model, without the settings of its requests."""
         return ModelFacts(family=self.family, base=self.base, size_b=self.size_b, people=self.people)
 
 
 UNKNOWN: Final = ModelFacts()
-"""What is known of a model that nothing is said of."""
+"""The facts of a model whose table states none."""
 
 
 class PanelModel(ModelFacts):

@@ -70,7 +70,7 @@ _OWNER_AND_NAME = re.compile(
 )  # a path with an ending is that of a file
 
 NOBODY = "baseline:random"
-"""The model of a plan that asks nobody."""
+"""The model of a plan that asks no model."""
 MOST_FOLDERS = 1000  # of one plan where it is repeated
 _QUOTES = re.compile(r"\bsubtitles?\b", re.IGNORECASE)
 _UNSAMPLED = dict.fromkeys(("limit", "sample", "sample_by", "subset"))
@@ -457,7 +457,7 @@ def _origin(data: str, cache_root: Path | None) -> dict[str, str]:
 
 
 def _subtitle_notes(items: Sequence[Item], plan: Plan, media_root: MediaPath) -> tuple[str, ...]:
-    """That questions quote subtitles which are not shown, or that there are none to show, or not all."""
+    """Warn that questions quote subtitles which are not shown, or that some or all have none."""
     if plan.subtitles == "none":
         quoting = [item for item in items if _QUOTES.search(item.question)]
         has_some = any(item.subtitles for item in quoting)
@@ -593,7 +593,7 @@ def _with_usable(
 
 
 def every_item(loaded: Loaded, plan: Plan) -> Sequence[Item]:
-    """The questions of a plan that asks nobody: those with its tags, whatever it samples of them.
+    """The questions of a plan that asks no model: those with its tags, without its sampling.
 
     Raises:
         UsageError: there is none.

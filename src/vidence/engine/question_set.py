@@ -38,7 +38,7 @@ class QuestionSet(Record):
     where: Annotated[dict[str, str], WHERE] = msgspec.field(default_factory=dict)
 
     def load(self) -> "LoadedSet":
-        """Read the questions; the licence of a benchmark, and what was left out, is said.
+        """Read the questions; print the licence of a benchmark, and what was left out.
 
         Raises:
             UsageError: there is no such file or benchmark, or no question.

@@ -165,7 +165,7 @@ def strata(items: Sequence[Item], tag: str) -> dict[str, list[int]]:
 
 
 def no_such_tag(tag: str, items: Sequence[Item]) -> UsageError:
-    """What is said of a tag that no question has."""
+    """The message for a tag that no question has."""
     tags = sorted({t for i in items for t in i.tags})
     return UsageError(f"no question has the tag {tag!r}; tags are: {', '.join(tags) or 'none'}")
 

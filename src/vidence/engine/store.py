@@ -71,7 +71,7 @@ _NOTHING = msgspec.Raw(b"null")
 
 
 class TrialRow(Record):
-    """A trial without its names and what was selected, which stand beside it."""
+    """A trial without its names and its selection, which have their own columns."""
 
     prompt: Prompt | None
     reply: Reply | None
@@ -427,7 +427,7 @@ def _make_file(path: Path) -> None:
 
 
 def _refuse_links(folder: Path) -> None:
-    """A run folder may be somebody else's work, and nothing is written through a link in it.
+    """Refuse to write through a link in a run folder, which may come from another user.
 
     Raises:
         StoreError: it holds a link.
@@ -661,7 +661,7 @@ class RunStore(ExitStack):
             return [_stored(row, selections, rows) for row in entries]
 
     def trial(self, item_id: str, repeat: int = 0) -> Stored | None:
-        """The last trial of one question with all that was sent; None where there is none yet."""
+        """The last trial of one question with its full prompt; None before the first."""
         with translated(self.path):
             row = self._db.execute(_LAST, (item_id, repeat)).fetchone()
         if row is None:
@@ -669,7 +669,7 @@ class RunStore(ExitStack):
         return _stored(row, msgspec.json.Decoder(Selection), msgspec.json.Decoder(TrialRow))
 
     def item(self, item_id: str) -> Item | None:
-        """One question of the run, with its choices in their own order; None where there is none."""
+        """One question of the run, with its choices in their own order; None if it is not in the run."""
         with translated(self.path):
             row = self._db.execute("SELECT json FROM items WHERE item_id = ?", (item_id,)).fetchone()
             return None if row is None else decoded(msgspec.json.Decoder(Item), row[0])

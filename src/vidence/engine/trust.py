@@ -1,4 +1,4 @@
-"""What a file of somebody else does not decide alone: where keys go, who is asked, whose code runs.
+"""What a foreign file may not decide alone: where keys go, which model is asked, which code runs.
 
 Plans of run folders and configurations are data (docs/design/trust.md). What they name is compared with what
 the user has said: on a command line before, with ``--trust``, or in the file of settings.
@@ -151,7 +151,7 @@ def _code(spec: Spec, words: str) -> Need:
 
 
 def _digest(path: Path) -> str:
-    """What tells the code of a file or folder from other code; empty where there is none to be read."""
+    """The hash of the code of a file or folder; empty without readable code."""
     try:
         files = sorted(path.glob("**/*.py")) if path.is_dir() else [path] if path.suffix == ".py" else []
         contents = [file.read_bytes() for file in files]
@@ -187,7 +187,7 @@ def _is_loopback(address: str) -> bool:
 
 
 def taken_up(folder: Path, *, environment: Environment, is_trusted: bool) -> Plan:
-    """The plan of a run folder, of which somebody will be asked again.
+    """The plan of a run folder whose model will be asked again.
 
     Raises:
         StoreError: not a run folder.
@@ -324,7 +324,7 @@ def _quoted(text: str) -> str:
 
 
 def read_settings_file(path: Path | None) -> UserSettings:
-    """The user's settings; those of an empty file where there is none.
+    """The user's settings; the defaults without a file.
 
     Raises:
         UsageError: it cannot be read, or holds something else.

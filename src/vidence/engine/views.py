@@ -68,7 +68,7 @@ class OpenView:
 
     @cached_property
     def scoring(self) -> ScoringSelector | None:
-        """Its selector, if it goes by scores."""
+        """The view's selector, if it ranks frames by scores."""
         return self.selector if isinstance(self.selector, ScoringSelector) else None
 
 
@@ -173,7 +173,7 @@ def check_some(view: OpenView, question: Clipped) -> None:
 
 
 def few_words(view: OpenView, question: Clipped, n_chosen: int) -> list[str]:
-    """A note where a selector that goes by scores chose fewer frames than the budget and the video allow."""
+    """A note where a selector that ranks by scores chose fewer frames than the budget and the video allow."""
     wanted = min(view.rules.n_frames, question.clip.n_frames)
     if view.rules.retry or n_chosen >= wanted or view.scoring is None:
         return []

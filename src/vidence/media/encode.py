@@ -240,13 +240,13 @@ def open_image(source: Path | bytes, *, name: str = "") -> Image.Image:
 
 
 def _pixels_in(error: Image.DecompressionBombError) -> str:
-    """The number in Pillow's message; all of it where there is none."""
+    """The number in Pillow's message, or the whole message without a number."""
     match = re.search(r"\d+ pixels", str(error))
     return match[0] if match else str(error)
 
 
 def too_large(seen: str) -> str:
-    """What is said of a picture with more than `MOST_PIXELS` pixels."""
+    """The message for a picture with more than `MOST_PIXELS` pixels."""
     return f"its picture is too large ({seen}); expected at most {MOST_PIXELS:,} pixels: make it smaller"
 
 

@@ -442,7 +442,7 @@ class RemoteFile(io.RawIOBase):
             raise
 
     def _once(self, start: int, end: int) -> bytes:
-        """One request for a range; the driver's file is opened anew after one that failed."""
+        """One request for a range; the driver's file is reopened after a failure."""
         if self._raw is None:
             self._raw = _driver(self._address).open(
                 self._address.text, "rb", size=self.found.size_bytes, cache_type="none"

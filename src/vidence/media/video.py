@@ -178,7 +178,7 @@ class Video:
         size: Size = _NATIVE,
         threads: int = 1,
     ) -> dict[int, MadeT | FrameProblem]:
-        """Like `frames`, but keeps only what `make` makes of each picture; by frame number."""
+        """Like `frames`, but keeps only the result of `make` for each picture; by frame number."""
         wanted = sorted({int(index) for index in indices})
         inside = [index for index in wanted if 0 <= index < self.n_frames]
         values: dict[int, MadeT | FrameProblem] = {

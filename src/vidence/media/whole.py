@@ -17,7 +17,7 @@ from vidence.errors import StoreError, UsageError
 
 NameT = TypeVar("NameT", str, Path)
 PRIVATE: Final = 0o600
-"""For what models were shown and said: nobody else on the machine reads it."""
+"""Permissions of prompts and replies: readable by this user alone."""
 SHARED: Final = 0o666
 """For what is made to be handed on; less what the user's umask takes away."""
 _PRIVATE_FOLDER: Final = 0o700
@@ -125,7 +125,7 @@ def _here() -> str:
 
 
 def is_running(process: int) -> bool:
-    """Whether a process of this machine runs; where nobody can tell without harm, it does."""
+    """Whether a process of this machine runs; True where it cannot be told without harm."""
     if os.name != "posix":
         return True
     try:
@@ -207,7 +207,7 @@ def is_marked(folder: Path, *marks: str, among: Collection[str] = ()) -> bool:
 
 
 def make_private_file(path: Path) -> None:
-    """Make an empty file for this user alone where there is none; no link is followed for it.
+    """Create an empty file that only this user can read, unless it exists; follow no link.
 
     Raises:
         OSError: it cannot be made.

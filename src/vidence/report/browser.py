@@ -71,7 +71,7 @@ class Entry:
         return sum(reply.row.status == "right" for reply in self.told)
 
     def readers(self, letter: str) -> str:
-        """Who gave this letter, as its flag says it; empty where nobody did."""
+        """The trials in which this letter was read, in words; empty without any."""
         who = [reply.name for reply in self.told if reply.row.read == letter]
         if not who:
             return ""
@@ -96,7 +96,7 @@ class Browser:
     n_characters: int = 0
 
     def cut(self, text: str) -> str:
-        """A text that is not too long for the page; more is cut once a lot has been said."""
+        """A text cut to what fits on the page; shorter once much has been printed."""
         most = LONG_TEXT if self.n_characters < TEXT_BUDGET else SHORT_TEXT
         self.n_characters += min(len(text), most)
         if len(text) <= most:

@@ -44,7 +44,7 @@ class CheckDraw(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class Checked:
-    """The sample of a run: what was drawn, and what people make of each reply, from 0 to 1.
+    """The sample of a run: the replies drawn, and what people score each, from 0 to 1.
 
     `read` says whether it is right, `points` what share of all points it gets, where the judge gives any.
     """

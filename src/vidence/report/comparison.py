@@ -225,7 +225,7 @@ def compare_two(paired: PairedRuns, *, rng: np.random.Generator, settings: Resam
 
 
 def _without_sample(paired: PairedRuns) -> list[str]:
-    """What is said where people read a sample of some runs, and not of others."""
+    """The note where people read a sample of some runs, and not of others."""
     named = list(zip(paired.names, paired.runs, strict=True))
     read = [pair for pair in named if pair[1].rows[0].sample is not None]
     unread = [pair for pair in named if pair not in read]

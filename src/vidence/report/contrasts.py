@@ -366,7 +366,7 @@ def _said(contrasts: Contrasts, entry: Contrasted) -> str:
 
 
 def _said_unread(contrasts: Contrasts, entry: Contrasted) -> str:
-    """What trials without an answer could make of the contrast; empty where there are none."""
+    """The bounds of the contrast if the trials without an answer had one; empty without such trials."""
     if entry.unread is None:
         return ""
     answered = ""

@@ -171,7 +171,7 @@ def over_pairs(rows: Rows, scores: Scores, *, rng: np.random.Generator, level: f
 
 
 def points_of_pairs(rows: Rows, scores: Scores) -> tuple[Point, ...]:
-    """The points of those who have both scores; whoever lacks one has none.
+    """The points that have both scores.
 
     Args:
         rows: the trials of each, by name.

@@ -80,7 +80,7 @@ class Excerpt:
 
 
 def excerpts(folder: Path, page: Path, *, level: float = 0.95) -> tuple[Excerpt, ...]:
-    """What was found out about a run, in short; nothing where nobody asked.
+    """The findings of the diagnoses of a run, in short; empty without a diagnosis.
 
     Args:
         folder: the run.

@@ -84,7 +84,7 @@ def words_fragment(title: str, headings: tuple[str, str], rows: Sequence[tuple[s
 
 
 def question_fragment(item: Item) -> str:
-    """The words of a question, with its right answer and what stands beside it."""
+    """The words of a question, with its right answer and its facts."""
     return _entry_piece(item)
 
 

@@ -208,7 +208,7 @@ def _sample(run: Run, row: Row, record: Fields) -> dict[str, object]:
 
 
 def _asked(prompt: Prompt | None) -> list[Fields]:
-    """The messages that were sent; a picture is said in words, since a log holds none."""
+    """The messages that were sent; a picture is described in words, since a log holds none."""
     if prompt is None:
         return []
     words = []

@@ -69,7 +69,7 @@ class Labels:
 
 
 def majority(labels: Sequence[Label]) -> float | None:
-    """What most raters say; None for a tie, or where there are none."""
+    """The majority label of the raters; None for a tie, or without raters."""
     mean = mean_correct(labels)
     return None if mean in (None, 0.5) else float(mean > 0.5)
 
@@ -81,7 +81,7 @@ def mean_correct(labels: Sequence[Label]) -> float | None:
 
 
 def mean_points(labels: Sequence[Label]) -> float | None:
-    """The mean of the points given; None where there are none."""
+    """The mean of the points given; None without any."""
     given = [label.points for label in labels if label.points is not None]
     return sum(given) / len(given) if given else None
 

@@ -75,7 +75,7 @@ class Material:
     labels: Labels | None
     n_tied: int
     means: figures.Numbers
-    """The share of raters that find each reply right; NaN where there are none."""
+    """The share of raters that find each reply right; NaN without raters."""
 
 
 def names_of(runs: Sequence[Run]) -> tuple[tuple[str, ...], dict[str, str]]:

@@ -1,4 +1,4 @@
-"""By whom replies were scored: rules, judges, a panel; how far these agree, and what went wrong."""
+"""How replies were scored: by rules, judges or a panel; their agreement, and what went wrong."""
 
 from collections.abc import Sequence
 

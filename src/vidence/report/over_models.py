@@ -19,7 +19,7 @@ from vidence.tables.table import Cell, Column, Table, p_words
 from vidence.tables.table import Row as TableRow
 
 LEAST_MODELS: Final = 3
-"""Of fewer no interval over models is told."""
+"""With fewer models, no interval over models is given."""
 
 
 def where_of(text: str, *, what: str) -> dict[str, tuple[str, ...]]:

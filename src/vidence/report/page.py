@@ -59,7 +59,7 @@ class RunView:
 
     @property
     def repeats(self) -> list[Table]:
-        """What repeats say; nothing where there is none of it."""
+        """The facts about repeats; empty without repeats."""
         return [self.tables[name] for name in REPEAT_TABLES if name in self.tables]
 
     @property

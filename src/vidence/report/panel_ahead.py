@@ -36,7 +36,7 @@ class Ahead:
         return ", ".join((*messages, *_money(run.plan, n_left), *_so_far(line.cost if line else None)))
 
     def of_examination(self, examination: Examination) -> str:
-        """The questions that a diagnostic has left, and whom it asks beside the model of the run."""
+        """The questions that a diagnostic has left, and which models it asks besides that of the run."""
         items = self._questions(examination.run.plan)
         if isinstance(items, str):
             return items

@@ -159,7 +159,7 @@ def _is_there(run: PanelRun) -> bool:
 
 
 def _cost(folder: Path) -> float:
-    """What the replies of a run folder cost so far; 0 where there is none."""
+    """The cost of the replies of a run folder so far; 0 without replies."""
     return (listed(folder).cost or 0.0) if folder.exists() else 0.0
 
 
@@ -181,7 +181,7 @@ class Panel:
     grid: Grid
     """All runs, those too that hold findings of diagnostics alone."""
     studies: tuple[Section, ...] = ()
-    """What is said of the studies whose people are among the rows."""
+    """The notes on the studies whose people are among the rows."""
 
     def view(self, name: str) -> Viewed:
         """A view of the panel: the table or figure of a paper by its name, or a view with its options.

@@ -20,7 +20,7 @@ MOST_CHANGED = 200
 _OF_LOG = " For the log, its own marks count."
 _NONE = Unreadable(reason="the log has no mark")
 LOG = "the log"
-"""Whose marks stand beside those of the parsers, where the run was imported."""
+"""The tool whose marks are printed with those of the parsers, where the run was imported."""
 ROBUST = "robust"
 
 

@@ -172,7 +172,7 @@ def _fits(run: Run, table: PublishedTable, *, draws: Draws) -> _Fit:
 
 
 def measured_rows(run: Run, rows: Sequence[Row], measure: Measure) -> tuple[Sequence[Row], str]:
-    """The trials that measured what a column holds, and why there are none; empty where there are.
+    """The trials that measured what a column holds, or why no trial did.
 
     Args:
         run: the run.
@@ -191,7 +191,7 @@ def measured_rows(run: Run, rows: Sequence[Row], measure: Measure) -> tuple[Sequ
 
 
 def scored_alike(rows: Sequence[Row], *, parser: Sequence[str], alike: str) -> tuple[Sequence[Row], str]:
-    """The trials that were scored as a column says, and why there are none; empty where there are.
+    """The trials that were scored as a column states, or why no trial was.
 
     Args:
         rows: trials on questions of the column.
@@ -214,7 +214,7 @@ def scored_alike(rows: Sequence[Row], *, parser: Sequence[str], alike: str) -> t
 
 
 def _unlike(run: Run, measure: Measure) -> Iterator[str]:
-    """In what the run differs from the printed values, whoever scored it."""
+    """How the run differs from the printed values, apart from its scorer."""
     plan = run.plan
     if measure.split and plan.split not in measure.split:
         yield f"the printed values are of the split {' or '.join(measure.split)}, these of {plan.split}"
@@ -226,7 +226,7 @@ def _unlike(run: Run, measure: Measure) -> Iterator[str]:
 
 
 def _strangers(rows: Sequence[Row], parsers: Sequence[str]) -> list[str]:
-    """Who scored these replies and is none of the parsers and judges; who waits for a judge is nobody."""
+    """The scorers of these replies other than parsers and judges; replies that wait for a judge have none."""
     by = dict.fromkeys(row.score.scorer for row in rows)
     return [name for name in by if name != WAITING and parsers and not is_one_of(name, parsers)]
 

@@ -45,12 +45,12 @@ def origin_of_model(model: str) -> Origin:
 
 
 def is_asked(run: Run) -> bool:
-    """Whether what the plan says of frames and prompts was put to whoever replied."""
+    """Whether the frames and prompts of the plan are those that the respondent saw."""
     return origin_of(run) in ("asked", "made")
 
 
 def how_asked(run: Run) -> str:
-    """Protocol, wording, style, frames, and by whom the replies were scored, in a few words.
+    """Protocol, wording, style, frames, and the scorer of the replies, in a few words.
 
     Of replies that were recorded elsewhere nothing is said but what their source declares; the plan of such
     a run describes what would have been asked.
@@ -137,7 +137,7 @@ def frames_shown(run: Run) -> str:
 
 
 def shown_note(run: Run, row: Row) -> str:
-    """What to say of the frames of a trial that nobody was shown; empty where the trial tells."""
+    """Why it is unknown which frames were shown, if any were; empty for a trial that was sent."""
     match origin_of(run):
         case "recorded":
             return "A recorded reply: what was shown is not known."

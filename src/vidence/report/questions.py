@@ -265,7 +265,7 @@ def shown_words(trial: Trial) -> str:
 
 
 def logp_words(row: Row) -> str:
-    """The log-probabilities of a reply and what they come to, in a sentence; empty where there are none."""
+    """The log-probabilities of a reply and their sum, in a sentence; empty without any."""
     reply = row.trial.reply
     if reply is None or not reply.choice_logps:
         return ""

@@ -176,7 +176,7 @@ class Run:
 
 
 def read_again(item: Item, trial: Trial, scorer: Scorer) -> Score:
-    """The score of a stored trial under another parser; nobody is asked.
+    """The score of a stored trial under another parser; no model is asked.
 
     A trial without a reply stays as it is; one whose first parser or judge broke is read again. One on
     which this parser breaks has failed. Answers that are texts and not letters keep their stored score.

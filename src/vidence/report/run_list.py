@@ -128,7 +128,7 @@ def keep_line(folder: Path, run: "Run | None" = None) -> None:
 
 
 def _kept(folder: Path, store: RunStore) -> ListedRun | None:
-    """The line that the run keeps; None where there is none, or one of something else."""
+    """The line that the run stores; None without one, or if it is in another format."""
     text, last_trial = store.line()
     if text is None:
         return None

@@ -271,7 +271,7 @@ def chosen(rows: Sequence[Row], where: Mapping[str, Sequence[str]]) -> list[Row]
 
 @dataclass(frozen=True, kw_only=True)
 class Aggregate:
-    """A way to average some trials of a run, for their scores and for everything that stands beside them.
+    """A way to average some trials of a run, for their scores and for everything printed with them.
 
     Several trials of a question enter as their mean. `groups` names for each scored question the value of a
     tag where the mean is that over its values, each alike; questions without the tag are a group of

@@ -298,7 +298,7 @@ def usage_table(run: Run) -> Table:
 
 
 def asked(run: Run) -> str:
-    """What was asked, of whom and when, in one line."""
+    """What was asked, of which model and when, in one line."""
     how = f"{run.plan.style} answers, {_shown(run)}" if is_asked(run) else "no model asked"
     return f"{run.plan.split}, {how}, parser {run.reader}, {run.facts.started_at[:10]}"
 

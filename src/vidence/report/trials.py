@@ -93,7 +93,7 @@ def cost_usd(run: Run, row: Row) -> float | None:
 
 
 def reason(row: Row) -> str:
-    """Why nothing could be used of a reply, or why there is none."""
+    """Why a reply was not usable; empty if it was."""
     match row.score.outcome:
         case Unreadable(reason=said) | Refused(reason=said) | Failed(message=said):
             return said

@@ -111,7 +111,7 @@ def _size(choice: str) -> float | None:
 
 
 def numeric_median(choices: Sequence[str]) -> int | None:
-    """The position of the choice with the median number or range; None where there is none.
+    """The position of the choice with the median number or range; None if choices are not numbers.
 
     There is none unless every choice has a size (`choice_sizes`), and where several have the middle one. Of
     an even count it is the lower of the two middle ones.

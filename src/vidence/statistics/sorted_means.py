@@ -1,4 +1,4 @@
-"""Means in the order of their size, beside what sorting alone makes of things that do not differ."""
+"""Means in the order of their size, with the order that equal things would show by chance."""
 
 import math
 from collections.abc import Sequence

@@ -64,7 +64,7 @@ def _numbered(table: Table, column: str) -> list[Numbered]:
 
 
 def _ends(cell: CellText) -> tuple[float, ...]:
-    """Both ends of an interval; nothing where there is none."""
+    """Both ends of an interval; empty without one."""
     estimate = cell.estimate
     return (estimate.low, estimate.high) if estimate is not None and has_interval(estimate) else ()
 
@@ -179,7 +179,7 @@ def _letters(table: Table) -> Drawing:
 
 
 def _matrix(table: Table) -> Drawing:
-    """Shares as shades: a line for each row, a box for each column; a dash where there is none."""
+    """Shares as shades: a line for each row, a box for each column; a dash for a missing share."""
     keys = [c.key for c in table.columns]
     width = 100 / max(1, len(keys))
     body: list[str] = []

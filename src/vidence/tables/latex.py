@@ -113,7 +113,7 @@ def _environment(table: Table, intervals: Intervals) -> str:
 
 
 def _comments(rows: Sequence[ShownRow]) -> list[str]:
-    """What is said beside the names of runs: it has no place in print."""
+    """The notes after the names of runs, which are left out in print."""
     first = [row.cells[0] for row in rows if row.key.startswith(OURS)]
     return [f"% {escaped(cell.text)}: {escaped(cell.detail)}" for cell in first if cell.detail]
 

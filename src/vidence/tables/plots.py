@@ -188,7 +188,7 @@ def _group_width(n_places: int) -> float:
 def _columns(
     chart: Chart, x: Callable[[float], float], y: Callable[[float], float], *, whole: float
 ) -> list[str]:
-    """Bars from 0 with their intervals; those of several series stand beside each other."""
+    """Bars from 0 with their intervals; those of several series are grouped."""
     body: list[str] = []
     width = whole / max(1, len(chart.series))
     for i, series in enumerate(chart.series):

@@ -33,7 +33,7 @@ class Cell(Record, omit_defaults=True):
     text: str | None = None
     """What is shown in place of the formatted value: data, never markup."""
     detail: str | None = None
-    """What stands beside it in a quieter voice; None is the interval of an estimate."""
+    """The secondary text of the cell; None is the interval of an estimate."""
     mark: Literal["", "best"] = ""
     """``best`` for the best of its column where it can be told from the others."""
 
@@ -58,9 +58,9 @@ class Row(Record, omit_defaults=True):
     label: str
     values: tuple[Value | Cell, ...]
     detail: str = ""
-    """What stands beside the label in a quieter voice."""
+    """The secondary text of the label."""
     is_drawn: bool = True
-    """Whether it is in the figure of its table; False where nobody asked for it."""
+    """Whether it is in the figure of its table; False by default."""
 
 
 class Table(Record, omit_defaults=True):
@@ -164,7 +164,7 @@ class Table(Record, omit_defaults=True):
 
 
 def cell_of(value: Value | Cell, kind: Kind) -> Cell:
-    """A value of a column of this kind as a cell whose kind is said."""
+    """A value of a column of this kind as a typed cell."""
     if not isinstance(value, Cell):
         return Cell(value=value, kind=kind)
     return value if value.kind else msgspec.structs.replace(value, kind=kind)
@@ -312,7 +312,7 @@ def _ends(estimate: Estimate, kind: Kind) -> str:
 
 
 def number_text(value: float, kind: Kind = "number") -> str:
-    """A number of this kind as text; a dash where there is none.
+    """A number of this kind as text; a dash if missing.
 
     Two digits behind the point where they say something; what is not 0 is never printed as 0.00.
 
@@ -339,7 +339,7 @@ def number_text(value: float, kind: Kind = "number") -> str:
 
 
 def percent(share: float, *, digits: int = 1) -> str:
-    """A share from 0 to 1 in per cent, without the sign; a dash where there is none.
+    """A share from 0 to 1 in per cent, without the sign; a dash if missing.
 
     >>> percent(0.4312)
     '43.1'
@@ -348,7 +348,7 @@ def percent(share: float, *, digits: int = 1) -> str:
 
 
 def points(value: float) -> str:
-    """A difference of shares in points, with its sign; a dash where there is none.
+    """A difference of shares in points, with its sign; a dash if missing.
 
     >>> points(0.0312), points(-0.2), points(0.0)
     ('+3.1', '-20.0', '0.0')
@@ -360,7 +360,7 @@ def points(value: float) -> str:
 
 
 def p_text(p_value: float) -> str:
-    """A p-value with two digits that say something; a dash where there is none.
+    """A p-value with two significant digits; a dash if missing.
 
     >>> p_text(0.0312), p_text(0.4567), p_text(0.00001)
     ('0.031', '0.46', '< 0.001')

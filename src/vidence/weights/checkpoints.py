@@ -60,7 +60,7 @@ def _content(file: Path) -> bytes:
 
 
 def folder_of(name: str) -> Path | None:
-    """The folder of that name, ``~`` being the user's own; None where there is none.
+    """The folder of that name, ``~`` being the user's own; None if it does not exist.
 
     Raises:
         UsageError: what is there cannot be looked at, or no file can have that name.

@@ -257,7 +257,7 @@ def _rank(*words: str) -> bytes:
 
 
 def eligible(labels: Iterable[LabelRow], truth: LabelRow) -> list[LabelRow]:
-    """The labels that can stand beside the right one: those outside its semantic group."""
+    """The labels that may be offered with the right one: those outside its semantic group."""
     return [label for label in labels if label.group != truth.group]
 
 

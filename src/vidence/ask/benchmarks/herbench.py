@@ -132,7 +132,7 @@ def _task_files(data: Path) -> list[Path]:
 
 
 def _media_root(data: Path, tasks: Path) -> Path:
-    """The folder in which the folder ``videos`` lies; where there is none, the one that holds the tasks."""
+    """The folder that holds the folder ``videos``, or else the one that holds the tasks."""
     default = tasks.parent if tasks.name == "tasks" else tasks
     roots = (default, tasks, *((data, data / "data") if data.is_dir() else ()))
     return with_videos(roots, default=default)

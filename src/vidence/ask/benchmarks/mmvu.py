@@ -189,6 +189,6 @@ def _folder(row: _Row) -> str:
 
 
 def _media_root(data: Path, questions: Path) -> Path:
-    """The folder in which the folder ``videos`` lies; where there is none, the one to put it into."""
+    """The folder that holds the folder ``videos``, or else the one to put it into."""
     start = data if data.is_dir() else questions.parent
     return with_videos((start, questions.parent, questions.parent.parent), default=start)

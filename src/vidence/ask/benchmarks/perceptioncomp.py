@@ -89,7 +89,7 @@ class _Labels(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, kw_only=True)
 class Skills:
-    """The skills of each question by key and video; `source` names the file, empty where there is none."""
+    """The skills of each question by key and video, read from the file `source`; empty without a file."""
 
     by_question: Mapping[tuple[str, str], frozenset[str]]
     source: str = ""

@@ -371,7 +371,7 @@ def is_evidence_outside(item: Item) -> bool:
 
 
 def several(ids: Sequence[str], what: str) -> tuple[str, ...]:
-    """What is odd about some questions, as one line; nothing where there are none."""
+    """What is odd about some questions, as one line; empty if nothing is."""
     return (f"{len(ids)} question(s) {what}: {listed(ids)}",) if ids else ()
 
 
@@ -406,7 +406,7 @@ class KnownNames:
         self._text_of = {spelling(text): text if text == name else f"{text} ({name})" for name, text in texts}
 
     def find(self, text: str) -> str | None:
-        """The name as it is kept, or None where there is none like it."""
+        """The stored spelling of a name; None if no stored name is like it."""
         return self._by_spelling.get(spelling(text))
 
     def read(self, field: str, text: str) -> str:

@@ -191,7 +191,7 @@ def mapped(data: Path, mapping: ColumnMap, *, split: str, strict: bool) -> Loade
 
 
 def _way_out(data: Path) -> str:
-    """For data in another layout: the columns, the presets that fit, and how a mapping is said."""
+    """For data in another layout: its columns, the presets that fit, and the syntax of a mapping."""
     try:
         folder = folder_presets(data) if data.is_dir() else {}
         if items := [name for name, path in folder.items() if _reads(name, path, folder=data)]:

@@ -71,7 +71,7 @@ class PhantomCodes:
         self._planted = planted
 
     def features(self, frames: Sequence[NDArray[np.uint8]]) -> NDArray[np.float32]:
-        """World and card of the code in each frame (-1 where there is none), and a checksum of its pixels.
+        """World and card of the code in each frame (-1 without a code), and a checksum of its pixels.
 
         Shapes: (n_frames, 4).
 

@@ -1,4 +1,4 @@
-"""The scores that a selector goes by: from the cache as far as it has them, from the embedder otherwise."""
+"""The frame scores that a selector needs: from the cache where stored, else from the embedder."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias

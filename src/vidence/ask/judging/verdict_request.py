@@ -40,7 +40,7 @@ _MOST_EARLIER = 4_000
 
 
 Decided: TypeAlias = tuple[Outcome, Verdict]
-"""What a verdict makes of a reply."""
+"""The score and label that a verdict gives a reply."""
 
 # Of a longer text the judge sees the first third and the last two thirds of this many characters.
 MOST_CHARS = 24_000
@@ -231,6 +231,6 @@ class TemplateJudge(ABC):
 
 
 def _contrary(lost: Score, why: str) -> Score:
-    """A judge error with what contradicts itself in the verdict, if that is why there is none."""
+    """A judge error that names the contradiction in a verdict, if one made it unusable."""
     verdicts = tuple(msgspec.structs.replace(verdict, contradiction=why) for verdict in lost.verdicts)
     return msgspec.structs.replace(lost, verdicts=verdicts)

@@ -19,7 +19,7 @@ _LISTED = 30
 
 
 def value_at(row: Row, path: str) -> object:
-    """The value of a column, or inside it; None where there is none.
+    """The value of a column, or of a path inside it; None if absent.
 
     A column of exactly that name goes first, so that names with dots in them can be said.
 

@@ -1,4 +1,4 @@
-"""A row of somebody's file as a question of ours."""
+"""Convert a row of a foreign file to an `Item`."""
 
 import ast
 import re

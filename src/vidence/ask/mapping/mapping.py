@@ -25,7 +25,7 @@ PRESETS = Path(__file__).parent / "presets"
 NAMED = Path(__file__).parents[1] / "benchmarks" / "named"
 """The files of benchmarks that are asked by name."""
 WAYS = "item_id=COLUMN,question=COLUMN,choices=COLUMN|COLUMN,answer=COLUMN,media={COLUMN}.mp4"
-"""How a mapping is said on the command line, for messages."""
+"""The mapping in the syntax of the command line, for messages."""
 
 MOST_WAYS = 10_000_000
 """In which a pattern is tried on a text: an expression of others must not run for ever."""
@@ -83,7 +83,7 @@ def n_ways(pattern: str, n_characters: int) -> int:
 
 
 class ColumnMap(Record):
-    """The layout of somebody's file: for each field of a question the column that holds it.
+    """The layout of a foreign file: for each field of a question the column that holds it.
 
     A field is a column, a path into one (``doc.question_id``, ``resps.0``), or words with columns in braces
     (``{video}_{qid}``). `constants` say a field that is the same everywhere. Further columns are made by

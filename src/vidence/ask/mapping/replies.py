@@ -1,4 +1,4 @@
-"""A row of somebody's results as what a model said, and whether the other tool counted it right."""
+"""Convert a row of foreign results to a reply, and to the mark that the other tool gave it."""
 
 from collections.abc import Mapping
 

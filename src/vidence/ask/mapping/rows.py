@@ -45,7 +45,7 @@ Line = tuple[str, "Row | FieldError"]
 
 @dataclass(frozen=True)
 class Table:
-    """The rows of a file; they are taken apart anew whenever they are asked for, and never all held.
+    """The rows of a file, parsed again on each iteration and never all held in memory.
 
     Each row has three columns besides: ``@file`` (the name of the file without its ending), ``@folder`` (the
     name of the folder it lies in) and ``@row`` (its number in the file, from 0).

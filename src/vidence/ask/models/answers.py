@@ -153,7 +153,7 @@ _MOST_DIGITS = 300
 
 
 def believed(counts: Sequence[object]) -> int | Literal["absurd"] | None:
-    """The sum of counts of tokens as a server gives them; None where there is none.
+    """The sum of the token counts that a server reports; None if it reports none.
 
     >>> believed([12, None, 3]), believed([None]), believed([-60_000_000]), believed(["12"])
     (15, None, 'absurd', 'absurd')

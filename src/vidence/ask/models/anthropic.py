@@ -90,7 +90,7 @@ class Settings(HttpSettings):
 
     @property
     def thinks(self) -> bool:
-        """Whether the model is told to think."""
+        """Whether the request turns thinking on."""
         return self.thinking_budget is not None or self.thinking == "adaptive"
 
 
@@ -233,7 +233,7 @@ _FORMATS = {"date-time", "time", "date", "duration", "email", "hostname", "uri",
 
 
 def output_schema(schema: Mapping[str, object]) -> dict[str, object]:
-    r"""A JSON Schema in the subset that the API takes; what is outside it is said in the description.
+    r"""A JSON Schema in the subset that the API takes; the rest goes into the description.
 
     Source: ``transform_schema`` of Anthropic's Python SDK 2.12.
     Departs: a schema without ``type`` stays without one, where the SDK raises an error.

@@ -110,7 +110,7 @@ class BatchApi(ABC):
 
     @abstractmethod
     def _state(self, answer: Answer, batch_id: str) -> BatchState:
-        """What is said there."""
+        """The state of a batch, from the answer about it."""
 
     @abstractmethod
     def result(self, line: bytes) -> tuple[str, Answer | None]:

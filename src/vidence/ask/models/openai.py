@@ -147,7 +147,7 @@ class ResponsesDialect(ChatDialect):
 
 
 class _OutputPart(msgspec.Struct):
-    """A part of an output item: what is said, a refusal, reasoning."""
+    """A part of an output item: text, a refusal, or reasoning."""
 
     type: str = ""
     text: str | None = None

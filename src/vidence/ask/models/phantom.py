@@ -71,7 +71,7 @@ class Settings(Record):
 
 
 class _Belief(Record):
-    """What a simulated model makes of a question.
+    """How a simulated model answers a question.
 
     `number` is the answer where all is known, `letter` the choice it names, `n_missing` how many cards
     it does not know; `is_sure` tells a choice that follows from what is known from one only named.
@@ -209,7 +209,7 @@ def _key(part: ImagePart) -> tuple[str, int]:
 
 
 class _CodesOfImages:
-    """The codes in images by digest, for all models: each diagnosis opens models anew."""
+    """The codes in images by digest, shared by all models, since each diagnosis opens its own."""
 
     def __init__(self) -> None:
         self._codes: dict[tuple[str, int], tuple[Payload, ...]] = {}

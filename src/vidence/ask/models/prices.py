@@ -168,7 +168,7 @@ class ImageRules(Record):
 
 
 def image_rule(text: str) -> ImageRule | None:
-    """The rule for the model of a spec; None where there is none, or an option changes what images cost."""
+    """The rule for the model of a spec; None without a rule, or if an option changes what images cost."""
     if {"image_detail", "media_resolution", "extra"} & parse_spec(text).options.keys():
         return None
     name, table = listed_name(text), packaged("vidence.ask.models", "images.toml", ImageRules)
@@ -176,7 +176,7 @@ def image_rule(text: str) -> ImageRule | None:
 
 
 def given_prices(price_in: float, price_out: float) -> Prices | None:
-    """The prices that a user gave; None where there are none."""
+    """The prices that a user gave; None without any."""
     return Prices(input=price_in, output=price_out, batch=_GIVEN_BATCH) if price_in or price_out else None
 
 

@@ -1,4 +1,4 @@
-"""Says what it is told: ``scripted:TEXT``; for tests, dry runs, and to practise failures.
+"""A model that replies with a given text, ``scripted:TEXT``: for tests, dry runs, and simulated failures.
 
 ``scripted:B?delay_s=1`` answers B after a second; ``scripted:B?fail=429&fail_share=0.3`` lets three
 tries in ten fail, the same ones each time.

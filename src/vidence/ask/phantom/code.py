@@ -152,7 +152,7 @@ def _may_have_marks(image: NDArray[np.uint8]) -> bool:
 
 
 def read(image: NDArray[np.uint8]) -> Payload | None:
-    """What the code in the image says, or None where there is none or it is damaged.
+    """Read the code in the image; None without a code, or if it is damaged.
 
     The image must be whole: it may be resized (also with a slightly changed aspect) and compressed,
     not cropped.

@@ -1,4 +1,4 @@
-"""What templates are written in: a part of Jinja in which filling ends, whoever wrote the template.
+"""The template language: a part of Jinja in which rendering always ends.
 
 A prompt needs variables, conditions, loops over short lists and a few filters. All else is refused where the
 template is read. No step makes more than a multiple of what it was given, and how many steps there can be is

@@ -1,4 +1,4 @@
-"""What stands beside imported templates: whose they are, from which file, and whether their text is known."""
+"""The record kept with imported templates: their authors, their file, and whether their text is known."""
 
 from pathlib import Path
 
@@ -41,7 +41,7 @@ class ImportedSet(Record):
 
 
 def read_origin(folder: Path) -> ImportedSet | None:
-    """What ``origin.toml`` of a folder says; None where there is none.
+    """Read ``origin.toml`` of a folder; None without that file.
 
     Raises:
         UsageError: it cannot be read.

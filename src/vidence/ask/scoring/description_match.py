@@ -106,7 +106,7 @@ class DescriptionMatch:
         )
 
     def mark(self, item: Item, outcome: Outcome) -> Score:
-        """1.0 if the description matches the right label; 0.0 otherwise, and where there is none."""
+        """1.0 if the description matches the right label; 0.0 otherwise, also without a description."""
         is_match = False
         if isinstance(outcome, Answered):
             if item.answer_kind == "choice":

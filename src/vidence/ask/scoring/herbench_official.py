@@ -17,7 +17,7 @@ _PATTERNS = (
 
 
 def _first_free_letter(upper: str) -> str | None:
-    """The first A to E with no alphabetic neighbour; digits and underscores may stand beside it."""
+    """The first A to E with no alphabetic neighbour; digits and underscores may adjoin it."""
     padded = f" {upper} "
     for before, letter, after in zip(padded, padded[1:], padded[2:], strict=False):
         if letter in "ABCDE" and not before.isalpha() and not after.isalpha():

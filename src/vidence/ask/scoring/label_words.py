@@ -1,4 +1,4 @@
-"""How labels are said in words (forms that name an action, features of it), and where a text says them.
+"""The words for labels (forms that name an action, features of it), and where a text uses them.
 
 The words are in ``label_words.toml``. A form is matched with its words in order and inflected ("sweeps the
 floor" names ``sweep_floor``); the words of a feature stand in one sentence in any order.

@@ -80,7 +80,7 @@ class LetterScorer:
     read_text: ReadText
 
     def read(self, item: Item, reply: Reply) -> Outcome:
-        """The letter that the reply gives, or why there is none.
+        """The letter that the reply gives, or why it gives none.
 
         Raises:
             UsageError: the item has no choices; letters make no sense for it.

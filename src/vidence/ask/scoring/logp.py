@@ -31,7 +31,7 @@ def letter_probabilities(logps: Mapping[str, float] | None, letters: Sequence[st
 
 
 def read_logps(item: Item, reply: Reply) -> Answered | Unreadable:
-    """The letter with the highest stored log-probability; why there is none otherwise."""
+    """The letter with the highest stored log-probability, or why no letter has one."""
     if reply.choice_logps is None:
         return Unreadable(
             reason="no log-probabilities of choice letters are stored with the reply; ask with --choice-logps"
@@ -55,7 +55,7 @@ class LogpScorer(LetterScorer):
     """
 
     def letter(self, item: Item, reply: Reply) -> Answered | Unreadable:
-        """The most likely letter, or why there is none."""
+        """The most likely letter, or why no letter is."""
         return read_logps(item, reply)
 
 

@@ -19,7 +19,7 @@ class NeedsJudge:
     reads_letters: bool = False
 
     def read(self, item: Item, reply: Reply) -> Outcome:
-        """The words of the reply without its reasoning, or that there are none."""
+        """The words of the reply without its reasoning, or `Unreadable` without words."""
         refused = refusal_in(reply)
         if refused:
             return refused

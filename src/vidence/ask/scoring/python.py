@@ -38,7 +38,7 @@ class FunctionParser:
         self.name = result.identity
 
     def read(self, item: Item, reply: Reply) -> Outcome:
-        """The letter, or why there is none.
+        """The letter, or why the function gave none.
 
         Raises:
             UsageError: the function returns something else.

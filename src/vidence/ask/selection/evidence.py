@@ -31,7 +31,7 @@ class Settings(Record):
 
 
 def _span(clip: Clip, evidence: Evidence, item_id: str) -> Positions:
-    """The frames with ``start_s <= time < end_s``; where there are none, the one on screen at `start_s`."""
+    """The frames with ``start_s <= time < end_s``; without any, the frame on screen at `start_s`."""
     first_s, last_s = float(clip.times_s[0]), float(clip.times_s[-1])
     end_of_clip_s = last_s + (1 / clip.fps if clip.fps > 0 else 0.0)
     start_s = first_s if evidence.start_s is None else evidence.start_s

@@ -102,7 +102,7 @@ def query_text(item: Item, query: str) -> str:
 
 
 class ByScores(ScoringSelector):
-    """A selector that goes by scores: candidates, their scores, and a rule.
+    """A selector that ranks candidate frames by scores and chooses by a rule.
 
     The scores are handed in, or are in the file of `score_rules`; then `select` and `rank` are called
     without. There are never more frames than candidates: a larger budget gives all of them. Scores that

@@ -74,5 +74,5 @@ def hint_words(item: Item, level: int) -> str:
 
 
 def said(words: str) -> str | Aside:
-    """What stands behind a question with these hints; nothing where there are none."""
+    """The text that is appended to a question with these hints; empty without hints."""
     return Aside(name=TEMPLATE, said={"hints": words}) if words else ""

@@ -1,4 +1,4 @@
-"""What a model makes of replies without knowing the answer: points for each, or which of several is best.
+"""Rewards from a model that does not know the answer: points for each reply, or the best of several.
 
 Replies are shown as data, as judges see them (`ask.judging.fence`): nothing in a reply can end its block or
 be taken for the points. Neither the right answer nor anything else that is annotated goes into a prompt or
@@ -99,7 +99,7 @@ def order_of(item: Item, n: int, number: int) -> tuple[int, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class _RewardReader:
-    """How what is said about some replies is read, with the id that none of them can know."""
+    """The parser of a comparison of replies, with an id that no reply can know."""
 
     form: Form
     marked: str
@@ -184,7 +184,7 @@ def _block(who: RewardModel, subject: Subject, texts: Sequence[str], *, form: Re
 
 
 def _repair(who: RewardModel, subject: Subject, block: _Block, *, problem: str) -> Prompt:
-    """The prompt with what was wrong behind it; nothing of what was said is shown again."""
+    """The prompt followed by the problem of the last reply, whose text is not repeated."""
     values = {"block_id": block.marked, "problem": problem}
     words = subject.prompt(who.view, (), more=Aside(name="reward-repair", said=values, is_alone=True)).parts
     behind = tuple(part for part in words if isinstance(part, TextPart))

@@ -16,7 +16,7 @@ REWRITE: Final = "rewrite"
 
 @dataclass(frozen=True)
 class RefineRound:
-    """An answer, and the review that it led to; None where there is none (yet)."""
+    """An answer and the review that it led to, or None before the review."""
 
     answer: Reply
     review: str | None = None

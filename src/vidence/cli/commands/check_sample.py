@@ -68,7 +68,7 @@ def check_sample(given: CheckSample) -> None:
 
 
 def _put(trial: "ShownTrial", field: "Field", place: str) -> str:
-    """Show a reply and ask what it says; nothing where no more is said."""
+    """Show a reply and ask for its answer; None at the end of the input."""
     console = Screen()
     options = [o for o in field.options if len(o) > 1 or ord(o) - ord("A") < len(trial.choices)]
     say(console, (f"\nReply {place}", "bold"))

@@ -75,7 +75,7 @@ def _crossed(text: str) -> tuple[str, str]:
 
 
 def _durations(root: "MediaPath", items: "Sequence[Item]") -> dict[str, float]:
-    """The seconds of the videos here or below `root`, by `Item.video_id`; unreadable ones are said."""
+    """The seconds of the videos here or below `root`, by `Item.video_id`; warns of unreadable ones."""
     from vidence.media.files import located, missing, outside, read_facts
 
     durations: dict[str, float] = {}

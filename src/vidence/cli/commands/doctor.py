@@ -123,7 +123,7 @@ def doctor(given: Doctor) -> int:
 
 
 def _model(spec: str, looked: _Findings) -> list[str]:
-    """What a model says of a picture, and how fast; each is asked anew, whatever it answered before."""
+    """A model's reply to a picture, and its latency; each question is sent, even if it was sent before."""
     from vidence.engine.tryout import COLOUR, QUESTION, SIDE_PX, tryout
     from vidence.text import visible
 

@@ -261,7 +261,7 @@ class _Fetch:
 
     @contextmanager
     def bar(self, files: Sequence[HubFile]) -> Iterator[Callable[[HubFile], None]]:
-        """Show how far the fetching of some files is; it is told of each that is there."""
+        """Show the progress of a download, file by file."""
         from huggingface_hub.utils import disable_progress_bars
 
         disable_progress_bars()

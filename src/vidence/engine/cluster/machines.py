@@ -161,7 +161,7 @@ class Machine:
             return error
 
     async def reply(self, spec: str, identity: str, request: Request) -> Reply | VidenceError:
-        """The reply of a model, which is opened when it is first asked, or why there is none.
+        """The reply of a model, which is opened on its first question, or the error.
 
         Args:
             spec: the model.

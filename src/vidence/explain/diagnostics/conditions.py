@@ -66,7 +66,7 @@ class ReplyScore(Record, omit_defaults=True):
 
 @dataclass(frozen=True, kw_only=True)
 class Condition:
-    """One way to put a question: which frames in which order (None: all), which order of choices, to whom.
+    """One way to ask a question: frames and their order (None: all), the order of choices, the model.
 
     `more` names a template whose words are put behind the question, or is an `Aside`. `sampling` says how the
     reply is drawn; None: as the plan says.

@@ -51,7 +51,7 @@ Some: TypeAlias = Sequence[PlaceboDeltas]
 
 
 def positive(deltas: Sequence[float]) -> tuple[float, float]:
-    """The largest positive delta and the sum of all of them; 0 where there are none.
+    """The largest positive delta and the sum of all positive ones; 0 without any.
 
     >>> positive((0.5, -1.0, 1.5))
     (1.5, 2.0)

@@ -114,7 +114,7 @@ class FrameSharesFinding(Record, omit_defaults=True):
     placebo_deltas: tuple[float, ...] = ()
     """Those of the frames apart, to the option that is likeliest with all of these frames."""
     placebo_why: str = ""
-    """Why there are none, where a placebo was asked for."""
+    """Why the placebo is missing, where one was asked for."""
 
     @property
     def even(self) -> float:

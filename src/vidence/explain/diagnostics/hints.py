@@ -99,7 +99,7 @@ class HintsFinding(Record, omit_defaults=True):
     marks: dict[str, tuple[ReplyScore, ...]]
     n_hints: int
     foreign: str = ""
-    """The question whose hints stood in for its own; empty where there is none."""
+    """The question whose hints replaced its own; empty if none was found."""
 
 
 @dataclass(frozen=True, kw_only=True)

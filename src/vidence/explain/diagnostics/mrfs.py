@@ -86,7 +86,7 @@ class MrfsFinding(Record):
     In several orders of the choices: in all of them.
     """
     letters: dict[int, str] = msgspec.field(default_factory=dict)
-    """The letter that was said with each number of frames, in the item's own order of choices.
+    """The letter in the reply to each number of frames, in the item's own order of choices.
 
     Empty where none could be read; of open questions nothing. Of several orders it is that of the first.
     """
@@ -129,7 +129,7 @@ class Mrfs(Examination[Settings]):
         self._asked = asked
 
     def of_run(self, *, model: str, selector: str) -> "Mrfs":
-        """The same diagnostic, which can say of whom and under which ranking its numbers are."""
+        """The same diagnostic, with its model and its ranking recorded."""
         asked = Origin(model=model, ranking=self.settings.selector or selector)
         return Mrfs(self.settings, asked=asked)
 

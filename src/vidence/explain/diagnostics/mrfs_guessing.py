@@ -1,4 +1,4 @@
-"""What luck makes of a demand (MRFS): lines to set beside the mean."""
+"""The demand (MRFS) that guessing gives: lines to compare the mean with."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence

@@ -87,7 +87,7 @@ class GapFinding(Record, omit_defaults=True):
     n_pieces: int
     """How many pieces of evidence are annotated."""
     is_filled: bool = False
-    """Whether there are none, and the plan's frames stand in for them."""
+    """Whether the item has no evidence frames, so that the plan's frames replace them."""
 
 
 def recall(item: Item, times_s: Sequence[float], *, slack_s: float = 0.0) -> float | None:

@@ -104,7 +104,7 @@ class Figures:
     def known(
         self, pairs: Iterable[tuple[float | None, Item]], *, bounds: tuple[float, float] = (0.0, 1.0)
     ) -> Estimate | None:
-        """The mean over the questions of which a value is known; None where there are none."""
+        """The mean over the questions with a known value; None without any."""
         some = [(value, item) for value, item in pairs if value is not None]
         values = np.array([value for value, _ in some], np.float64)
         return self.mean(values, [item for _, item in some], bounds=bounds) if some else None
@@ -358,7 +358,7 @@ class SideBySide(Generic[FindingT]):
         return f"Guessing alone gets {chance:.1f} %{more}." if self.items else ""
 
     def beyond_guessing(self, values: Values, chances: Values) -> Estimate | None:
-        """The share that is known, if whoever does not know guesses: ``(share - chance) / (1 - chance)``.
+        """The share known, corrected for guessing: ``(share - chance) / (1 - chance)``.
 
         None where guessing alone gets everything.
         """

@@ -30,7 +30,7 @@ _VARIABLES = {
 
 
 class Labelled(Record, omit_defaults=True):
-    """What came of one row: a label, or why there is none. `said` are the words of the model."""
+    """The result for one row: a label, or why it has none. `said` are the words of the model."""
 
     row: str
     label: Label | None = None

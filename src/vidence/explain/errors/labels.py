@@ -43,7 +43,7 @@ class Label(Record, omit_defaults=True):
 
     @property
     def first_wrong(self) -> int | None:
-        """The first condition that is not right, from 1; None where there is none, or no verdict."""
+        """The first condition that is not right, from 1; None if all are, or without verdicts."""
         return next((i for i, verdict in enumerate(self.verdicts, 1) if verdict in NOT_RIGHT), None)
 
 
@@ -130,7 +130,7 @@ def quote_fault(quote: str, words: str) -> str:
 
 
 def verdicts_of(text: str, n_conditions: int) -> tuple[Verdict, ...] | str:
-    """The verdicts in a text, separated by semicolons, one for each condition; or why there are none."""
+    """Parse the verdicts in a text, separated by semicolons, one for each condition; or say why not."""
     words = _listed(text)
     if not words:
         return ()

@@ -249,7 +249,7 @@ def _n_judged(label: Label) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class LabelledPacket:
-    """A packet with its labels, and all that is said of it."""
+    """A packet with its labels, and the tables about it."""
 
     packet: Packet
     taxonomy: Taxonomy

@@ -100,7 +100,7 @@ class PublishedRow(Record, omit_defaults=True):
 
 
 class Across(Record):
-    """A column whose values become columns when a table stands beside a run: one row for each model.
+    """A column whose values become columns when a table is printed with a run: one row for each model.
 
     `where` says for each value which questions it is about; it joins the `where` of the measures.
     """
@@ -144,7 +144,7 @@ class About(Record, omit_defaults=True):
 
 
 class Notes(About):
-    """What stands beside a CSV: the form of the TOML file."""
+    """The description of a CSV: the form of the TOML file."""
 
     columns: tuple[PublishedColumn, ...] = ()
     rows: tuple[RowNote, ...] = ()
@@ -213,7 +213,7 @@ def _content(path: Path) -> str:
 
 
 def read_notes(text: str, *, where: str) -> Notes:
-    """Read the TOML file that stands beside a CSV.
+    """Read the TOML file that describes a CSV.
 
     Args:
         text: what stands in the file.
@@ -315,7 +315,7 @@ def _name(parts: Sequence[str]) -> str:
 
 
 def _guessed(name: str, texts: Sequence[str]) -> PublishedColumn:
-    """A column of which nothing is said: words where no cell is a number."""
+    """A column without a declared meaning: words where no cell is a number."""
     has_number = any(number(text) is not None for text in texts)
     return PublishedColumn(name=name, kind="percent" if has_number else "text")
 

@@ -46,7 +46,7 @@ def load(name: str) -> PublishedTable:
 
 
 def beside(run_benchmark: str, split: str) -> tuple[PublishedTable, ...]:
-    """The tables whose rows can stand beside a run, with one row for each model.
+    """The tables whose rows can be compared with a run, with one row for each model.
 
     The columns with a `measure` are those that a run can fill: of its questions those whose tags are in
     `where`, averaged as `average` says; with none of these questions in the run there is no value.

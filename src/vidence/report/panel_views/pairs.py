@@ -225,7 +225,7 @@ def _asked_alike(cell: GridCell) -> tuple[object, ...]:
 
 
 def _of_style(cells: Sequence[GridCell], style: str) -> GridCell | None:
-    """The only run in a style; None where there is none.
+    """The only run in a style; None without one.
 
     Raises:
         UsageError: there are several.
