@@ -162,27 +162,6 @@ def by_program(cases: Sequence[Case], held: np.ndarray, ratio: np.ndarray) -> li
     return rows
 
 
-def worst_table(cases: Sequence[Case], held: np.ndarray) -> list[str]:
-    """The designs in which the corrected interval holds the truth least often."""
-    worst = np.argsort(held[:, 0], kind="stable")[:8]
-    return table(
-        ["questions", "on a video", "correlation", "share", "read", "program", "coverage, %", "all read, %"],
-        [
-            [
-                *(
-                    f"{cases[i].n:,}",
-                    str(cases[i].each),
-                    f"{cases[i].icc:g}",
-                    f"{100 * cases[i].share:g} %",
-                ),
-                *(str(cases[i].n_read), cases[i].program),
-                *(f"{100 * held[i, k]:.1f}" for k in (0, 3)),
-            ]
-            for i in worst
-        ],
-    )
-
-
 def mean_tables(n_runs: int, seed: int) -> list[str]:
     """How often intervals of means hold the truth, and how wide they are."""
     found = {case: simulated(case, n_runs, seed) for case in cases()}
@@ -217,18 +196,6 @@ def mean_tables(n_runs: int, seed: int) -> list[str]:
         f"{what}, {name}" for name in ("parsers", "judges") for what in ("corrected", "sample", "all read")
     ]
     lines += table(["questions", "read", *kinds], rows)
-    lines += ["", "How wide it is beside the sample alone, by program and share (median):", ""]
-    rows = []
-    for program in PROGRAMS:
-        row = [program]
-        for share in SHARES:
-            at = [
-                i for i, c in enumerate(found) if (c.program, c.share) == (program, share) and c.n > c.n_read
-            ]
-            row.append(f"{np.median(ratio[at]):.2f}")
-        rows.append(row)
-    lines += table(["program", *(f"{100 * share:g} % right" for share in SHARES)], rows)
-    lines += ["", "The eight worst designs:", "", *worst_table(list(found), held)]
     return lines
 
 

@@ -218,18 +218,7 @@ def coverage_tables(n_runs: int, rng: np.random.Generator) -> list[str]:
         "too little (99 %: half a point).",
         "",
         *table([*heads, "before, 95 %", "bootstrap, 95 %", "width at 95 %, points", "before"], rows),
-        "",
-        "At 95 %, by size of the videos and true share (mean over correlations and numbers of questions):",
-        "",
     ]
-    rows = []
-    for sizes, share in itertools.product(dict.fromkeys(sizes for sizes, _ in LAYOUTS), SHARES):
-        row = [sizes, f"{100 * share:g} %"]
-        for n_videos in VIDEOS:
-            some = cells(lambda c, s=sizes, p=share, n=n_videos: (c.sizes, c.share, c.n_videos) == (s, p, n))
-            row.append(f"{100 * np.mean([one.levels[2] for one in some]):.0f}" if some else "")
-        rows.append(row)
-    lines += table(["videos of", "share", *(f"{n} videos" for n in VIDEOS)], rows)
     lines += ["", "The eight worst designs at 95 %:", "", *worst_table(found)]
     return lines
 

@@ -109,7 +109,7 @@ def by_map(motion: Motion, naming: BodyMap) -> Motion:
 
 
 def points_of(names: Sequence[str]) -> tuple[str, ...]:
-    """The points of a body that joints or markers of these names give, of `SETS` ``15``, in its order."""
+    """Return the points of a body for joints or markers of these names, of `SETS` ``15``, in order."""
     there = set(map(bare, names))
     recipes = best_map(names).points
     return tuple(p for p in SETS["15"] if p in recipes and set(recipes[p]) <= there)
@@ -155,13 +155,13 @@ def place_points(
 
 
 def _own(names: Sequence[str], chosen: BodyMap) -> list[str]:
-    """Names as the map has them: whole where it has the whole name, else without what stands before."""
+    """Match names against the map: the whole name if the map has it, else without its prefix."""
     known = {source for sources in chosen.points.values() for source in sources}
     return [name if name in known else bare(name) for name in names]
 
 
 def left_on_skin(names: Sequence[str], *, unseen: Set[str] = frozenset()) -> tuple[str, ...]:
-    """The knees and ankles that stay on the skin, since markers of the waist or of the leg are missing.
+    """Return knees and ankles that stay on the skin because waist or leg markers are missing.
 
     `unseen` are names of markers that no frame shows; they are missing, too.
     """

@@ -22,7 +22,7 @@ _PREFIX = re.compile(r"^(?:.*[:|])?(?:mixamorig\d*_?)?")
 
 
 class BodyMap(Record, omit_defaults=True):
-    """One naming: for each point of the body the names whose mean it is.
+    """A body map: for each point of the body the names that are averaged.
 
     With `is_markers` the names are of markers on the skin; hips, knees and ankles are then computed from them
     (see `markers`), and the hips name the waist: left front, right front, left back, right back.
@@ -68,7 +68,7 @@ def body_map(text: str) -> BodyMap:
 
 
 def read_body_map(path: Path) -> BodyMap:
-    """A map from a file: a table ``[points]``, each with a name or several whose mean it is.
+    """Read a map from a file: a table ``[points]`` from point to one or more names, which are averaged.
 
     Raises:
         UsageError: it cannot be read, names an unknown point, or one name for both sides.
@@ -107,7 +107,7 @@ def read_body_map(path: Path) -> BodyMap:
 
 
 def bare(name: str) -> str:
-    """A name without what programs put before it.
+    """Strip the prefix that programs put before a name.
 
     >>> bare("mixamorig:LeftArm"), bare("Armature|mixamorig_Hips"), bare("Ann:LKNE")
     ('LeftArm', 'Hips', 'LKNE')
@@ -116,7 +116,7 @@ def bare(name: str) -> str:
 
 
 def best_map(names: Sequence[str]) -> BodyMap:
-    """The map that comes with vidence and fits most points, head and limbs first; of several, the first."""
+    """Return the shipped map that fits most points, head and limbs first; the first of equals."""
     there = set(map(bare, names))
 
     def fits(body_map: BodyMap) -> tuple[int, int]:

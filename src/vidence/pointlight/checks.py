@@ -1,4 +1,4 @@
-"""Check whether a motion can be true: size, bones, gaps, speed, gravity, gait."""
+"""Check whether a motion is plausible: size, bones, gaps, speed, gravity, gait."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -34,7 +34,7 @@ class Check(Record, omit_defaults=True):
 
 
 def judged(name: str, value: float, *, unit: str, limits: tuple[float, float], message: str) -> Check:
-    """A check of a value; `message` is kept where it lies outside the limits."""
+    """Return a check of a value; `message` is kept if the value is outside its limits."""
     is_fine = limits[0] <= value <= limits[1]
     return Check(
         name=name,
@@ -52,7 +52,7 @@ def _nothing(name: str, why: str) -> Check:
 
 
 def _figure_of(motion: Motion) -> Motion:
-    """The points of the body where a motion gives them, otherwise all that it has: fingers tell little."""
+    """Return the body points of a motion, or all points if it has none of them."""
     given = [p for p in points_of(motion.names) if p not in ("neck", "pelvis")]
     return body(motion, points="13", allow_missing=True) if len(given) >= 6 else motion
 
@@ -107,7 +107,7 @@ def upright(motion: Motion) -> Check:
 
 
 def sides(motion: Motion) -> Check:
-    """How surely left is left: 1 where hips, shoulders, limbs and knees agree all along, -1 if they never do.
+    """Return how consistent left and right are: 1 if all limbs agree in all frames, -1 if none does.
 
     Hips and shoulders have their left on one side, and so on the whole have elbows, knees and ankles; knees
     bend forwards, which is across the line from right to left. The least of the means over time is taken;
@@ -185,7 +185,7 @@ def has_both(figure: Motion, joint: str) -> bool:
 
 
 def skeleton(motion: Motion) -> Check:
-    """Whether the bones are the subject's own; a skeleton that stands in moves the points by centimetres."""
+    """Return whether the bones are the subject's own; a substitute skeleton moves points by centimetres."""
     whose = motion.source.bones_of
     if not whose and motion.kind != "joints":
         return _nothing("skeleton", "points, and no bones")
@@ -243,7 +243,7 @@ def gaps(motion: Motion) -> Check:
 
 
 def presence(motion: Motion) -> Check:
-    """How many frames show fewer than half of the points, as where somebody walks out of the cameras' sight.
+    """Return how many frames show fewer than half of the points, as when a person leaves the capture volume.
 
     They are few among all frames, so that `gaps` may be fine, and yet a clip of the end shows nobody.
     """
@@ -280,7 +280,7 @@ def longest_gap_s(motion: Motion) -> float:
 
 
 def first_step(motion: Motion) -> Check:
-    """How far a point jumps from the first frame to the second: much, where a T-pose stands before.
+    """Return how far points jump from the first frame to the second: large after a leading T-pose.
 
     Up to three times the steps of the next frames it counts as part of a fast motion.
     """
@@ -387,7 +387,7 @@ def _rests(feet: Floats, centre: Floats) -> bool:
 
 
 def stride(motion: Motion) -> Check:
-    """How often a second each foot swings, where that goes on regularly.
+    """Return how often per second each foot swings, if it swings regularly.
 
     People walk with 0.8 to 1.0 and run with 1.3 to 1.6 swings of each foot a second; sprinters reach 2.3 with
     strides of 4 m, so that the limit is 2.6 for strides longer than 2.5 m. The lower limit holds for bodies
@@ -464,7 +464,7 @@ FEWEST_FRAMES = 8
 
 
 class MotionReport(MotionSource, omit_defaults=False):
-    """What a file of motion holds, what was done about its defects, and what is doubtful.
+    """The content of a motion file, the corrections applied, and the doubtful checks.
 
     `points_missing` are those of the 13 points of a body that it does not give. `is_usable` is False with
     fewer than 8 frames.

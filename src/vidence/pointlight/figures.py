@@ -91,7 +91,7 @@ def pair(first: Motion, second: Motion, *, points: str = "13", most_cut_s: float
 
 
 def _one_scale(first: Motion, second: Motion) -> tuple[tuple[Motion, Motion], list[str]]:
-    """Two bodies that were scaled apart, at the scale of the larger one; and what there is to say."""
+    """Rescale two separately scaled bodies to the scale of the larger one; return them with a note."""
     both = (first, second)
     if any(m.source.scaled_to_m is None for m in both):
         return both, []
@@ -121,7 +121,7 @@ _LEAST_WAY_M = 0.05
 
 
 def align(pair: Pair) -> Pair:
-    """Move the second actor so that right hands which hold each other are where they must be.
+    """Move the second actor so that right hands that hold each other coincide.
 
     Hands that hold each other move together. The half second is sought in which the way from one wrist to the
     other is steadiest while both move by 5 cm or more; the second actor is then moved over the floor until
@@ -175,7 +175,7 @@ def shift(pair: Pair, offset_m: tuple[float, float, float]) -> Pair:
 
 
 def _hold(ours: Floats, theirs: Floats, *, size: int) -> tuple[int, int, float]:
-    """The window in which the way between two moving points is steadiest, and its standard deviation."""
+    """Return the window with the steadiest distance between two points, and its standard deviation."""
     best = (0, len(ours), float("inf"))
     for start in range(max(1, len(ours) - size + 1)):
         part = slice(start, start + size)
@@ -210,7 +210,7 @@ WALKER = "walker"
 
 
 class Staging(Record, omit_defaults=True):
-    """Which figures are shown, and how they are come by: the arguments of `staged`."""
+    """Which figures to show and how to make them: the arguments of `staged`."""
 
     sources: tuple[str, ...]
     points: str = "13"
@@ -231,7 +231,7 @@ def staged(
     offset_m: tuple[float, float, float] | None = None,
     options: Mapping[str, str] | None = None,
 ) -> list[Motion]:
-    """The figures to show.
+    """Return the figures to show.
 
     Args:
         sources: for each figure a file of motion capture, or ``walker:ACTION?key=value``. Two share one
@@ -267,7 +267,7 @@ def staged(
 
 
 def is_walker(source: str) -> bool:
-    """Whether this is the built-in figure and no file."""
+    """Return whether a source is the built-in figure, not a file."""
     return source == WALKER or source.startswith((f"{WALKER}:", f"{WALKER}?"))
 
 

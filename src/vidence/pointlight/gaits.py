@@ -128,7 +128,7 @@ def _arm_ends(arm: Limb, *, sign: float, height_m: float) -> tuple[Floats, Float
 
 
 def bent_leg(reach_m: Floats, *, height_m: float) -> tuple[Floats, Floats]:
-    """The angles of a leg whose ankle stands straight below its hip, by the law of cosines.
+    """Return the angles of a leg with the ankle straight below the hip, by the law of cosines.
 
     Args:
         reach_m: from hip to ankle, shape (n_frames,); longer than the leg counts as a straight leg.

@@ -160,7 +160,7 @@ def t_pose_frames(positions_m: Floats, root_angles: Floats, *, jump_m: float = T
 
 
 def missing_bone(skeleton: Skeleton, children: Sequence[str]) -> str:
-    """The point on which all of `children` lie without a bone in between; empty where there is none.
+    """Return the point where all `children` start without a bone in between; empty if none.
 
     Neck and shoulders that start at one point, the end of the spine, tell that a bone was lost.
     """
@@ -174,7 +174,7 @@ def missing_bone(skeleton: Skeleton, children: Sequence[str]) -> str:
 
 
 def insert_bone(skeleton: Skeleton, children: Sequence[str], bone: Floats) -> Skeleton:
-    """The same skeleton with a bone between `children` and the point that they lie on.
+    """Return the skeleton with a bone inserted between `children` and the point where they start.
 
     Args:
         skeleton: as it was read.

@@ -111,7 +111,7 @@ def _laid_over(points: Floats, target: Floats) -> tuple[Floats, Floats, Floats]:
 
 
 def _usual(vectors: Floats) -> float:
-    """The median length; NaN where there is none."""
+    """Return the median length; NaN without lengths."""
     lengths = np.linalg.norm(vectors, axis=1)
     known = lengths[np.isfinite(lengths)]
     return float(np.median(known)) if len(known) else float("nan")

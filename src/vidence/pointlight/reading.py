@@ -105,7 +105,7 @@ def bare_name(name: str) -> str:
 
 
 def open_file(path: Path) -> UnpackedFile:
-    """Read a file; unpack it where it is gzipped or lies in a zip archive.
+    """Read a file, unpacking gzip or a member of a zip archive.
 
     ``walks.zip`` with one member stands for that member; ``walks.zip/01.amc`` names one of several.
 
@@ -132,7 +132,7 @@ def open_file(path: Path) -> UnpackedFile:
 
 
 def siblings(opened: UnpackedFile, suffix: str) -> Iterator[Path]:
-    """Files with that suffix in the folder, or the archive, that a file lies in; sorted by name."""
+    """Return the files with a suffix in the same folder or archive, sorted by name."""
     archive, _ = _split(opened.path)
     if archive is None:
         folder = opened.path.parent

@@ -28,7 +28,7 @@ ANKLE_TO_HEAD_SHARE = 0.935 - 0.039
 
 @dataclass(frozen=True, kw_only=True)
 class Unit:
-    """What a user said of the unit: `metres`, or the stature that the body is to have."""
+    """A unit given by the user: `metres`, or the body's stature."""
 
     metres: float | None = None
     stature_m: float | None = None
@@ -98,7 +98,7 @@ _TRIAL = re.compile(r"^(\d{1,3})_[A-Za-z]*\d+")
 
 @dataclass(frozen=True, kw_only=True)
 class Rate:
-    """The rate that a file claims (None: it says nothing), the one taken, and why where they differ."""
+    """The frame rate claimed by the file (None if absent), the rate used, and why they differ."""
 
     claimed: float | None
     fps: float
@@ -116,7 +116,7 @@ def cmu_subject(name: str) -> int | None:
 
 
 def unrounded(fps: float) -> float:
-    """The whole rate that one stands for which was computed from rounded times; itself where none is near.
+    """Return the whole rate from which a rounded rate was computed; the rate itself if none is near.
 
     >>> unrounded(1 / 0.0083333), unrounded(29.97), unrounded(12.5)
     (120.0, 30.0, 12.5)
@@ -126,7 +126,7 @@ def unrounded(fps: float) -> float:
 
 
 def settle(claimed: float | None, *, given: float | None, name: str, is_cmu: bool) -> Rate | None:
-    """Which rate to take: the user's, that of the table of subjects, the file's, or that of the library.
+    """Choose the frame rate: the user's, the subject table's, the file's, or the library's, in this order.
 
     Args:
         claimed: what the file says; None where it says nothing.

@@ -42,7 +42,7 @@ class MadeFrom(Record):
 
 
 class Sidecar(Record, omit_defaults=True):
-    """What stands beside a stimulus: from it alone the stimulus can be made again, bit for bit.
+    """The sidecar of a stimulus, from which it can be rebuilt bit for bit.
 
     `frames_digest` is the SHA-256 over the pixels of all frames, before any encoding. `staging` names the
     sources and how they were read (None in files of versions before this one: name the sources then).
@@ -68,7 +68,7 @@ def motion_digest(motion: Motion) -> str:
 
 
 def passed(pictures: Iterable[Picture], sinks: Collection[Sink] = ()) -> str:
-    """Hand each picture to every sink; the SHA-256 over the pixels of all, in their order."""
+    """Pass each picture to every sink; return the SHA-256 over all pixels in order."""
     digest = hashlib.sha256()
     for picture in pictures:
         digest.update(np.ascontiguousarray(picture).tobytes())
@@ -80,7 +80,7 @@ def passed(pictures: Iterable[Picture], sinks: Collection[Sink] = ()) -> str:
 def sidecar(
     stimulus: Stimulus, figures: Sequence[Motion], digest: str, *, vidence: str, staging: Staging
 ) -> Sidecar:
-    """What has to be kept to make a stimulus again.
+    """Return what is needed to rebuild a stimulus.
 
     Args:
         stimulus: the stimulus.
@@ -120,7 +120,7 @@ def read_sidecar(path: Path) -> Sidecar:
 
 
 def remake(kept: Sidecar, figures: Sequence[Motion]) -> Stimulus:
-    """Make a stimulus again from its sidecar, and see that every pixel is as it was.
+    """Rebuild a stimulus from its sidecar and verify every pixel.
 
     Args:
         kept: the sidecar.

@@ -27,7 +27,7 @@ _RATIO_MEASURED: Final = 1e-1
 
 @dataclass(frozen=True, kw_only=True)
 class Belief(Rows):
-    """What is believed of some boxes.
+    """The Kalman state of some boxes.
 
     Shapes: `means` (n, 8): centre x, centre y, width over height, height, and the change of each in one
     frame; `covariances` (n, 8, 8). Units: pixels.
@@ -39,33 +39,33 @@ class Belief(Rows):
 
     @property
     def boxes_px(self) -> NDArray[np.float64]:
-        """The boxes that are expected, shape (n, 4): left, top, right, bottom."""
+        """Expected boxes, shape (n, 4): left, top, right, bottom."""
         heights = np.maximum(self.means[:, 3:4], 1.0)
         widths = np.maximum(self.means[:, 2:3] * heights, 1.0)
         halves = np.hstack([widths, heights]) / 2
         return np.hstack([self.means[:, :2] - halves, self.means[:, :2] + halves])
 
     def with_part(self, chosen: NDArray[np.int64], other: "Belief") -> "Belief":
-        """With what is now believed of some of them."""
+        """Return the state with some rows replaced."""
         means, covariances = self.means.copy(), self.covariances.copy()
         means[chosen], covariances[chosen] = other.means, other.covariances
         return Belief(means=means, covariances=covariances)
 
 
 def nothing() -> Belief:
-    """Of no box."""
+    """The state of zero boxes."""
     return Belief(means=np.zeros((0, _STATES)), covariances=np.zeros((0, _STATES, _STATES)))
 
 
 def measurements(boxes_px: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Boxes (n, 4) as the filter sees them: centre x, centre y, width over height, height."""
+    """Convert boxes (n, 4) to measurements: centre x, centre y, width over height, height."""
     sides = boxes_px[:, 2:] - boxes_px[:, :2]
     centres = boxes_px[:, :2] + sides / 2
     return np.hstack([centres, sides[:, :1] / sides[:, 1:], sides[:, 1:]])
 
 
 def begin(boxes_px: NDArray[np.float64]) -> Belief:
-    """What is believed of boxes that were seen once.
+    """Return the state of boxes after their first observation.
 
     Source: Wojke et al. 2017 (DeepSORT), section 2.1, with the constants of its released code.
     """
@@ -75,7 +75,7 @@ def begin(boxes_px: NDArray[np.float64]) -> Belief:
 
 
 def predict(belief: Belief, *, n_frames: int) -> Belief:
-    """What is believed some frames later.
+    """Predict the state some frames later.
 
     Source: as `begin`.
     Departs: over several frames at once, where frames are left out; the noise of each frame is added.
@@ -90,7 +90,7 @@ def predict(belief: Belief, *, n_frames: int) -> Belief:
 
 
 def update(belief: Belief, boxes_px: NDArray[np.float64]) -> Belief:
-    """What is believed after each box was seen once more, shape (n, 4).
+    """Update the state with one new box each, shape (n, 4).
 
     Source: as `begin`.
     """
@@ -115,7 +115,7 @@ def distances(belief: Belief, boxes_px: NDArray[np.float64]) -> NDArray[np.float
 
 
 def _projected(belief: Belief) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """What measurement is expected, and its covariance."""
+    """Return the expected measurement and its covariance."""
     heights = np.maximum(belief.means[:, 3], 1.0)
     position = _POSITION * heights
     deviations = np.stack([position, position, np.full_like(heights, _RATIO_MEASURED), position], axis=1)
@@ -216,7 +216,7 @@ class Tracker(Protocol):
 
 @runtime_checkable
 class SeeingTracker(Protocol):
-    """A tracker that looks at the frames itself."""
+    """A tracker that reads the frames itself."""
 
     def seeing(self, video: Video) -> Tracker:
         """The tracker with the frames of a video."""
@@ -288,7 +288,7 @@ def tracks_of(detections: Detections, histories: Sequence[tuple[str, Sequence[in
 
 @dataclass(kw_only=True)
 class _Living:
-    """A track that may still go on: the places of its boxes, when it was last seen, its last vectors."""
+    """An active track: positions of its boxes, last frame, last vectors."""
 
     history: list[int]
     last_frame: int
@@ -390,7 +390,7 @@ class _Matching:
         return _assign(free, rows, costs=1.0 - overlaps, most=1.0 - least)
 
     def _continue(self, matched: list[tuple[int, int]]) -> None:
-        """Give tracks the boxes that were found to be theirs."""
+        """Append the matched boxes to their tracks."""
         if not matched:
             return
         tracks, rows = np.array(matched, np.int64).T
@@ -402,7 +402,7 @@ class _Matching:
             self._remember(self._living[track], row)
 
     def _start(self, rows: NDArray[np.int64]) -> None:
-        """A new track for every box that is nobody's."""
+        """Start a new track for every unmatched box."""
         if len(rows):
             self._belief = self._belief.joined([begin(self._detections.boxes_px[rows])])
         for row in rows.tolist():
@@ -425,7 +425,7 @@ class _Matching:
 
 
 def _least_of_others(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """For every entry the least of the others in its column; minus infinity where there are none."""
+    """Return for every entry the minimum of the others in its column; minus infinity if it is alone."""
     if len(values) < 2:
         return np.full(values.shape, -np.inf)
     two = np.sort(values, axis=0)[:2]

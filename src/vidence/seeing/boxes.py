@@ -39,7 +39,7 @@ def iou(these: Boxes, those: Boxes) -> NDArray[np.float64]:
 
 
 def share_inside(these: Boxes, those: Boxes) -> NDArray[np.float64]:
-    """The part of each of `these` that lies in those, 0 to 1; 0 for a box without area.
+    """Return the share of each of `these` that is inside those, 0 to 1; 0 for a box without area.
 
     >>> float(share_inside(np.array([0.0, 0, 2, 2]), np.array([1.0, 0, 3, 2])))
     0.5
@@ -80,7 +80,7 @@ def clip(
 
 
 def hull_area(boxes: NDArray[np.float64]) -> float:
-    """The area of the convex hull of all corners of boxes, in square units; 0 where they lie on a line.
+    """Return the area of the convex hull of all box corners, in square units; 0 if they are collinear.
 
     Shapes: `boxes` (n, 4), left, top, right, bottom, finite.
 
@@ -144,7 +144,7 @@ class Region(Record):
 def edges_at(
     centre_px: NDArray[np.float64], *, width_px: int, height_px: int, bands: Bands | None = None
 ) -> tuple[Edge, ...]:
-    """The edge bands that a point lies in: none, one, or several in a corner. Shapes: (2,).
+    """Return the edge bands that contain a point: none, one, or two in a corner. Shapes: (2,).
 
     Source: HERBench, section 7.3 (entry/exit edge labeling).
     """

@@ -1,4 +1,4 @@
-"""Watch a video chunk by chunk: each can be watched by any process, kept, and found again."""
+"""Watch a video in chunks, which any process can watch and store."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -43,7 +43,7 @@ class Chunk:
 
 @dataclass(frozen=True, kw_only=True)
 class ChunkResult:
-    """What was seen in one chunk.
+    """The detections in one chunk.
 
     Shapes: `vectors` (n, n_dims), one for each box, where they are described; `pictures` (m, height, width,
     3) of the frames `picture_frames` (m,), where shots are looked for.
@@ -57,15 +57,15 @@ class ChunkResult:
 
 
 class FrameKeeper(Observer, Protocol):
-    """An observer that keeps frames, and is told at the end which of them were damaged."""
+    """An observer that stores frames and at the end receives the list of damaged ones."""
 
     def settle(self, problems: Iterable[FrameProblem]) -> None:
-        """All has been read, and these frames are damaged."""
+        """Receive the damaged frames after all have been read."""
 
 
 @runtime_checkable
 class OpensAnywhere(Protocol):
-    """A detector or describer that every process opens for itself: it is small, and works on the processor.
+    """A small CPU detector or describer that each process can open for itself.
 
     Others, such as networks on a device, watch one chunk after the other in one process of a machine.
     """
@@ -75,7 +75,7 @@ class OpensAnywhere(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Eyes:
-    """Who watches a video: a detector, and who describes its boxes of the classes named (empty: of all).
+    """The detector of a video, and the describer of boxes of some classes (empty: all).
 
     `shot_size` is the size of the pictures that a shot detector wants of every frame; `keeper` opens what
     keeps frames.
@@ -89,13 +89,13 @@ class Eyes:
 
     @property
     def identity(self) -> list[object]:
-        """What decides what is seen in a chunk."""
+        """The settings that determine what is detected in a chunk."""
         described = "" if self.describer is None else self.describer.identity
         return [self.detector.identity, described, self.classes, self.shot_size, CHUNK_FRAMES]
 
     @property
     def can_part(self) -> bool:
-        """Whether other processes of this machine can watch some of the chunks."""
+        """Whether other processes of this machine can watch chunks."""
         parts = [self.detector, *([] if self.describer is None else [self.describer])]
         return self.can_travel and all(
             isinstance(part, OpensAnywhere) and part.opens_anywhere for part in parts
@@ -103,7 +103,7 @@ class Eyes:
 
     @property
     def can_travel(self) -> bool:
-        """Whether other machines can watch some of the chunks; boxes from files stay where the files are."""
+        """Whether other machines can watch chunks; boxes from files stay with their files."""
         return isinstance(self.detector, Finder)
 
 
@@ -131,7 +131,7 @@ def chunks_of(video: Video, *, rate: float, has_shots: bool) -> tuple[Chunk, ...
 
 
 def watch_chunk(video: Video, chunk: Chunk, eyes: Eyes) -> ChunkResult:
-    """Read the frames of a chunk once for detector, describer, shots and keeper.
+    """Read the frames of a chunk once for detector, describer, shot detector and keeper.
 
     Raises:
         MediaError: the file cannot be opened any more.
@@ -182,34 +182,34 @@ class _Small:
 
 
 class ChunkStore(Protocol):
-    """Keeps what was seen in the chunks of one video until all of them are done."""
+    """Stores the results of a video's chunks until all are done."""
 
     def has(self, chunk: Chunk) -> bool:
-        """Whether the chunk was watched before."""
+        """Return whether the chunk is stored."""
 
     def find(self, chunk: Chunk) -> ChunkResult | None:
-        """What was seen in it, if that is kept and can be read."""
+        """Return the stored result of a chunk, if it is readable."""
 
     def keep(self, chunk: Chunk, seen: ChunkResult) -> None:
-        """Keep what was seen in it."""
+        """Store the result of a chunk."""
 
     def clear(self) -> None:
-        """All chunks are done, and what they make together is kept elsewhere."""
+        """Delete all chunks, after their joint result has been stored."""
 
 
 class NoStore:
-    """Keeps nothing."""
+    """A store that keeps nothing."""
 
     def has(self, chunk: Chunk) -> bool:
-        """Nothing was."""
+        """Return False."""
         return False
 
     def find(self, chunk: Chunk) -> ChunkResult | None:
-        """Nothing."""
+        """Return None."""
         return None
 
     def keep(self, chunk: Chunk, seen: ChunkResult) -> None:
-        """Let it go."""
+        """Discard the result."""
 
     def clear(self) -> None:
         """Nothing to do."""
@@ -217,7 +217,7 @@ class NoStore:
 
 @dataclass(frozen=True, kw_only=True)
 class ChunkWork:
-    """Where the chunks of a video are watched and kept; nothing of it changes what is seen.
+    """Where chunks are watched and stored; no setting changes the results.
 
     `store` opens what keeps them until the video is done (None: nothing is kept), `prepare` may watch chunks
     elsewhere before, `on_frames` hears how many frames more are done.
@@ -230,7 +230,7 @@ class ChunkWork:
 
 @dataclass(frozen=True, kw_only=True)
 class SeenVideo:
-    """What was seen in a whole video: boxes, their vectors, its shots, as far as they were looked for.
+    """The results for a whole video: boxes, vectors and shots, as far as requested.
 
     `scores` are what the shot detector measured, where it says.
     """
@@ -242,7 +242,7 @@ class SeenVideo:
 
 
 class Watch:
-    """One video that is watched in chunks; what is kept of them already is not watched again."""
+    """Watches one video in chunks; stored chunks are not watched again."""
 
     def __init__(
         self,
@@ -280,23 +280,23 @@ class Watch:
         return sum(chunk.end_frame - chunk.first_frame for chunk in self.chunks)
 
     def pass_kept(self) -> int:
-        """How many frames are kept from before; `on_frames` hears nothing of them."""
+        """Skip stored frames without reporting them to `on_frames`."""
         kept = set(self.chunks) - set(self.missing)
         self._told |= kept
         return sum(chunk.end_frame - chunk.first_frame for chunk in kept)
 
     @property
     def missing(self) -> tuple[Chunk, ...]:
-        """The chunks that nothing is kept of."""
+        """Return the chunks that are not stored."""
         return tuple(chunk for chunk in self.chunks if not self._store.has(chunk))
 
     def take(self, chunk: Chunk, seen: ChunkResult) -> None:
-        """Keep what somebody else saw in a chunk."""
+        """Add the result of a chunk that another process watched."""
         self._store.keep(chunk, seen)
         self._tell(chunk)
 
     def finish(self, cutter: ShotDetector | None = None) -> SeenVideo:
-        """Watch what is missing, and put all together; the pictures of one chunk are in memory at a time.
+        """Watch missing chunks and join all; pictures of only one chunk are in memory at a time.
 
         Args:
             cutter: finds the shots, where pictures of all frames were wanted.

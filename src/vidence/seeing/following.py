@@ -101,7 +101,7 @@ def track_shots(
 
 
 def _rate(times_s: NDArray[np.float64]) -> float:
-    """How many of these times there are in a second."""
+    """Return the frame rate of these times."""
     last_s = float(times_s[-1] - times_s[0]) if len(times_s) else 0.0
     return (len(times_s) - 1) / last_s if last_s > 0 else 0.0
 
@@ -253,6 +253,6 @@ def follow(
 
 
 def _identities(eyes: Eyes, tracker: Tracker, cutter: ShotDetector | None) -> dict[str, str]:
-    """What tracks depend on, by part."""
+    """Return what tracks depend on, by part."""
     named = {"detector": eyes.detector, "describer": eyes.describer, "tracker": tracker, "cuts": cutter}
     return {name: entry.identity for name, entry in named.items() if entry is not None}

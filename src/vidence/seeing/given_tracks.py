@@ -1,4 +1,4 @@
-"""Tracks that people gave: who is where stands in a file, and nothing is found, joined or dropped.
+"""Tracks given in a file, such as ground truth; nothing is detected, merged or dropped.
 
 mot:gt.txt                          MOTChallenge with identities: ground truth with classes, or ten columns
 mot:gt.txt?size=1920x1080&fps=7     measured in another size of the video, at another frame rate
@@ -95,11 +95,11 @@ class GivenTracks:
 
     @property
     def rows(self) -> MotRows:
-        """The boxes of people that are to be considered, as they are written."""
+        """The rows of people to be considered, unchanged."""
         return self._rows.part(self._wanted(self._rows))
 
     def rows_in(self, video: Video) -> MotRows:
-        """The same in frames and pixels of a video; as they are written where they are in them already.
+        """Return the rows in frames and pixels of a video.
 
         Raises:
             DataError: as `of`.
@@ -110,7 +110,7 @@ class GivenTracks:
 
     @property
     def boxes_spec(self) -> str:
-        """The detector that has the same boxes, for what wants to see them: looks, and frames to keep."""
+        """The spec of a detector with the same boxes, for appearances and stored frames."""
         settings = self._settings
         options = {"confidence": "0", "most": "100000", "scores": "none"}
         options |= {"size": settings.size} if settings.size else {}
@@ -130,7 +130,7 @@ class GivenTracks:
         check_once(rows.part(rows.ids != _NO_ID), what=str(path))
 
     def of(self, video: Video) -> InVideo:
-        """The tracks as they lie in a video.
+        """Return the tracks in frames and pixels of the video.
 
         Raises:
             DataError: they are of another video: frames beyond its end, boxes outside of the picture, or

@@ -1,4 +1,4 @@
-"""Leave out false people: limbs that were taken for people, and boxes whose size does not fit their place."""
+"""Remove false people: detected limbs, and boxes with a size that does not fit their position."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -20,7 +20,7 @@ _STIRS: Final = 0.1
 
 
 def without_parts(tracks: Sequence[Track]) -> tuple[tuple[Track, ...], tuple[DroppedTrack, ...]]:
-    """The tracks that are no part of another one, and those that are.
+    """Split tracks into whole people and parts of other tracks.
 
     A track is a part where at least four fifths of its boxes lie (each with four fifths of its area) inside
     a box of the same other track that is at least twice as large; or inside that box with a quarter of its

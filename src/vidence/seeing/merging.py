@@ -1,4 +1,4 @@
-"""How tracks begin and end, and the merge of fragments of one person's: the merge cost of HERBench, eq. 2."""
+"""Begin and end of tracks, and merging of fragments by the merge cost of HERBench, eq. 2."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -202,7 +202,7 @@ _STANDS: Final = 0.05  # heights in a second; who is slower stands
 
 @dataclass(frozen=True, kw_only=True)
 class EndMotion:
-    """Where a track is in its first frame or in its last, and how it goes on from there, out of the track.
+    """Position and velocity of a track in its first or last frame, extrapolated outwards.
 
     What is `ahead` of an end lies in the past for a beginning: somebody who comes in through the left edge
     moves out through it when time is turned around. A straight line through the centres of the boxes of

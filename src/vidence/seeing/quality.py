@@ -61,7 +61,7 @@ class Quality(Record):
 
 
 def measure(truth: MotRows, result: MotRows) -> Quality:
-    """Hold tracks against ground truth.
+    """Compare tracks with ground truth.
 
     Ground truth with classes (since MOT16) is prepared as the benchmark does: only pedestrians that are to
     be considered count, and boxes of the result on something that looks like a pedestrian and is none
@@ -141,7 +141,7 @@ def check_once(rows: MotRows, *, what: str) -> None:
 
 
 def check_installed() -> None:
-    """Say early that metrics cannot be computed.
+    """Check early that the metrics library is installed.
 
     Raises:
         UsageError: the library is not installed.

@@ -192,7 +192,7 @@ def check_tracks(video: TrackedVideo) -> None:
 
 @dataclass(kw_only=True)
 class _Work:
-    """The tracks as they are by now, and the account so far."""
+    """The current tracks and the account so far."""
 
     tracks: list[Track]
     size_px: tuple[int, int]
@@ -203,7 +203,7 @@ class _Work:
     left_out: list[Track] = field(default_factory=list)
 
     def each(self, step: str, change: Callable[[Track], Track | None], *, reason: str = "") -> None:
-        """Change every track by itself; one that comes back as None is dropped for that reason."""
+        """Transform every track; None drops it for the given reason."""
         before, self.tracks = self.tracks, []
         dropped = 0
         added = changed = 0

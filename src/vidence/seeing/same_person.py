@@ -113,7 +113,7 @@ def looks_of(
 
 
 def _rows(track: Track, detections: Detections) -> NDArray[np.int64]:
-    """For each box of a track the detection of its frame that it was made of, -1 where there is none."""
+    """Return for each box of a track the index of its detection, -1 without one."""
     box, row = rows_in_frames(detections.frame_indices, track.frame_indices)
     overlap = iou(track.boxes_px[box], detections.boxes_px[row])
     values = np.full(len(track.frame_indices), -1, np.int64)
@@ -129,7 +129,7 @@ def without_changed(
     *,
     others: Sequence[Track] = (),
 ) -> tuple[tuple[Track, ...], tuple[Track, ...], tuple[DroppedTrack, ...]]:
-    """The tracks that seem to be one person each, those that change the person, and why those are not used.
+    """Split tracks into those of a single person and those that change person, with reasons.
 
     Args:
         tracks: those that are judged.
@@ -159,7 +159,7 @@ def distance(values: NDArray[np.float32], other: NDArray[np.float32]) -> float:
 
 
 def _apart(track: Track, looks: Mapping[str, TrackAppearance], rules: SamePersonRules) -> str:
-    """What two parts of a track are too far apart; empty where none are."""
+    """Return which parts of a track differ too much; empty if none."""
     own = looks.get(track.track_id)
     if own is None:
         return ""
@@ -183,7 +183,7 @@ def _apart(track: Track, looks: Mapping[str, TrackAppearance], rules: SamePerson
 def _swapped(
     track: Track, around: Sequence[Track], looks: Mapping[str, TrackAppearance], *, rules: SamePersonRules
 ) -> str:
-    """With whom a track has changed the person, and when; empty where it has not."""
+    """Return the track with which a track swapped persons, and when; empty without a swap."""
     own = looks.get(track.track_id)
     if own is None:
         return ""

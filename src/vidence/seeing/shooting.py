@@ -46,7 +46,7 @@ class Shot(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class ShotScores:
-    """What a detector measured at each frame, for people who look at what it decided.
+    """A detector's measurements per frame, for people who check its cuts.
 
     `values` (n_frames,): how much a frame looks like the beginning of another shot. Below `least` none is
     taken for one by its value. `what` says in words what is measured.
@@ -117,7 +117,7 @@ def find_scored_shots(video: Video, detector: ShotDetector) -> FoundShots:
 
 
 class ShotObserver:
-    """Shows a shot detector the frames that somebody reads, each once and in their order."""
+    """Feeds a shot detector with frames read by another pass, once each and in order."""
 
     def __init__(self, detector: ShotDetector, *, n_frames: int, size_px: tuple[int, int]) -> None:
         self._watch: ShotWatch = detector.watch()
@@ -152,7 +152,7 @@ class ShotObserver:
         return FoundShots(shots=timed(self._watch.spans(), times_s), scores=self._watch.scores())
 
     def _advance(self) -> None:
-        """Show the next frame; one that is not there counts as the one before it."""
+        """Feed the next frame; a missing one is replaced by the one before it."""
         picture = self._waiting.pop(self._next, self._last)
         self._next += 1
         if picture is None:

@@ -127,7 +127,7 @@ def track_video(
 def show_given(
     video: Video, given: GivenTracks, *, truth: MotRows | None = None
 ) -> tuple[TrackedVideo, TrackRecord, tuple[str, ...]]:
-    """The tracks of a file in their video, what they are, and what a person should know of them.
+    """Return the tracks of a file in their video, with a summary and cautions.
 
     With ground truth they are measured in frames and pixels of the video where the file counts in others.
 

@@ -312,7 +312,7 @@ def pick_diverse(
     weights: Weights | None = None,
     settings: DiversitySettings | None = None,
 ) -> tuple[Pick, ...]:
-    """Pick tracks in turns from several rankings whose weights are each multiplied by chance.
+    """Pick tracks in turns from several rankings with randomly scaled weights.
 
     In each ranking every weight is multiplied by a factor of its own. The rankings then take turns; each
     picks its best track that was not picked yet, until there are enough or no more.

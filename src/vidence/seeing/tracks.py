@@ -42,11 +42,11 @@ class Rows:
             raise ValueError(f"the arrays of {type(self).__name__} do not belong together: {message}")
 
     def part(self, keep: NDArray[np.integer | np.bool_] | slice) -> Self:
-        """Some of the rows: positions, or one statement for each row."""
+        """Select rows by position or mask."""
         return replace(self, **{name: array[keep] for name, array in self._arrays().items()})
 
     def joined(self, others: Sequence[Self]) -> Self:
-        """These rows and, behind them, those of others; what is no array stays as it is here."""
+        """Concatenate rows; values that are not arrays are those of the first."""
         if not others:
             return self
         every = (self, *others)
@@ -155,7 +155,7 @@ class Span:
 
 
 class TrackBasis(Record, omit_defaults=True):
-    """What tracks rest on: found by a detector, given by people, or found and then reviewed by people.
+    """Whether tracks come from a detector, from people, or from a detector with human review.
 
     `detector` names what found the boxes, or the file that gave the tracks.
     """
@@ -165,7 +165,7 @@ class TrackBasis(Record, omit_defaults=True):
 
     @property
     def is_trusted(self) -> bool:
-        """Whether a person answers for the tracks: whom they leave out is taken for not there."""
+        """Whether a person guarantees that the tracks are complete."""
         return self.kind != "detected"
 
 
@@ -197,7 +197,7 @@ class TrackedVideo:
 
     @property
     def cuts(self) -> tuple[int, ...]:
-        """The frames with which a shot begins, ascending, without the first; no track runs across one."""
+        """The first frame of each shot but the first, ascending; no track crosses one."""
         return tuple(shot.first_frame for shot in self.shots[1:])
 
     def shot_of(self, frame_index: int) -> Span:
@@ -226,7 +226,7 @@ class TrackedVideo:
 
 
 class DroppedTrack(Record, omit_defaults=True):
-    """A track that was not used.
+    """A track that was dropped.
 
     `what` is its id, `stage` the step that dropped it. `reason` is a short name that accounts are kept by,
     `detail` what was seen.
@@ -254,7 +254,7 @@ class Merge(Record):
 
 
 class StepCount(Record):
-    """What went into one step and what came out.
+    """Counts before and after one step.
 
     ``tracks_out = tracks_in - tracks_dropped - tracks_merged`` and
     ``boxes_out = boxes_in - boxes_dropped + boxes_added``. `tracks_changed` had boxes moved, added or
@@ -274,7 +274,7 @@ class StepCount(Record):
 
 
 class Account(Record):
-    """What refining did, step by step; every track that went in came out, was dropped, or was merged."""
+    """The counts of refining by step; every input track is an output, dropped, or merged."""
 
     steps: tuple[StepCount, ...] = ()
     dropped: tuple[DroppedTrack, ...] = ()
@@ -284,13 +284,13 @@ class Account(Record):
 def listed_others(
     others: Sequence[Track], video: TrackedVideo, *, least_s: float = _LEAST_OTHER_S
 ) -> tuple[Track, ...]:
-    """Tracks that programs left out and that are in view for half a second: long enough for review."""
+    """Return dropped tracks that are in view for at least half a second, for review."""
     spans = ((other, *video.span_s(other)) for other in others)
     return tuple(track for track, start_s, end_s in spans if end_s - start_s >= least_s)
 
 
 def track_check(track: Track) -> str:
-    """Twelve letters that change with the frames and boxes of a track.
+    """Return a 12-letter checksum of a track's frames and boxes.
 
     They hold no digit: a spreadsheet takes ``4811828e6756`` for a number and writes another one back.
     """

@@ -17,7 +17,7 @@ Image = NDArray[np.uint8]
 
 @dataclass(frozen=True, kw_only=True)
 class FrameDetections(Rows):
-    """What was found in one picture.
+    """The boxes detected in one picture.
 
     Shapes: `boxes_px` (n, 4), left, top, right, bottom in pixels; `confidences`, `class_ids` (n,).
     `class_names` names the class ids.
@@ -35,7 +35,7 @@ _NOTHING: Final = FrameDetections(
 
 
 class _Boxing(Protocol):
-    """What all detectors say of themselves.
+    """The properties common to all detectors.
 
     `identity` is what the boxes depend on: kind, weights, thresholds. `finds_parts` says that limbs are taken
     for people now and then, and boxes found whose size does not fit their place.
@@ -46,7 +46,7 @@ class _Boxing(Protocol):
 
 
 class BoxSource(_Boxing, Protocol):
-    """A detector whose boxes are known; no frame is decoded for it."""
+    """A detector with known boxes; no frame is decoded for it."""
 
     def detect(self, video: Video, frame_indices: Sequence[int]) -> Detections:
         """The boxes in these frames.
@@ -58,7 +58,7 @@ class BoxSource(_Boxing, Protocol):
 
 @runtime_checkable
 class Finder(_Boxing, Protocol):
-    """A detector that is shown pictures; `n_together` is how many it wants at once."""
+    """A detector that reads pictures; `n_together` is its batch size."""
 
     n_together: int
 
@@ -68,7 +68,7 @@ class Finder(_Boxing, Protocol):
 
 @runtime_checkable
 class LastResort(Protocol):
-    """A detector that is only for want of a better one; `caution` says so, how good it is, what is better."""
+    """A fallback detector; `caution` says how good it is and what is better."""
 
     caution: str
 
@@ -78,7 +78,7 @@ Detector: TypeAlias = Finder | BoxSource
 
 
 class Observer(Protocol):
-    """Who sees every frame with the boxes found in it: for vectors, crops, small pictures for shots."""
+    """An observer of every frame with its boxes: for vectors, crops, small pictures for shots."""
 
     def see(self, frame_index: int, image: Image, detections: FrameDetections) -> None:
         """Look at one frame. Frames mostly come in order; one that had to be read again comes later."""
@@ -153,7 +153,7 @@ def watch_part(
 
 
 def frames_at(times_s: NDArray[np.float64], rate: float) -> tuple[int, ...]:
-    """The frames that are looked at so many times a second; all where there are not more of them.
+    """Return the frames at a rate per second; all frames if there are fewer.
 
     Each is the frame nearest in time to a multiple of the step, so that it does not matter how many frames
     a second has, nor whether their times are even. A rate of 0 means all frames.
@@ -176,7 +176,7 @@ def frames_at(times_s: NDArray[np.float64], rate: float) -> tuple[int, ...]:
 
 
 def in_size(image: Image, video: Video) -> Image:
-    """A frame in the size that its video is said to have: some files change their size on the way."""
+    """Return a frame scaled to the nominal size of its video: some files change size midway."""
     size_px = (video.probe.width_px, video.probe.height_px)
     return image if (image.shape[1], image.shape[0]) == size_px else resize(image, size=size_px)
 
@@ -195,7 +195,7 @@ def _find(
 
 @dataclass(kw_only=True)
 class _Finding:
-    """Shows pictures to a finder, as many at once as it wants, and each once to the observers."""
+    """Batches pictures for a finder and passes each once to the observers."""
 
     finder: Finder
     observers: Sequence[Observer]
@@ -205,7 +205,7 @@ class _Finding:
     passed: set[int] = field(default_factory=set)
 
     def take(self, index: int, image: Image) -> None:
-        """A frame was read, maybe once more."""
+        """Receive a frame, which may repeat."""
         if index in self.looks:
             self.waiting[index] = image
             if len(self.waiting) >= self.finder.n_together:
@@ -215,7 +215,7 @@ class _Finding:
             self._show(index, image, _NOTHING)
 
     def look(self) -> None:
-        """Find what is in the pictures that wait."""
+        """Run the finder on the waiting pictures."""
         results = self.finder.find(list(self.waiting.values())) if self.waiting else ()
         for (index, image), result in zip(self.waiting.items(), results, strict=True):
             if index not in self.found:
@@ -233,7 +233,7 @@ def _problems(values: Mapping[int, object]) -> tuple[FrameProblem, ...]:
 
 
 def check_problems(video: Video, problems: Sequence[FrameProblem], *, n_read: int) -> None:
-    """Refuse a video of which not one frame could be read.
+    """Refuse a video without a single readable frame.
 
     Raises:
         MediaError: as many frames have problems as were read.

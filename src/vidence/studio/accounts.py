@@ -43,7 +43,7 @@ class Profile(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class Terms:
-    """What is noted of a person in one project, beside the roles."""
+    """Per-project details of a member, besides the roles."""
 
     domains: tuple[str, ...] = ()
     is_author_of_the_paper: bool = False

@@ -1,4 +1,4 @@
-"""Whether somebody may begin a piece of work: guidelines read, qualified, of its domain, within the caps.
+"""Check whether a person may start a piece of work: guidelines, qualification, domain, caps.
 
 Who may do what with an item in which state is said by `make.review.states`; this is about the person. It
 holds for the accounts of a team: one who works alone asks nobody, and what is imported was done elsewhere.
@@ -31,7 +31,7 @@ def is_asked(kind: Kind, origin: Origin) -> bool:
 def refusal(
     by: str, project: ProjectRow, protocol: Protocol, *, role: Role, item: ItemRow | None = None
 ) -> str:
-    """Why somebody may not begin a piece of work now, in words that name the rule; empty where they may.
+    """Return why a person may not start a piece of work, naming the rule; empty if they may.
 
     Args:
         by: the pseudonym.

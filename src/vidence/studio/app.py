@@ -27,7 +27,7 @@ class StudioConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def import_models(self) -> None:
-        """Read the models, which do not lie in a module of the name that Django looks for."""
+        """Import the models, which are not in the module where Django looks for them."""
         from vidence.studio import records
 
         self.models = self.apps.all_models[self.label]

@@ -20,7 +20,7 @@ mimetypes.add_type("text/javascript", ".js")
 
 
 def _own() -> dict[str, bytes]:
-    """The files of the folder ``static``, and the scripts of point lights, which lie in lower rooms."""
+    """Return the files of ``static`` and the point-light scripts, which belong to lower rooms."""
     own = {path.relative_to(_HERE).as_posix(): path for path in _HERE.rglob("*") if path.is_file()}
     lights = {"point-light.js": light_player(), "study-dots.js": dots_script()}
     return {name: path.read_bytes() for name, path in sorted(own.items())} | lights

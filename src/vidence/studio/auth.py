@@ -39,7 +39,7 @@ class AuthMiddleware(AuthenticationMiddleware):
 
 
 class PolicyMiddleware(MiddlewareMixin):
-    """Refuses an address to all whose roles it does not name."""
+    """Deny a request unless a role of the person is among those of its URL."""
 
     def process_view(
         self, request: HttpRequest, view: Callable[..., object], _args: object, kwargs: Mapping[str, str]

@@ -70,7 +70,7 @@ _LEVELS: Final[dict[str, Level]] = {"severe": "fault", "warning": "warning", "no
 
 @dataclass(frozen=True, kw_only=True)
 class ItemFacts:
-    """What is known of an item beside its words.
+    """Metadata of an item, without its words.
 
     `films` are its media as those of licences are known, `media` as the form knows them, by their order.
     """
@@ -274,7 +274,7 @@ def _licences(facts: ItemFacts) -> tuple[tuple[Film, str, bool], ...]:
 
 
 def _verdicts(item: Item, facts: ItemFacts) -> tuple[tuple[GateVerdict, bool], ...]:
-    """What gates have said of the item, where they ran: with their votes."""
+    """Return the gate verdicts on the item, with their votes."""
     path = facts.folder / VERDICTS
     if not path.is_file():
         return ()

@@ -1,4 +1,4 @@
-"""Drafts: what somebody has written so far. A save names the version that it saw, and none is overwritten."""
+"""Drafts: saved work of one person on an item. A save names the version it is based on."""
 
 import uuid
 from typing import Final
@@ -28,7 +28,7 @@ class Saved(Record):
 
 
 class Conflict(Record):
-    """It is not kept: somebody saved `body` as `version` since, or the draft was handed in (`is_closed`)."""
+    """A rejected save: version `version` with `body` is newer, or the draft is closed (`is_closed`)."""
 
     version: int
     at: str
@@ -37,7 +37,7 @@ class Conflict(Record):
 
 
 def open_draft(user: UserRow, item: ItemRow, *, stage: str, body: str, based_on: str = "") -> DraftRow:
-    """The draft of one person for one item; a new one holds `body`, which nobody has saved yet.
+    """Return the draft of a person for an item; create it with `body` if there is none yet.
 
     Args:
         user: whose it is.
@@ -64,7 +64,7 @@ def open_draft(user: UserRow, item: ItemRow, *, stage: str, body: str, based_on:
 
 
 def seen_draft(user: UserRow | None, item: ItemRow, *, stage: str, body: str) -> DraftRow:
-    """The draft as a page shows it; where nobody has saved one, what a new one would be, which is not kept.
+    """Return the draft for display, without creating it.
 
     Args:
         user: whose it is; None: somebody who has written nothing here yet.
@@ -77,7 +77,7 @@ def seen_draft(user: UserRow | None, item: ItemRow, *, stage: str, body: str) ->
 
 
 def save(draft: DraftRow, *, body: str, seen: int, request: str) -> Saved | Conflict:
-    """Keep what somebody has written, in the draft and in the log of all saves; all of it or nothing.
+    """Save a draft and append to the log of saves, in one transaction.
 
     Args:
         draft: its row; it is read anew.

@@ -62,7 +62,7 @@ def closed(item: ItemRow, person: Person) -> str:
 
 
 def open_tries(project: ProjectRow, person: Person) -> list[ItemRow]:
-    """The items whose hints nobody has tried and this person may, out of the two hundred oldest."""
+    """Return untried items with hints that this person may try, from the 200 oldest."""
     related = ItemRow.objects.filter(
         project=project, state__in=_OPEN, current__content__contains='"hints":["'
     ).select_related("project__protocol", "current", "author")
@@ -117,7 +117,7 @@ def answer(item: ItemRow, person: Person, words: str, *, is_sure: bool, opened: 
 
 
 def judge(item: ItemRow, person: Person, *, is_same: bool) -> Refused | None:
-    """Say whether one's own free answer says the same as the reference; it is said once."""
+    """Record the author's own judgement whether a free answer matches the reference; it is final."""
     with transaction.atomic():
         row = ReviewRow.objects.select_for_update().filter(
             revision=item.current, stage=STAGE, reviewer__pseudonym=person.name, decision="to-judge"

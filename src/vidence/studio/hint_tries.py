@@ -1,4 +1,4 @@
-"""Tries of hints as they are kept: looks of a stage of their own, which nobody takes at what they wrote."""
+"""Store trials of hints, as reviews of a separate stage; authors do not try their own items."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -53,7 +53,7 @@ def content_of(text: str) -> dict[str, object]:
 
 
 def too_strong(item: ItemRow) -> tuple[HintTry, ...]:
-    """The tries that somebody answered from the words and the hints alone."""
+    """Return the trials that were answered from the words and hints alone."""
     return tuple(hint_try for hint_try in tries_of(item) if hint_try.finding == "too-strong")
 
 

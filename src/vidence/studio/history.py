@@ -47,7 +47,7 @@ class Worded:
 
 @dataclass(frozen=True, kw_only=True)
 class History:
-    """What somebody may read of an item. `n_hidden` revisions are not for the reader."""
+    """The part of an item's history that a person may read. `n_hidden` counts the revisions left out."""
 
     wordings: tuple[Worded, ...]
     done: tuple[Deed, ...]
@@ -102,7 +102,7 @@ def history_of(item: ItemRow, person: Person) -> History:
 
 @dataclass(frozen=True, kw_only=True)
 class _Reader:
-    """Who reads an item: `hidden` are the acts that are not told, `told` those whose messages are."""
+    """A reader of an item: `hidden` are acts not shown, `told` acts whose messages are shown."""
 
     name: str
     roles: frozenset[Role]
@@ -145,7 +145,7 @@ def _reader(item: ItemRow, person: Person, reviews: Reviews) -> _Reader:
 def _readable(
     item: ItemRow, reader: _Reader, *, events: Sequence[Event], revisions: Sequence[Revision]
 ) -> frozenset[str]:
-    """The revisions whose words a person may read."""
+    """Return the revisions whose words a person may read."""
     every = frozenset(revision.sha256 for revision in revisions)
     if reader.is_author or (reader.is_operator and not reader.is_blind):
         return every

@@ -1,4 +1,4 @@
-"""Media of a project: found below its folders, taken in with what their files say, shown by their tokens."""
+"""Media of a project: find files in its folders, register them, serve them by token."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -83,12 +83,12 @@ class Pictured(Record):
 
 
 def roots_of(project: ProjectRow) -> tuple[Path, ...]:
-    """The folders that the media of a project lie in: its own, or those of the studio."""
+    """Return the media folders of the project, or those of the studio."""
     return (Path(project.media_root),) if project.media_root else current().settings.media_roots
 
 
 def candidates(project: ProjectRow, *, words: str = "", most: int = 100) -> tuple[list[Candidate], bool]:
-    """What can be taken in, by name, and whether there is more.
+    """Return the media that can be registered, by name, and whether there are more.
 
     Args:
         project: whose folders are looked through; hidden files and links to folders are left out.
@@ -163,7 +163,7 @@ def add_medium(
 
 
 def _place(project: ProjectRow, path: str) -> tuple[Path, str]:
-    """Where a medium lies, and its path from its folder.
+    """Return the folder of a medium and its path in that folder.
 
     Raises:
         MediaError: it is in none of the folders.

@@ -87,7 +87,7 @@ class FileState:
 
 
 class MediaDesk:
-    """Hands out tokens for files, and what lies behind a token; nothing else of the disk is shown.
+    """Issue tokens for files and serve the files by token; no other file is served.
 
     Args:
         secret: the server's; tokens of another secret are worth nothing.
@@ -144,7 +144,7 @@ class MediaDesk:
     # ------------------------------------------------------------------ the file itself
 
     def file_state(self, known: MediumFile) -> FileState:
-        """A video or an image as it lies there now.
+        """Return the current state of a video or image file.
 
         Raises:
             MediaError: it is gone, no plain file, now a link, or no video or image that is opened.
@@ -244,7 +244,7 @@ class MediaDesk:
         return place
 
     async def _decode(self, work: Callable[[], ResultT]) -> ResultT:
-        """Run what takes a while beside the event loop; a few at a time, however many ask."""
+        """Run slow work outside the event loop, a few jobs at a time."""
         return await anyio.to_thread.run_sync(work, limiter=self._decoders)
 
     def _video(self, path: Path, kind: str) -> tuple[Video, str]:
@@ -348,7 +348,7 @@ def token_of(path: Path, *, kind: str = "video", roots: Iterable[Path] = (), pro
 
 
 def with_pieces(application: Application) -> Application:
-    """The application, behind whose heads the bytes are sent that a view has promised."""
+    """Wrap the ASGI application: after its headers, send the bytes that a view promised."""
 
     async def wrapped(scope: Message, receive: Receive, send: Send) -> None:
         async def heads(message: Message) -> None:
@@ -364,7 +364,7 @@ def with_pieces(application: Application) -> Application:
 
 
 async def _send_pieces(bytes_of_file: AsyncGenerator[bytes, None], receive: Receive, send: Send) -> None:
-    """Send bytes until there are no more, or nobody is there any more."""
+    """Send the bytes until they end or the client disconnects."""
     async with anyio.create_task_group() as group:
 
         async def stop_when_gone() -> None:

@@ -83,7 +83,7 @@ class HeadersMiddleware(MiddlewareMixin):
 
 
 def shown(text: str) -> str:
-    """A text as a team reads it: of folders of the server their names alone, without where they lie.
+    """Return a text for the team with server folders reduced to their names.
 
     What is an address of the studio stays, also where a folder has the same name.
     """
@@ -96,7 +96,7 @@ def shown(text: str) -> str:
 
 
 def _known_folders() -> frozenset[str]:
-    """The folders that the studio was told of, by its start or in pages, and those of its user and system."""
+    """Return the folders from the start arguments, from pages, of the user and of the system."""
     settings = current().settings
     paths = (path if path.is_dir() else path.parent for path in settings.paths)
     folders = (settings.data, settings.cache_root, *settings.media_roots, *paths)

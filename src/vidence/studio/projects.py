@@ -114,7 +114,7 @@ def languages_in(words: str) -> tuple[str, ...]:
 
 
 def folder_below(words: str, roots: Sequence[Path]) -> str:
-    """The folder of media that somebody named, where it is one of the folders of the studio or below one.
+    """Return the media folder that was entered, if it is inside a folder of the studio.
 
     Args:
         words: a whole path, or one that begins in or with a folder of the studio; empty: all of these.

@@ -208,7 +208,7 @@ def release(item: ItemRow, person: Person) -> Result:
 
 
 def expire(item: ItemRow, person: Person, whose: str) -> Result:
-    """Give somebody else's claim back, as an operator; what that person wrote stays theirs."""
+    """Release the claim of another person, as an operator; their draft stays theirs."""
     result = Act(kind="expire", role="operator", by=person.name, whose=whose)
     return _end_claim(item, result, whose=whose, state="expired")
 
@@ -308,7 +308,7 @@ def say(item: ItemRow, person: Person, words: str) -> Result:
 def edit(
     item: ItemRow, person: Person, content: dict[str, object], *, language: str = "", seen: int | None = None
 ) -> Result:
-    """Word an item anew; counts that were given of the wording before count for this one.
+    """Reword an item; counts given for the previous wording apply to this one.
 
     Args:
         item: which one.

@@ -67,7 +67,7 @@ def _seal_of(*values: object) -> str:
 
 
 def sealed_tables(connection: BaseDatabaseWrapper) -> dict[str, tuple[str, ...]]:
-    """The tables of a studio of any version whose rows have seals, with their columns."""
+    """Return the sealed tables of a studio of any version, with their columns."""
     with connection.cursor() as cursor:
         cursor.execute(_COLUMNS[connection.vendor])
         pairs = cursor.fetchall()

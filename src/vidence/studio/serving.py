@@ -43,7 +43,7 @@ class Bind(Record):
 
 
 def refuse_unsafe(bind: Bind, *, has_accounts: bool) -> None:
-    """See that nobody opens a studio to a network by accident.
+    """Refuse to serve a studio on a network without the protection that this needs.
 
     Raises:
         UsageError: it would be reached from other machines without accounts, or without TLS.
@@ -122,7 +122,7 @@ def serve(
     tls: Tls | None = None,
     on_start: Sequence[Callable[[], object]] = (),
 ) -> None:
-    """Answer until the process is told to stop (Ctrl-C, SIGTERM).
+    """Serve until the process is stopped (Ctrl-C, SIGTERM).
 
     Nothing is written about single requests: an address may hold what lets somebody in.
     """

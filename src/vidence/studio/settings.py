@@ -1,4 +1,4 @@
-"""What one studio is told: made from arguments, never from the environment."""
+"""Settings of one studio, from arguments, never from the environment."""
 
 import hashlib
 import hmac
@@ -25,14 +25,14 @@ def now() -> datetime:
 
 
 class Export(Record):
-    """What becomes files: so many questions of each list, and the media themselves beside their stills."""
+    """What to export: the number of questions of each list, and whether to include media."""
 
     most: int
     has_media: bool = False
 
 
 class StudioSettings(Record):
-    """What one studio is told.
+    """Settings of one studio.
 
     `data` is the folder of its database and files; in the mode ``view`` a folder of the cache. `paths` are
     what is shown: folders of runs, runs, files of questions, sets. Media are read below `media_roots` only.
@@ -74,7 +74,7 @@ class Ticket:
         self._lock = Lock()
 
     def redeem(self, word: str) -> bool:
-        """Whether this is the word, said for the first time."""
+        """Return whether this is the one-time secret, on its first use."""
         given = hashlib.sha256(word.encode("utf-8", "surrogatepass")).digest()
         with self._lock:
             is_right = self._is_open and hmac.compare_digest(given, self._digest)
@@ -106,7 +106,7 @@ class Studio:
 
 
 def new_secret() -> bytes:
-    """Bytes that nobody can guess."""
+    """Return random bytes for a secret."""
     return secrets.token_bytes(32)
 
 

@@ -74,7 +74,7 @@ class ServedFolder(DrawnFolder):
         return trials
 
     def text(self, name: str) -> str:
-        """A text that participants read, of a file beside study.toml; empty without a name."""
+        """Read a text for participants from a file next to study.toml; empty without a name."""
         return self.texts.get(name, "")
 
 

@@ -53,7 +53,7 @@ class TrialFile:
 
     @property
     def medium(self) -> MediumFile:
-        """The file for the desk of the studio, which reads nothing beside it."""
+        """Return the file for the studio's media server, which serves no other files."""
         return MediumFile(token=self.token, path=self.path, kind=self.kind, within=(self.path.parent,))
 
 

@@ -36,7 +36,7 @@ LEAST_REASON: Final = 10
 
 
 def beat(user: UserRow, project: ProjectRow, item: ItemRow | None) -> None:
-    """Count a beat of a page on which somebody works, by the clock of the server.
+    """Record a heartbeat of a page, by the server's clock.
 
     Args:
         user: who.
@@ -113,7 +113,7 @@ def close_stale(now: datetime) -> int:
 
 
 def end_work(user: UserRow) -> None:
-    """Close the open span of somebody who goes."""
+    """Close the open span of a person who leaves."""
     with transaction.atomic():
         UserRow.objects.select_for_update().get(pk=user.pk)
         row = _open_span(user)
@@ -135,7 +135,7 @@ def is_running(row: TimeSpanRow) -> bool:
 
 
 def minutes_since(user: UserRow, item: ItemRow, since: datetime | None) -> float | None:
-    """How many minutes somebody has worked on one item since a time; None where no beat was counted.
+    """Return the minutes of work of a person on an item since a time; None without heartbeats.
 
     Args:
         user: who.
@@ -185,7 +185,7 @@ def file_correction(user: UserRow, project: ProjectRow, span: Span, *, reason: s
 
 
 def decide(row: TimeCorrectionRow, *, by: UserRow, is_approved: bool, answer: str = "") -> None:
-    """Approve or refuse a correction. What was counted stays; what is approved is a span beside it.
+    """Approve or refuse a correction. Recorded spans stay; an approved one is added as a span.
 
     Raises:
         UsageError: it was decided already, or the person would decide their own.

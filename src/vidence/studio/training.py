@@ -62,7 +62,7 @@ def newest(project: ProjectRow) -> GuidelineRow | None:
 
 
 def accept(user: UserRow, guideline: GuidelineRow) -> None:
-    """Record that somebody has read a version; a second time changes nothing."""
+    """Record that a person has read a version; repeating it changes nothing."""
     with transaction.atomic():
         GuidelineReadRow.objects.get_or_create(
             user=user, guideline=guideline, defaults={"at": current().settings.clock()}
@@ -71,7 +71,7 @@ def accept(user: UserRow, guideline: GuidelineRow) -> None:
 
 
 def read_by(by: str, project: ProjectRow) -> GuidelineRow | None:
-    """The last version of the guidelines that somebody has said to have read; None where there is none."""
+    """Return the last guidelines version that a person confirmed; None if there is no confirmation."""
     row: GuidelineRow | None = (
         GuidelineRow.objects.filter(project=project, readings__user__pseudonym=by)
         .order_by("-version")
@@ -81,7 +81,7 @@ def read_by(by: str, project: ProjectRow) -> GuidelineRow | None:
 
 
 class Trial(Record):
-    """A trial item as it is put in: for whom, what is judged, what can be said, and what is right and why."""
+    """A qualification trial to add: role, content, possible answers, right answer and explanation."""
 
     role: str
     words: str
@@ -91,7 +91,7 @@ class Trial(Record):
 
 
 def add_trial(project: ProjectRow, trial: Trial, *, medium: MediumRow | None = None) -> TrialRow:
-    """Add a trial item, whose right answer is known.
+    """Add a qualification trial with a known right answer.
 
     Raises:
         UsageError: there is nothing to read, fewer than two options, or the right one is none of them.
@@ -140,7 +140,7 @@ class Seat:
 
 
 class RoleProgress(Record):
-    """How far somebody is with the trial items of one role.
+    """Progress of a person in the qualification trials of a role.
 
     `n_trials` are asked, and `n_tries` were made of `most_tries`. `until` is when a pass ends; None: it does
     not.
@@ -162,7 +162,7 @@ class RoleProgress(Record):
 
     @property
     def is_stuck(self) -> bool:
-        """Whether no try is left to somebody who has not passed."""
+        """Return whether a person who has not passed has no tries left."""
         return bool(self.n_trials) and not self.is_passed and self.n_tries >= self.most_tries
 
     @property
@@ -176,7 +176,7 @@ class RoleProgress(Record):
 
 
 def standing(seat: Seat) -> RoleProgress:
-    """How far somebody is with the trial items of one role.
+    """Return the progress of a person in the qualification trials of a role.
 
     A new version of the guidelines asks for them anew where the protocol says so, with as many tries.
     """
@@ -239,7 +239,7 @@ def answer(seat: Seat, values: Mapping[str, str]) -> QualificationRow:
 
 
 def let_try_again(seat: Seat, *, by: str) -> None:
-    """Set aside the tries of somebody who has none left, so that as many can be made again.
+    """Discard the tries of a person who has none left, so that they can try again.
 
     Raises:
         UsageError: there are tries left, or the trial items are passed.
@@ -254,7 +254,7 @@ def let_try_again(seat: Seat, *, by: str) -> None:
 
 
 def refusal(seat: Seat) -> str:
-    """Why somebody may not work in a role, by what they have read and passed; empty where they may."""
+    """Return why a person may not work in a role: guidelines or qualification; empty if they may."""
     last = newest(seat.project)
     if last is not None and not GuidelineReadRow.objects.filter(user=seat.user, guideline=last).exists():
         return f"version {last.version} of the guidelines has to be read first, on the page Guidelines"

@@ -57,7 +57,7 @@ _PRAGMAS: Final[Mapping[str, str]] = {
 
 
 def secret_of(data: Path) -> bytes:
-    """What signs the sessions of a team, kept in its folder; made where there is none.
+    """Return the key that signs a team's sessions, from its folder; create it on first use.
 
     Raises:
         StoreError: others than the owner may read it, or it is too short.
@@ -84,7 +84,7 @@ def secret_of(data: Path) -> bytes:
 
 
 def kind_of_disk(path: Path, mounts: str) -> str:
-    """Of which kind the disk is on which a path lies, by ``/proc/self/mounts``; empty where it does not say.
+    """Return the file system type of a path, from ``/proc/self/mounts``; empty if unknown.
 
     >>> said = ["a / ext4 rw 0 0", "b:/x /srv/lab nfs4 rw 0 0", "c /srv/la tmpfs rw 0 0"]
     >>> kind_of_disk(Path("/srv/lab/team"), chr(10).join(said))
@@ -371,7 +371,7 @@ def count_tables(connection: "BaseDatabaseWrapper") -> dict[str, int]:
 
 
 def newest_copy(data: Path) -> Path | None:
-    """The copy that was made last by its name, in the folder of copies; None where there is none."""
+    """Return the newest backup in the folder, by name; None if it is empty."""
     folder = data / BACKUPS
     paths = sorted(folder.glob("studio-*.sqlite3")) if folder.is_dir() else []
     return paths[-1] if paths else None

@@ -81,7 +81,7 @@ class Words(Record):
 
 
 class Reading(Record):
-    """What one person takes a sentence for without the film, and then says of it beside the film."""
+    """A person's reading of a sentence: the guess without the video, and the verdict with it."""
 
     video_id: str
     check: str
@@ -138,7 +138,7 @@ class Refused(Record):
 
 
 def board_of(result: Said) -> BoardName:
-    """The board on which something is said."""
+    """Return the board that a row belongs to."""
     return next(name for name, board in BOARDS.items() if isinstance(result, board.holds))
 
 
@@ -148,7 +148,7 @@ def record_of(row: BoardRow) -> Said:
 
 
 def in_words(result: Said) -> str:
-    """What a person said, in a few words."""
+    """Summarize a row of a person in a few words."""
     return BOARDS[board_of(result)].words.format(result)
 
 
@@ -158,7 +158,7 @@ def on_file(result: Said) -> SignedRow | None:
 
 
 def said_on(set_row: MadeSetRow, kind: type[SaidT], *, video_id: str) -> list[SaidT]:
-    """What people have said of a video on a board, in the order in which they did."""
+    """Return the rows of people for a video on a board, in order of entry."""
     name = next(name for name, board in BOARDS.items() if board.holds is kind)
     rows = BoardRow.objects.filter(made_set=set_row, board=name, video_id=video_id).order_by("at", "pk")
     return [msgspec.convert(row.said, kind) for row in rows]
@@ -231,14 +231,14 @@ def change(set_row: MadeSetRow, old: SaidT, new: SaidT) -> Said | Refused:
 
 
 def last_of(set_row: MadeSetRow, board: BoardName, by: Person, *, video_id: str) -> BoardRow | None:
-    """The last thing that a person said on a board about a video."""
+    """Return a person's last row on a board for a video."""
     rows = BoardRow.objects.filter(made_set=set_row, board=board, video_id=video_id, by_name=by.name)
     row: BoardRow | None = rows.order_by("-pk").first()
     return row
 
 
 def take_back(set_row: MadeSetRow, board: BoardName, by: Person, *, video_id: str) -> Said | Refused:
-    """Undo the last thing that a person said on a board about a video."""
+    """Undo a person's last row on a board for a video."""
     with _LOCK:
         row = last_of(set_row, board, by, video_id=video_id)
         if row is None:
@@ -370,7 +370,7 @@ def write_words(path: Path, lines: Sequence[CardRow] | Sequence[SceneRow]) -> No
 
 
 def sent_back(row: MadeSetRow, video_id: str) -> dict[tuple[str, str], str]:
-    """The tracks in whose pictures the writer of a card sees different people, and who that is.
+    """Return the tracks in which the writer of a card saw different people, with the writer.
 
     By the track and its check as the writer saw it: a track that was split since is another one.
     """

@@ -110,7 +110,7 @@ def to_event(row: TransitionRow) -> Event:
 
 
 def act(item: ItemRow, act: Act) -> Result:
-    """Record what somebody does with an item, where the rules allow it; all of it or nothing.
+    """Record an act on an item if the rules allow it, in one transaction.
 
     Args:
         item: its row; it is read anew, and changed.
@@ -242,7 +242,7 @@ def _event(row: ItemRow, act: Act, *, revision: str, at: str) -> Event:
 
 
 def at_after(mine: TransitionRow | None) -> str:
-    """Now; a clock that was set back does not put what somebody does before what they did already."""
+    """Return the current time, never before the person's last act even if the clock was set back."""
     return now_words() if mine is None else max(now_words(), mine.at)
 
 

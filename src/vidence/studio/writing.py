@@ -71,7 +71,7 @@ def is_writer(item: ItemRow, name: str) -> bool:
 
 
 def folder_of(project: ProjectRow) -> Path:
-    """Where the files of a project lie that machines check with."""
+    """Return the folder with the project's files for automatic checks."""
     return current().settings.data / "projects" / str(project.slug)
 
 
@@ -175,7 +175,7 @@ def decoded(body: str) -> Wording:
 
 
 def why_returned(item: ItemRow, protocol: Protocol) -> Returned | None:
-    """What the last return says; None where there is none."""
+    """Return the message of the last return; None if there is none."""
     event = _last_return(item)
     stage = None if event is None else stage_of(event, protocol)
     if event is None or stage is None:

@@ -1,1 +1,1 @@
-"""Studies: the items of a benchmark or the replies of runs, put to people under the conditions of a plan."""
+"""Studies: put benchmark items or model replies to people, under the conditions of a plan."""

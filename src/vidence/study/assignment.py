@@ -1,4 +1,4 @@
-"""Which trials a participant gets, and in which order: by the seed and the participant's slot alone."""
+"""Assign trials and their order to participants, from the seed and the participant's slot alone."""
 
 import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -19,7 +19,7 @@ from vidence.text import normal_form
 
 
 def assignment(study: Study, drawn: Drawn, slot: int) -> tuple[PlannedTrial, ...]:
-    """All trials of one participant but those that depend on what was answered, in the order of their places.
+    """Return a participant's trials that do not depend on answers, in order of place.
 
     Practice comes first. Catch trials are spread over each phase and are never its first. Phases that ask
     again what was wrong have places kept for them, see `all_trials`.
@@ -35,7 +35,7 @@ def assignment(study: Study, drawn: Drawn, slot: int) -> tuple[PlannedTrial, ...
 def all_trials(
     study: Study, drawn: Drawn, slot: int, *, responses: Sequence[Response], items: Mapping[str, Item]
 ) -> tuple[PlannedTrial, ...]:
-    """All trials of one participant as far as their answers so far decide them, in the order of their places.
+    """Return a participant's trials that the answers so far determine, in order of place.
 
     Args:
         study: the study.
@@ -63,7 +63,7 @@ def wrong_items(
     responses: Iterable[Response],
     items: Mapping[str, Item],
 ) -> frozenset[str]:
-    """The ids of those asked items to which a participant has no right answer at the end of a phase.
+    """Return the ids of asked items without a right answer of the participant at the end of a phase.
 
     A choice is right by its letter. A text is right where it is the answer up to case, marks and blanks:
     another wording is asked again, and a judge marks it after the end.
@@ -82,7 +82,7 @@ def is_right(item: Item, value: str) -> bool:
 
 
 def answer_field(study: Study) -> str:
-    """The name of the field that holds the answer to the item; empty where there is none."""
+    """Return the name of the field that holds the answer to the item; empty if there is no such field."""
     return next((field.name for field in study.form if field.kind == "answer"), "")
 
 
@@ -93,7 +93,7 @@ def answer_phases(study: Study) -> tuple[Phase, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class DrawnFolder:
-    """A study with what was drawn for it, `lines` being drawn replies by run and item."""
+    """A study folder after `draw`; `lines` are the drawn replies by run and item."""
 
     file: StudyFile
     drawn: Drawn
@@ -103,7 +103,7 @@ class DrawnFolder:
 
     @classmethod
     def read(cls, file: StudyFile) -> "DrawnFolder":
-        """The drawn study in the folder of `file`.
+        """Read the drawn study in the folder of `file`.
 
         Raises:
             DataError: nothing is drawn.
@@ -124,7 +124,7 @@ class DrawnFolder:
 
     @property
     def mark(self) -> str:
-        """What tells this draw from others."""
+        """A digest that identifies this draw."""
         return hashlib.sha256(msgspec.json.encode(self.drawn)).hexdigest()[:12]
 
     def trials(self, slot: int, responses: Sequence[Response] = ()) -> tuple[PlannedTrial, ...]:
@@ -132,13 +132,13 @@ class DrawnFolder:
         return all_trials(self.study, self.drawn, slot, responses=responses, items=self.items)
 
     def shown(self, trial: PlannedTrial) -> ShownTrial:
-        """What a trial shows beside its media."""
+        """Return what a trial shows besides its media."""
         phase = self.study.phase(trial.phase)
         return shown_trial(self.items[trial.item_id], trial, phase, lines=self.lines)
 
 
 class _Deal:
-    """The hand of one participant: a stimulus and the number of its repeat, for each phase."""
+    """The stimuli of one participant: stimulus and repeat number, for each phase."""
 
     def __init__(self, study: Study, drawn: Drawn, slot: int) -> None:
         self.study, self.drawn, self.slot = study, drawn, slot
@@ -158,14 +158,14 @@ class _Deal:
         return tuple(trials)
 
     def again(self, phase: Phase, wrong: Collection[str]) -> tuple[PlannedTrial, ...]:
-        """The trials of a phase that asks some items again."""
+        """Return the trials of a phase that repeats some items."""
         asked = [pair for pair in self.asked_in(phase) if pair[0].item_id in wrong and not pair[1]]
         return self.phase_trials(phase, asked, first=self.first_place(phase)) if asked else ()
 
     # ------------------------------------------------------------------ which
 
     def asked_in(self, phase: Phase) -> list[tuple[Stimulus, int]]:
-        """What is asked in a phase, in its order; a phase of wrong ones has what the one before has."""
+        """Return the stimuli of a phase in order; a phase of wrong items has those of the phase before."""
         if phase.name not in self._asked:
             self._asked[phase.name] = self._dealt(phase)
         return self._asked[phase.name]
@@ -198,7 +198,7 @@ class _Deal:
         return [*((stimulus, 0) for stimulus in dealt), *((stimulus, 1) for stimulus in again)]
 
     def _people(self, rank: int, n: int) -> tuple[int, ...]:
-        """Who gets a stimulus of the design ``split``, by its rank among `n`."""
+        """Return the slots that get a stimulus in the design ``split``, by its rank among `n`."""
         n_people = self.study.n_people
         first = rank % n_people
         if rank >= round(self.study.overlap.two * n):
@@ -208,7 +208,7 @@ class _Deal:
     # ------------------------------------------------------------------ in which order
 
     def first_place(self, phase: Phase) -> int:
-        """The place of the first trial of a phase: all phases before it keep as many as they can have."""
+        """Return the first place of a phase, after as many trials as all earlier phases can have."""
         before = self.study.phases[: self.study.phases.index(phase)]
         n_catch = self.study.catch.n
         return len(self.drawn.practice) + sum(len(self.asked_in(entry)) + n_catch for entry in before)
@@ -223,7 +223,7 @@ class _Deal:
         return tuple(msgspec.structs.replace(trial, place=first + i) for i, trial in enumerate(trials))
 
     def _catch(self, phase: Phase, n_asked: int) -> list[tuple[int, str]]:
-        """Before which trial each catch trial of a phase stands: one in each equal part, never the first."""
+        """Choose the positions of a phase's catch trials: one in each equal part, never first."""
         n = self.study.catch.n
         if not n or not n_asked:
             return []

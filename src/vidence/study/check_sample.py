@@ -1,4 +1,4 @@
-"""A sample of the replies of a run as a study: drawn by strata, and put to people who are told nothing."""
+"""Check a sample of a run's replies in a study: drawn by strata, rated without knowing the run."""
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -108,7 +108,7 @@ def _spread(row: Row) -> float:
 
 
 def _drawn(of: Mapping[str, Row], strata: Mapping[str, str], *, n: int, seed: int) -> tuple[str, ...]:
-    """The replies of each stratum that are drawn, as many as tell most."""
+    """Draw the replies of each stratum, by optimal allocation."""
     groups: dict[str, list[str]] = {}
     for item_id in ranked(of, f"check/{seed}"):
         groups.setdefault(strata[item_id], []).append(item_id)
@@ -118,7 +118,7 @@ def _drawn(of: Mapping[str, Row], strata: Mapping[str, str], *, n: int, seed: in
 
 
 def _every(some: Sequence[str], k: int, *, of: Mapping[str, Row]) -> Iterator[str]:
-    """K of some replies in a drawn order, of each rule by which answers were read as many as it has."""
+    """Draw `k` replies, with each answer-reading rule in proportion to its share."""
 
     def rule(item_id: str) -> str:
         outcome = of[item_id].score.outcome
@@ -130,7 +130,7 @@ def _every(some: Sequence[str], k: int, *, of: Mapping[str, Row]) -> Iterator[st
 
 
 def ask_here(folder: Path, put: Put, *, at: str) -> None:
-    """Put the replies of a sample to one person, from the first that is unread, and keep what is said.
+    """Ask one person about the replies of a sample, from the first unread one; store the answers.
 
     Args:
         folder: that of the sample.

@@ -38,7 +38,7 @@ _SHOWN: Final = {
 
 
 class _Item(Record):
-    """What an item asks for, how what was recorded is put, and what it leaves to the authors."""
+    """A checklist item: its requirement, how recorded values are worded, what is left to the authors."""
 
     asks: str
     says: str = ""
@@ -46,7 +46,7 @@ class _Item(Record):
 
 
 class Entry(Record, omit_defaults=True):
-    """An item of the checklist, by its number there; `asks` is what it asks for, in our words.
+    """A checklist entry with its number in the checklist; `asks` is its requirement, paraphrased.
 
     `recorded` is what the study says of it, `left` what the authors have to add: all of it where nothing was
     recorded, and nothing where that is empty.
@@ -59,14 +59,14 @@ class Entry(Record, omit_defaults=True):
 
     @property
     def text(self) -> str:
-        """What is printed."""
+        """The printed text of the entry."""
         return " ".join(filter(None, (self.recorded, self.left and f"[{self.left}]")))
 
 
 def reported(
     folder: Path, *, models: Sequence[Path] = (), level: float = 0.95, with_published: bool = False
 ) -> tuple[StudyOutcome, StudyReport, tuple[Entry, ...]]:
-    """A study, its report (whose last sentence is about the checklist), and the checklist.
+    """A study with its report (which ends with a sentence about the checklist) and its checklist.
 
     Raises:
         VidenceError: as for `open_study` and `report_of`.
@@ -102,7 +102,7 @@ def checklist(outcome: StudyOutcome, tables: Sequence[Table]) -> tuple[Entry, ..
 
 
 def checklist_sentence(entries: Sequence[Entry]) -> str:
-    """How far the program could fill it in."""
+    """Summarize how many items the program could fill in."""
     n_left = sum(bool(entry.left) for entry in entries)
     return (
         f"Reporting checklist for human baselines (arXiv 2506.13776): {len(entries) - n_left} of "
@@ -112,7 +112,7 @@ def checklist_sentence(entries: Sequence[Entry]) -> str:
 
 
 def checklist_table(entries: Sequence[Entry]) -> Table:
-    """A row for each item."""
+    """Return the checklist as a table, one row per item."""
     return tabulate(
         "checklist",
         "Reporting checklist",
@@ -124,7 +124,7 @@ def checklist_table(entries: Sequence[Entry]) -> Table:
 
 
 def checklist_latex(entries: Sequence[Entry]) -> str:
-    """The items as a list for an appendix, in plain LaTeX."""
+    """Format the checklist as plain LaTeX for an appendix."""
     lines = ["% Written by vidence, after the checklist of arXiv 2506.13776.", "\\begin{description}"]
     for entry in entries:
         left = f"\\textit{{{escaped(f'[{entry.left}]')}}}" if entry.left else ""
@@ -137,7 +137,7 @@ def checklist_latex(entries: Sequence[Entry]) -> str:
 
 
 def _of_plan(outcome: StudyOutcome) -> dict[str, str]:
-    """What study.toml and the draw say; empty where they say nothing."""
+    """Fill in items from study.toml and the draw; empty where they have no value."""
     study, drawn = outcome.file.study, outcome.drawn
     aids = _by_phase(outcome, lambda phase: phase.aids)
     practice, n_catch = study.practice, study.catch.n
@@ -177,7 +177,7 @@ def _of_plan(outcome: StudyOutcome) -> dict[str, str]:
 
 
 def _of_people(outcome: StudyOutcome) -> dict[str, str]:
-    """Who took part, and how much each answered."""
+    """Fill in items about participants: who took part, and how much each answered."""
     states = Counter[str](participant.state for participant in outcome.answers.participants)
     began = [
         participant
@@ -218,7 +218,7 @@ def _of_people(outcome: StudyOutcome) -> dict[str, str]:
 
 
 def _of_models(outcome: StudyOutcome) -> dict[str, str]:
-    """What models were asked, and whether it was the same; empty without models."""
+    """Fill in items about models: which were asked, and under which conditions; empty without models."""
     ours = {item_id: item.question for item_id, item in outcome.items.items()}
     person = next(iter(outcome.runs.values()), None)
     is_crossed = any(len(run.people) > 1 for run in outcome.runs.values())
@@ -256,7 +256,7 @@ def _of_models(outcome: StudyOutcome) -> dict[str, str]:
 
 
 def _of_tables(outcome: StudyOutcome, tables: Sequence[Table]) -> dict[str, str]:
-    """What tables of the report say: differences from models, scores without and with the excluded."""
+    """Fill in items from report tables: differences from models, scores with and without exclusions."""
     by_name = {table.name: table for table in tables}
 
     def rows(name: str, function: Callable[[Table, str], str]) -> str:
@@ -277,7 +277,7 @@ def _of_tables(outcome: StudyOutcome, tables: Sequence[Table]) -> dict[str, str]
 
 
 def _by_phase(outcome: StudyOutcome, of: Callable[[Phase], str]) -> str:
-    """What is said of each phase that says something, the phase before it where there are several."""
+    """Join the texts of phases that have one, with the name of the phase if there are several."""
     phases = outcome.file.study.phases
     entries = [(phase.title or phase.name, of(phase)) for phase in phases]
     return "; ".join(f"{name}: {text}" if len(phases) > 1 else text for name, text in entries if text)

@@ -1,4 +1,4 @@
-"""End a study: what people answered becomes files, run folders of each of them, and labels."""
+"""End a study: write answers as files, run folders per participant, and labels."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,7 +15,7 @@ from vidence.study.study import StudyFile
 
 @dataclass(frozen=True, kw_only=True)
 class ClosedStudy:
-    """The answers, with the exclusions of each participant, and all that was written of them."""
+    """The answers with exclusions per participant, and the files written."""
 
     answers: StudyAnswers
     files: tuple[Path, ...]

@@ -1,4 +1,4 @@
-"""The point lights of the drawn items of a study, under numbers that tell nothing of the items."""
+"""Point lights of a study's drawn items, in files numbered at random."""
 
 import hashlib
 from collections.abc import Collection, Sequence
@@ -22,7 +22,7 @@ def shows_dots(study: Study) -> bool:
 
 
 def light_sources(folder: Path, items: Sequence[Item]) -> dict[str, Path]:
-    """Where the lights of drawn items lie, beside their clips, by the ids of the items that have a medium.
+    """Return the point-light files of drawn items, by item id.
 
     Args:
         folder: that of the study, from which the media of its items are named.
@@ -52,7 +52,7 @@ def light_sources(folder: Path, items: Sequence[Item]) -> dict[str, Path]:
 
 
 def write_dots(folder: Path, items: Sequence[Item]) -> None:
-    """Write ``dots/N.json`` of the drawn items, all of one size: a browser sees how much it receives.
+    """Write ``dots/N.json`` for the drawn items, padded to equal size so that the size reveals nothing.
 
     Arguments and errors are those of `light_sources`.
     """
@@ -64,7 +64,7 @@ def write_dots(folder: Path, items: Sequence[Item]) -> None:
 
 
 def dots_file(folder: Path, item_id: str, item_ids: Collection[str]) -> Path:
-    """Where the lights of an item lie in the folder of a study.
+    """Return the path of an item's point lights in a study folder.
 
     The numbers follow the hashes of the ids: those of a set are often sorted by what is right.
 

@@ -1,4 +1,4 @@
-"""Draw what a study puts to people: items of a set, or replies of runs; practice and catch trials apart."""
+"""Draw a study: items of a dataset or replies of runs, with practice and catch trials set apart."""
 
 import hashlib
 from collections import Counter
@@ -79,13 +79,13 @@ class Drawn(Record, omit_defaults=True):
     notes: tuple[str, ...] = ()
 
     def shown_in(self, phase: str) -> tuple[Stimulus, ...]:
-        """What the trials of a phase show."""
+        """Return what the trials of a phase show."""
         return self.by_phase.get(phase, self.asked)
 
 
 @dataclass(frozen=True, kw_only=True)
 class DrawnStudy:
-    """What was drawn, with its items, whose media are named as they are seen from the folder of the study."""
+    """A drawn study with its items; media paths are relative to the study folder."""
 
     drawn: Drawn
     items: tuple[Item, ...]
@@ -96,7 +96,7 @@ class DrawnStudy:
 
 
 def study_plan(file: StudyFile, *, model: str = NOBODY, cache_root: Path | None = None) -> Plan:
-    """The plan by which `vidence run` would put the whole set of a study to a model.
+    """Return the plan with which `vidence run` would run a model on the whole dataset of a study.
 
     It is that of the benchmark's own protocol. Without `Study.items`, the questions are those of the first
     run.
@@ -137,7 +137,7 @@ def study_plan(file: StudyFile, *, model: str = NOBODY, cache_root: Path | None 
 
 
 def _place(folder: Path, text: str) -> str:
-    """A path of study.toml, which is relative to its folder; addresses stay what they are."""
+    """Resolve a path of study.toml against its folder; URLs stay as they are."""
     return text if not text or is_address(text) or is_on_hub(text) else str(folder.resolve() / text)
 
 
@@ -149,12 +149,12 @@ class _Set:
     loaded: Loaded
 
     def usable(self) -> Sequence[Item]:
-        """The questions that can be drawn."""
+        """Return the questions that can be drawn."""
         model = create("model", _LOOKS if self.plan.allow_missing else NOBODY)
         return choose_items(self.loaded, self.plan, model=model)[0]
 
     def check_media(self, items: Sequence[Item]) -> None:
-        """See that all media of some of the questions are there.
+        """Check that all media of some questions exist.
 
         Raises:
             MissingMediaError: some are not; the message lists them.
@@ -168,7 +168,7 @@ class _Set:
             raise MissingMediaError(words, error.missing) from error
 
     def seen_from(self, folder: Path, items: Iterable[Item]) -> list[Item]:
-        """Items with their media as they are seen from a folder."""
+        """Rewrite media paths of items relative to a folder."""
         root = media_root_of(self.plan, self.loaded)
         if not isinstance(root, Address):
             return [seen_from(folder, item, root) for item in items]
@@ -191,7 +191,7 @@ def _load(plan: Plan) -> _Set:
 
 
 def draw(file: StudyFile, *, environment: Environment) -> DrawnStudy:
-    """Draw a study: which items or replies, which of them for practice, which catch trials.
+    """Draw a study: items or replies, practice items, catch trials.
 
     It depends on study.toml, the set and the runs alone; a question that is added to the set moves no other
     past another.
@@ -253,7 +253,7 @@ def _listed(file: StudyFile, texts: Sequence[str]) -> str:
 def drawn_from(
     pool: Sequence[Stimulus], wanted: Draw, items: Mapping[str, Item], *, n_practice: int = 0
 ) -> tuple[list[Stimulus], list[Stimulus]]:
-    """What is asked, and what is set aside for practice.
+    """Return the items to ask and those set aside for practice.
 
     Args:
         pool: what can be drawn, in the order in which it is.
@@ -290,7 +290,7 @@ def drawn_from(
 
 
 def ranked(things: Iterable[ThingT], salt: str, *, name: Callable[[ThingT], str] = str) -> list[ThingT]:
-    """Things in an order that the salt decides; another thing among them moves none past another."""
+    """Sort by a salted hash, so that adding an element keeps the order of the others."""
     return sorted(things, key=lambda entry: hashlib.sha256(f"study/{salt}/{name(entry)}".encode()).digest())
 
 
@@ -314,7 +314,7 @@ def _of_file(file: StudyFile, name: str, n: int, *, environment: Environment) ->
 
 
 def _catch_items(file: StudyFile, *, environment: Environment) -> list[Item]:
-    """The items of catch trials: those of a file, or some that ask for an option."""
+    """Return the items of catch trials: those of a file, or generated ones that ask for an option."""
     study = file.study
     if study.catch.items:
         items = _of_file(file, study.catch.items, 0, environment=environment)
@@ -356,7 +356,7 @@ def _twice(items: Sequence[Item]) -> list[str]:
 
 
 def write_items(file: StudyFile, study: DrawnStudy) -> Path:
-    """Write `ITEMS_FILE`, and replies, videos, point lights that trials show, beside study.toml; each whole.
+    """Write `ITEMS_FILE` and the replies, videos and point lights of trials, each atomically.
 
     Raises:
         UsageError: another draw is there, to which answers may belong; or files that are not ours.
@@ -380,14 +380,14 @@ def write_items(file: StudyFile, study: DrawnStudy) -> Path:
 
 
 def write_drawn(file: StudyFile, study: DrawnStudy) -> tuple[Path, ...]:
-    """Write what was drawn, `DRAWN_FILE` last: where it is, all else is; errors as `write_items`."""
+    """Write the draw, with `DRAWN_FILE` last, which marks it complete; errors as `write_items`."""
     items, path = write_items(file, study), file.folder / DRAWN_FILE
     write_file(path, msgspec.json.format(msgspec.json.encode(study.drawn)) + b"\n")
     return path, items
 
 
 def read_drawn(folder: Path) -> Drawn:
-    """What was drawn for the study in a folder.
+    """Read the draw of the study in a folder.
 
     Raises:
         DataError: nothing was, or the file cannot be read.
@@ -396,7 +396,7 @@ def read_drawn(folder: Path) -> Drawn:
 
 
 def read_items(folder: Path) -> dict[str, Item]:
-    """The drawn items of the study in a folder by their ids, practice and catch trials among them.
+    """Read a study's drawn items by id, including practice and catch trials.
 
     Raises:
         DataError: nothing was drawn, or the file cannot be read.

@@ -1,4 +1,4 @@
-"""Who is left out by the rules of a study, and what each participant is paid."""
+"""Apply the exclusion rules of a study, and compute each participant's pay."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -16,7 +16,7 @@ from vidence.text import normal_form
 
 
 def excluded(study: Study, answers: StudyAnswers) -> StudyAnswers:
-    """The answers with the rules of `Exclude` that each participant falls under written beside them."""
+    """Return the answers with the `Exclude` rules that each participant falls under."""
     participants = tuple(
         msgspec.structs.replace(
             participant, excluded=rules_against(study, participant, answers.of(participant.name))
@@ -27,7 +27,7 @@ def excluded(study: Study, answers: StudyAnswers) -> StudyAnswers:
 
 
 def rules_against(study: Study, participant: Participant, responses: Sequence[Response]) -> tuple[str, ...]:
-    """The names of the rules of `Exclude` by which a participant is left out.
+    """Return the names of the `Exclude` rules that exclude a participant.
 
     A catch trial that was shown and not answered is not right. Practice counts for no rule; the median time
     is that of the answered trials that are data. Who did not begin, declined or withdrew is out already.
@@ -53,7 +53,7 @@ def rules_against(study: Study, participant: Participant, responses: Sequence[Re
 
 
 def is_caught_right(study: Study, response: Response) -> bool:
-    """Whether a catch trial was answered as it asks; words up to case, marks and blanks."""
+    """Return whether a catch trial was answered as instructed, ignoring case, punctuation and spaces."""
     field = catch_field(study)
     name = answer_field(study) if study.catch.items or field is None else field.name
     given, expected = response.values.get(name, "").strip(), response.trial.expected.strip()
@@ -62,7 +62,7 @@ def is_caught_right(study: Study, response: Response) -> bool:
 
 
 class Wage(Record):
-    """What one participant is paid: the parts of `Pay`, and their sum, in its currency.
+    """Pay of one participant: the parts of `Pay` and their sum, in its currency.
 
     `hours` are those of the phases, each from its begin to its end or last answer by the server's clock;
     `n_right` is settled after the end.
@@ -76,7 +76,7 @@ class Wage(Record):
 
 
 def wages(study: Study, answers: StudyAnswers, *, n_right: Mapping[str, int]) -> tuple[Wage, ...]:
-    """What the participants who began are paid; who was left out by a rule is paid as everyone.
+    """Compute the pay of all participants who began; excluded ones are paid the same.
 
     Args:
         study: the study.
@@ -105,7 +105,7 @@ def _wage(study: Study, participant: Participant, answers: StudyAnswers, *, n_ri
 
 
 def _seconds_in(phase: str, participant: str, answers: StudyAnswers) -> float:
-    """How long a phase took a participant; without a log, as from sheets, the sum of its trials."""
+    """Return the seconds a participant spent on a phase; without a log, the sum over its trials."""
     own = [r for r in answers.of(participant) if r.trial.phase == phase and r.trial.kind != "practice"]
     at = {e.kind: e.at for e in reversed(answers.events_of(participant)) if e.note == phase}
     if "phase-began" not in at:

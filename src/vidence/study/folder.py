@@ -1,4 +1,4 @@
-"""What people answered in a study, as files: participants, responses, events."""
+"""The answers of a study as files: participants, responses, events."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ ANSWER_FILES: Final = (EVENTS_FILE, RESPONSES_FILE, PARTICIPANTS_FILE)
 
 @dataclass(frozen=True, kw_only=True)
 class StudyAnswers:
-    """Everything that came of a study: by pseudonyms, in the order in which it happened."""
+    """All data that a study collected, by pseudonym, in order of time."""
 
     participants: tuple[Participant, ...]
     responses: tuple[Response, ...]
@@ -34,7 +34,7 @@ class StudyAnswers:
         return tuple(event for event in self.events if event.participant == participant)
 
     def of_files(self) -> "StudyAnswers":
-        """Those of participants who answered in files, not on pages of a studio."""
+        """Return the data of participants who answered in files, not in the studio."""
         names = {participant.name for participant in self.participants if participant.recruited == "file"}
         return StudyAnswers(
             participants=tuple(participant for participant in self.participants if participant.name in names),
@@ -44,7 +44,7 @@ class StudyAnswers:
 
 
 def write_answers(folder: Path, answers: StudyAnswers) -> tuple[Path, ...]:
-    """Write the three files into the folder of a study, each whole, for this user alone.
+    """Write the three files to a study folder, each atomically and readable by this user only.
 
     Raises:
         StoreError: a file cannot be written.
@@ -56,7 +56,7 @@ def write_answers(folder: Path, answers: StudyAnswers) -> tuple[Path, ...]:
 
 
 def read_answers(folder: Path) -> StudyAnswers:
-    """What was written into the folder of a study.
+    """Read the answers in a study folder.
 
     Raises:
         DataError: the files are not there, or lines cannot be used; the message has each with its line.
@@ -80,7 +80,7 @@ def read_answers(folder: Path) -> StudyAnswers:
 def _odd(
     participants: Sequence[Participant], responses: Sequence[Response], events: Sequence[Event]
 ) -> Iterator[str]:
-    """Participants and trials that are there twice, and records of participants who are not there."""
+    """Report duplicate participants and trials, and rows of unknown participants."""
     names, places = set[str](), set[tuple[str, int]]()
     for line, participant in enumerate(participants, 1):
         if participant.name in names:

@@ -1,4 +1,4 @@
-"""Forms of studies: the values that their fields can have, and what is wrong with others."""
+"""Forms of studies: allowed values of fields, and validation."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ _SPAN = re.compile(r"(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)")
 def options_of(
     field: Field, *, letters: Sequence[str] = (), taxonomy: Taxonomy | None = None
 ) -> tuple[str, ...]:
-    """All values that a field can have; none where any text can be given.
+    """Return all allowed values of a field; empty if any text is allowed.
 
     Args:
         field: the field.
@@ -40,13 +40,13 @@ def options_of(
 
 
 def is_asked(field: Field, values: Mapping[str, str]) -> bool:
-    """Whether a field is shown, given what is filled in: where what it `needs` is the case."""
+    """Return whether a field is shown, given the values so far and its `needs`."""
     name, _, wanted = field.needs.partition("=")
     return not name or values.get(name, "") == wanted
 
 
 def span_of(text: str) -> tuple[float, float] | None:
-    """The two times of a span, in seconds; None where it is no span.
+    """Parse a span into two times in seconds; None if it is no span.
 
     >>> span_of("1.5-3.25"), span_of("3-1")
     ((1.5, 3.25), None)
@@ -65,7 +65,7 @@ def faults_of(
     letters: Sequence[str] = (),
     taxonomy: Taxonomy | None = None,
 ) -> tuple[str, ...]:
-    """What is wrong with a filled form, a sentence for each fault; none where it can be taken.
+    """Validate a filled-in form; return one sentence per problem.
 
     Args:
         fields: those that the phase asks for.
@@ -89,7 +89,7 @@ def faults_of(
 
 
 def label_in(fields: Sequence[Field], values: Mapping[str, str], *, repeat: int = 0) -> UncheckedLabel:
-    """The label of an error in a filled form; its kind is empty where it has none.
+    """Return the error label in a filled-in form; its kind is empty if there is none.
 
     The first two fields of the kind ``kinds`` are the kind and the second, those of ``quote`` and
     ``verdicts`` what they are called; ``evidence`` and ``step`` are so by their names.

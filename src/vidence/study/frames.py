@@ -1,4 +1,4 @@
-"""The very pictures of the conditions ``frames`` and ``frames-of RUN``, byte for byte as models get them."""
+"""Write the frames of the conditions ``frames`` and ``frames-of RUN``, exactly as models receive them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -31,7 +31,7 @@ _MOST_IDS = 5
 
 
 class Picture(Record, omit_defaults=True):
-    """A picture that a model was sent: the SHA-256 of its bytes, and the times of the frames in it."""
+    """A picture sent to a model: the SHA-256 of its bytes, and the times of its frames."""
 
     digest: str
     times_s: tuple[float, ...] = ()
@@ -39,19 +39,19 @@ class Picture(Record, omit_defaults=True):
 
     @property
     def file(self) -> str:
-        """Where it lies, from the folder of the study."""
+        """The path of the picture, relative to the study folder."""
         return f"{_FOLDER}/{self.digest}.{'png' if self.media_type == 'image/png' else 'jpg'}"
 
 
 class StudyFrames(Record):
-    """The pictures of each item under each condition that shows some, in the order in which they are sent."""
+    """The pictures of each item under each condition with pictures, in the order sent."""
 
     format: Literal["vidence-frames/1"] = "vidence-frames/1"
     items: dict[str, dict[str, tuple[Picture, ...]]]
 
 
 def shown_conditions(file: StudyFile) -> tuple[str, ...]:
-    """The conditions of a study that show pictures, each once."""
+    """Return the distinct conditions of a study that show pictures."""
     names = dict.fromkeys(phase.condition for phase in file.study.phases)
     return tuple(name for name in names if name == "frames" or frames_run(name))
 
@@ -59,7 +59,7 @@ def shown_conditions(file: StudyFile) -> tuple[str, ...]:
 async def write_frames(
     file: StudyFile, study: DrawnStudy, *, environment: Environment, now: datetime, on_event: Listener
 ) -> StudyFrames:
-    """Write the pictures of a drawn study and `FRAMES_FILE`, each whole; nothing where no phase shows some.
+    """Write the pictures of a drawn study and `FRAMES_FILE`; nothing if no phase shows pictures.
 
     The engine makes them as for a run of a made-up model: those of ``frames`` by the protocol of the set,
     those of ``frames-of RUN`` by the plan of the run, where their digests must be those that it was sent.
@@ -99,7 +99,7 @@ async def write_frames(
 
 
 def _of_drawn(plan: Plan, folder: Path) -> Plan:
-    """A plan over the drawn items, for a model that looks at pictures and costs nothing."""
+    """Return a plan over the drawn items for a free model that accepts pictures."""
     return msgspec.structs.replace(
         plan,
         **{"benchmark": "table", "data": str((folder / ITEMS_FILE).resolve()), "split": "all", "media": None},
@@ -110,7 +110,7 @@ def _of_drawn(plan: Plan, folder: Path) -> Plan:
 
 
 def _sent(folder: Path, items: Sequence[str]) -> dict[str, list[str]]:
-    """The digests of the pictures that a stored run was sent for some items.
+    """Return the digests of the pictures that a stored run sent for some items.
 
     Raises:
         DataError: it was sent none for one of them.
@@ -132,7 +132,7 @@ def _images(prompt: Prompt) -> list[ImagePart]:
 
 @dataclass(frozen=True, kw_only=True)
 class _Pictures:
-    """Takes the pictures of each item that is shown; `sent` are those that they must be, if any."""
+    """Collects the pictures of each item; `sent` are the digests they must have, if known."""
 
     source: str
     sent: Mapping[str, Sequence[str]]

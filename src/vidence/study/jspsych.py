@@ -1,4 +1,4 @@
-"""A study of point lights as a folder for jsPsych on a lab's own server, and its data read back."""
+"""Export a point-light study as a jsPsych folder for a lab's own server, and read its data."""
 
 from collections.abc import Iterator, Sequence
 from importlib import resources
@@ -44,7 +44,7 @@ _ROWS: Final = ("consent", "began", "calibrated", "phase", "answered", "finished
 
 
 def export_jspsych(folder: DrawnFolder, out: Path) -> tuple[Path, ...]:
-    """Write the folder: a page, its scripts, ``trials.json`` and ``dots/N.json``; jsPsych is the lab's.
+    """Write the folder: a page, scripts, ``trials.json``, ``dots/N.json``; jsPsych itself is not included.
 
     It holds no id, no file name and no right answer but those that practice tells; a participant is the
     number behind ``?slot=``.
@@ -69,7 +69,7 @@ def export_jspsych(folder: DrawnFolder, out: Path) -> tuple[Path, ...]:
 
 
 def _unfit(study: Study) -> Iterator[str]:
-    """What a folder without a server of ours cannot do."""
+    """List the features of a study that need our server."""
     for phase in study.phases:
         where = f"phase {phase.name!r}"
         if phase.condition not in ("dots", "none"):
@@ -86,7 +86,7 @@ def _unfit(study: Study) -> Iterator[str]:
 
 
 def _timeline(folder: DrawnFolder, slots: Sequence[Sequence[PlannedTrial]]) -> dict[str, object]:
-    """What ``study.js`` reads."""
+    """Return the timeline that ``study.js`` reads."""
     study = folder.study
     texts = {
         name: (folder.file.folder / text).read_text("utf-8").strip() if text else ""
@@ -120,7 +120,7 @@ def _phase(study: Study, phase: Phase) -> dict[str, object]:
 
 
 def _trial(folder: DrawnFolder, trial: PlannedTrial) -> dict[str, object]:
-    """A trial as the browser gets it."""
+    """Return a trial as sent to the browser."""
     item = folder.items[trial.item_id]
     order = trial.choice_order or tuple(range(len(item.choices)))
     is_told = trial.kind == "practice" and folder.study.practice.tells and item.answer
@@ -147,7 +147,7 @@ def _trial(folder: DrawnFolder, trial: PlannedTrial) -> dict[str, object]:
 
 
 class _Row(msgspec.Struct, frozen=True, kw_only=True):
-    """A row of data that ``study.js`` wrote; what jsPsych adds is left out."""
+    """A data row of ``study.js``, without the columns that jsPsych adds."""
 
     study: str
     slot: int
@@ -214,7 +214,7 @@ def _rows(path: Path) -> Iterator[tuple[str, _Row]]:
 
 
 def _read(folder: DrawnFolder, row: _Row) -> Response | str:
-    """What a row answers, if it does; or why it does not fit the study, empty where it does."""
+    """Read the response in a row, if any, or why the row does not fit the study."""
     study = folder.study
     if row.study != folder.mark:
         return f"of the study {row.study!r}; this one is {folder.mark!r}"
@@ -268,7 +268,7 @@ def _person(slot: int, rows: Sequence[_Row]) -> Participant:
 
 
 def _events(row: _Row) -> Iterator[Event]:
-    """What a row says of what happened."""
+    """Return the events in a row."""
     name, at = name_of(row.slot - 1), row.at
     kinds = {"consent": "consented", "calibrated": "calibrated"} | {
         word: word for word in ("answered", "finished")

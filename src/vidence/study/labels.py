@@ -1,4 +1,4 @@
-"""What people said of replies and items, as the files and tables that the rest of vidence reads."""
+"""Export people's labels of replies and items in the file formats of the other commands."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ _HUMAN_COLUMNS = ("item_id", "model", "repeat", "rater", "correct", "score", "be
 
 
 def counted(participants: Iterable[Participant], responses: Iterable[Response]) -> tuple[Response, ...]:
-    """The responses that are data: not practice or catch trials, without a problem, of people who count."""
+    """Return the responses that count: no practice, catch or failed trials, no excluded people."""
     out = {person.name for person in participants if person.excluded or person.state == "withdrawn"}
     return tuple(
         response
@@ -127,7 +127,7 @@ def _taxonomy(folder: Path) -> Taxonomy:
 def human_rows(
     study: Study, responses: Iterable[Response], *, rationale: bool
 ) -> list[tuple[str | float | None, ...]]:
-    """The lines of a table of labels for `vidence judges`: marks of replies, and which of two is better.
+    """Return rows for `vidence judges`: marks of replies, and pairwise preferences.
 
     Args:
         study: the study.
@@ -170,14 +170,14 @@ Ratings: TypeAlias = Mapping[tuple[str, str], Mapping[str, float]]
 
 @dataclass(frozen=True, kw_only=True)
 class Rated:
-    """A field that people rate with in a phase: a scale, options, or which of two is better."""
+    """A rating field in a phase: a scale, options, or a pairwise preference."""
 
     phase: Phase
     field: Field
 
     @property
     def options(self) -> tuple[str, ...]:
-        """What it can be, in order."""
+        """The possible values, in order."""
         return options_of(self.field)
 
     @property
@@ -186,7 +186,7 @@ class Rated:
         return f"{self.field.title or self.field.name} ({self.phase.name})"
 
     def ratings(self, responses: Iterable[Response]) -> dict[tuple[str, str], dict[str, str]]:
-        """For each item, or each reply to it, what each participant said, the first time.
+        """Return the first rating of each participant, for each item or reply.
 
         Of a pair that was shown the other way round the answer is turned back.
         """
@@ -203,14 +203,14 @@ class Rated:
         return ratings
 
     def coded(self, values: Said) -> tuple[Ratings, Measurement]:
-        """The same as numbers, and how they are measured: scales have an order, options none."""
+        """Return ratings as numbers with their level of measurement: scales are ordinal, options nominal."""
         code = {value: float(place) for place, value in enumerate(self.options)}
         ratings = {unit: {who: code[value] for who, value in own.items()} for unit, own in values.items()}
         return ratings, "ordinal" if self.field.kind == "scale" else "nominal"
 
 
 def rated(study: Study) -> tuple[Rated, ...]:
-    """What people rate with in a study; a scale that may be left empty is a note and no rating."""
+    """Return the rating fields of a study; an optional scale is treated as a comment."""
     kinds = ("scale", "options", "pair")
     return tuple(
         Rated(phase=phase, field=field)
@@ -282,7 +282,7 @@ def _values(rating: Rated, ratings: Said) -> Table:
 
 
 def _votes(rating: Rated, ratings: Said, *, items: Mapping[str, Item], level: float) -> Table:
-    """Of how many the first option holds: where any rater says so, where most do, and where all do.
+    """Return for how many units the first option was chosen by any rater, by most, and by all.
 
     Source: MMVU, section 2, footnote 1 (one of three annotators is enough).
     Departs: the paper prints that rule alone; most and all stand below it.
@@ -318,7 +318,7 @@ def _votes(rating: Rated, ratings: Said, *, items: Mapping[str, Item], level: fl
 def _agreements(
     given: Mapping[str, tuple[Ratings, Measurement]], *, items: Mapping[str, Item], draws: Draws
 ) -> Table | None:
-    """How often all say the same, and Krippendorff's alpha, of what several people rated; or None."""
+    """Return the rate of unanimity and Krippendorff's alpha of ratings with several raters; or None."""
     several = {
         label: ({unit: own for unit, own in ratings.items() if len(own) > 1}, measurement)
         for label, (ratings, measurement) in given.items()

@@ -1,4 +1,4 @@
-"""What keeps a study from being put to people: of study.toml alone, and of the items that were drawn."""
+"""Validate a study before it starts: study.toml alone, and against the drawn items."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
@@ -19,12 +19,12 @@ _MOST_IDS = 5
 
 
 def frames_run(condition: str) -> str:
-    """The run folder of a condition ``frames-of RUN``, as study.toml names it; empty for another one."""
+    """Return the run folder of a condition ``frames-of RUN``; empty for other conditions."""
     return condition.removeprefix(f"{FRAMES_OF} ").strip() if condition.startswith(f"{FRAMES_OF} ") else ""
 
 
 def problems(file: StudyFile) -> tuple[str, ...]:
-    """All that is wrong with a study.toml by itself, each with what to do; nothing where it can be drawn."""
+    """Validate a study.toml by itself; return the problems, each with a remedy."""
     study = file.study
     return (
         *_of_phases(file),
@@ -217,7 +217,7 @@ def _of_replies(study: Study) -> Iterator[str]:
 
 
 def catch_field(study: Study) -> Field | None:
-    """The field that catch trials ask for: the first whose values are a choice."""
+    """Return the field that catch trials ask for: the first multiple-choice field."""
     choosing = ("answer", "options", "scale")
     return next((field for field in study.form if field.kind in choosing and not field.needs), None)
 
@@ -235,7 +235,7 @@ def _of_files(file: StudyFile) -> Iterator[str]:
 
 
 def unreadable(path: Path) -> str:
-    """Why a text that participants read cannot be used; empty where it can."""
+    """Return why a text for participants cannot be used; empty if it can."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -247,7 +247,7 @@ def unreadable(path: Path) -> str:
 
 
 def misfits(file: StudyFile, items: Iterable[Item], asked: Sequence[str]) -> tuple[str, ...]:
-    """What does not fit between a study and its drawn items.
+    """Return the inconsistencies between a study and its drawn items.
 
     Args:
         file: the study.

@@ -1,4 +1,4 @@
-"""What a participant sees next, and what may be taken from them: by the log and the server's clock alone."""
+"""Decide what a participant sees next and may send, from the log and the server's clock alone."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,17 +20,17 @@ Act: TypeAlias = Literal["save", "freeze", "submit"]
 
 @dataclass(frozen=True, kw_only=True)
 class Consent:
-    """The instructions and the text of consent; nothing is kept before it is given."""
+    """Instructions and consent; nothing is stored before consent."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Calibration:
-    """The size of the participant's screen is measured."""
+    """Measurement of the participant's screen size."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Begin:
-    """A phase is open and its clock stands; it starts when the participant begins."""
+    """A phase is open; its clock starts when the participant begins."""
 
     phase: Phase
     n_trials: int
@@ -79,7 +79,7 @@ class Debrief:
 
 @dataclass(frozen=True, kw_only=True)
 class Ended:
-    """Nothing more comes."""
+    """The study is over for this participant."""
 
     state: Literal["declined", "withdrawn", "finished"]
 
@@ -89,7 +89,7 @@ Step: TypeAlias = Consent | Calibration | Begin | Trial | Review | Waiting | Deb
 
 @dataclass(frozen=True, kw_only=True)
 class Course:
-    """One participant's way through a study, as far as the log knows it.
+    """One participant's progress through a study, according to the log.
 
     `trials` are those of `assignment.all_trials`; `responses` are by place, also those that were saved and
     not submitted (without `answered_at`); `n_choices` are those of the drawn items. `taxonomy` has the kinds
@@ -107,7 +107,7 @@ class Course:
     # ------------------------------------------------------------------ where they are
 
     def step(self, now: datetime, *, place: int | None = None) -> Step:
-        """What the participant sees.
+        """Return what the participant sees.
 
         Args:
             now: the server's time.
@@ -232,7 +232,7 @@ class Course:
         return self._answered_at(planned) is None and not self._is_late(planned, now)
 
     def _at(self, kind: str, *, note: str | None = None, place: int | None = None) -> datetime | None:
-        """When something happened first."""
+        """Return the time of the first event of a kind."""
         for event in self.events:
             if event.kind == kind and note in (None, event.note) and place in (None, event.place):
                 return datetime.fromisoformat(event.at)
@@ -243,7 +243,7 @@ class Course:
     def admit(
         self, act: Act, values: Mapping[str, str], *, place: int, now: datetime, field: str = ""
     ) -> None:
-        """See that something sent about a trial may be taken; nothing is changed.
+        """Check whether data sent about a trial are accepted; nothing is changed.
 
         Args:
             act: ``save`` what was filled in so far, ``freeze`` the field `field`, or ``submit`` the trial.
@@ -299,7 +299,7 @@ class Course:
         return tuple(e.note for e in self.events if e.kind == "frozen" and e.place == place)
 
     def _reached(self, planned: PlannedTrial, values: Mapping[str, str]) -> list[Field]:
-        """The fields up to the first that is still to be frozen, also those that are not asked."""
+        """Return the fields up to the first that is still to be locked, including fields not asked."""
         frozen, reached = self._frozen(planned), list[Field]()
         for entry in self.study.fields_of(self.study.phase(planned.phase)):
             reached.append(entry)

@@ -1,4 +1,4 @@
-"""What a trial page shows beside the media: the question, and replies of runs without their names."""
+"""The content of a trial page besides media: the question, and replies without run names."""
 
 import hashlib
 from collections.abc import Container, Iterator, Mapping
@@ -21,7 +21,7 @@ from vidence.study.study import Phase, PlannedTrial, Shown, Study, StudyFile
 
 
 class ShownReply(Record, omit_defaults=True):
-    """A reply without the name of its run; `picture` is a file of the study with frames it saw."""
+    """A reply without its run's name; `picture` is a file of the study with frames the model saw."""
 
     reply: str
     reasoning: str = ""
@@ -32,7 +32,7 @@ class ShownReply(Record, omit_defaults=True):
 
 
 class ShownTrial(Record, omit_defaults=True):
-    """What a trial page shows beside the media, as far as its phase shows it; the rest is empty.
+    """The content of a trial page besides media; what its phase hides is empty.
 
     `choices` are in the order in which they are shown. `replies` are two on a trial with a pair. `reference`
     is the right answer, with its letter; `label` the same without.
@@ -50,12 +50,12 @@ class ShownTrial(Record, omit_defaults=True):
 
     @property
     def words(self) -> str:
-        """All words of the replies, in which a quote is looked for."""
+        """All words of the replies, for locating quotes."""
         return "\n".join(part for reply in self.replies for part in (reply.reasoning, reply.reply) if part)
 
     @property
     def parts(self) -> tuple[tuple[str, str], ...]:
-        """All that stands before the form but the choices: a title and words each."""
+        """All parts of the page before the form, without choices: title and text."""
         conditions = "\n".join(f"{i}. {condition}" for i, condition in enumerate(self.conditions, 1))
         parts = [("Question", self.question), ("Its conditions", conditions)]
         titles = ("First reply", "Second reply") if len(self.replies) > 1 else ("The reply",)
@@ -82,7 +82,7 @@ def _evidence(piece: Evidence) -> str:
 
 
 class Stimulus(Record, omit_defaults=True):
-    """What a trial shows: an item, and of replies the `run` whose it is; `other` is the second of a pair."""
+    """The stimulus of a trial: an item, with a reply of `run`; `other` is the second of a pair."""
 
     item_id: str
     run: str = ""
@@ -106,7 +106,7 @@ class DrawnReplies:
 
 
 def draw_replies(file: StudyFile, *, among: Container[str], cache_root: Path | None) -> DrawnReplies:
-    """Draw the replies of a study, to questions whose ids are `among` those of its set.
+    """Draw the replies of a study, to questions with ids in `among` if given.
 
     With a field of the kind ``kinds`` the drawn replies that are wrong are shown, with their frames.
     Otherwise all are, without: wrong ones alone have them.
@@ -141,7 +141,7 @@ def draw_replies(file: StudyFile, *, among: Container[str], cache_root: Path | N
 
 
 def write_replies(folder: Path, replies: DrawnReplies) -> None:
-    """Write drawn replies beside study.toml, as `vidence errors` reads them; those that are there stay.
+    """Write the drawn replies next to study.toml, in the format of `vidence errors`; existing ones stay.
 
     The files say whose replies they are: participants do not get them.
 
@@ -154,13 +154,13 @@ def write_replies(folder: Path, replies: DrawnReplies) -> None:
 
 
 def taxonomy_in(folder: Path) -> Taxonomy | None:
-    """The kinds of errors that the replies of a study are labelled with; None where they are not."""
+    """Return the error taxonomy of reply labels; None if replies are not labelled."""
     name = read_packet(folder).key.draw.taxonomy
     return load_taxonomy(name) if name else None
 
 
 def reply_trials(study: Study, phase: Phase, packet: Packet) -> tuple[Stimulus, ...]:
-    """The trials of a phase over the drawn replies, in an order that says nothing of the runs.
+    """Return the trials of a phase over drawn replies, in an order independent of the runs.
 
     A phase with a field of the kind ``pair`` shows each two replies to a question; which stands first is
     drawn.
@@ -190,7 +190,7 @@ def _pairs(packet: Packet) -> Iterator[Stimulus]:
 
 
 def lines_of(packet: Packet) -> dict[tuple[str, str], PacketLine]:
-    """The rows of a packet by run and question."""
+    """Return the rows of a packet by run and question."""
     values = packet.shown()
     return {(reply.run, reply.item_id): values[row] for row, reply in packet.key.reply_of().items()}
 
@@ -198,7 +198,7 @@ def lines_of(packet: Packet) -> dict[tuple[str, str], PacketLine]:
 def shown_trial(
     item: Item, trial: PlannedTrial, phase: Phase, *, lines: Mapping[tuple[str, str], PacketLine]
 ) -> ShownTrial:
-    """What the page of a trial shows.
+    """Return what the page of a trial shows.
 
     Args:
         item: the question, in its own order.

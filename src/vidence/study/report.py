@@ -48,7 +48,7 @@ _STATES = ("invited", "declined", "begun", "finished", "withdrawn")
 
 @dataclass(frozen=True, kw_only=True)
 class StudyOutcome:
-    """What a study has led to.
+    """The results of a study.
 
     `runs` has for each phase the answers of the people who count, `with_excluded` those of all; `models` are
     runs that people are set beside.
@@ -64,7 +64,7 @@ class StudyOutcome:
 
     @property
     def kept(self) -> tuple[Participant, ...]:
-        """The people who count: who finished, and fell under no rule of exclusion."""
+        """Return the participants who count: finished and not excluded."""
         return tuple(
             participant
             for participant in self.answers.participants
@@ -73,7 +73,7 @@ class StudyOutcome:
 
     @property
     def excluded(self) -> tuple[Participant, ...]:
-        """Who finished, and was left out by a rule."""
+        """Return the participants who finished but were excluded."""
         return tuple(
             participant
             for participant in self.answers.participants
@@ -82,17 +82,17 @@ class StudyOutcome:
 
     @property
     def phases(self) -> tuple[Phase, ...]:
-        """The phases that people have scores in, in their order."""
+        """Return the phases with scores, in order."""
         return tuple(phase for phase in self.file.study.phases if phase.name in self.runs)
 
     @property
     def data(self) -> list[Response]:
-        """The trials that people who count were shown, without those of practice and catch trials."""
+        """Return the trials shown to participants who count, without practice and catch trials."""
         kept = {participant.name for participant in self.kept}
         return [r for r in self.answers.responses if r.participant in kept and r.trial.kind == "asked"]
 
     def given(self, phase: str) -> list[Response]:
-        """The trials of a phase, among them, in which something was filled in."""
+        """Return the trials of a phase with at least one value filled in."""
         return [
             response
             for response in self.data
@@ -100,12 +100,12 @@ class StudyOutcome:
         ]
 
     def timed(self, phase: str) -> list[Response]:
-        """Those of them that were handed in by a clock: sheets have none, and drafts were not handed in."""
+        """Return those with a measured time: not from sheets, not drafts."""
         return [response for response in self.given(phase) if response.answered_at and response.seconds]
 
 
 def open_study(folder: Path, *, models: Sequence[Path] = ()) -> StudyOutcome:
-    """Read the folder of a study that has answers.
+    """Read a study folder with answers.
 
     Args:
         folder: the folder.
@@ -132,7 +132,7 @@ def open_study(folder: Path, *, models: Sequence[Path] = ()) -> StudyOutcome:
 
 
 def _runs_of(folder: Path, phases: Sequence[Phase]) -> dict[str, Run]:
-    """The run folders of people in a folder, those of a phase as one run."""
+    """Return the runs of people in a folder, with all runs of a phase merged."""
     names = {phase_of(path) for path in folder.glob("*") if (path / PLAN_FILE).exists()}
     known = {phase.name: f"*-{phase.name}" for phase in phases}
     if len(phases) == 1 and names <= {""}:
@@ -146,7 +146,7 @@ def _runs_of(folder: Path, phases: Sequence[Phase]) -> dict[str, Run]:
 
 
 def _joined(first: Mapping[str, Run], second: Mapping[str, Run]) -> dict[str, Run]:
-    """The answers of two groups of people, phase by phase."""
+    """Merge the answers of two groups of people by phase."""
     return {
         name: replace(run, rows=(*run.rows, *second[name].rows)) if name in second else run
         for name, run in {**second, **first}.items()
@@ -158,19 +158,19 @@ def _joined(first: Mapping[str, Run], second: Mapping[str, Run]) -> dict[str, Ru
 
 @dataclass(frozen=True, kw_only=True)
 class StudyReport:
-    """The sentences and the parts of a report."""
+    """The sentences and sections of a report."""
 
     sentences: tuple[str, ...]
     sections: tuple[Section, ...]
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """All tables, one after the other."""
+        """All tables in order."""
         return tuple(table for section in self.sections for table in section.tables)
 
 
 def report_of(outcome: StudyOutcome, *, draws: Draws, with_published: bool = False) -> StudyReport:
-    """Everything that a study says.
+    """Build the report of a study.
 
     Args:
         outcome: the study.
@@ -243,7 +243,7 @@ def _sentences(outcome: StudyOutcome) -> Iterator[str]:
 
 
 def participants_table(outcome: StudyOutcome) -> Table:
-    """How many people reached which state, and the rules that left some out."""
+    """Tabulate participants by state and exclusion rule."""
     states = Counter[str](participant.state for participant in outcome.answers.participants)
     rules = Counter(rule for participant in outcome.excluded for rule in participant.excluded)
     rows = [(state, state, states[state]) for state in _STATES if states[state]]
@@ -263,7 +263,7 @@ def participants_table(outcome: StudyOutcome) -> Table:
 
 
 def _parts(outcome: StudyOutcome) -> Iterator[RowSpec[tuple[Phase, Sequence[Row]]]]:
-    """The answers of each phase, then those to each value of the tag that was drawn by."""
+    """Return the answers of each phase, then by value of the stratification tag."""
     tag = outcome.file.study.draw.by
     for phase in outcome.phases:
         rows = outcome.runs[phase.name].rows
@@ -274,7 +274,7 @@ def _parts(outcome: StudyOutcome) -> Iterator[RowSpec[tuple[Phase, Sequence[Row]
 
 
 def _marks(rows: Sequence[Row]) -> list[float]:
-    """The marks of the answers that have one."""
+    """Return the marks of answers that have one."""
     return [row.correct for row in rows if row.correct is not None]
 
 
@@ -307,7 +307,7 @@ def _whole(total: float) -> int | float:
 
 
 def people_table(outcome: StudyOutcome) -> Table:
-    """What each person got right in each phase; those who were left out stand below."""
+    """Tabulate accuracy per person and phase; excluded people are listed last."""
     excluded = {participant.name for participant in outcome.excluded}
     names = sorted({name for run in outcome.with_excluded.values() for name in run.people})
 
@@ -333,7 +333,7 @@ def people_table(outcome: StudyOutcome) -> Table:
 
 
 def exclusions_table(outcome: StudyOutcome, *, draws: Draws) -> Table | None:
-    """The score of each phase without and with the people who were left out; None where there are none."""
+    """Tabulate scores per phase with and without excluded people; None if there are no exclusions."""
     if not any(set(run.people) - set(outcome.runs[name].people) for name, run in _both(outcome)):
         return None
     return tabulate(
@@ -359,7 +359,7 @@ def _both(outcome: StudyOutcome) -> list[tuple[str, Run]]:
 
 @dataclass(frozen=True, kw_only=True)
 class _Paired:
-    """The second marks less the first of the same answers: two phases of people, or a model and people."""
+    """Paired differences of marks on the same questions: two phases, or a model and people."""
 
     key: str
     label: str
@@ -372,7 +372,7 @@ class _Paired:
     def of(
         cls, first: Run, second: Run, *, key: str, label: str, model: str = "", level: float
     ) -> "_Paired | None":
-        """What two runs have in common, by person and item of the same words; None for nothing."""
+        """Pair two runs by person and item content; None if they share nothing."""
         items, others = ({row.item.item_id: row.item for row in run.rows} for run in (first, second))
         pairs = {
             (person, item_id): pair
@@ -386,17 +386,17 @@ class _Paired:
         return cls(key=key, label=label, marks=marks, difference=estimate, p_value=p_value, model=model)
 
     def n(self, before: bool, after: bool) -> int:
-        """How many answers were wholly right, or not, before and after."""
+        """The number of answers by correctness before and after."""
         return sum((a == 1, b == 1) == (before, after) for a, b in self.marks)
 
     def means(self) -> tuple[float, float]:
-        """The means of the first and of the second marks."""
+        """The means of both sides."""
         first, second = np.mean(self.marks, axis=0)
         return float(first), float(second)
 
 
 def changes_table(outcome: StudyOutcome, *, draws: Draws) -> Table | None:
-    """What the same people got right in a phase and in the next; None where no phase asks anything again."""
+    """Tabulate changes between consecutive phases of the same people; None if no phase repeats items."""
     rows = [
         RowSpec(about.key, about.label, about)
         for a, b in pairwise(outcome.phases)
@@ -431,7 +431,7 @@ def changes_table(outcome: StudyOutcome, *, draws: Draws) -> Table | None:
 
 
 def models_table(outcome: StudyOutcome, *, draws: Draws) -> Table | None:
-    """People less each model, on the items that both answered; None without models.
+    """Tabulate people minus each model on common items; None without models.
 
     Raises:
         UsageError: a model that was put no question of the study.
@@ -475,7 +475,7 @@ def models_table(outcome: StudyOutcome, *, draws: Draws) -> Table | None:
 
 
 def time_table(outcome: StudyOutcome) -> Table | None:
-    """How long answers took, and how often media were played; None where no clock ran, as on sheets."""
+    """Tabulate answer times and media plays; None if no times were measured, as on sheets."""
     rows = [
         RowSpec(phase.name, _title(phase), phase.name)
         for phase in outcome.file.study.phases
@@ -517,7 +517,7 @@ def time_table(outcome: StudyOutcome) -> Table | None:
 
 
 def _answers(outcome: StudyOutcome) -> Iterator[tuple[str, tuple[Ratings, Measurement]]]:
-    """What each person answered in each phase, as numbers: choices, and of free answers their marks."""
+    """Return each person's answers per phase as numbers: choices, or marks of free answers."""
     for phase in outcome.phases:
         codes, ratings = dict[str | float, float](), dict[tuple[str, str], dict[str, float]]()
         for row in outcome.runs[phase.name].rows:
@@ -529,7 +529,7 @@ def _answers(outcome: StudyOutcome) -> Iterator[tuple[str, tuple[Ratings, Measur
 
 
 def pay_table(outcome: StudyOutcome) -> Table | None:
-    """What each person is paid by the rules of study.toml; None for a study that pays nothing."""
+    """Tabulate pay per person by the rules of study.toml; None for unpaid studies."""
     pay = outcome.file.study.pay
     if not (pay.flat or pay.per_hour or pay.per_answer or pay.per_right):
         return None

@@ -1,4 +1,4 @@
-"""From a study to run folders: of each person's answers, and of a model that is put through the same plan."""
+"""Turn a study into run folders, one per person; and run a model on the same plan."""
 
 import shutil
 from collections.abc import Iterator, Sequence
@@ -34,7 +34,7 @@ _OF_FRAMES: Final = ("selector", "n_frames", "size", "layout", "jpeg_quality")
 
 
 class PersonAnswer(Record):
-    """One answer as ``person:`` models read it; `text` is empty where nothing was answered.
+    """An answer as ``person:`` models read it; `text` is empty if unanswered.
 
     `log` is a reply that describes and then chooses, as ``replay:FILE?text=log`` reads it.
     """
@@ -51,7 +51,7 @@ class PersonAnswer(Record):
 async def write_people(
     file: StudyFile, answers: StudyAnswers, *, environment: Environment, now: datetime, on_event: Listener
 ) -> tuple[StudyAnswers, tuple[Path, ...]]:
-    """Make a run folder of each person and phase: who finished and falls under no rule of `Exclude`.
+    """Write a run folder per person and phase, for people who finished and are not excluded.
 
     Whose phases have all ended by their clocks has finished, too.
 
@@ -96,7 +96,7 @@ async def write_people(
 
 
 def settled(drawn: DrawnFolder, answers: StudyAnswers, *, now: datetime) -> StudyAnswers:
-    """The answers with those participants as finished whose phases have all ended, as by their clocks.
+    """Return the answers with participants marked finished whose phases have all ended by the clock.
 
     Args:
         drawn: the study.
@@ -145,14 +145,14 @@ def _remove(folder: Path) -> None:
 def _trials(
     drawn: DrawnFolder, person: Participant, responses: Sequence[Response]
 ) -> tuple[PlannedTrial, ...]:
-    """The trials of a person, without items of their own."""
+    """Return a person's trials, without generated items."""
     return tuple(t for t in drawn.trials(person.slot, responses) if t.item_id not in person.own_items)
 
 
 def _rows(
     drawn: DrawnFolder, phase: Phase, person: Participant, *, responses: Sequence[Response]
 ) -> Iterator[PersonAnswer]:
-    """The answers of a person in a phase to the items that were planned."""
+    """Return a person's answers in a phase to the planned items."""
     study = drawn.study
     name = answer_field(study)
     given = {r.trial.item_id: r.values for r in study.answers_in(phase.name, responses) if not r.trial.repeat}
@@ -175,7 +175,7 @@ def _person_plan(
     folder: Path,
     cache_root: Path,
 ) -> Plan:
-    """The plan of a person's run, whose answers are written where it says; a run of other answers goes."""
+    """Write the plan of a person's run; remove an existing run with other answers."""
     path = folder / ANSWERS_FILE
     content = rows_as_jsonl(rows)
     if path.is_file() and path.read_bytes() != content:
@@ -194,7 +194,7 @@ def _person_plan(
 def model_plan(
     file: StudyFile, *, model: str, phase: str = "", overrides: PlanOverrides, cache_root: Path | None = None
 ) -> Plan:
-    """The plan that puts a model through a phase of a study: the same items, choices and frames.
+    """Return the plan that runs a model on a phase: same items, choices and frames.
 
     Under ``whole`` and ``once`` a model is shown what the benchmark's protocol shows; the layout ``video``
     sends it the whole file. The order of the choices is that of the participant in slot 0.

@@ -1,4 +1,4 @@
-"""A study on sheets: a CSV for each person, with what the pages show, and the rows of filled ones."""
+"""Run a study on CSV sheets, one per person: write blank sheets, read filled-in ones."""
 
 import hashlib
 import re
@@ -27,7 +27,7 @@ _LETTERS = str.maketrans("0123456789abcdef", "bcdfghjklmnpqrst")
 
 
 def sheet_problems(study: Study) -> tuple[str, ...]:
-    """What of a study a sheet cannot hold to; none for a study that can be filled in on sheets."""
+    """Return the features of a study that sheets do not support; empty if sheets can be used."""
     problems = []
     for phase in study.phases:
         if phase.items == "wrong":
@@ -50,11 +50,11 @@ def sheet_problems(study: Study) -> tuple[str, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class SheetStudy(DrawnFolder):
-    """A drawn study that can be put on sheets."""
+    """A drawn study that can be run on sheets."""
 
     @classmethod
     def read(cls, file: StudyFile) -> "SheetStudy":
-        """The drawn study in the folder of `file`.
+        """Read the drawn study in the folder of `file`.
 
         Raises:
             UsageError: a sheet cannot hold to what the study asks for.
@@ -67,11 +67,11 @@ class SheetStudy(DrawnFolder):
         return cls(**vars(DrawnFolder.read(file)))
 
     def trials(self, slot: int, responses: Sequence[Response] = ()) -> tuple[PlannedTrial, ...]:
-        """The trials of a participant; practice is for pages, which tell the answer."""
+        """Return a participant's trials, without practice, which needs feedback."""
         return tuple(trial for trial in super().trials(slot, responses) if trial.kind != "practice")
 
     def id_of(self, slot: int, trial: PlannedTrial) -> str:
-        """The id of a row: whose it is, its place, and six letters that tell draws apart."""
+        """Return the id of a row: participant, place, and six letters that identify the draw."""
         name = name_of(slot)
         words = "/".join(
             (self.drawn.study_sha256, name, str(trial.place), trial.item_id, trial.run, trial.other)
@@ -92,7 +92,7 @@ def name_of(slot: int) -> str:
 
 
 def blank_sheet(study: SheetStudy, slot: int) -> str:
-    """The sheet of a participant as CSV: a row for each trial, what it shows, and its fields to fill in."""
+    """Return a participant's blank sheet as CSV: one row per trial with its content and fields."""
     form, trials = study.study.form, study.trials(slot)
     rows = [{TRIAL: study.id_of(slot, trial), **_cells(study, trial)} for trial in trials]
     heading = [*dict.fromkeys(name for row in rows for name in row), *(field.name for field in form)]
@@ -114,7 +114,7 @@ def _cells(study: SheetStudy, trial: PlannedTrial) -> dict[str, str]:
 
 
 def write_sheets(study: SheetStudy, *, n: int) -> tuple[Path, ...]:
-    """Write blank sheets for `n` people and what to fill in, into the folder ``sheets`` of the study.
+    """Write blank sheets for `n` people and instructions to ``sheets`` in the study folder.
 
     Raises:
         UsageError: a sheet is there, which may be filled in.
@@ -131,7 +131,7 @@ def write_sheets(study: SheetStudy, *, n: int) -> tuple[Path, ...]:
 
 
 def how_to_fill(study: SheetStudy) -> str:
-    """What the columns of sheets are: a line for each field, with what can be filled in."""
+    """Describe the columns of sheets: one line per field with its allowed values."""
     taxonomy = study.taxonomy
     lines = [study.study.instructions.strip(), ""]
     for field in study.study.form:
@@ -152,7 +152,7 @@ def _said(field: Field) -> str:
 
 
 def read_sheets(study: SheetStudy, paths: Sequence[Path], *, at: str) -> StudyAnswers:
-    """The responses in filled sheets; rows without any value are not answered.
+    """Read the responses in filled-in sheets; rows without a value count as unanswered.
 
     Args:
         study: the drawn study.
@@ -183,7 +183,7 @@ def read_sheets(study: SheetStudy, paths: Sequence[Path], *, at: str) -> StudyAn
 
 
 def with_sheets(before: StudyAnswers, sheets: StudyAnswers) -> StudyAnswers:
-    """Answers with those of sheets or of jsPsych: a second file of a person takes the place of the first.
+    """Merge answers with those of sheets or jsPsych; a person's later file replaces an earlier one.
 
     Raises:
         UsageError: someone of that name has answered on pages.
@@ -204,7 +204,7 @@ def with_sheets(before: StudyAnswers, sheets: StudyAnswers) -> StudyAnswers:
 
 @dataclass(kw_only=True)
 class _Reading:
-    """Sheets while they are read: responses and the places of their rows by id, trials by slot and id."""
+    """State while reading sheets: responses and row positions by id, trials by slot and id."""
 
     study: SheetStudy
     at: str
@@ -214,7 +214,7 @@ class _Reading:
     known: dict[int, dict[str, PlannedTrial]] = dataclass_field(default_factory=dict)
 
     def add(self, place: str, cells: Mapping[str, str] | FieldError) -> None:
-        """Take a row, or say what is wrong with it."""
+        """Add a row, or record what is wrong with it."""
         if isinstance(cells, FieldError):
             self.faults.append(f"{place}: {cells}")
             return
@@ -253,7 +253,7 @@ class _Reading:
 
 
 def _own_letters(study: Study, trial: PlannedTrial, values: Mapping[str, str]) -> dict[str, str]:
-    """The values with letters of the item's own order; one that is no letter of the trial stays as it is."""
+    """Translate choice letters of the trial to the item's own order; other values are kept."""
     answers = {field.name for field in study.form if field.kind == "answer"}
     return {
         name: own_letter(value.upper(), trial.choice_order) if name in answers and len(value) == 1 else value
@@ -264,7 +264,7 @@ def _own_letters(study: Study, trial: PlannedTrial, values: Mapping[str, str]) -
 def _participants(
     known: Mapping[int, Mapping[str, object]], answered: Collection[str], *, at: str
 ) -> Iterator[Participant]:
-    """Those who filled in a row; who filled in all of theirs has finished."""
+    """Return the people who filled in a row; complete sheets count as finished."""
     for slot, rows in sorted(known.items()):
         n = sum(row in answered for row in rows)
         if n:

@@ -1,4 +1,4 @@
-"""The report of a study on the terminal and as files; what a panel says of a study whose people it has."""
+"""Print the report of a study and write it to files; summarize a study for panels."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -15,7 +15,7 @@ _ON_PAGE: Final = "The checklist is on the page and in the files: --html, --late
 
 
 class StudyReportWanted(Record):
-    """Which study is reported, beside which models, and where it is written."""
+    """The options of a study report: the study, models to compare, output files."""
 
     folder: Annotated[Path, argument("STUDY")]
     models: Annotated[tuple[Path, ...], argument("RUN...")] = ()
@@ -27,14 +27,14 @@ class StudyReportWanted(Record):
 
 
 def is_study(folder: Path) -> bool:
-    """Whether a folder is that of a study, and no run folder."""
+    """Return whether a folder holds a study and not a run."""
     from vidence.engine.plan import PLAN_FILE
 
     return (folder / STUDY_FILE).is_file() and not (folder / PLAN_FILE).exists()
 
 
 def show_report(given: StudyReportWanted) -> None:
-    """Write what is wanted of the report of a study, then draw it in the terminal.
+    """Write the requested report files, then print the report.
 
     Raises:
         VidenceError: as for `open_study` and `report_of`.
@@ -80,7 +80,7 @@ def show_report(given: StudyReportWanted) -> None:
 
 
 def study_of(folder: Path) -> Path | None:
-    """The study whose people a row of a panel has: `folder` is that of the study, or a pattern in it."""
+    """Find the study of a panel's row of people: `folder` is the study folder, or a pattern in it."""
     for path in (folder, folder.parent.parent if folder.parent.name == PEOPLE_FOLDER else folder):
         if is_study(path):
             return path
@@ -88,7 +88,7 @@ def study_of(folder: Path) -> Path | None:
 
 
 def panel_section(folder: Path, *, level: float) -> "Section":
-    """What a panel says of a study: who took part, who was left out, and its reporting checklist.
+    """Summarize a study for a panel: participants, exclusions, and the reporting checklist.
 
     Raises:
         VidenceError: as for `open_study` and `report_of`.

@@ -1,4 +1,4 @@
-"""A study as its operator writes it: the records of study.toml, and how the file is read."""
+"""The records of study.toml, and how the file is read."""
 
 import hashlib
 import tomllib
@@ -26,7 +26,7 @@ TrialKind: TypeAlias = Literal["practice", "asked", "catch"]
 
 
 class Draw(Record, omit_defaults=True):
-    """Which items, or which replies of `Study.runs`, are put to people.
+    """Which items, or replies of `Study.runs`, are drawn.
 
     `n` items (default: all), the same number of each value of the tag `by`. Of runs, ``same`` draws `n`
     questions that all runs answered, ``wrong`` `n` wrong replies of each run.
@@ -69,7 +69,7 @@ class Phase(Record, omit_defaults=True):
 
 
 class Field(Record, omit_defaults=True):
-    """One thing that a participant fills in.
+    """One input of the form.
 
     `kind` is ``answer`` (the item's own: a choice, or a text), ``text``, ``options`` (one of `options`),
     ``scale`` (a whole number from `low` to `high`), ``kinds`` (a kind of the taxonomy `options[0]`, or of the
@@ -92,7 +92,7 @@ class Field(Record, omit_defaults=True):
 
 
 class Practice(Record, omit_defaults=True):
-    """Trials before the first phase that are no data.
+    """Trials before the first phase that are not analysed.
 
     They show `n` items set aside from the drawn ones, or those of a file `items`. With `tells` the right
     answer is shown after each.
@@ -104,7 +104,7 @@ class Practice(Record, omit_defaults=True):
 
 
 class Catch(Record, omit_defaults=True):
-    """Trials with known answers that are no data.
+    """Trials with known answers that check attention and are not analysed.
 
     There are `n` in each phase, of a file `items`; without a file, trials that ask for a certain option.
     """
@@ -114,14 +114,14 @@ class Catch(Record, omit_defaults=True):
 
 
 class Overlap(Record, omit_defaults=True):
-    """With the design ``split``: the share of the trials that `two` people get, and that one gets `again`."""
+    """Overlap in the design ``split``: the share of trials given to `two` people or `again` to one."""
 
     two: Annotated[float, Meta(ge=0, le=1)] = 0.0
     again: Annotated[float, Meta(ge=0, le=1)] = 0.0
 
 
 class Pay(Record, omit_defaults=True):
-    """What participants are paid: `flat` and `per_hour` of the server's clock, `per_right` after the end."""
+    """Pay of participants: `flat`, `per_hour` by the server's clock, `per_right` after the end."""
 
     currency: str = "USD"
     flat: Amount = 0.0
@@ -131,7 +131,7 @@ class Pay(Record, omit_defaults=True):
 
 
 class Exclude(Record, omit_defaults=True):
-    """Rules by which participants are left out, fixed before the first begins.
+    """Exclusion rules, fixed before the first participant begins.
 
     Left out is who answers less than `catch_below` of the catch trials right, whose median trial is
     `faster_than_s`, who did not calibrate (`without_calibration`), or has technical failures (`Study.failed`)
@@ -145,7 +145,7 @@ class Exclude(Record, omit_defaults=True):
 
 
 class Recruit(Record, omit_defaults=True):
-    """A link for many: the parameters that a recruiter's address carries, and how it ends.
+    """An open recruitment link: the parameters of the recruiter's URL, and how it ends.
 
     `participant` is the parameter that tells participants apart; `others` are kept beside it.
     """
@@ -157,7 +157,7 @@ class Recruit(Record, omit_defaults=True):
 
 
 class Study(Record, omit_defaults=True):
-    """Everything that decides what a study shows and asks; unknown settings are refused with their line.
+    """The complete settings of a study; unknown keys are rejected with their line.
 
     Items are of the benchmark `items` (a name of `vidence list benchmarks`), at `data`, `split`, `media` as
     for `vidence run`; or of a file of items, by its path. `runs` are run folders whose replies, frames or
@@ -198,7 +198,7 @@ class Study(Record, omit_defaults=True):
     n_people: Count = 1
 
     def phase(self, name: str) -> Phase:
-        """The phase of a name.
+        """Return a phase by name.
 
         Raises:
             UsageError: there is no such phase.
@@ -209,7 +209,7 @@ class Study(Record, omit_defaults=True):
         raise UnknownNameError("phase", name, [phase.name for phase in self.phases])
 
     def fields_of(self, phase: Phase) -> tuple[Field, ...]:
-        """The fields that are filled in in a phase, in its order.
+        """Return the fields of a phase in order.
 
         Raises:
             UsageError: the phase names a field that the form does not have.
@@ -224,7 +224,7 @@ class Study(Record, omit_defaults=True):
         return tuple(known[name] for name in phase.fields)
 
     def answers_in(self, phase: str, responses: "Iterable[Response]") -> "tuple[Response, ...]":
-        """The answers that a participant has at the end of a phase to what is asked (no practice, no catch).
+        """Return a participant's answers at the end of a phase, without practice and catch trials.
 
         These are the participant's own in the phase and, where it `keeps`, those of the phase before to items
         that were not answered in it.
@@ -237,14 +237,14 @@ class Study(Record, omit_defaults=True):
         return tuple(kept.values())
 
     def kept_phases(self, phase: str) -> tuple[str, ...]:
-        """A phase and, before it, those whose answers stay in it where no other is given."""
+        """Return a phase and the earlier phases whose answers carry over to it."""
         at = last = self.phases.index(self.phase(phase))
         while at and self.phases[at].keeps:
             at -= 1
         return tuple(entry.name for entry in self.phases[at : last + 1])
 
     def failed(self, response: "Response") -> bool:
-        """Whether a trial failed technically: by its `problem`, or more late frames than its phase allows."""
+        """Return whether a trial failed technically: a `problem`, or too many late frames for its phase."""
         limits = {phase.name: phase.most_late for phase in self.phases}
         most_late = limits.get(response.trial.phase)
         return bool(response.problem) or (most_late is not None and response.late_frames > most_late)
@@ -252,7 +252,7 @@ class Study(Record, omit_defaults=True):
 
 @dataclass(frozen=True, kw_only=True)
 class StudyFile:
-    """A study with its file: paths in it are relative to `folder`; `sha256` is that of the file's bytes."""
+    """A study with its file: paths are relative to `folder`; `sha256` is the hash of the file."""
 
     path: Path
     study: Study
@@ -265,13 +265,13 @@ class StudyFile:
 
 
 def presets() -> tuple[str, ...]:
-    """The names of the presets, each a TOML file of this package."""
+    """Return the names of the presets, TOML files of this package."""
     files = resources.files("vidence.study").joinpath("presets").iterdir()
     return tuple(sorted(f.name.removesuffix(".toml") for f in files if f.name.endswith(".toml")))
 
 
 def read_study(path: Path) -> StudyFile:
-    """Read a study.toml; what it does not set, its preset does.
+    """Read a study.toml; its preset gives the defaults.
 
     Args:
         path: the file, or the folder that holds `STUDY_FILE`.
@@ -305,7 +305,7 @@ def read_study(path: Path) -> StudyFile:
 
 
 def _merged(base: Mapping[str, object], own: Mapping[str, object]) -> dict[str, object]:
-    """The settings of a preset with those of a file over them, table by table; lists are replaced."""
+    """Merge a file's settings into those of a preset, table by table; lists are replaced."""
     merged = dict(base)
     for name, value in own.items():
         below = merged.get(name)
@@ -337,7 +337,7 @@ class PlannedTrial(Record, omit_defaults=True):
 
 
 class Response(Record, omit_defaults=True):
-    """What a participant filled in on one trial, by the server's clock.
+    """A participant's values for one trial, by the server's clock.
 
     `values` are by the names of the form's fields; letters are those of the item's own order. `seconds` is
     from the first time that the trial was shown to its submission; `late_frames` counts frames of a canvas
@@ -357,7 +357,7 @@ class Response(Record, omit_defaults=True):
 
 
 class Participant(Record, omit_defaults=True):
-    """A participant as exports show them: a pseudonym; names and recruiters' ids never leave the database.
+    """An exported participant: a pseudonym; names and recruiters' ids stay in the database.
 
     `excluded` are the rules of `Exclude` that they fell under, `own_items` items that they wrote or reviewed,
     which they are never asked.
@@ -375,7 +375,7 @@ class Participant(Record, omit_defaults=True):
 
 
 class Event(Record, omit_defaults=True):
-    """What happened to a participant, by the server's clock: the log that a crash cannot take.
+    """A logged event of a participant, by the server's clock.
 
     `kind` is ``consented``, ``declined``, ``calibrated``, ``phase-began``, ``phase-ended``, ``shown``,
     ``played``, ``viewed``, ``refused-view``, ``frozen``, ``answered``, ``late-frames``, ``problem``,

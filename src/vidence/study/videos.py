@@ -1,4 +1,4 @@
-"""The videos of a study as participants get them: without titles and tags, under names that tell nothing."""
+"""Copies of study videos for participants: without metadata, under random names."""
 
 import hashlib
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ def write_videos(folder: Path, study: Study, items: Sequence[Item]) -> None:
 
 
 def medium_file(folder: Path, medium: Media) -> Path:
-    """The file of a medium that participants get: of a video its copy, otherwise the file itself."""
+    """Return the file that participants receive: the copy of a video, otherwise the file itself."""
     original = _original(folder, medium)
     if medium.kind != "video":
         return original

@@ -1,4 +1,4 @@
-"""Which part of each clip shows its label, by people: a table that `vidence make actpld` cuts by."""
+"""Time windows in which clips show their label, from people; a table for `vidence make actpld`."""
 
 import statistics
 from collections import Counter
@@ -22,7 +22,7 @@ _TARGETS = ("/label", "/intention")
 
 
 class ClipWindow(Record):
-    """What people say of one clip: whether it shows its label, and from when to when, in its own seconds.
+    """A clip's window from people: whether it shows its label, and from when to when, in clip seconds.
 
     `n_agree` of `n_people` say so; ``unsettled`` is a clip of which no more than half say the same. A clip
     that shows its label in a part has the medians of the times that were given.
@@ -54,7 +54,7 @@ def clip_of(item: Item) -> str:
 
 
 def windows_of(responses: Iterable[Response], items: Mapping[str, Item]) -> tuple[ClipWindow, ...]:
-    """What people say of each clip, in the order of the items: more than half of them decide.
+    """Return the windows by majority vote, in item order.
 
     Source: ActPLD, section 2.4 (frames are taken from the middle of each clip, whatever it shows there).
     Departs: the paper asks no people; with their windows the middle is that of the part that shows the label.

@@ -1,4 +1,4 @@
-"""From a clip to questions in one sitting: what a person does next, its board, and on."""
+"""Make questions from a clip step by step: the next task for a person, its board, and the next run."""
 
 import subprocess
 import sys
@@ -13,7 +13,7 @@ from vidence.make.pipeline.session import Built
 
 
 def assisted(make: Callable[[bool], Built], *, config: Path, console: Console) -> Built:
-    """Make a set, name what a person does next, open its board, and go on until nothing new waits.
+    """Make a dataset, name the next task for a person, open its board; repeat while new work waits.
 
     A board is opened once: *Done, go on* passes it. Stopped and called again, it goes on with what waits.
 

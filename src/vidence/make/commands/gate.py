@@ -1,4 +1,4 @@
-"""Quality gates for any set: doubles, leaks, readers without the video, balance."""
+"""Quality gates for any dataset: duplicates, leaks, readers without the video, balance."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -31,7 +31,7 @@ _SEED = 0  # of orders of choices
 
 
 class Panel(Record):
-    """Who is asked, and how; None follows the rule."""
+    """The models to ask and how; None follows the rule."""
 
     models: Annotated[
         tuple[str, ...],
@@ -70,7 +70,7 @@ class Panel(Record):
 
 
 class Gate(Record):
-    """Which questions are put through which gates."""
+    """Which questions to test, and with which gates."""
 
     questions: QuestionSet
     rule: Annotated[
@@ -161,7 +161,7 @@ def gate(given: Gate) -> int:
 
 
 def _rules(given: Gate) -> "GateRules":
-    """The rules of the gates: those of the paper, with what was given in their place."""
+    """Return the rules of the gates: the paper's, with the user's changes."""
     import msgspec
 
     from vidence.make.gates.rules import BlindRules, CheckRules, GateRules
@@ -205,7 +205,7 @@ def _runs(given: str | None, preset: "Preset") -> int | Literal["auto"]:
 def _by_verdicts(
     by: Path, items: "tuple[Item, ...]", *, drop: frozenset[str]
 ) -> "tuple[tuple[Item, ...], tuple[str, ...]]":
-    """Keep and drop by the verdicts of an earlier call."""
+    """Filter by the verdicts of an earlier run."""
     from vidence.make.commands.make import account_line
     from vidence.make.gates.verdicts import FILTER, decisions_words, filter_items, read_verdicts
     from vidence.make.pipeline.ledger import balanced
@@ -281,7 +281,7 @@ def _desk(read: LoadedSet, given: Gate) -> "GateDesk":
 def _results(
     items: "Sequence[Item]", gated: "Gated", rules: "GateRules", *, n_kept: int
 ) -> "tuple[tuple[str, ...], tuple[Table, ...]]":
-    """The account, what luck explains, and what texts give away."""
+    """Return the account, the rate expected by guessing, and leaks of the texts."""
     from vidence.make.commands.make import account_line
     from vidence.make.gates.model_gates import TEXT_ONLY
     from vidence.make.gates.tables import balance_tables, balance_warnings, luck_sentence

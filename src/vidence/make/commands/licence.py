@@ -1,4 +1,4 @@
-"""Under which licence videos may be used: asked of YouTube, or of two people."""
+"""Check video licences through the YouTube API or a two-person sheet."""
 
 import os
 from pathlib import Path
@@ -23,11 +23,11 @@ _NOT_ALL = 1
 
 @click.group()
 def licence() -> None:
-    """Under which licence videos may be used."""
+    """Check the licences of videos."""
 
 
 class Check(Record):
-    """Which videos are asked about."""
+    """Which videos to check."""
 
     videos: Annotated[tuple[str, ...], argument()]
     kept: Annotated[Path, flag("File of all looks; what is found is added to it.")] = Path("licences.jsonl")

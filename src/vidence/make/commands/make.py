@@ -37,7 +37,7 @@ NOTHING_MADE = 3  # the command did its work, and there is no question
 
 
 class MakeDisplay:
-    """Shows stages inside ``with display.progress``: a line for each that is done, and how far one is."""
+    """Shows the stages of a run inside ``with display.progress``: one line per stage, and progress."""
 
     def __init__(self, console: Console, *, mode: str = "auto") -> None:
         """Nothing is shown yet; `mode` is one of `console.flags.MODES`."""
@@ -50,7 +50,7 @@ class MakeDisplay:
         self._counts_frames = False
 
     def __call__(self, event: MakeEvent) -> None:
-        """Show what happened in the making."""
+        """Show an event of the run."""
         match event:
             case StageBegan():
                 self.has_begun = True
@@ -82,13 +82,13 @@ class MakeDisplay:
                 pass
 
     def _note(self, words: str) -> None:
-        """What was asked so far, and why nothing is asked now."""
+        """Report what was asked so far, and why no more is asked now."""
         jobs = f"{several(self._n_jobs, 'job')} done, {self._n_failed:,} failed" if self._n_jobs else ""
         self.progress.note(lambda: "; ".join(filter(None, (jobs, words))))
 
 
 def account_line(account: StageAccount, *, n_cached: int = 0) -> Text:
-    """One stage on one line: what came in, what came out, and what was dropped for which reasons."""
+    """Format a stage on one line: inputs, outputs, and drops by reason."""
     what, *more = account.unit.split()
     unit = " ".join((what.removesuffix("s") if account.n_in == 1 else what, *more))
     line = Text(f"{account.stage:12} {account.n_in:>7,} {unit} -> {account.n_out:,}")
@@ -101,7 +101,7 @@ def account_line(account: StageAccount, *, n_cached: int = 0) -> Text:
 
 
 class Make(Record):
-    """What is made."""
+    """What to make."""
 
     name: Annotated[str, argument()]
     config: Annotated[Path, argument(type=FILE)]
@@ -118,7 +118,7 @@ class Make(Record):
 
 @command()
 def make(given: Make) -> int:
-    """Make questions with the maker NAME as the file CONFIG says; the same command goes on.
+    """Make questions with the maker NAME, configured by the file CONFIG; rerun to continue.
 
     Every stage keeps its results, so that what was done is not done again, and accounts for everything
     that did not become a question: OUT/account.json, OUT/dropped.jsonl. The exit code is 3 when there is no
@@ -148,7 +148,7 @@ def make(given: Make) -> int:
 
 
 def _made(given: Make, maker: Maker, is_held: bool) -> Built:
-    """One making, as it is shown; one that is held ends before the release, where the maker has a review."""
+    """Run the maker and show it; a held run ends before the release if the maker has a review."""
     console, overrides = Screen(stderr=True), given.overrides
     if is_held and not overrides.until and "review" in maker.stages:
         overrides = replace(overrides, until="review")

@@ -1,4 +1,4 @@
-"""Whether composed questions have one answer and need each of their conditions."""
+"""Check that composed questions have a unique answer and no redundant condition."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ SECTION = "Make"
 
 
 class Prove(Record):
-    """What is proved, and what a proof asks for."""
+    """What to prove, and the rules of the proof."""
 
     compositions: Annotated[Path, argument()]
     scenes: Annotated[Path, flag("The file of scenes.")]
@@ -31,7 +31,7 @@ class Prove(Record):
 
 @command()
 def prove(given: Prove) -> int:
-    """Whether composed questions have one answer, and need each of their conditions.
+    """Check that composed questions have a unique answer and no redundant condition.
 
     COMPOSITIONS is a file of programs, apart by lines of ---, or of JSON lines. The exit code is 0 if all are
     proven, 1 if some are not, 2 for input that cannot be read.
@@ -67,7 +67,7 @@ def prove(given: Prove) -> int:
 
 
 def _notes(scene: "Scene") -> Iterator[str]:
-    """What is to be known of a scene: contradictions, whose facts are not used, and twins."""
+    """Return notes on a scene: contradictory facts, which are not used, and indistinguishable entities."""
     for name in dict.fromkeys(contradiction.says for contradiction in scene.contradictions):
         yield f"{scene.header.scene}: contradiction, neither is used: {name}"
     for note in scene.notes:
@@ -85,7 +85,7 @@ def _counts(verdicts: "Sequence[Verdict]") -> Iterator[str]:
 
 
 def _said(verdict: "Verdict", path: Path) -> Iterator[str]:
-    """What people read of one composition: the proof with its witnesses, or the reasons with their lines."""
+    """Format the result for one composition: the proof with witnesses, or the reasons with line numbers."""
     proof = verdict.proof
     if proof is not None and verdict.is_proven:
         tried = f"{proof.subsets.tried} {'subsets' if proof.subsets.mode == 'all' else 'conditions left out'}"

@@ -1,4 +1,4 @@
-"""Give a set away: formats, datasheet, checksums; answers of a split stay hidden."""
+"""Release a dataset: formats, datasheet, checksums, hidden answers of a split."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -44,7 +44,7 @@ class Papers(Record):
 
 
 class Release(Record):
-    """What is released, and how."""
+    """What to release, and how."""
 
     what: Annotated[str, argument("ITEMS")]
     into: Annotated[Path | None, flag("Folder of releases: NAME-VERSION in it.", type=FOLDER)] = None
@@ -151,7 +151,7 @@ def _material(papers: Papers, items: "Sequence[Item]", *, version: str) -> "SetM
 
 
 def _cautions(what: Path, account: "Account | None") -> "Sequence[str]":
-    """What the making says must not go unnoticed: by the account that was named, or the one beside ITEMS."""
+    """Return the cautions of the `make` run, from its account."""
     from vidence.make.pipeline.ledger import ACCOUNT_FILE, read_account
 
     path = what.parent / ACCOUNT_FILE
@@ -166,7 +166,7 @@ def _cautions(what: Path, account: "Account | None") -> "Sequence[str]":
 
 
 def _licences(kept: Path, manual: Path | None, items: "Sequence[Item]") -> "Mapping[str, LicenceCheck]":
-    """What is known of the films of the questions; what is older than 30 days is asked again."""
+    """Return the licences of the videos; checks older than 30 days are repeated."""
     from vidence.make.commands.licence import client
     from vidence.make.gates.licence_checking import check_licences
     from vidence.make.gates.licences import LicenceCheck, read_looks
@@ -223,7 +223,7 @@ def _table(released_set: "ReleasedSet") -> "Table":
 
 
 def _scan(folder: Path, hidden: Path, *, json_path: Path | None) -> int:
-    """Look through a release, as it lies there now, for the answers that were hidden with it."""
+    """Scan an existing release for its hidden answers."""
     from vidence.make.release.rescan import scan_again
 
     result = screen(json_path)

@@ -1,4 +1,4 @@
-"""Who looked at which question, and what follows: draw, read, state, pay."""
+"""Run a review: draw samples, read verdicts, report states, pay."""
 
 from datetime import UTC, datetime
 from itertools import count
@@ -24,7 +24,7 @@ _BY = flag("Who does it: a pseudonym.", metavar="NAME")
 
 
 class Timed(Record):
-    """What is done at some time."""
+    """An act with its time."""
 
     at: Annotated[str | None, flag("When it is done, in UTC (default: now).", metavar="TIME")] = None
 
@@ -45,11 +45,11 @@ class Timed(Record):
 
 @click.group()
 def review() -> None:
-    """Who looked at what, and what follows: draw, read, state, pay; files that a team can merge."""
+    """Review questions in files that a team can merge: draw samples, read verdicts, report states, pay."""
 
 
 class Open(Timed):
-    """Items that are put in for review."""
+    """Items to submit for review."""
 
     items: Annotated[Path, argument("ITEMS")]
     out: Annotated[Path, flag("The folder of the review.")]
@@ -63,7 +63,7 @@ class Open(Timed):
 
 @command("open", group=review)
 def open_review(given: Open) -> None:
-    """Put ITEMS (JSON lines with an item_id) in for review: new ones, and those that were returned.
+    """Submit ITEMS (JSON lines with an item_id) for review: new ones and revised ones.
 
     The folder is made where it is not there. Lines that are as they were are passed over.
     """
@@ -87,7 +87,7 @@ def open_review(given: Open) -> None:
 
 
 class Translate(Timed):
-    """Translations that a person puts in."""
+    """Translations to submit."""
 
     folder: Annotated[Path, argument("REVIEW")]
     items: Annotated[Path, argument("ITEMS")]
@@ -100,7 +100,7 @@ class Translate(Timed):
 
 @command(group=review)
 def translate(given: Translate) -> None:
-    """Put ITEMS (JSON lines with an item_id) in as translations of items that NAME looks at.
+    """Submit ITEMS (JSON lines with an item_id) as translations of items that NAME reviews.
 
     A translation changes texts and the tag of the language, nothing else. What it was made of stays.
     """
@@ -116,7 +116,7 @@ def translate(given: Translate) -> None:
 
 
 class Draw(Timed):
-    """What a person is given to look at."""
+    """What to draw for a reviewer."""
 
     folder: Annotated[Path, argument("REVIEW")]
     by: Annotated[str, _BY]
@@ -132,7 +132,7 @@ class Draw(Timed):
 
 @command(group=review)
 def draw(given: Draw) -> None:
-    """Draw items that wait for NAME, and write them into a sheet to fill in, REVIEW/sheets/NAME-ROLE.csv.
+    """Draw items for NAME and write the sheet to fill in, REVIEW/sheets/NAME-ROLE.csv.
 
     No person gets their own; where a stage asks for an answer first, the key is shown in the next sheet.
     While something is not decided, the same command writes the same sheet.
@@ -179,7 +179,7 @@ def draw(given: Draw) -> None:
 
 
 class Read(Timed):
-    """What comes back: sheets of a person, or copies of the review."""
+    """What to read: a person's sheets, or copies of the review."""
 
     folder: Annotated[Path, argument("REVIEW")]
     paths: Annotated[tuple[Path, ...], argument("SHEET|COPY...")]
@@ -189,7 +189,7 @@ class Read(Timed):
 
 @command(group=review)
 def read(given: Read) -> int:
-    """Take in SHEETs (.csv) that NAME filled in, or COPYs of REVIEW: folders, or files of events.
+    """Import SHEETs (.csv) that NAME filled in, or merge COPYs of REVIEW: folders or event files.
 
     Of sheets all is taken in or, where a line cannot be used, nothing; lines without a verdict wait. Of
     copies each person's chain is checked; what the guards refuse is kept, has no effect, and is named. What
@@ -228,7 +228,7 @@ def read(given: Read) -> int:
 
 
 class ActWanted(Timed):
-    """One thing that a person does to an item."""
+    """One act of a person on an item."""
 
     folder: Annotated[Path, argument("REVIEW")]
     item_id: Annotated[str, argument("ITEM")]
@@ -242,7 +242,7 @@ class ActWanted(Timed):
 
 @command(group=review)
 def act(given: ActWanted) -> None:
-    """Do one thing to ITEM without a sheet: claim, release, expire, say, withdraw, reject, reopen."""
+    """Act on ITEM without a sheet: claim, release, expire, say, withdraw, reject, reopen."""
     from vidence.make.review.files import read_reviews
     from vidence.make.review.recording import Recorder, write
     from vidence.make.review.sheets import minutes_of
@@ -263,7 +263,7 @@ def act(given: ActWanted) -> None:
 
 
 class State(Record):
-    """What is shown of a review."""
+    """Which state to report."""
 
     folder: Annotated[Path, argument("REVIEW")]
     where: Annotated[str | None, flag("Only items in this state.", metavar="STATE")] = None
@@ -278,7 +278,7 @@ class State(Record):
 
 @command(group=review)
 def state(given: State) -> None:
-    """In which state each item is, and rates with their denominators, agreement, minutes.
+    """Report the state of each item, and rates with denominators, agreement, minutes.
 
     By week, an item counts in the week in which it came to its end. CSV has a row per item.
     """
@@ -303,7 +303,7 @@ def state(given: State) -> None:
 
 
 class Pay(Record):
-    """Where the ledger of payments goes."""
+    """Where to write the payment ledger."""
 
     folder: Annotated[Path, argument("REVIEW")]
     csv_path: Annotated[Path | None, CSV] = None
@@ -312,7 +312,7 @@ class Pay(Record):
 
 @command(group=review)
 def pay(given: Pay) -> None:
-    """What each person is owed by the rules of the protocol, for pieces and for minutes that were stated."""
+    """Compute what each person is owed under the protocol, per item and for reported minutes."""
     from vidence.make.review.files import read_reviews
     from vidence.make.review.pay import ledger, ledger_csv, over_the_cap, pay_table
     from vidence.media.whole import write_file
@@ -330,7 +330,7 @@ def pay(given: Pay) -> None:
 
 
 class Export(Record):
-    """What is written of a review."""
+    """What to export from a review."""
 
     folder: Annotated[Path, argument("REVIEW")]
     events: Annotated[Path | None, file_flag("Write the events, as JSON lines.")] = None
@@ -342,7 +342,7 @@ class Export(Record):
 
 @command(group=review)
 def export(given: Export) -> None:
-    """Write the events of REVIEW for a table or another team, or the items that were accepted.
+    """Export the events of REVIEW as a table or for another team, or its accepted items.
 
     Items are in the item format: who wrote them, and in how long, stand in the events.
     """

@@ -1,4 +1,4 @@
-"""Write the scenes of a table, a log of events, tracks, or what a model proposes."""
+"""Write scenes from a table, an event log, tracks, or a model's proposals."""
 
 from pathlib import Path
 from typing import Annotated
@@ -16,7 +16,7 @@ _MOST_SHOWN = 10
 
 
 class Scenes(Record):
-    """Which scenes are written."""
+    """Which scenes to write."""
 
     source: Annotated[str, argument()]
     out: Annotated[Path, flag("The file of scenes (.jsonl) to write.")]
@@ -25,7 +25,7 @@ class Scenes(Record):
 
 @command()
 def scenes(given: Scenes) -> None:
-    """Write the scenes of SOURCE as a file that vidence prove reads; the vocabulary lies beside it (.toml).
+    """Write the scenes of SOURCE for vidence prove, with their vocabulary in a .toml file of the same name.
 
     SOURCE is a spec, such as events:log.csv?format=epic or tracks:gt.txt?fps=30; vidence list scene-sources
     has all. What a source does not know is not said; only what its option complete names is complete.

@@ -1,4 +1,4 @@
-"""Which videos questions are made about: measured, gated, kept with reasons."""
+"""Select source videos: measured, gated, kept or dropped with reasons."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -25,11 +25,11 @@ _MOST_SHOWN = 60  # rows in the terminal; files have all
 
 @click.group()
 def select() -> None:
-    """Which videos questions are made about."""
+    """Select source videos."""
 
 
 class Select(Record):
-    """Which videos are measured, and which are kept."""
+    """Which videos to measure, and which to keep."""
 
     source: Annotated[Path, argument()]
     preset: Annotated[str, flag("Gates of a paper: perceptioncomp, mmvu, humanpcr-r.", metavar="NAME")] = ""
@@ -61,7 +61,7 @@ class Select(Record):
 
 @command(group=select)
 def videos(given: Select) -> int:
-    """Measure the videos of SOURCE, a folder or a CSV, and keep those that pass every gate.
+    """Measure the videos of SOURCE, a folder or CSV, and keep those that pass every gate.
 
     Written are sources.csv, kept.csv, dropped.jsonl, account.json and a page. What could not
     be measured passes no gate. The same command again decodes nothing and asks nobody. The exit code is 3
@@ -101,7 +101,7 @@ def videos(given: Select) -> int:
 
 
 def _say(selection: "Selection", json_path: Path | None) -> None:
-    """Write and print what was found."""
+    """Write and print the results."""
     import msgspec
 
     from vidence.make.gates.video_report import gate_table, video_table
@@ -120,7 +120,7 @@ def _say(selection: "Selection", json_path: Path | None) -> None:
 
 
 def _rules(given: Select) -> "SelectRules":
-    """The rules of the file, with what the flags say in its place."""
+    """Return the rules of the file, overridden by the flags."""
     import msgspec
 
     from vidence.make.gates.video_rules import read_rules

@@ -1,4 +1,4 @@
-"""Cut a set into splits that share no source; what two splits have in common."""
+"""Split a dataset by source; report overlap between splits."""
 
 import re
 from collections import Counter
@@ -28,7 +28,7 @@ _MOST_LISTED = 20
 
 
 class SplitWanted(Record):
-    """Which set is cut, or which two are compared."""
+    """The dataset to split, or the two splits to compare."""
 
     whats: Annotated[tuple[str, ...], argument("ITEMS [OTHER]")]
     shares: Annotated[
@@ -43,13 +43,13 @@ class SplitWanted(Record):
     json_path: Annotated[Path | None, JSON] = None
 
     def load(self, what: str) -> LoadedSet:
-        """Read the questions of one of the sets."""
+        """Read the questions of one dataset."""
         return QuestionSet(what=what, media=self.media).load()
 
 
 @command()
 def split(given: SplitWanted) -> int:
-    """Cut the questions of ITEMS into splits that share no source, or compare two splits with --check.
+    """Split the questions of ITEMS by source, or compare two splits with --check.
 
     Questions are of one source that share a source_id, a path, or the bytes of a file, directly or through
     others. With --check the exit code is 3 where the two sets share something.
@@ -73,7 +73,7 @@ _PAIR = 2
 
 
 def _shares_of(text: str) -> dict[str, float]:
-    """The splits and their shares, as a user writes them.
+    """Parse splits and shares.
 
     Raises:
         UsageError: a name or a share is none, or a name comes twice.

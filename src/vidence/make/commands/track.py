@@ -1,4 +1,4 @@
-"""Find the people in a video and follow them: tracks, a contact sheet, measures."""
+"""Detect and track the people in a video: tracks, a contact sheet, measures."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
@@ -34,7 +34,7 @@ _SHOWN_PROBLEMS = 3
 
 
 class Following(Record):
-    """How people are found and followed."""
+    """How to detect and track people."""
 
     detector: Annotated[str, flag("Who finds people: hog, rfdetr:WEIGHTS, boxes:FILE.", metavar="SPEC")] = (
         "hog"
@@ -69,7 +69,7 @@ class Following(Record):
 
 
 class Shown(Record):
-    """Where results go, and how they are shown."""
+    """Where to write results, and how to draw them."""
 
     out: Annotated[Path | None, flag("Folder (default: tracks/ and the name of the video).")] = None
 
@@ -84,7 +84,7 @@ class Shown(Record):
 
 
 class Track(Record):
-    """The video, and what becomes of it."""
+    """The video and the outputs."""
 
     video: Annotated[Path | None, argument()] = None
     following: Following
@@ -112,7 +112,7 @@ class Track(Record):
 
 @command()
 def track(given: Track) -> None:
-    """Find the people in VIDEO, follow them, and write their tracks.
+    """Detect the people in VIDEO, track them, and write their tracks.
 
     VIDEO is a file, or a folder of numbered images. Written are tracks.txt and detections.txt (format of
     MOTChallenge), tracks.csv, contact-sheet.jpg, and track.json with settings and counts. With --tracks,
@@ -155,7 +155,7 @@ def track(given: Track) -> None:
 
 
 def _job(given: Track, video: Path) -> "TrackJob":
-    """The job of the flags, or of a configuration, which they may not contradict."""
+    """Return the tracking job from flags or from a configuration; flags must not contradict it."""
     from vidence.seeing.track_run import TrackJob
 
     how = given.following
@@ -175,7 +175,7 @@ def _open(video: Path) -> "tuple[Video, str]":
 
 
 def _kept(folder: Path, job: "TrackJob", *, content_hash: str, jobs: int | None) -> "KeptWork":
-    """The work on a video, which is kept in pieces in the folder until all is done."""
+    """Return the video work, stored in chunks in the folder until all are done."""
     from vidence.engine.environment import environment
     from vidence.engine.executor import Parallelism
     from vidence.make.pipeline.cache import ArtifactCache
@@ -191,7 +191,7 @@ def _kept(folder: Path, job: "TrackJob", *, content_hash: str, jobs: int | None)
 
 
 def _given(spec: str) -> "GivenTracks":
-    """The tracks of a file, which may be said with its format and options."""
+    """Open a file of tracks, named with optional format and options."""
     from vidence.seeing.given_tracks import open_tracks
 
     return open_tracks(spec if spec.startswith("mot:") else f"mot:{spec}")
@@ -211,7 +211,7 @@ def _measure_given(spec: str, truth: "MotRows | None") -> None:
 def _show_given(
     medium: "Video", spec: str, *, truth: "MotRows | None"
 ) -> "tuple[TrackedVideo, TrackRecord, list[str]]":
-    """The tracks of a file in its video, and what there is to say of them."""
+    """Show the tracks of a file in its video, with notes."""
     from vidence.seeing.track_run import show_given
 
     tracked, record, notes = show_given(medium, _given(spec), truth=truth)
@@ -226,7 +226,7 @@ def _show_given(
 
 @contextmanager
 def _progress(name: str, kept: "KeptWork", *, mode: str) -> "Iterator[ChunkWork]":
-    """The work on a video while it is shown how far it is."""
+    """Run the video work with a progress display."""
     console = Screen(stderr=True)
     meter = Meter(console, mode=mode)
 
@@ -243,7 +243,7 @@ def _progress(name: str, kept: "KeptWork", *, mode: str) -> "Iterator[ChunkWork]
 
 
 def _check_names(job: "TrackJob") -> None:
-    """Raises: UnknownNameError where a detector or tracker is none."""
+    """Raises: UnknownNameError for an unknown detector or tracker."""
     for kind, spec in {"detector": job.detector, "tracker": job.tracker}.items():
         check_name(kind, spec)
     if job.cuts != "none":
@@ -251,7 +251,7 @@ def _check_names(job: "TrackJob") -> None:
 
 
 def _configured(config: Path, video: Path, *, said: Sequence[str]) -> "TrackJob":
-    """The job of a configuration, which no other option may contradict."""
+    """Return the job of a configuration, which excludes other options."""
     from vidence.make.herbench.config import read_herbench
     from vidence.make.herbench.track_job import job_of
 
@@ -263,7 +263,7 @@ def _configured(config: Path, video: Path, *, said: Sequence[str]) -> "TrackJob"
 
 
 def _settings(steps: str) -> "RefineSettings":
-    """Raises: UsageError where a step is not known."""
+    """Raises: UsageError for an unknown step."""
     from vidence.seeing.refine import STEPS, RefineSettings
 
     if steps == "none":
@@ -280,7 +280,7 @@ def _settings(steps: str) -> "RefineSettings":
 
 
 def _truth(path: Path | None) -> "MotRows | None":
-    """The ground truth, read before the long work; the library that measures must be there too."""
+    """Read ground truth before the long work, and check that the metrics library is installed."""
     from vidence.seeing.quality import check_installed
     from vidence.seeing.track_files import read_mot
 

@@ -1,1 +1,1 @@
-"""Compositions searched for with bit sets, their options and their words; knows nothing of the verifier."""
+"""Search for compositions with bit sets, with options and wording; independent of the verifier."""

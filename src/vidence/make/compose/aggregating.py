@@ -1,4 +1,4 @@
-"""What the members of a set have together: all values, the commonest, the largest, the longest run."""
+"""Aggregate over the members of a set: all values, the commonest, the largest, the longest run."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from vidence.make.sources.scene import ValueOrNumber
 
 @dataclass(frozen=True)
 class Nothing:
-    """That there is no such value, and why."""
+    """The absence of a value, with the reason."""
 
     says: str
 
@@ -22,7 +22,7 @@ Together: TypeAlias = ValueOrNumber | tuple[ValueOrNumber, ...] | Doubt | Nothin
 
 
 def together(aggregate: Aggregate, names: Sequence[str], world: World) -> Together:
-    """What members, in their order, have together; several sorted values for `values` only."""
+    """Return the aggregate of members in order; several sorted values for `values` only."""
     if aggregate.how == "values":
         return _different(aggregate.attribute, names, world)
     values: dict[str, ValueOrNumber] = {}
@@ -40,7 +40,7 @@ def together(aggregate: Aggregate, names: Sequence[str], world: World) -> Togeth
 
 
 def _different(attribute: str, names: Sequence[str], world: World) -> Together:
-    """Every value that members have, once and sorted; in doubt where two cannot be told apart."""
+    """Return the distinct values of members, sorted; in doubt if two may be equal."""
     entries = [world.values(name, attribute) for name in names]
     doubt = next((doubt for _, doubt in entries if doubt is not None), None)
     if doubt is not None:
@@ -60,7 +60,7 @@ def _extreme(aggregate: Aggregate, values: Sequence[ValueOrNumber], world: World
 
 
 def _shared(aggregate: Aggregate, counts: Mapping[ValueOrNumber, int]) -> Together:
-    """The value that most members have, or that all have."""
+    """Return the value that most, or all, members share."""
     best = [value for value, count in counts.items() if count == max(counts.values())]
     if len(best) == 1 and (aggregate.how == "mode" or len(counts) == 1):
         return best[0]

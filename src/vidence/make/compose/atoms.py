@@ -1,4 +1,4 @@
-"""What can be said of a category, and which of it singles a member out."""
+"""Statements about a category, and which of them identify a member."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ _TRIED = 6
 
 @dataclass(frozen=True)
 class AttributeStatement:
-    """That an attribute (or the kind) of a member is, or is not, a value; of whom it is true."""
+    """A statement that an attribute (or kind) is, or is not, a value; with the members it holds for."""
 
     attribute: str
     how: Literal["==", "!="]
@@ -27,7 +27,7 @@ class AttributeStatement:
 
 @dataclass(frozen=True)
 class AskableAttribute:
-    """What can be asked of a category: the attribute, and of which type the answer is."""
+    """A question target of a category: the attribute and the type of its answer."""
 
     category: str
     attribute: str
@@ -45,7 +45,7 @@ class Statements:
 
     @cached_property
     def categories(self) -> tuple[str, ...]:
-        """The categories of entities whose members are all listed, of two or more."""
+        """Return the entity categories with complete listings and at least two members."""
         scene = self.scene
         return tuple(c for c in scene.words.categories if len(scene.members[c]) > 1 and scene.lists_all(c))
 
@@ -61,7 +61,7 @@ class Statements:
         return self._attributes[category]
 
     def asked(self) -> tuple[AskableAttribute, ...]:
-        """What can be asked: attributes of two values or more, and of events the kind, alone and with one."""
+        """Return the question targets: attributes with two or more values, kinds of events."""
         attributes = [
             AskableAttribute(category, name, self.scene.words.attributes[name].answer)
             for category in self.categories
@@ -82,11 +82,11 @@ class Statements:
         return tuple(attributes)
 
     def names(self, category: str) -> tuple[str, ...]:
-        """What can be said of a category: its attributes, and of events the kind."""
+        """Return the attributes of a category, with the kind for events."""
         return (*(("kind",) if category == EVENT else ()), *self.attributes_of(category))
 
     def of(self, category: str) -> tuple[AttributeStatement, ...]:
-        """Statements that are true of some and not of all."""
+        """Return statements that hold for some members but not all."""
         if category not in self._of:
             self._of[category] = tuple(self._made(category))
         return self._of[category]
@@ -105,7 +105,7 @@ class Statements:
                         yield AttributeStatement(name, how, value, masks, skill)
 
     def about(self, category: str, member: int) -> tuple[AttributeStatement, ...]:
-        """Statements that are true of one member."""
+        """Return statements that hold for one member."""
         key = category, member
         if key not in self._about:
             self._about[key] = tuple(
@@ -116,7 +116,7 @@ class Statements:
     def drawn(
         self, category: str, member: int, rng: Random, *, avoided: Collection[str] = ()
     ) -> list[AttributeStatement]:
-        """What is true of a member, in seeded order: what it is first, then what it is not."""
+        """Return the true statements about a member in seeded order, positive ones first."""
         known = [
             statement for statement in self.about(category, member) if statement.attribute not in avoided
         ]
@@ -126,7 +126,7 @@ class Statements:
     def single(
         self, category: str, member: int, rng: Random, *, n: int, avoided: Collection[str] = (), may: int = -1
     ) -> tuple[AttributeStatement, ...] | None:
-        """About so many statements that leave one member alone, of all or of those that `may` be.
+        """Return about `n` statements that together identify one member, among all or among `may`.
 
         Each shuts somebody out. Of some drawn in seeded order the one is taken that leaves about as many as
         are needed for as many statements as are wanted; what the others make needless is dropped again.
@@ -156,7 +156,7 @@ class Statements:
     def some(
         self, category: str, member: int, rng: Random, *, n: int, avoided: Collection[str] = ()
     ) -> list[AttributeStatement]:
-        """So many statements about a member, or fewer, each about something else."""
+        """Return up to `n` statements about a member, each on a different attribute."""
         taken: dict[str, AttributeStatement] = {}
         for statement in self.drawn(category, member, rng, avoided=avoided):
             taken.setdefault(statement.attribute, statement)
@@ -164,7 +164,7 @@ class Statements:
 
 
 def needed(taken: Sequence[AttributeStatement], may: int, target: int) -> list[AttributeStatement]:
-    """The statements without those that the others make needless."""
+    """Remove statements that the others imply."""
     kept = list(taken)
     for statement in taken:
         others = [other for other in kept if other is not statement]

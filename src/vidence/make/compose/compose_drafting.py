@@ -23,7 +23,7 @@ TASK = "compose"
 
 
 class Key(Record, omit_defaults=True):
-    """What belongs to the answer of a question and into no public file of a hidden split.
+    """The answer key of a question, kept out of the public files of a hidden split.
 
     `option_of` says for each wrong option which conditions somebody ignored who takes it.
     """
@@ -36,7 +36,7 @@ class Key(Record, omit_defaults=True):
 
 
 def finished(composed: Composed, offered: Offer, question: str) -> Composition:
-    """A composition with its words, its options and its answer."""
+    """Return a composition with its wording, options and answer."""
     return msgspec.structs.replace(
         composed.composition, question=question, options=offered.options, answer=offered.options[0]
     )
@@ -45,7 +45,7 @@ def finished(composed: Composed, offered: Offer, question: str) -> Composition:
 def draft_of(
     composed: Composed, proof: Proof, offered: Offer, *, question: str, scene: Scene, benchmark: str
 ) -> Draft:
-    """A question on its way through the gates; the right option comes first until the letters are spread."""
+    """Return a draft question; the right option is first until letters are spread."""
     header = scene.header
     truth = BY_MODEL if header.truth == "model" else header.truth or "scene facts"
     path = header.video or header.scene
@@ -87,7 +87,7 @@ def _tags(composed: Composed, proof: Proof, offered: Offer) -> dict[str, str]:
 
 
 def _evidence(proof: Proof, scene: Scene) -> Iterator[Evidence]:
-    """When what the answer rests on is in view: one span after the other, each once."""
+    """Return the spans in which the evidence is visible, sorted and distinct."""
     spans: dict[tuple[float, float], list[str]] = {}
     named = [(variable, str(value)) for variable, value in proof.binding.items()]
     for message, name in (*named, *((_COUNTED, name) for name in proof.counted)):

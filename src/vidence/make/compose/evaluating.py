@@ -1,4 +1,4 @@
-"""All that the steps of a composition allow when some conditions are left out: `result(D)`.
+"""Evaluate a composition with some conditions left out: `result(D)`.
 
 Everything is enumerated over facts. Bindings that cannot be told apart by what later steps use are counted
 together, with the first of them as their example, so that chains over large sets stay small.
@@ -48,7 +48,7 @@ MOST_BRANCHES = 200_000
 
 @dataclass(frozen=True)
 class EvaluatedSet:
-    """A set: who certainly is in it, who may be, and why that is not known."""
+    """An evaluated set: certain members, possible members, and the reason for doubt."""
 
     must: frozenset[str]
     may: frozenset[str]
@@ -57,7 +57,7 @@ class EvaluatedSet:
     """That there may be members whom nobody listed."""
 
     def doubt(self) -> Doubt | None:
-        """Why the set is not determined; None where it is."""
+        """The reason why the set is not determined; None if it is."""
         if self.unlisted is not None or len(self.may) == len(self.must):
             return self.unlisted
         return self.doubts[min(self.may - self.must)]
@@ -85,7 +85,7 @@ _State: TypeAlias = tuple[dict[str, Held], _Trail, int]
 
 @dataclass
 class Notes:
-    """What was met beside values: doubts, steps without a member, steps with several."""
+    """Findings besides values: doubts, empty steps, steps with several members."""
 
     doubts: dict[tuple[str, Doubt], None] = field(default_factory=dict)
     dead: dict[tuple[str, str], None] = field(default_factory=dict)
@@ -93,11 +93,11 @@ class Notes:
     """Step, pick, and the members."""
 
     def __bool__(self) -> bool:
-        """Whether there is any."""
+        """Return whether there are any findings."""
         return bool(self.doubts or self.dead or self.several)
 
     def add(self, other: "Notes") -> None:
-        """Take over what another has; what is there twice is kept once."""
+        """Merge findings, without duplicates."""
         self.doubts.update(other.doubts)
         self.dead.update(other.dead)
         self.several.update(other.several)
@@ -105,7 +105,7 @@ class Notes:
 
 @dataclass(slots=True)
 class Branch:
-    """Bindings that end with the same value: how many, and the first of them."""
+    """Bindings with the same result: their number and the first of them."""
 
     value: ValueOrNumber
     count: int
@@ -135,14 +135,14 @@ class Evaluation:
         self._lives: dict[frozenset[str], list[tuple[str, ...]]] = {}
 
     def _read(self, position: int, dropped: frozenset[str]) -> tuple[str, ...]:
-        """The variables that a step reads; what stands in a condition that is left out, is not read."""
+        """Return the variables that a step reads outside the left-out conditions."""
         key = (position, dropped & self._inside[position])
         if key not in self._reads:
             self._reads[key] = variables_read(self.steps[position].value, dropped)
         return self._reads[key]
 
     def _live(self, position: int, dropped: frozenset[str]) -> tuple[str, ...]:
-        """The variables up to a step that later steps read."""
+        """Return the variables up to a step that later steps read."""
         if dropped not in self._lives:
             n = len(self.steps)
             later = [
@@ -158,7 +158,7 @@ class Evaluation:
     def branches(
         self, dropped: frozenset[str] = frozenset(), *, notes: Notes, free: str = ""
     ) -> Iterator[Branch]:
-        """Every (binding, value) that is allowed without some conditions, lazily in the last step.
+        """Yield every possible (binding, value) with some conditions left out; the last step is lazy.
 
         Args:
             dropped: the conditions that are left out.
@@ -179,7 +179,7 @@ class Evaluation:
                     yield Branch(value, count, env, trail, picks)
 
     def values(self, dropped: frozenset[str], *, notes: Notes) -> Iterator[ValueOrNumber]:
-        """Every value that is allowed without some conditions, lazily; the same may come again.
+        """Yield every possible value with some conditions left out, perhaps repeatedly.
 
         Whoever looks for one other value stops at it. What later steps cannot tell apart is tried once.
         """
@@ -210,7 +210,7 @@ class Evaluation:
                 yield from self._walked(position + 1, values, dropped=dropped, notes=notes, tried=tried)
 
     def _states(self, n_steps: int, dropped: frozenset[str], free: str) -> tuple[list[_State], Notes]:
-        """What the first steps allow; kept: it depends on their conditions and on what is read of it."""
+        """Return the states after the first steps, cached by their conditions and live variables."""
         if n_steps == 0:
             return [({}, None, 1)], Notes()
         inside = frozenset[str]().union(*self._inside[:n_steps])
@@ -246,7 +246,7 @@ class Evaluation:
     def _step(
         self, position: int, env: _Env, dropped: frozenset[str]
     ) -> tuple[Sequence[_Outcome], Notes | None]:
-        """What a step can be, and what was met beside it, if anything was."""
+        """Return the outcomes of a step, and its findings."""
         plain = self._plain[position]
         if plain is not None:
             return self._read_off(position, str(env[plain[0]]), plain[1])
@@ -263,7 +263,7 @@ class Evaluation:
         return pair
 
     def _read_off(self, position: int, name: str, attribute: str) -> tuple[Sequence[_Outcome], Notes | None]:
-        """What is read of something, without a time; kept for the scene, since many compositions ask it."""
+        """Read a value regardless of time; cached per scene, since many compositions need it."""
         off = self.world.read_off.get((name, attribute))
         if off is None:
             walk = Walk(world=self.world, env={}, dropped=frozenset(), step="")
@@ -296,7 +296,7 @@ class Evaluation:
 
 
 def variables_read(expression: Expression, dropped: frozenset[str]) -> tuple[str, ...]:
-    """The variables that an expression reads, each once, when some conditions are left out.
+    """Return the distinct variables that an expression reads with some conditions left out.
 
     A condition that is left out is not evaluated, nor is what it compares with.
     """
@@ -316,7 +316,7 @@ def variables_read(expression: Expression, dropped: frozenset[str]) -> tuple[str
 
 
 def _bound(trail: _Trail) -> Binding:
-    """A binding, in the order in which it came about."""
+    """Return a binding in the order of its steps."""
     steps = []
     while trail is not None:
         steps.append(trail)
@@ -330,7 +330,7 @@ def _bound(trail: _Trail) -> Binding:
 
 
 def _plain_read(expression: Expression) -> tuple[str, str] | None:
-    """The variable and the attribute, where a step is no more than `variable.attribute`."""
+    """Return variable and attribute of a step that is just `variable.attribute`."""
     match expression:
         case AttributeOf(of=Variable(name=name), at=None, name=attribute):
             return name, attribute
@@ -340,7 +340,7 @@ def _plain_read(expression: Expression) -> tuple[str, str] | None:
 
 @dataclass
 class Walk:
-    """One step with given variables."""
+    """Evaluates one step under given variables."""
 
     world: World
     env: _Env
@@ -358,7 +358,7 @@ class Walk:
         self.notes.dead[self.step, says] = None
 
     def outcomes(self, expression: Expression) -> Iterator[_Outcome]:
-        """Everything that an expression can be, with the members that were picked on the way."""
+        """Yield every value of an expression, with the members picked on the way."""
         match expression:
             case Literally(value=value):
                 yield value, ()
@@ -440,7 +440,7 @@ class Walk:
                     yield text, picks
 
     def _whole(self, categories: Sequence[str]) -> EvaluatedSet:
-        """The members of several categories together."""
+        """Return the union of several categories."""
         all_of = [
             self._everybody(self.world.scene.members[category], category, ()) for category in categories
         ]
@@ -468,7 +468,7 @@ class Walk:
         yield from self._narrow(evaluated, rest, category)
 
     def _first_narrowed(self, members: Members, category: str) -> tuple[EvaluatedSet, Sequence[Atom]]:
-        """A set after its first atoms that name values, and the atoms from the first other one on."""
+        """Apply the leading atoms with constant values; return the set and the remaining atoms."""
         kept = [atom for atom in members.atoms if atom.condition not in self.dropped]
         kinds = [
             atom.value.value
@@ -487,7 +487,7 @@ class Walk:
     def _narrow(
         self, evaluated: EvaluatedSet, atoms: Sequence[Atom], category: str
     ) -> Sequence[tuple[EvaluatedSet, Picks]]:
-        """A set under atoms, for everything with which these may compare."""
+        """Filter a set by atoms, for each value they may compare with."""
         narrowed: list[tuple[EvaluatedSet, Picks]] = [(evaluated, ())]
         for atom in atoms:
             narrowed = [
@@ -512,7 +512,7 @@ class Walk:
                 yield from list(self.outcomes(of))
 
     def _truths(self, atom: Atom, operand: object, category: str) -> Truths:
-        """What an atom says of each of a category; kept for the scene, since many compositions ask it."""
+        """Return the truth of an atom for each member of a category; cached per scene."""
         key: tuple[object, ...]
         match atom:
             case Compare():
@@ -573,7 +573,7 @@ class Walk:
     # ----------------------------------------------------------------------- one of a set
 
     def _everyone(self, evaluated: EvaluatedSet, picks: Picks, pick: str) -> Iterator[_Outcome]:
-        """Every certain member in turn; that there may be others is a doubt."""
+        """Yield every certain member; possible further members are a doubt."""
         self._doubt(evaluated.doubt())
         if not evaluated.may:
             self._dead(f"nobody is {pick}: no member fits")
@@ -601,7 +601,7 @@ class Walk:
                     self._doubt(chosen)
 
     def _chosen(self, selected: Select, evaluated: EvaluatedSet, to: Held | None) -> str | Doubt | None:
-        """The member that comes at the wanted place before all who may be members."""
+        """Return the member at the wanted rank among all possible members."""
         if evaluated.unlisted is not None:
             return evaluated.unlisted
         if to is not None:
@@ -630,7 +630,7 @@ class Walk:
         return doubt
 
     def _candidates(self, selected: Select, evaluated: EvaluatedSet, to: Held | None) -> Sequence[str]:
-        """Who can be chosen: for the first place only the one whom no later one surpasses."""
+        """Return the candidates for a rank: for the first, only members that no later one surpasses."""
         names = self.world.ordered(evaluated.must)
         if selected.n not in (None, 1) or not names:
             return names
@@ -643,7 +643,7 @@ class Walk:
     def _no_tie(
         self, selected: Select, evaluated: EvaluatedSet, *, name: str, ties: Sequence[str]
     ) -> str | Doubt | None:
-        """The member, unless others stand at the same place."""
+        """Return the member, unless others have the same rank."""
         if not ties:
             return name
         certain = [other for other in ties if other in evaluated.must]
@@ -654,7 +654,7 @@ class Walk:
         return None
 
     def _precedes(self, selected: Select, pair: tuple[str, str], to: Held | None) -> Truth:
-        """Whether the first of two comes before the second in the order of a selector."""
+        """Return whether the first of two precedes the second in the order of a selector."""
         first, second = pair
         if selected.how in ("last", "farthest", "most"):
             first, second = second, first
@@ -684,7 +684,7 @@ class Walk:
                     yield value, picks + more
 
     def values(self, name: str, attribute: str, time: Held | None) -> Iterator[ValueOrNumber]:
-        """What is said of something: its values, its place, when it is, who plays a role in it."""
+        """Return a property of something: values, rank, time, or the player of a role."""
         world = self.world
         if attribute == "place":
             yield name
@@ -778,7 +778,7 @@ class Walk:
 
 
 def _paired(first: Held, second: Held) -> str:
-    """Two values as one answer.
+    """Combine two values into one answer.
 
     Raises:
         DataError: one of them has what stands between them.
@@ -790,7 +790,7 @@ def _paired(first: Held, second: Held) -> str:
 
 
 def _narrowed(evaluated: EvaluatedSet, truths: Truths) -> EvaluatedSet:
-    """A set without those of whom an atom is false."""
+    """Return a set without the members for which an atom is false."""
     may = evaluated.may & truths.possible
     doubts = evaluated.doubts
     if unsure := may & truths.doubts.keys():

@@ -1,4 +1,4 @@
-"""The proof of a composition that the search drew, made by the verifier; or why there is none."""
+"""Prove a composition from the search with the verifier, or explain why there is no proof."""
 
 from collections.abc import Callable
 from typing import TypeAlias
@@ -17,7 +17,7 @@ Fits: TypeAlias = Callable[[AnswerType, Logic, int], bool]
 
 
 class Refused(Record):
-    """Why a composition proves nothing, and the conditions that could be left out."""
+    """Why a composition has no proof, and which conditions are redundant."""
 
     reason: str
     conditions: tuple[str, ...] = ()
@@ -31,7 +31,7 @@ def find_proof(
     most_guess: float = 1.0,
     most_prior: float = 1.0,
 ) -> Proof | Refused:
-    """The proof of a composition, or why there is none.
+    """Return the proof of a composition, or why it has no proof.
 
     What is cheap to find out is asked first, since most of what is drawn is refused by it.
 
@@ -64,7 +64,7 @@ def find_proof(
 
 
 def _refused(prover: Prover) -> Refused | None:
-    """Why there is no single answer, or which condition it does not need."""
+    """Return why the answer is not unique, or which condition is redundant."""
     if prover.answerable():
         return Refused(reason="no-single-answer")
     is_known = True

@@ -1,4 +1,4 @@
-"""The options of a composition: first values on which whoever ignores a condition lands, then others."""
+"""Options of a composition: first the values reached by ignoring a condition, then others."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -24,7 +24,7 @@ _Options = Annotated[int, Meta(ge=2, le=8)]
 
 
 class OptionRules(Record, omit_defaults=True):
-    """How many options there are, and how often a value may be right.
+    """The number of options, and how often a value may be right.
 
     A value that is right `at_least` times or more is so at most `most_right` times as often as its share of
     the offers says.
@@ -36,7 +36,7 @@ class OptionRules(Record, omit_defaults=True):
 
 
 class Offer(Record, omit_defaults=True):
-    """The options of a composition, the right one first, and who lands on which.
+    """The options of a composition, the right one first, with the conditions that lead to each.
 
     `option_of` has for each wrong option the conditions without which it comes out. `without_place` are
     conditions whose witnesses found no place, as where the largest of counts is right.
@@ -50,14 +50,14 @@ class Offer(Record, omit_defaults=True):
 
 @dataclass(frozen=True)
 class NoOffer:
-    """Why a composition has no options."""
+    """Why a composition has no valid options."""
 
     reason: str
     detail: str = ""
 
 
 def offer(proof: Proof, scene: SceneBits, rules: OptionRules, *, seed: int) -> Offer | NoOffer:
-    """The options of a proven composition."""
+    """Return the options of a proven composition."""
     rng = Random(f"options/{seed}/{proof.composition}")
     answer, domain = proof.answer.value, proof.answer.domain
     landed = {
@@ -92,7 +92,7 @@ def offer(proof: Proof, scene: SceneBits, rules: OptionRules, *, seed: int) -> O
 
 
 def _typed(values: Mapping[str, int], answer: ValueOrNumber) -> set[ValueOrNumber]:
-    """The values that came out, as of the type of the answer."""
+    """Convert results to the type of the answer."""
     if isinstance(answer, str):
         return set(values)
     return {int(value) if value.lstrip("-").isdigit() else float(value) for value in values}
@@ -116,7 +116,7 @@ def _made(
 def cover_of(
     values: Mapping[str, Collection[ValueOrNumber]], *, most: int
 ) -> tuple[ValueOrNumber, ...] | None:
-    """The fewest values that have one of each collection, by trying all; None where `most` are not enough.
+    """Return the fewest values that hit each collection, by exhaustive search; None beyond `most`.
 
     >>> cover_of({"c1": {"red", "blue"}, "c2": {"blue"}}, most=2)
     ('blue',)
@@ -130,7 +130,7 @@ def cover_of(
 
 
 def _others(domain: str, scene: SceneBits, rng: Random) -> Iterable[ValueOrNumber]:
-    """The values of a domain: those that the scene has first, each kind in seeded order."""
+    """Return the values of a domain: those in the scene first, each group in seeded order."""
     if domain == "kind":
         seen: list[ValueOrNumber] = sorted({event.kind for event in scene.events.values()})
         listed: list[ValueOrNumber] = sorted(scene.words.events)
@@ -158,7 +158,7 @@ def _others(domain: str, scene: SceneBits, rng: Random) -> Iterable[ValueOrNumbe
 def _counted(
     proof: Proof, landed: Mapping[str, set[ValueOrNumber]], rules: OptionRules, *, rng: Random
 ) -> Offer | NoOffer:
-    """Numbers around the answer. Its rank is drawn first, of those it can have; witnesses fill places.
+    """Return numbers around the answer at a drawn rank, with witnesses in the other places.
 
     Without a condition of the counted set there are only more, so that witnesses alone would make the
     smallest number right.
@@ -177,7 +177,7 @@ def _counted(
 
 
 def _numbers(landed: Mapping[str, set[int]], *, n: int, near: Iterable[int]) -> list[int]:
-    """So many numbers on one side of the answer: those on which most conditions land, then the nearest."""
+    """Return `n` numbers on one side of the answer: those that most conditions lead to, then the nearest."""
     chosen: list[int] = []
     left = {name: values for name, values in landed.items() if values}
     while len(chosen) < n and left:
@@ -188,7 +188,7 @@ def _numbers(landed: Mapping[str, set[int]], *, n: int, near: Iterable[int]) -> 
 
 
 def too_often_right(offers: Sequence[tuple[str, Offer]], rules: OptionRules) -> dict[str, str]:
-    """Compositions to leave out, so that no value is right much more often than its share of the offers.
+    """Return compositions to drop, so that no value is right much more often than its share of options.
 
     Args:
         offers: the offers with their domains, in the order in which they are kept.
@@ -213,7 +213,7 @@ def too_often_right(offers: Sequence[tuple[str, Offer]], rules: OptionRules) -> 
 
 
 def faults_of_options(composed: Composed, offered: Offer, *, proof: Proof, world: World) -> list[str]:
-    """What the verifier has against the options, but for the witnesses that are known to have no place."""
+    """Return the verifier's objections to the options, except for known missing witnesses."""
     asked = msgspec.structs.replace(composed.composition, options=offered.options)
     return [
         problem.name
@@ -223,7 +223,7 @@ def faults_of_options(composed: Composed, offered: Offer, *, proof: Proof, world
 
 
 def witness_notes(offers: Mapping[str, Offer], proofs: Mapping[str, Proof]) -> list[str]:
-    """The number of conditions without a usable witness: one without a place, or none at all."""
+    """Count conditions without a usable witness: none exists, or no option is free for it."""
     unplaced = {name: len(offer.without_place) for name, offer in offers.items() if offer.without_place}
     without = {
         name: n

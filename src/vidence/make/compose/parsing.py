@@ -1,4 +1,4 @@
-"""Programs as people write them. The text is parsed with `ast` from a white list and never evaluated."""
+"""Parse programs from text with `ast` and an allow-list; the text is never evaluated."""
 
 import ast
 import io
@@ -60,12 +60,12 @@ T = TypeVar("T")
 
 
 class ProgramError(DataError):
-    """A text is no program of the language; the message has line and column."""
+    """A text that is not a valid program; the message has line and column."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ParsedComposition:
-    """A composition as it was written.
+    """A composition as parsed.
 
     `skills` are those that comments tell, the others are yet to be found; None: the composition has them all.
     """
@@ -76,7 +76,7 @@ class ParsedComposition:
 
 
 def parse_compositions(text: str, *, source: str) -> list[ParsedComposition]:
-    """The compositions of a text, apart by lines of ``---``.
+    """Split a text at lines of ``---`` into compositions.
 
     Args:
         text: assignments; `scene`, `question`, `options`, `id` and `claims` (what the answer is said to be)
@@ -458,7 +458,7 @@ class _Parser:
     # ----------------------------------------------------------------------- conditions
 
     def _numbers(self, comments: Mapping[int, str]) -> tuple[dict[str, str], dict[str, Skill]]:
-        """The ids of conditions, and the skills that comments give them."""
+        """Return the condition ids, with the skills from comments."""
         ordered = sorted(self.ends, key=self.ends.__getitem__)
         named: dict[str, str] = {}
         skills: dict[str, Skill] = {}

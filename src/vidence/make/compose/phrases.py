@@ -1,4 +1,4 @@
-"""What the words of a vocabulary read like inside a sentence, and which words a phrase of a sentence is.
+"""Phrase vocabulary words inside sentences, and parse such phrases.
 
 What a vocabulary does not say itself is made by names and types: a name that begins with a verb as that verb
 (`carries`, `stands_at`); with and without for yes and no, and for `none`; `whose NOUN is VALUE` for the rest,
@@ -29,7 +29,7 @@ _NONE = ("none", "nothing", "nobody")
 
 
 class WordingError(DataError):
-    """A text is none that is written here."""
+    """A text that this module did not write."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class ValueStatement:
 
 
 def plural(word: str) -> str:
-    """The plural of a noun; of several words the last changes.
+    """Return the plural of a noun phrase, inflecting the last word.
 
     >>> [plural(one) for one in ("chair", "person", "shopping bag", "glass", "lorry", "toy")]
     ['chairs', 'people', 'shopping bags', 'glasses', 'lorries', 'toys']
@@ -58,7 +58,7 @@ def plural(word: str) -> str:
 
 
 def with_article(noun: str) -> str:
-    """A noun with `a` or `an`; none before what reads like a plural, a substance, or has one.
+    """Prefix a noun with `a` or `an`, unless it is a plural, a mass noun, or has an article.
 
     >>> [with_article(one) for one in ("hat", "umbrella", "glasses", "goat cheese", "two cups")]
     ['a hat', 'an umbrella', 'glasses', 'goat cheese', 'two cups']
@@ -69,7 +69,7 @@ def with_article(noun: str) -> str:
 
 
 def of_several(clause: str) -> str:
-    """A clause as it stands behind a plural.
+    """Return a clause in the plural.
 
     >>> of_several("that is near"), of_several("that appears later than"), of_several("with a hat")
     ('that are near', 'that appear later than', 'with a hat')
@@ -81,7 +81,7 @@ def of_several(clause: str) -> str:
 
 
 def _of_many(verb: str) -> str:
-    """A verb as it stands behind a plural.
+    """Return a verb in the plural.
 
     >>> [_of_many(one) for one in ("is", "wears", "carries", "lies", "watches", "uses", "can", "pass")]
     ['are', 'wear', 'carry', 'lie', 'watch', 'use', 'can', 'pass']
@@ -96,7 +96,7 @@ def _of_many(verb: str) -> str:
 
 
 def yes_or_no(clause: str) -> str:
-    """A clause as a question of `{who}`.
+    """Turn a clause into a yes-no question about `{who}`.
 
     >>> [yes_or_no(one) for one in ("with a lamp", "who wears a hat", "that is open")]
     ['Does {who} have a lamp, yes or no?', 'Does {who} wear a hat, yes or no?', 'Is {who} open, yes or no?']
@@ -116,10 +116,10 @@ def yes_or_no(clause: str) -> str:
 
 
 class Phrases:
-    """The phrases of one vocabulary, in both directions."""
+    """Phrases of one vocabulary, to write and to parse."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
-        """Raises `DataError` where two phrases would read alike."""
+        """Raises `DataError` if two phrases are identical."""
         self.vocabulary = vocabulary
         self._values: dict[str, ValueStatement] = {}
         self._attributes = [name for name in vocabulary.attributes if not self._unclear(name)]
@@ -157,21 +157,21 @@ class Phrases:
     # ----------------------------------------------------------------------- names
 
     def category(self, name: str) -> str:
-        """What one of a category is called."""
+        """Return the noun of a category."""
         known = self.vocabulary.categories.get(name)
         return (known.phrase if known is not None else "") or name.replace("_", " ")
 
     def several(self, name: str) -> str:
-        """What several of a category are called."""
+        """Return the plural noun of a category."""
         known = self.vocabulary.categories.get(name)
         return (known.plural if known is not None else "") or plural(self.category(name))
 
     def is_person(self, category: str) -> bool:
-        """Whether one says `who` of them."""
+        """Return whether a category takes `who`."""
         return is_person(self.vocabulary, category)
 
     def noun(self, name: str) -> str:
-        """What an attribute or a role is called."""
+        """Return the noun of an attribute or role."""
         known = self.vocabulary.attributes.get(name)
         if known is not None and known.noun:
             return known.noun
@@ -180,7 +180,7 @@ class Phrases:
         return f"{message} colour" if thing and thing == message else message
 
     def _coloured(self, name: str) -> str:
-        """Of what an attribute is the colour; empty where it is none, or of what has it as a whole."""
+        """Return what a colour attribute is the colour of; empty for other attributes."""
         known = self.vocabulary.attributes.get(name)
         if known is None:
             return ""
@@ -193,7 +193,7 @@ class Phrases:
         return noun if values and not is_named and all(map(_is_colour, values)) else ""
 
     def _verb(self, name: str) -> str:
-        """The verb that an attribute is called by, with what follows; empty where a noun is."""
+        """Return the verb phrase of an attribute; empty if it has a noun."""
         known, message = self.vocabulary.attributes[name], name.replace("_", " ")
         if self._unclear(name):
             raise WordingError(
@@ -210,7 +210,7 @@ class Phrases:
         return is_flag(self.vocabulary.attributes[name]) and (result or name in listed("states"))
 
     def _unclear(self, name: str) -> bool:
-        """Whether an attribute of things, or of yes and no, has a name that only its author can inflect."""
+        """Return whether an attribute name cannot be inflected automatically."""
         known, first = self.vocabulary.attributes[name], name.partition("_")[0]
         is_noun = known.noun or first in listed("garments") | {"has", "is"} or _is_verb(_of_many(first))
         is_said = known.has and (known.asks or is_flag(known))
@@ -218,7 +218,7 @@ class Phrases:
         return is_bare and _IS_PLURAL.search(first) is not None
 
     def asks(self, name: str) -> str:
-        """How one asks for an attribute of `{who}`."""
+        """Return the question phrase for an attribute of `{who}`."""
         known = self.vocabulary.attributes[name]
         if known.asks:
             return known.asks
@@ -238,7 +238,7 @@ class Phrases:
         return f"What is {self.owned('{who}', name)}?"
 
     def _is_like(self, name: str) -> bool:
-        """Whether values say what something is like, and are no amount, colour or kind of it."""
+        """Return whether values are qualities, not amounts, colours or kinds."""
         known, last = self.vocabulary.attributes[name], self.noun(name).split()[-1]
         is_kind = known.noun or known.number or self._coloured(name) or last in listed("properties")
         return known.answer == "attribute" and not is_kind
@@ -255,7 +255,7 @@ class Phrases:
         return known.answer == "object" or known.number or verb in listed("handling")
 
     def owned(self, who: str, name: str) -> str:
-        """What a thing or person has, as ``P's age``, ``the shape of the sign of P``, ``what P carries``."""
+        """Return a possessive phrase: ``P's age``, ``the shape of the sign of P``, ``what P carries``."""
         if verb := self._verb(name):
             return f"what {who} {verb}"
         noun = self.noun(name)
@@ -264,12 +264,12 @@ class Phrases:
         return f"the {noun} of {who}" if _OF_SOMETHING.search(noun) else f"{who}'s {noun}"
 
     def shares(self, name: str) -> str:
-        """That a thing or person has a value found before, but for the value."""
+        """Return the clause for sharing an earlier value, without the value."""
         verb = self._verb(name)
         return f"that {verb}" if verb else f"whose {self.noun(name)} is"
 
     def value(self, attribute: str, value: ValueOrNumber) -> str:
-        """How a value is said."""
+        """Return the phrase of a value."""
         known = self.vocabulary.attributes[attribute]
         if isinstance(value, str):
             return known.said.get(value, value) if known.values else f"“{value}”"
@@ -278,7 +278,7 @@ class Phrases:
     # ----------------------------------------------------------------------- statements
 
     def says(self, statement: ValueStatement) -> str:
-        """A statement as a clause."""
+        """Return a statement as a clause."""
         if statement.attribute == "kind":
             phrase = self.vocabulary.events[str(statement.value)].phrase
             return f"in which {phrase}" if phrase else f"of the kind “{statement.value}”"
@@ -305,7 +305,7 @@ class Phrases:
         return self._pattern(name, "==" if is_so else "!=").replace("{value}", worded)
 
     def _inflected(self, name: str, value: ValueOrNumber) -> str:
-        """A value behind the verb of an attribute, or behind ``whose NOUN is``."""
+        """Return a value behind the verb of an attribute, or behind its noun."""
         known, verb = self.vocabulary.attributes[name], self._verb(name)
         is_colour = isinstance(value, str) and _is_colour(value)
         if not known.values or value in known.said or is_colour:
@@ -338,12 +338,12 @@ class Phrases:
         return f"whose {known.noun or _thing(name)} {be} {'' if how == '==' else 'not '}{{value}}"
 
     def read_value(self, message: str) -> ValueStatement | None:
-        """The statement that a clause is; None where it is none."""
+        """Parse a clause as a statement; None if it is none."""
         plain = _plain(message)
         return self._values.get(plain) or next(self._open(plain), None)
 
     def _open(self, message: str) -> Iterator[ValueStatement]:
-        """Statements about numbers, and texts that no list has."""
+        """Parse statements on numbers and free texts."""
         for name in self._attributes:
             for sign, is_of_several in product(SIGNS, (False, True)):
                 pattern = self._pattern(name, sign)
@@ -369,7 +369,7 @@ class Phrases:
     # ----------------------------------------------------------------------- relations, roles, times
 
     def relation(self, name: str) -> str:
-        """A relation as a clause, but for what it is to.
+        """Return a relation as a clause, without its object.
 
         Raises:
             WordingError: its name has neither a verb nor a preposition.
@@ -385,29 +385,29 @@ class Phrases:
         return f"that is {with_article(message) if is_noun else message}"
 
     def read_relation(self, message: str) -> str | None:
-        """The relation that a clause names."""
+        """Parse a clause as a relation."""
         return _read(message, self.vocabulary.relations, self.relation)
 
     def read_shared(self, message: str) -> str | None:
-        """The attribute that a clause compares with a value found before."""
+        """Parse a clause that compares an attribute with an earlier value."""
         return _read(message, self._attributes, self.shares)
 
     def time(self, how: TimeWord, category: str) -> str:
-        """A statement on time as a clause, but for what it compares with."""
+        """Return a temporal statement as a clause, without its object."""
         return (category == EVENT and _said("times-of-events").get(how)) or _said("times")[how]
 
     def read_time(self, message: str) -> TimeWord | None:
-        """The statement on time that a clause is."""
+        """Parse a clause as a temporal statement."""
         tables = map(_said, ("times", "times-of-events"))
         time = next(filter(None, (_read(message, table, table.__getitem__) for table in tables)), None)
         return next((how for how in get_args(TimeWord) if how == time), None)
 
     def player(self, role: str) -> str:
-        """Who plays a role in an event, but for the event."""
+        """Return the phrase for the player of a role, without the event."""
         return _said("players").get(self._role(role), f"the {role.replace('_', ' ')} of")
 
     def played(self, role: str, name: str) -> str:
-        """That an event is one in which somebody plays a role."""
+        """Return the clause for an event with a given player of a role."""
         message = _said("played").get(self._role(role), f"whose {role.replace('_', ' ')} is {{name}}")
         return message.replace("{name}", name)
 
@@ -421,7 +421,7 @@ def _said(table: str) -> Mapping[str, str]:
 
 
 def _read(message: str, names: Iterable[str], form: Callable[[str], str]) -> str | None:
-    """The name of which a clause is the form, of one or of several."""
+    """Return the name with this singular or plural form."""
     plain = _plain(message)
     for name in names:
         try:
@@ -434,7 +434,7 @@ def _read(message: str, names: Iterable[str], form: Callable[[str], str]) -> str
 
 
 def _does(verb: str, *, is_so: bool) -> str:
-    """A verb with what follows as a clause.
+    """Return a verb phrase as a clause.
 
     >>> _does("stands at", is_so=False), _does("is seated", is_so=False)
     ('that does not stand at', 'that is not seated')
@@ -445,7 +445,7 @@ def _does(verb: str, *, is_so: bool) -> str:
 
 
 def _thing(name: str) -> str:
-    """What a name says that a thing has."""
+    """Return what a name attributes to a thing."""
     return name.replace("_", " ").removeprefix("has ")
 
 
@@ -459,7 +459,7 @@ def is_person(vocabulary: Vocabulary, category: str) -> bool:
 
 
 def is_flag(known: Attribute) -> bool:
-    """Whether an attribute has the values yes and no, and phrases for them."""
+    """Return whether an attribute has the values yes and no, and phrases for them."""
     return set(known.values) == {"yes", "no"} and "{value}" not in known.has + known.has_not
 
 
@@ -476,7 +476,7 @@ def _be(thing: str) -> str:
 
 
 def _plain(message: str) -> str:
-    """A clause as it reads of things."""
+    """Return a clause as worded for things."""
     return f"that {message[4:]}" if message.startswith("who ") else message
 
 

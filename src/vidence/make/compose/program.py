@@ -1,4 +1,4 @@
-"""Compositions of a file, and one in the making: steps, and conditions numbered as they end."""
+"""Build compositions step by step, and read them from files."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,7 +28,7 @@ from vidence.make.sources.vocabulary import Skill, unknown
 
 @dataclass
 class Program:
-    """A composition in the making: steps, and the skill of each condition, numbered as they end.
+    """A composition under construction: steps, and the skill of each condition, in final numbering.
 
     Variables have letters from P on, so that none of them reads as the letter of an option.
     """
@@ -37,13 +37,13 @@ class Program:
     skills: dict[str, Skill] = field(default_factory=dict)
 
     def condition(self, skill: Skill) -> str:
-        """The name of one more condition."""
+        """Return the id of a new condition."""
         name = f"c{len(self.skills) + 1}"
         self.skills[name] = skill
         return name
 
     def atoms(self, statements: Sequence[AttributeStatement]) -> tuple[Compare, ...]:
-        """Statements as conditions."""
+        """Return statements as conditions."""
         return tuple(
             Compare(
                 attribute=statement.attribute,
@@ -55,12 +55,12 @@ class Program:
         )
 
     def add(self, variable: str, value: Expression) -> str:
-        """One more step; gives the name of its variable."""
+        """Add a step; return its variable."""
         self.steps.append(Step(variable=variable, value=value))
         return variable
 
     def composition(self, name: str, scene: Scene, *, vocabulary_sha256: str) -> Composition:
-        """The composition of these steps."""
+        """Return the composition of these steps."""
         return Composition(
             composition=name,
             scene=scene.header.scene,
@@ -75,7 +75,7 @@ class Program:
 
 
 def changed(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
-    """An expression in which each part was changed, inner parts first."""
+    """Transform an expression bottom-up."""
     fields: dict[str, object] = {}
     for name in expression.__struct_fields__:
         value = getattr(expression, name)
@@ -90,12 +90,12 @@ def changed(expression: Expression, change: Callable[[Expression], Expression]) 
 
 
 def is_free_atom(atom: Expression) -> bool:
-    """Whether an atom says something of a value, so that no step is left unused without it."""
+    """Return whether an atom tests a value, so that removing it leaves no step unused."""
     return isinstance(atom, Compare) and isinstance(atom.value, Literally | Values)
 
 
 def without_atom(composition: Composition, condition: str) -> Composition | None:
-    """A composition without an atom that says something of a value; None where the condition is another one.
+    """Return a composition without a value-testing atom; None if the condition is of another form.
 
     What links two steps is no such atom: without it a step would not be used.
     """
@@ -134,7 +134,7 @@ _MARK = '{"canary":'
 
 
 def read_compositions(path: Path, scenes: Mapping[str, Scene]) -> list[tuple[Composition, int]]:
-    """The compositions of a file, each with the line on which it begins.
+    """Read the compositions of a file, with line numbers.
 
     Args:
         path: JSON lines if it begins with ``{``, else programs.

@@ -1,4 +1,4 @@
-"""The proof: one answer, every condition needed, no smaller set of conditions enough."""
+"""Prove a composition: one answer, every condition needed, no smaller set of conditions sufficient."""
 
 import gc
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -49,7 +49,7 @@ Elsewhere: TypeAlias = Literal["same", "different", "unknown"]
 
 
 class Rules(Record):
-    """What a proof asks for."""
+    """Options of a proof."""
 
     most_guess: Annotated[float, Meta(ge=0, le=1)] = 0.5
     """Above this share of right bindings without a condition there is a warning."""
@@ -65,7 +65,7 @@ def prove(
     line: int = 0,
     subsets: Literal["all", "singles"] | None = None,
 ) -> Verdict:
-    """What can be said of a composition in its scene.
+    """Prove a composition in its scene; return proof or reasons.
 
     Args:
         composition: the program.
@@ -90,7 +90,7 @@ def prove(
 def prove_all(
     asked: Sequence[tuple[Composition, int]], scenes: Mapping[str, Scene], *, rules: Rules
 ) -> list[Verdict]:
-    """What can be said of each composition, which stands on a line of its file, in their order.
+    """Prove several compositions, in order; each has the line number in its file.
 
     What is asked of a scene again and again is kept while its compositions are proved, and only so long.
 
@@ -116,7 +116,7 @@ def prove_all(
 
 @contextmanager
 def without_collecting() -> Iterator[None]:
-    """Do not look for cycles of references: a proof makes none, and looking takes a quarter of its time."""
+    """Disable garbage collection: a proof creates no cycles, and collecting takes a quarter of the time."""
     is_on = gc.isenabled()
     gc.disable()
     try:
@@ -132,7 +132,7 @@ def _refused(composition: Composition, problems: Sequence[Problem], line: int) -
 
 @dataclass
 class _Weakened:
-    """What comes out without some conditions."""
+    """The results with some conditions left out."""
 
     branches: list[Branch]
     notes: Notes
@@ -141,7 +141,7 @@ class _Weakened:
 
 
 class Prover:
-    """The proof of one composition, in steps: the answer first, then whether each condition is needed.
+    """Proves one composition: first the answer, then that each condition is needed.
 
     Args:
         typed: the composition with its types.
@@ -166,19 +166,19 @@ class Prover:
 
     @property
     def answer(self) -> ValueOrNumber:
-        """What comes out, if anything does."""
+        """Return the answer, if it is unique."""
         return self._branch.value
 
     def answerable(self) -> list[Problem]:
-        """Why no single answer comes out; empty if one does."""
+        """Return why the answer is not unique; empty if it is."""
         return list(self._answerable(self._whole))
 
     def without(self, ids: Iterable[str]) -> Elsewhere:
-        """What comes out without some conditions; stops at the first other value."""
+        """Return the results with some conditions left out; stop at the first other value."""
         return self._quick(frozenset(ids))[0]
 
     def verdict(self, mode: Literal["all", "singles"] | None = None) -> Verdict:
-        """What can be said of the composition; `mode` says how sets of conditions are tried."""
+        """Return proof or reasons; `mode` says which sets of conditions are tried."""
         problems = self.answerable()
         if problems:
             return _refused(self.composition, problems, self.line)
@@ -245,7 +245,7 @@ class Prover:
             yield self._problem("other-answer", says, step="answer")
 
     def _both(self, pick: str, names: Sequence[str]) -> str:
-        """Two members that both fit; whether nothing tells them apart."""
+        """Return two members that both fit, and whether nothing distinguishes them."""
         more = f" and {len(names) - 2} more" if len(names) > 2 else ""
         says = f"{names[0]} and {names[1]}{more} are {pick}"
         notes = [note for note in self.world.scene.notes if all(f" {n}" in f"{note}," for n in names[:2])]
@@ -264,7 +264,7 @@ class Prover:
     # ----------------------------------------------------------------------- needed
 
     def _is_other(self, value: ValueOrNumber) -> bool:
-        """Whether a value certainly is not the answer."""
+        """Return whether a value certainly differs from the answer."""
         return value != self.answer and not self.world.words.is_near(self.typed.domain, value, self.answer)
 
     def _without(self, ids: tuple[str, ...], *, free: str = "") -> tuple[Without, Problem | None]:
@@ -295,7 +295,7 @@ class Prover:
         return Without(outcome="unneeded", guess=guess), problem
 
     def _mode(self) -> Literal["all", "singles"]:
-        """Whether single conditions decide: leaving more out then only adds bindings, or members to a count.
+        """Return whether single conditions suffice: removing more only adds bindings or counted members.
 
         So it is if every step but the last is `the` over atoms or a value of it, and the last is an
         attribute, a direction or a count.
@@ -314,7 +314,7 @@ class Prover:
     def _subsets(
         self, mode: Literal["all", "singles"], entries: list[set[str]]
     ) -> tuple[Subsets, list[Problem]]:
-        """Every set of conditions left out; those that contain one already told say nothing new."""
+        """Yield every set of left-out conditions; supersets of sufficient ones are skipped."""
         if mode == "singles":
             return Subsets(mode=mode, tried=len(self.names)), []
         tried, problems = 0, list[Problem]()
@@ -341,7 +341,7 @@ class Prover:
         return Subsets(mode=mode, tried=tried, sufficient=tuple(sufficient)), problems
 
     def _quick(self, dropped: frozenset[str]) -> tuple[Elsewhere, Notes]:
-        """Whether another value comes out; stops at the first."""
+        """Return whether another value results; stop at the first."""
         notes, n = Notes(), 0
         for value in self.evaluation.values(dropped, notes=notes):
             if self._is_other(value):
@@ -421,7 +421,7 @@ def _said(branch: Branch) -> str:
 
 
 def check_options(composition: Composition, proof: Proof, world: World) -> Iterator[Problem]:
-    """What is wrong with the options; nothing where there are none.
+    """Return what is wrong with the options; empty if they are valid.
 
     A reader who ignores a condition has to find a value to land on among the options (`options-hide`), unless
     nothing at all fits without it. No option but the right one may be true: neither one that cannot be told

@@ -1,4 +1,4 @@
-"""Which compositions are wanted, and the search until there are as many, videos in turn."""
+"""Search for the wanted compositions, video by video, until quotas are met."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -32,7 +32,7 @@ LEAST_SKILL = 0.1
 
 
 class Quota(Record, omit_defaults=True):
-    """How many compositions of which kind.
+    """How many compositions of each kind are wanted.
 
     `per_video` of each video, spread over `types` of answers, `logic`, and numbers of `conditions` (the
     fewest and the most). A cell is given up in a video after `tries` attempts. A fact about what a
@@ -58,13 +58,13 @@ class Quota(Record, omit_defaults=True):
 
     @property
     def cells(self) -> tuple[QuotaCell, ...]:
-        """Everything that is wanted, in order."""
+        """All wanted cells in order."""
         numbers = range(self.conditions[0], self.conditions[1] + 1)
         return tuple(QuotaCell(t, logic, n) for t in self.types for logic in self.logic for n in numbers)
 
 
 class Strength(Record, omit_defaults=True):
-    """The most that a reader may get right without a condition (`most_guess`), or all (`most_prior`)."""
+    """The highest rate of guessing without one condition (`most_guess`), or without all (`most_prior`)."""
 
     most_guess: Share = 0.5
     most_prior: Share = 0.4
@@ -72,7 +72,7 @@ class Strength(Record, omit_defaults=True):
 
 @dataclass(frozen=True)
 class Unmet:
-    """A cell that a video could not fill, what most attempts at it came to, and how many did."""
+    """A cell that a video could not fill, with the commonest failure and its count."""
 
     scene: str
     cell: QuotaCell
@@ -82,7 +82,7 @@ class Unmet:
 
 @dataclass
 class Filled:
-    """What the search gave: compositions in the order in which they were found, and cells without any."""
+    """The result of the search: compositions in the order found, and unfilled cells."""
 
     composed: list[Composed] = field(default_factory=list)
     unmet: list[Unmet] = field(default_factory=list)
@@ -109,7 +109,7 @@ class _Video:
         self.facts: Counter[tuple[str, str]] = Counter()
 
     def take(self, composed: Composed) -> bool:
-        """Whether a composition adds something: another answer, and facts that are not used up."""
+        """Accept a composition if its answer is new and its facts are not used up."""
         keys = {*_asked(composed), _program(composed)}
         facts = set(_facts(composed))
         most = self.quota.facts
@@ -122,7 +122,7 @@ class _Video:
 
 
 def fill(scenes: Mapping[str, SceneBits], quota: Quota, strength: Strength, *, seed: int) -> Filled:
-    """Search until every video has what is wanted or can give no more.
+    """Search until every video has filled its quotas or cannot.
 
     The cell that lacks most over all videos is tried first, with the skill that is asked for least; what an
     attempt gives beside it is taken where its own cell lacks some.
@@ -155,7 +155,7 @@ def fill(scenes: Mapping[str, SceneBits], quota: Quota, strength: Strength, *, s
 
 
 def gaps(scene: SceneBits) -> Iterator[str]:
-    """What nobody stated, which keeps a scene from giving compositions: `lists` and values of attributes."""
+    """Return unstated facts that prevent compositions: `lists` and values of attributes."""
     for category in (*scene.words.categories, EVENT):
         names = scene.members[category]
         if len(names) < 2:
@@ -170,13 +170,13 @@ def gaps(scene: SceneBits) -> Iterator[str]:
 
 
 def cell_of(composed: Composed) -> QuotaCell:
-    """The cell that a composition fills."""
+    """Return the cell of a composition."""
     proof = composed.proof
     return QuotaCell(proof.answer.type, proof.logic, len(proof.conditions))
 
 
 def skills_of(composition: Composition) -> list[Skill]:
-    """The skills that a composition takes: of each condition, and to know what a table says."""
+    """Return the skills of a composition: those of its conditions, and table look-up."""
     skills = [condition.skill for condition in composition.conditions]
     if any(isinstance(step.value, Known) for step in composition.steps):
         skills.append("visual knowledge")
@@ -223,7 +223,7 @@ def _tried(
 
 
 def _with_skill(cell: QuotaCell, skill: Skill | None) -> QuotaCell:
-    """A cell with a skill."""
+    """Return a cell with a skill."""
     return QuotaCell(cell.type, cell.logic, cell.n_conditions, skill)
 
 
@@ -236,7 +236,7 @@ def _weak(composed: Composed, strength: Strength, words: Vocabulary) -> str:
 
 
 def _says_the_answer(composed: Composed, words: Vocabulary) -> bool:
-    """Whether a condition names the answer as a value of another attribute of the same domain."""
+    """Return whether a condition names the answer as a value of another attribute of the same domain."""
     answer = composed.proof.answer
     for step in composed.composition.steps:
         for part in parts(step.value):
@@ -255,7 +255,7 @@ def _says_the_answer(composed: Composed, words: Vocabulary) -> bool:
 
 
 def _asked(composed: Composed) -> Iterator[tuple[str, str]]:
-    """The entity and the attribute that are asked for; none where things are counted."""
+    """Return the entity and attribute in question; none for counts."""
     last = composed.composition.steps[-1].value
     source = getattr(last.first if isinstance(last, Pair) else last, "of", None)
     if composed.proof.answer.domain != "count" and source is not None:
@@ -263,7 +263,7 @@ def _asked(composed: Composed) -> Iterator[tuple[str, str]]:
 
 
 def _program(composed: Composed) -> bytes:
-    """What a composition says, whatever its conditions are called."""
+    """Return the program regardless of condition names."""
     raw = msgspec.to_builtins(composed.composition.steps)
     return msgspec.json.encode(_unnamed(raw), order="deterministic")
 
@@ -280,7 +280,7 @@ def _unnamed(raw: object) -> object:
 
 
 def _facts(composed: Composed) -> Iterator[tuple[str, str]]:
-    """What is used of the entities that a composition names: pairs (entity, attribute)."""
+    """Return the (entity, attribute) facts that a composition uses."""
     for step in composed.composition.steps:
         name = composed.proof.binding.get(step.variable)
         members = getattr(step.value, "of", None)

@@ -1,4 +1,4 @@
-"""The facts of a scene as bit sets: bit `i` of a category is its `i`-th member, in the order of ids."""
+"""Facts of a scene as bit sets: bit `i` of a category is its `i`-th member, by id."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,19 +10,19 @@ from vidence.make.sources.scene import Scene, ValueOrNumber
 
 @dataclass(frozen=True)
 class Masks:
-    """Who certainly is so, and who may be; the second holds the first."""
+    """Certain and possible members; the second set contains the first."""
 
     must: int
     may: int
 
     def without(self, everybody: int) -> "Masks":
-        """The opposite among everybody."""
+        """Return the complement."""
         return Masks(everybody & ~self.may, everybody & ~self.must)
 
 
 @dataclass(frozen=True)
 class Column:
-    """An attribute (or `kind`) over a category: who has each value, and whose values are in doubt."""
+    """An attribute (or `kind`) of a category: the members with each value, and doubtful members."""
 
     values: dict[ValueOrNumber, int]
     doubtful: int
@@ -31,7 +31,7 @@ class Column:
 
 
 def bits(mask: int) -> Iterator[int]:
-    """The places of the bits that are set, lowest first.
+    """Yield the positions of the set bits, lowest first.
 
     >>> list(bits(0b1010))
     [1, 3]
@@ -43,7 +43,7 @@ def bits(mask: int) -> Iterator[int]:
 
 
 class SceneBits:
-    """A scene, asked for whole categories at once. What was asked is kept."""
+    """A scene queried by whole categories, with cached results."""
 
     def __init__(self, scene: Scene) -> None:
         self.scene, self.words, self.world = scene, scene.vocabulary, World(scene)
@@ -63,19 +63,19 @@ class SceneBits:
     # ----------------------------------------------------------------------- completeness
 
     def lists_all(self, category: str) -> bool:
-        """Whether every member of a category is listed; of events also where every kind of them is."""
+        """Return whether a category is listed completely; for events, every kind."""
         if category not in self._listed:
             self._listed[category] = self.world.lists_all(category)
         return self._listed[category]
 
     def category_of(self, name: str) -> str:
-        """The category of an entity or event."""
+        """Return the category of an entity or event."""
         return self.scene.entities[name].category
 
     # ----------------------------------------------------------------------- values
 
     def told(self, name: str, attribute: str) -> tuple[tuple[ValueOrNumber, ...], bool]:
-        """The values of an attribute of one entity, each once, and whether others may be missing."""
+        """Return the distinct values of an attribute of an entity, and whether others may be missing."""
         key = name, attribute
         if key not in self._told_of:
             self._told_of[key] = self._tell(name, attribute)
@@ -89,7 +89,7 @@ class SceneBits:
         return ((role,) if isinstance(role, str) else ()), isinstance(role, Doubt)
 
     def column(self, category: str, attribute: str) -> Column:
-        """An attribute over a category."""
+        """Return an attribute over a category."""
         key = category, attribute
         if key not in self._columns:
             values: dict[ValueOrNumber, int] = {}
@@ -104,7 +104,7 @@ class SceneBits:
         return self._columns[key]
 
     def compared(self, category: str, attribute: str, *, how: Comparison, value: ValueOrNumber) -> Masks:
-        """The entities of a category for which a comparison with a value holds."""
+        """Return the members for which a comparison with a value holds."""
         key = category, attribute, how, value
         if key not in self._comparing:
             self._comparing[key] = self._compare(category, attribute, value, how=how)
@@ -125,7 +125,7 @@ class SceneBits:
     # ----------------------------------------------------------------------- relations
 
     def related(self, category: str, relation: str, to: str) -> Masks:
-        """Who of a category stands in a relation to something."""
+        """Return the members related to something."""
         key = category, relation, to
         if key not in self._relating:
             self._relating[key] = _masks(
@@ -136,7 +136,7 @@ class SceneBits:
     # ----------------------------------------------------------------------- time
 
     def timed(self, category: str, how: TimeWord, of: str) -> Masks:
-        """The entities of a category for which a statement on time holds."""
+        """Return the members for which a temporal statement holds."""
         key = category, how, of
         if key not in self._timing:
             self._timing[key] = _masks(
@@ -145,7 +145,7 @@ class SceneBits:
         return self._timing[key]
 
     def in_order(self, category: str, *, by_end: bool) -> tuple[list[tuple[float, int]], int]:
-        """Times and places of the members of a category, earliest first; who has no time, as a bit set."""
+        """Return times and positions of members, earliest first, and members without time as a bit set."""
         key = category, by_end
         if key not in self._in_order:
             timed, untimed = [], 0

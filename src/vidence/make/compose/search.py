@@ -1,4 +1,4 @@
-"""Search for compositions, backwards: what is wanted, whoever has it, then what singles that out."""
+"""Search for compositions backwards: the question, the entity that answers it, what identifies that."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -50,7 +50,7 @@ _MENDED = 3
 
 @dataclass(frozen=True)
 class QuotaCell:
-    """A cell: the type of the answer, the logic, how many conditions, and a skill that one of them takes."""
+    """A cell of the quotas: answer type, logic, number of conditions, and a skill of one of them."""
 
     type: AnswerType
     logic: Logic
@@ -60,7 +60,7 @@ class QuotaCell:
 
 @dataclass(frozen=True)
 class _Link:
-    """What ties the last set to what is there: whom it leaves, the atom by its condition, its skill."""
+    """The link from the last set to known entities: remaining members, atom, condition, skill."""
 
     may: int
     atom: Callable[[str], Atom]
@@ -70,7 +70,7 @@ class _Link:
 
 @dataclass(frozen=True)
 class Composed:
-    """A composition that the search found proven."""
+    """A composition found and proven by the search."""
 
     composition: Composition
     proof: Proof
@@ -78,7 +78,7 @@ class Composed:
 
 
 class Search:
-    """Compositions of one scene. The same seed gives the same.
+    """Searches one scene; the same seed gives the same compositions.
 
     Attributes:
         most_guess: the largest share of right bindings without a condition; others are refused.
@@ -122,7 +122,7 @@ class Search:
         }
 
     def shapes(self, wanted: QuotaCell) -> tuple[Shape, ...]:
-        """The shapes that can fill a cell in this scene; of these those that take its skill."""
+        """Return the shapes that can fill a cell in this scene, preferring those with its skill."""
         key = wanted.type, wanted.logic, wanted.skill
         if key not in self._shapes:
             shapes = (*self._plain(wanted), *self.more.of(wanted.type, wanted.logic))
@@ -154,7 +154,7 @@ class Search:
         return tuple(dict.fromkeys(names))
 
     def _counted(self) -> tuple[str, ...]:
-        """The categories of which things can be counted."""
+        """Return the countable categories."""
         is_listed = self.scene.lists_all(EVENT) and len(self.scene.members[EVENT]) > 1
         return (*self.statements.categories, *((EVENT,) if is_listed else ()))
 
@@ -166,7 +166,7 @@ class Search:
         ]
 
     def tried(self, wanted: QuotaCell, *, number: int, fits: Fits | None = None) -> Composed | None:
-        """One attempt at a cell; what comes of it may fill another one, if that `fits`."""
+        """Make one attempt at a cell; the result may fill another cell that `fits`."""
         shape = self._shape(wanted)
         if shape is None:
             self.refused["no-shape"] += 1
@@ -183,7 +183,7 @@ class Search:
         return self._proved(self._composition(program, number), shape, fits=fits)
 
     def _shape(self, wanted: QuotaCell) -> Shape | None:
-        """A shape for a cell: one that takes its skill and gives its size, else one that gives its size."""
+        """Choose a shape for a cell: with its skill and size, else with its size."""
         shapes = self.shapes(wanted)
         sized = [shape for shape in shapes if self._may_give(shape, wanted.n_conditions)]
         if not sized:
@@ -192,7 +192,7 @@ class Search:
         return self.rng.choice(sized or shapes) if shapes else None
 
     def _may_give(self, shape: Shape, n: int) -> bool:
-        """Whether a shape gave programs of `n` conditions, or one more, or was not drawn often for them."""
+        """Return whether a shape may still give programs of `n` or `n + 1` conditions."""
         given = self._given[shape, n]
         return bool(given[n] or given[n + 1]) or given.total() < _PATIENCE
 
@@ -224,7 +224,7 @@ class Search:
         *,
         fits: Fits | None,
     ) -> Composed | None:
-        """A composition without what it does not need, if it is proven."""
+        """Return a composition without redundant conditions, if it is proven."""
         for _ in range(_MENDED):
             if not self.least <= len(composition.conditions) <= MOST_CONDITIONS:
                 self.refused["too-few-conditions"] += 1
@@ -279,7 +279,7 @@ class Search:
         return program
 
     def _several(self, category: str, among: int, *, n: int) -> tuple[list[AttributeStatement], int]:
-        """Statements, each of which alone shuts out a member (`alone`), and the members that are left."""
+        """Return statements that each exclude a member (`alone`), and the remaining members."""
         members = list(bits(among))
         known = self.statements.drawn(category, self.rng.choice(members), self.rng) if members else []
         taken, rest, alone = list[AttributeStatement](), among, list[int]()
@@ -296,7 +296,7 @@ class Search:
     # ----------------------------------------------------------------------- sequential
 
     def _anchor(self, program: _Program, name: str, *, n: int, avoided: Sequence[str] = ()) -> bool:
-        """Steps that end with `P` for an entity: by what it is like, or by what it does."""
+        """Return steps that end with `P` for an entity, identified by attributes or acts."""
         roles = self._roles(name) if self.rng.random() < _BY_EVENT else []
         if roles:
             event, role = self.rng.choice(roles)
@@ -328,7 +328,7 @@ class Search:
         return self.statements.drawn(category, member, self.rng, avoided=avoided)
 
     def _end(self, category: str, may: int, member: int) -> _End | None:
-        """Whether a member is the first or the last of some to appear."""
+        """Return whether a member is the first or last of some to appear."""
         order, untimed = self.scene.in_order(category, by_end=False)
         if untimed & may or may.bit_count() < 2:
             return None
@@ -344,7 +344,7 @@ class Search:
         program.add(variable, Select(how=how, of=members, pick=variable, condition=name, by=by))
 
     def _roles(self, name: str) -> list[tuple[str, str]]:
-        """The events in which an entity plays a role, where nobody else can have played it."""
+        """Return the events in which an entity certainly plays a role alone."""
         return [
             (event, role)
             for event, fact in self.scene.events.items()
@@ -353,7 +353,7 @@ class Search:
         ]
 
     def _shares(self, wanted: QuotaCell) -> tuple[int, int]:
-        """How many conditions an anchor has, and how many the last set beside its link."""
+        """Return the numbers of conditions of an anchor and of the last set, without its link."""
         free = max(wanted.n_conditions - 1, 1)
         anchor = self.rng.randint(1, max(free - 1, 1))
         return anchor, free - anchor
@@ -395,7 +395,7 @@ class Search:
     def _ended(
         self, program: _Program, asked: AskableAttribute, *, target: int, n: int, link: _Link
     ) -> _Program | None:
-        """The program with the set that is linked to what is there already, and the answer."""
+        """Return the program completed with the linked set and the answer."""
         avoided = [*link.avoided, asked.attribute]
         statements = self.statements.single(
             asked.category, target, self.rng, n=n, avoided=avoided, may=link.may
@@ -442,7 +442,7 @@ class Search:
         return self._ended(program, asked, target=target, n=n[1], link=link)
 
     def _partners(self, category: str, relation: str, member: int) -> list[str]:
-        """To whom a member of a category stands in a relation; kept, since members are drawn again."""
+        """Return the related members of a category; cached, since members are drawn again."""
         key = category, relation, member
         if key not in self._related_to:
             words = self.scene.words
@@ -456,7 +456,7 @@ class Search:
         return self._related_to[key]
 
     def _ordered(self, wanted: QuotaCell, asked: AskableAttribute) -> _Program | None:
-        """The first who appears after somebody, or the last before."""
+        """Identify an entity as the first to appear after another, or the last before."""
         scene, category = self.scene, asked.category
         how: Literal["first", "last"] = self.rng.choice(("first", "last"))
         target = self._member(category)
@@ -482,7 +482,7 @@ class Search:
         return program
 
     def _before(self, category: str, target: int, *, may: int, how: str) -> str | None:
-        """Somebody between a member and the one of a set that appears next before it (`last`: after it)."""
+        """Identify an entity that appears between two others (`last`: in reverse)."""
         scene = self.scene
         name = scene.members[category][target]
         if name not in scene.ends:
@@ -504,7 +504,7 @@ class Search:
         return self.rng.choice(there) if there else None
 
     def _then(self, wanted: QuotaCell, asked: AskableAttribute) -> _Program | None:
-        """What somebody does first after, or last before, an event."""
+        """Identify an event as the first of a person after another event, or the last before."""
         scene = self.scene
         roles = [
             (event, role, who)
@@ -543,7 +543,7 @@ class Search:
         return program
 
     def _ranked(self, wanted: QuotaCell, asked: AskableAttribute) -> _Program | None:
-        """The first, or the last, who appears of some."""
+        """Identify the first or last of some to appear."""
         category, n, avoided = asked.category, wanted.n_conditions - 1, asked.attribute.split(PAIR)
         taken = self.statements.some(category, self._member(category), self.rng, n=n, avoided=avoided)
         if not taken:
@@ -555,7 +555,7 @@ class Search:
         return program
 
     def _event(self, program: _Program, event: str, *, n: int) -> bool:
-        """A step that ends with `T` for an event: by what it is like, when it is, or who has a part."""
+        """Return a step that ends with `T` for an event, identified by attributes, time or player."""
         place, roles = self.scene.place[EVENT][event], self.scene.events[event].roles
         statements = self.statements.single(EVENT, place, self.rng, n=n)
         if statements:
@@ -584,7 +584,7 @@ class Search:
         return True
 
     def _next(self, wanted: QuotaCell, asked: AskableAttribute) -> _Program | None:
-        """What happens first after, or last before, an event; whoever does it."""
+        """Identify an event as the first after another, or the last before, regardless of the player."""
         scene, target = self.scene, self._member(EVENT)
         how: _End = self.rng.choice(("first", "last"))
         word: Literal["after", "before"] = "after" if how == "first" else "before"
@@ -606,7 +606,7 @@ class Search:
         return program
 
     def _tally(self, wanted: QuotaCell, asked: AskableAttribute) -> _Program | None:
-        """How many of some there are during, after or before an event."""
+        """Count members during, after or before an event."""
         scene, category = self.scene, self.rng.choice(self._counted())
         word: Literal["during", "after", "before"] = self.rng.choice(("during", "after", "before"))
         event, program = self.rng.choice(scene.members[EVENT]), _Program()

@@ -1,4 +1,4 @@
-"""Shapes of compositions beside those of the search: views, plans, tables.
+"""Further shapes of compositions: views, plans, tables.
 
 Each is drawn backwards from what the scene has; whether it is proven is asked afterwards (`finding`).
 """
@@ -35,14 +35,14 @@ _LEAST_SEEN = 3
 
 
 def carried(statements: Statements, category: str) -> tuple[str, ...]:
-    """The attributes of which one thing can have the value of another: no numbers, and not whether or not."""
+    """Return the attributes that one thing can share with another: no numbers, no flags."""
     words = statements.scene.words.attributes
     names = statements.attributes_of(category)
     return tuple(name for name in names if not (words[name].number or is_flag(words[name])))
 
 
 class Shapes:
-    """The programs of these shapes that a scene may have."""
+    """The possible programs of these shapes in a scene."""
 
     def __init__(self, scene: SceneBits, statements: Statements, rng: Random) -> None:
         self.scene, self.statements, self.rng = scene, statements, rng
@@ -57,7 +57,7 @@ class Shapes:
         }
 
     def of(self, kind: AnswerType, logic: Logic) -> tuple[MoreShape, ...]:
-        """The shapes that this scene may have with answers of a type."""
+        """Return the shapes with answers of a type in this scene."""
         can: dict[MoreShape, bool] = dict.fromkeys((*CONJUNCTIVE, *SEQUENTIAL), False)
         asked = self._of_type(kind)
         n_placed = sum(len(self._placed(category)) for category in self._on_plan)
@@ -68,13 +68,13 @@ class Shapes:
         return tuple(name for name in (CONJUNCTIVE if logic == "conjunctive" else SEQUENTIAL) if can[name])
 
     def draw(self, shape: str, kind: AnswerType, n: int) -> Program | None:
-        """A program of a shape with about so many conditions; None where nothing was found."""
+        """Draw a program of a shape with about `n` conditions; None if none is found."""
         return self._makers[shape](kind, n)
 
     # ----------------------------------------------------------------------- what there is
 
     def _single_things(self) -> tuple[str, ...]:
-        """Categories with one member, all of whom are listed."""
+        """Return completely listed categories with a single member."""
         scene = self.scene
         return tuple(c for c in scene.words.categories if len(scene.members[c]) == 1 and scene.lists_all(c))
 
@@ -87,7 +87,7 @@ class Shapes:
         return [attribute for attribute in self._asked if attribute.type == kind]
 
     def _tables(self, kind: AnswerType) -> list[tuple[str, str, str]]:
-        """Tables with the categories and attributes whose values they know."""
+        """Return the tables, with the categories and attributes that they map from."""
         tables = {
             table: {of for name, of in self.world.known if name == table} for table in self.scene.words.known
         }
@@ -105,7 +105,7 @@ class Shapes:
     def _named(
         self, program: Program, variable: str, name: str, *, n: int, avoided: Sequence[str] = ()
     ) -> bool:
-        """A step that ends with a variable for a thing, by what it is like."""
+        """Return a step that ends with a variable for a thing, identified by attributes."""
         category = self.scene.category_of(name)
         if not self.scene.lists_all(category):
             return False
@@ -120,7 +120,7 @@ class Shapes:
     def _one(
         self, kind: AnswerType, *, among: Sequence[str] | None = None
     ) -> tuple[AskableAttribute, str] | None:
-        """Something to ask, and whom one could ask it of."""
+        """Return a question target and an entity to ask it about."""
         asked = [
             attribute for attribute in self._of_type(kind) if among is None or attribute.category in among
         ]
@@ -132,7 +132,7 @@ class Shapes:
     # ----------------------------------------------------------------------- conjunctive
 
     def _known(self, kind: AnswerType, n: int) -> Program | None:
-        """What a table says of the value that somebody has."""
+        """Return the table entry for an entity's value."""
         tables = self._tables(kind)
         if not tables:
             return None
@@ -148,7 +148,7 @@ class Shapes:
     # ----------------------------------------------------------------------- on a plan
 
     def _looking(self, *, apart: Sequence[str] = ()) -> tuple[str, str, float] | None:
-        """Somebody who could look at something: who, at what, and the heading."""
+        """Return a possible view: viewer, target, heading."""
         names = [name for category in self._on_plan for name in self._placed(category) if name not in apart]
         people = [name for name in names if is_person(self.scene.words, self.scene.category_of(name))]
         viewer = self.rng.choice(people or names) if names else ""
@@ -160,7 +160,7 @@ class Shapes:
         return None if isinstance(heading, Doubt) else (viewer, faced, heading)
 
     def _view(self, program: Program, viewer: str, faced: str, *, n: int) -> bool:
-        """A step `V`, the view of somebody who faces something."""
+        """Return a step `V`, the view of a person who faces something."""
         if not self._named(program, "P", viewer, n=max(n - 1, 1)):
             return False
         if not self._named(program, "Q", faced, n=1):
@@ -172,7 +172,7 @@ class Shapes:
         return True
 
     def _direction(self, kind: AnswerType, n: int) -> Program | None:
-        """In which direction something lies for somebody who faces something else."""
+        """Return the direction of a thing in the view of a person who faces another."""
         name = self.rng.choice(self._placed(self.rng.choice(self._on_plan)))
         for _ in range(_VIEWS):
             looking = self._looking(apart=[name])
@@ -189,7 +189,7 @@ class Shapes:
         return program
 
     def _nearest(self, kind: AnswerType, n: int) -> Program | None:
-        """What is true of what is nearest to something, or farthest from it."""
+        """Return statements about the thing nearest to, or farthest from, another."""
         drawn = self._one(kind, among=self._on_plan)
         if drawn is None:
             return None
@@ -214,6 +214,6 @@ _VIEWS = 12
 
 
 def asked_of(variable: str, attribute: str) -> Expression:
-    """The attribute of what a variable is; of an event perhaps its kind with another one."""
+    """Return the attribute of a variable to ask for; for events perhaps the kind in a pair."""
     first, *second = (AttributeOf(of=Variable(name=variable), name=part) for part in attribute.split(PAIR))
     return Pair(first=first, second=second[0]) if second else first

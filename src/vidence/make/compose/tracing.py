@@ -1,4 +1,4 @@
-"""What an answer rests on: facts, what was taken as complete, when it is seen, and how near it was."""
+"""Trace an answer to its facts, completeness assumptions, visible spans and margins."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -30,7 +30,7 @@ _RESERVED = ("kind", "begins", "ends", "appears", "place")
 
 @dataclass
 class Trace:
-    """What is found on the way to an answer."""
+    """The trace of an answer."""
 
     world: World
     binding: Binding
@@ -43,7 +43,7 @@ class Trace:
     """Who is counted, or taken together otherwise."""
 
     def follow(self, composition: Composition) -> None:
-        """Go through every step once more, now that everything is bound."""
+        """Evaluate every step again with all variables bound, recording a trace."""
         for step in composition.steps:
             picked = {
                 id(_inner(expression.of)): str(self.binding[expression.pick])
@@ -155,7 +155,7 @@ class Trace:
             self._order(selected, step)
 
     def _order(self, selected: Select, step: Step) -> None:
-        """How far the chosen one is from the others."""
+        """Record the distance of the chosen member from the others."""
         chosen = str(self.binding.get(selected.pick, ""))
         how = "ends" if selected.by == "ends" else "begins"
         names = self._everyone(selected.of, step)
@@ -165,7 +165,7 @@ class Trace:
                 self._slack(self.world.apart_s(chosen, name, how))
 
     def _row(self, selected: Select, step: Step) -> None:
-        """What tells the place of the chosen one in a row."""
+        """Record what determines a member's position in a row."""
         chosen = str(self.binding.get(selected.pick, ""))
         for name in self._everyone(selected.of, step):
             self._pair(chosen, selected.along, name)
@@ -173,7 +173,7 @@ class Trace:
 
 
 def _word(atom: Atom) -> str:
-    """What an atom asks for; nothing where completeness says nothing about it."""
+    """Return the value that an atom tests; None if completeness does not apply to it."""
     return atom.attribute if isinstance(atom, Compare) else atom.relation if isinstance(atom, Related) else ""
 
 
@@ -186,7 +186,7 @@ def _inner(expression: Expression) -> Expression:
 def seen(
     world: World, binding: Binding, counted: Iterable[str] = ()
 ) -> tuple[tuple[float, ...], tuple[Span, ...]]:
-    """When what a binding names was seen, and when it, and what is counted, is in view."""
+    """Return when each bound or counted thing is visible."""
     named = {str(value) for value in binding.values()} | set(counted)
     names = sorted(named & world.scene.entities.keys(), key=natural)
     at = {time for name in names for time in world.seen_at.get(name, ())}

@@ -1,4 +1,4 @@
-"""The types of programs: what is refused before anything is evaluated, and the skills of conditions."""
+"""Check the types of programs before evaluation, and infer the skills of conditions."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -65,7 +65,7 @@ Logic: TypeAlias = Literal["conjunctive", "sequential"]
 
 @dataclass(frozen=True)
 class Type:
-    """What an expression is: `Set[person]`, `Value[hair]`, `Number`.
+    """The type of an expression: `Set[person]`, `Value[hair]`, `Number`.
 
     >>> str(Type("One", "person")), str(Type("Number"))
     ('One[person]', 'Number')
@@ -86,7 +86,7 @@ class _Fault(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Typed:
-    """A composition whose types are right."""
+    """A well-typed composition."""
 
     composition: Composition
     types: Mapping[str, Type]
@@ -98,7 +98,7 @@ class Typed:
 
 
 def with_skills(written: ParsedComposition, words: Vocabulary) -> Composition:
-    """A composition with the skill of each condition: as a comment says it, or else the vocabulary."""
+    """Return a composition with the skills of conditions, from comments or the vocabulary."""
     composition, skills = written.composition, written.skills
     if skills is None:
         return composition
@@ -111,7 +111,7 @@ def with_skills(written: ParsedComposition, words: Vocabulary) -> Composition:
 
 
 def skills_of(composition: Composition, words: Vocabulary) -> dict[str, Skill]:
-    """The skill that each condition takes, as far as the vocabulary says."""
+    """Return the skill of each condition according to the vocabulary."""
     skills: dict[str, Skill] = {}
     for expression in (part for step in composition.steps for part in parts(step.value)):
         match expression:
@@ -133,7 +133,7 @@ def skills_of(composition: Composition, words: Vocabulary) -> dict[str, Skill]:
 
 
 def check_types(composition: Composition, words: Vocabulary) -> Typed | Problem:
-    """A composition with its types, or the first thing that is wrong with it."""
+    """Type-check a composition; return it, or its first error."""
     types: dict[str, Type] = {}
     for step in composition.steps:
         if step.variable in types:
@@ -191,7 +191,7 @@ def _answer_type(kind: Type, words: Vocabulary) -> tuple[AnswerType, str] | None
 
 
 def _form(composition: Composition) -> Iterator[Problem]:
-    """What is wrong with a composition as a whole: unused variables, ids of conditions, size."""
+    """Check a composition as a whole: unused variables, condition ids, size."""
     steps = composition.steps
     for position, step in enumerate(steps[:-1]):
         if not any(step.variable in variables_in(later.value) for later in steps[position + 1 :]):
@@ -217,7 +217,7 @@ def _nested(expression: Expression) -> int:
 
 
 def depth_of(composition: Composition) -> int:
-    """The longest chain in which something found is used to find the next: steps and picks without a name."""
+    """Return the longest chain of dependent steps, counting unnamed picks."""
     depths: dict[str, int] = {}
     for step in composition.steps:
         is_named = step.variable != "answer"
@@ -358,7 +358,7 @@ class _Checker:
             raise _Fault(f"{kind} found; expected One[{' | '.join(categories)}]", expression)
 
     def _related(self, name: str, other: str) -> bool:
-        """Whether something of one category can be of the other."""
+        """Check that a relation applies to two categories."""
         return self.words.is_a(name, other) or self.words.is_a(other, name)
 
     def _known_attribute(self, name: str, category: str, at: Expression) -> Attribute:
@@ -389,7 +389,7 @@ class _Checker:
         return Type("One", kind.domain)
 
     def _along(self, selected: Select) -> None:
-        """Whether the relation by which things are put in a row is an order."""
+        """Check that a relation used for sorting is an order."""
         self._word(
             "order or relation", selected.along, (*get_args(Order), *self.words.relations), at=selected
         )
@@ -483,7 +483,7 @@ class _Checker:
             raise _Fault(f"Value[{atom.attribute}] has no order, so that {atom.how} says nothing", atom)
 
     def _values(self, atom: Compare, wanted: Type, known: tuple[str, ...]) -> None:
-        """Whether what is on the right can be compared with the attribute."""
+        """Check that the right side is comparable with the attribute."""
         values: tuple[ValueOrNumber, ...] = ()
         kind = self.type_of(atom.value)
         if (kind.kind == "Values") != (atom.how in ("in", "not in")):
@@ -502,7 +502,7 @@ class _Checker:
                     raise _Fault(says, atom.value)
 
     def _found_before(self, atom: Compare, kind: Type, wanted: Type) -> None:
-        """Whether what earlier steps found can be compared with the attribute."""
+        """Check that earlier results are comparable with the attribute."""
         if kind.kind == "Values":
             if not self._comparable(_member_type(kind, self.words), wanted):
                 raise _Fault(f"{kind} found; expected Values[{wanted.domain}]", atom.value)
@@ -512,7 +512,7 @@ class _Checker:
             raise _Fault(f"{kind} found; expected {wanted}", atom.value)
 
     def _comparable(self, kind: Type, wanted: Type, *, is_order: bool = False) -> bool:
-        """Numbers always are; values of two attributes if they share a domain, or have values in common."""
+        """Return whether two types are comparable: numbers, a common domain, or common values."""
         if kind.kind != wanted.kind:
             return False
         if kind.kind == "Number" or self.words.share_a_domain(kind.domain, wanted.domain):
@@ -526,7 +526,7 @@ class _Checker:
 
 
 def _member_type(kind: Type, words: Vocabulary) -> Type:
-    """What one of `Values` is."""
+    """Return the element type of `Values`."""
     known = words.attributes.get(kind.domain)
     return Type("Value", kind.domain) if known is None else _value_type(kind.domain, known)
 

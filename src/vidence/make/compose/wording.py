@@ -1,4 +1,4 @@
-"""Compositions in plain words, and the way back: what is written here is read here as the same program.
+"""Word compositions in plain English, and parse that English to the same program.
 
 The sentences are ours; phrases for values, relations and events come from the vocabulary (`phrases`).
 """
@@ -43,10 +43,10 @@ _NAME = r"([A-Z]\w*)"
 
 
 class PlainWords:
-    """The words of one vocabulary, in both directions."""
+    """Wording of one vocabulary, to write and to parse."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
-        """Raises `DataError` where two statements would read alike."""
+        """Raises `DataError` if two statements are worded alike."""
         self.vocabulary, self.phrases = vocabulary, Phrases(vocabulary)
         self._readers: tuple[tuple[str, Callable[[re.Match[str]], Step]], ...] = (
             *(
@@ -99,7 +99,7 @@ class PlainWords:
     # ----------------------------------------------------------------------- written
 
     def write(self, composition: Composition) -> str:
-        """The question of a composition that the search made.
+        """Return the question text of a composition.
 
         Raises:
             WordingError: there are no words for one of its steps.
@@ -171,7 +171,7 @@ class PlainWords:
                 raise WordingError(f"{selected.pick}: there are no words for {selected.how} of this kind")
 
     def _clauses(self, some: Members, *, many: bool) -> tuple[str, str]:
-        """What the members are called, and the clauses about them with their numbers."""
+        """Return the noun of the members and their numbered clauses."""
         if some.head:
             raise WordingError("there are no words for a set of this kind")
         category = some.category
@@ -208,7 +208,7 @@ class PlainWords:
     # ----------------------------------------------------------------------- read
 
     def read(self, text: str) -> tuple[Step, ...]:
-        """The steps that a text says.
+        """Parse a text into steps.
 
         Raises:
             WordingError: it says none; the message has the piece.
@@ -246,7 +246,7 @@ class PlainWords:
         raise WordingError(f"no order of ours: {result[2]!r}")
 
     def _members(self, message: str, clauses: str | None, *, many: bool) -> Members:
-        """A set with its clauses."""
+        """Return a set with its clauses in words."""
         names = self.phrases.plurals if many else self.phrases.categories
         if message not in names:
             raise WordingError(f"there is no category {message!r}")
@@ -285,7 +285,7 @@ class PlainWords:
 
 
 def _around(message: str, blank: str) -> str:
-    """A pattern of a text in which something is named."""
+    """Return a pattern that matches a text with a name in it."""
     return _NAME.join(map(re.escape, message.split(blank)))
 
 

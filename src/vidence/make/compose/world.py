@@ -1,4 +1,4 @@
-"""What a scene says, asked one statement at a time: true, false, or in doubt (open world, margins)."""
+"""Query a scene for single statements: true, false, or in doubt (open world, margins)."""
 
 import math
 from collections import defaultdict
@@ -33,7 +33,7 @@ LEAST_PEOPLE = 2
 
 @dataclass(frozen=True)
 class Doubt:
-    """That something is neither true nor false, and why; `about` is the fact to look up."""
+    """An undecided statement and the reason; `about` is the fact to look up."""
 
     reason: Literal["unknown-fact", "too-near", "contradiction"]
     about: str
@@ -44,7 +44,7 @@ Truth: TypeAlias = bool | Doubt
 
 @dataclass(frozen=True)
 class Truths:
-    """What an atom says of some entities: of whom it is true, of whom it may be, and why that is in doubt."""
+    """The truth of an atom over entities: those it holds for, those it may hold for, reasons for doubt."""
 
     true: frozenset[str]
     possible: frozenset[str]
@@ -52,7 +52,7 @@ class Truths:
 
 
 def truths_of(values: Mapping[str, Truth]) -> Truths:
-    """What is said of each, put together."""
+    """Merge the truths of several atoms."""
     return Truths(
         frozenset([name for name, truth in values.items() if truth is True]),
         frozenset([name for name, truth in values.items() if truth is not False]),
@@ -61,7 +61,7 @@ def truths_of(values: Mapping[str, Truth]) -> Truths:
 
 
 class ReadOff(NamedTuple):
-    """What is read of something: values (with nobody picked on the way), doubts, and why there is nothing."""
+    """A value read from the scene: values (no member picked), doubts, and the reason if empty."""
 
     outcomes: Sequence[tuple[ValueOrNumber, tuple[()]]]
     doubts: tuple[Doubt, ...]
@@ -73,15 +73,15 @@ Told: TypeAlias = tuple[tuple[ValueOrNumber, ...], Doubt | None]
 
 
 def negated(truth: Truth) -> Truth:
-    """The opposite; a doubt stays one."""
+    """Negate a truth value; doubt stays doubt."""
     return truth if isinstance(truth, Doubt) else not truth
 
 
 class World:
-    """The facts of a scene by what they are about. Facts that contradict each other are not used."""
+    """The facts of a scene, by subject. Contradictory facts are not used."""
 
     def __init__(self, scene: Scene) -> None:
-        """Put the facts of a scene in order."""
+        """Index the facts of a scene."""
         self.scene = scene
         self.words = scene.vocabulary
         self.margins = scene.vocabulary.margins
@@ -140,11 +140,11 @@ class World:
         return self.words.sha256()
 
     def ordered(self, names: Iterable[str]) -> list[str]:
-        """Entities in the order of their ids."""
+        """Sort entities by id."""
         return sorted(names, key=self.rank.__getitem__)
 
     def is_complete(self, what: str, category: str) -> bool:
-        """Whether what is not stated of entities of a category is false."""
+        """Return whether unstated values of a category are false."""
         key = what, category
         if key not in self._complete:
             self._complete[key] = any(
@@ -154,7 +154,7 @@ class World:
         return self._complete[key]
 
     def lists_all(self, category: str, kinds: Sequence[str] = ()) -> bool:
-        """Whether every member of a category is listed; for events also whether all of these kinds are.
+        """Return whether a category is listed completely; for events, also these kinds.
 
         Events without a kind are of any kind that the vocabulary has.
         """
@@ -174,7 +174,7 @@ class World:
     # ----------------------------------------------------------------------- attributes
 
     def _covers(self, name: str, facts: Sequence[AttributeFact]) -> bool:
-        """Whether facts say the value at every time at which the entity is in view."""
+        """Return whether facts cover all times at which the entity is visible."""
         spans = [fact.span for fact in facts if fact.holds]
         if None in spans:
             return True
@@ -183,7 +183,7 @@ class World:
         return bool(at) and all(_is_within(span, known) for span in at)
 
     def compare(self, name: str, attribute: str, *, how: Comparison, value: object) -> Truth:
-        """Whether an entity's attribute is, at some time, what is said; `!=` and `not in` deny all times."""
+        """Compare an entity's attribute with a value at any time; `!=` and `not in` negate over all times."""
         if how == "!=":
             return negated(self.compare(name, attribute, how="==", value=value))
         if how == "not in":
@@ -217,13 +217,13 @@ class World:
         return _ABOVE[how](left, right)
 
     def size(self, attribute: str, value: ValueOrNumber) -> float:
-        """A number, or the place of a value in its order."""
+        """Return a number, or the position of a value in its order."""
         if isinstance(value, str):
             return float(self.words.attributes[attribute].values.index(value))
         return float(value)
 
     def values(self, name: str, attribute: str, at: Span | None = None) -> Told:
-        """The values of an attribute, each once; at a time, if one is given."""
+        """Return the distinct values of an attribute, optionally at a time."""
         if at is not None:
             return self._values(name, attribute, at)
         if (name, attribute) not in self._told:
@@ -248,14 +248,14 @@ class World:
         return values, None if is_closed or self._covers(name, facts) else unknown
 
     def values_told(self, attribute: str) -> list[ValueOrNumber]:
-        """Every value of an attribute that a fact of the scene has."""
+        """Return every value of an attribute in the facts of the scene."""
         values = {
             fact.value for (_, name), facts in self.attributes.items() for fact in facts if name == attribute
         }
         return sorted(values, key=lambda name: (isinstance(name, str), name))
 
     def role(self, event: str, role: str) -> str | Doubt | None:
-        """Who plays a role in an event; None where the event has no such role."""
+        """Return the player of a role; None if the event has no such role."""
         fact = self.events[event]
         if role in fact.roles:
             return fact.roles[role]
@@ -276,7 +276,7 @@ class World:
             place[inverse, frame, "" if fact.span is None else "span"].add((fact.to, fact.of))
 
     def _close(self) -> None:
-        """Add what follows from transitive relations. Facts that hold for a time only imply nothing."""
+        """Add the transitive closure of relations, without time-limited facts."""
         for (name, _, span), pairs in self.relations.items():
             if span or not self.words.relations[name].transitive:
                 continue
@@ -293,7 +293,7 @@ class World:
                 pairs |= {(word, other) for other in reached}
 
     def related(self, name: str, relation: str, other: str, *, frame: str = "") -> Truth:
-        """Whether one entity stands in a relation to another, at some time; to itself it never does."""
+        """Return whether one entity is related to another at any time; never to itself."""
         known = self.words.relations[relation]
         frame = frame or known.frame
         inverse = self.words.inverse(relation)
@@ -315,14 +315,14 @@ class World:
     # ----------------------------------------------------------------------- time
 
     def spans(self, of: str | float) -> tuple[Span, ...] | Doubt:
-        """When an entity is in view, an event goes on, or a time is."""
+        """Return the spans of an entity, event or time."""
         if isinstance(of, float):
             return ((of, of),)
         spans = self.scene.entities[of].spans
         return spans or Doubt("unknown-fact", f"{of}: when it is in view")
 
     def timed(self, name: str, how: TimeWord, *, of: str | float | None, seconds: Sequence[float]) -> Truth:
-        """Whether an entity's or event's time is as said. Nothing is before, after or during itself."""
+        """Evaluate a temporal statement. Nothing is before, after or during itself."""
         if name == of:
             return False
         difference_s = self.difference_s(name, how, of=of, seconds=seconds)
@@ -333,7 +333,7 @@ class World:
     def difference_s(
         self, name: str, how: TimeWord, *, of: str | float | None, seconds: Sequence[float]
     ) -> float | Doubt:
-        """By how many seconds a statement on time is true, or (below 0) false."""
+        """Return the seconds by which a temporal statement is true, or false if negative."""
         own = self.spans(name)
         if isinstance(own, Doubt):
             return own
@@ -348,7 +348,7 @@ class World:
         return _difference_s(how, (start, end), _ends(other), within_s=seconds[0] if seconds else 0.0)
 
     def apart_s(self, name: str, other: str, by: str) -> float | Doubt:
-        """How many seconds one comes before another."""
+        """Return the seconds by which one precedes another."""
         at = 1 if by == "ends" else 0
         first, second = self.ends.get(name), self.ends.get(other)
         if first is None or second is None:
@@ -357,7 +357,7 @@ class World:
         return second[at] - first[at]
 
     def clear_end(self, names: frozenset[str], by: str, *, is_last: bool) -> str | None:
-        """Who comes first (or last) of some in time by more than the margin; None where that is not so.
+        """Return the first (or last) in time, if it leads by more than the margin; else None.
 
         That one precedes each other one for certain, so that no pairs have to be compared.
         """
@@ -375,20 +375,20 @@ class World:
         return name if apart_s > 0 and apart_s >= self.margins.time_s else None
 
     def _least(self, difference_s: float, about: str) -> Truth:
-        """Whether a difference is above 0; within the margin nobody knows."""
+        """Return whether a difference is positive; in doubt within the margin."""
         if abs(difference_s) < self.margins.time_s or difference_s == 0:
             return Doubt("too-near", about)
         return difference_s > 0
 
     def meet(self, own: Iterable[Span], other: Sequence[Span]) -> Truth:
-        """Whether two times have a moment in common, the margin considered."""
+        """Return whether two times overlap, considering the margin."""
         common = max(_common(a, b) for a in own for b in other)
         if abs(common) < self.margins.time_s or common == 0:
             return Doubt("too-near", f"whether {other[0][0]:g} to {other[-1][1]:g} s is inside")
         return common > 0
 
     def precedes(self, name: str, other: str, by: str) -> Truth:
-        """Whether one comes before another in an order."""
+        """Return whether one precedes another in an order."""
         if by == "left to right":
             return self.related(name, "left_of", other)
         apart_s = self.apart_s(name, other, by)
@@ -399,7 +399,7 @@ class World:
     # ----------------------------------------------------------------------- space
 
     def offset(self, word: str, other: str) -> tuple[float, float] | Doubt:
-        """The way from one entity to another on a plan on which both are."""
+        """Return the vector between two entities on a common plan."""
         for name in (word, other):
             if (doubt := self._contradiction("place", name)) is not None:
                 return doubt
@@ -412,7 +412,7 @@ class World:
         return to_x - x, to_y - y
 
     def nearer(self, word: str, other: str, to: str) -> Truth:
-        """Whether one entity is nearer to something than another, by more than the margin."""
+        """Return whether one entity is nearer than another, by more than the margin."""
         offsets = [self.offset(to, name) for name in (word, other)]
         lengths = []
         for offset in offsets:
@@ -424,7 +424,7 @@ class World:
         return lengths[0] < lengths[1]
 
     def bearing(self, name: str, other: str) -> float | Doubt:
-        """The direction from one entity to another, in degrees against the clock from the x axis."""
+        """Return the direction between two entities, in degrees counterclockwise from the x axis."""
         offset = self.offset(name, other)
         if isinstance(offset, Doubt):
             return offset
@@ -433,7 +433,7 @@ class World:
         return math.degrees(math.atan2(offset[1], offset[0]))
 
     def heading(self, name: str) -> float | Doubt:
-        """Where an entity faces, as its place says."""
+        """Return the heading of an entity from its place."""
         for plan in sorted(self.places.get(name, {})):
             heading = self.places[name][plan].heading
             if heading is not None:
@@ -441,7 +441,7 @@ class World:
         return Doubt("unknown-fact", f"{name}: where it faces")
 
     def sector(self, name: str, seen_from: str, heading: float) -> str | Doubt:
-        """In which of eight directions an entity lies."""
+        """Return the sector, one of eight, of an entity in a view."""
         bearing = self.bearing(seen_from, name)
         if isinstance(bearing, Doubt):
             return bearing
@@ -454,14 +454,14 @@ class World:
     # ----------------------------------------------------------------------- knowledge
 
     def knows(self, table: str, value: ValueOrNumber) -> ValueOrNumber | Doubt:
-        """What a table of knowledge says."""
+        """Return a table entry."""
         if (doubt := self._contradiction("known", table, str(value))) is not None:
             return doubt
         fact = self.known.get((table, value))
         return Doubt("unknown-fact", f"{table}({value})") if fact is None else fact.value
 
     def expects(self, event: str) -> str | Doubt:
-        """What at least two people expect after an event."""
+        """Return what at least two people expect after an event."""
         facts = [fact for fact in self.expected.get(event, []) if len(set(fact.by)) >= LEAST_PEOPLE]
         if len({fact.value for fact in facts}) > 1:
             return Doubt("contradiction", f"expected({event}): {', '.join(fact_id(fact) for fact in facts)}")
@@ -488,7 +488,7 @@ def _ends(spans: Sequence[Span]) -> Span:
 
 
 def _difference_s(how: TimeWord, own: Span, other: Span, *, within_s: float) -> float:
-    """By how many seconds a statement on two times is true, from when they begin and end.
+    """Return the seconds by which a statement on two spans is true.
 
     >>> _difference_s("before", (0, 5), (8, 9), within_s=0)
     3
@@ -512,7 +512,7 @@ def _difference_s(how: TimeWord, own: Span, other: Span, *, within_s: float) -> 
 
 
 def _common(span: Span, other: Span) -> float:
-    """The seconds that two spans share; for a moment, how deep inside it is; negative: the gap.
+    """Return the overlap of two spans in seconds; for moments, the depth; negative for gaps.
 
     >>> _common((0, 5), (3, 9)), _common((0, 5), (1, 1)), _common((0, 5), (8, 9))
     (2, 1, -3)
@@ -524,7 +524,7 @@ def _common(span: Span, other: Span) -> float:
 
 
 def _is_within(span: Span, known: Sequence[Span]) -> bool:
-    """Whether sorted spans cover a span.
+    """Return whether sorted spans cover a span.
 
     >>> _is_within((0, 9), [(0, 5), (5, 10)]), _is_within((0, 9), [(0, 5), (6, 10)])
     (True, False)

@@ -1,4 +1,4 @@
-"""The gate of blind readers: questions go until texts give the answers of no structure away."""
+"""The gate of blind readers: drop questions until no structure can be answered from text."""
 
 import hashlib
 from collections import Counter
@@ -34,7 +34,7 @@ _NO_SOURCES: Final[Mapping[str, str]] = MappingProxyType({})
 
 @dataclass(frozen=True, kw_only=True)
 class BlindGate:
-    """What the gate drops, what it found, the verdict on the structure of each question, and sentences."""
+    """Result of the gate: drops, findings, the verdict on each question's structure, and sentences."""
 
     dropped: tuple[Dropped, ...]
     findings: tuple[StructureFinding, ...]
@@ -44,7 +44,7 @@ class BlindGate:
 
 @dataclass(frozen=True, kw_only=True)
 class _Place:
-    """Where a question stands: its structure, all structures of its task, and the name it is held by."""
+    """The structure of a question, all structures of its task, and the name in `hold`."""
 
     structure: str
     whole: str = ""
@@ -54,7 +54,7 @@ class _Place:
 def hold_back(
     asked: Sequence[Asked], rules: BlindRules, *, sources: Mapping[str, str] = _NO_SOURCES, seed: int
 ) -> BlindGate:
-    """Test every structure, and drop questions until texts alone give none of them away.
+    """Test every structure, and drop questions until text alone answers none of them.
 
     Where a rule is above guessing in a structure that is held, questions in which it is right are drawn and
     dropped until it is right as often as guessing is, and all structures are tested again; what is above
@@ -102,7 +102,7 @@ def hold_back(
 
 
 def _solved(items: Sequence[Item], finding: StructureFinding, *, seed: int) -> list[Item]:
-    """Questions in which the worst rule is right, drawn: as many as it gets beyond guessing."""
+    """Draw from the questions that the best text rule answers as many as exceed the guessing rate."""
     assert finding.worst is not None  # noqa: S101 - a structure above guessing has one
     boards = {
         item.item_id: board for item in items if (board := boards_of(item).get(finding.worst_of)) is not None
@@ -119,7 +119,7 @@ def _solved(items: Sequence[Item], finding: StructureFinding, *, seed: int) -> l
 def _grouped(
     asked: Sequence[Asked], sources: Mapping[str, str]
 ) -> tuple[dict[str, _Place], dict[str, list[Item]]]:
-    """Where each question stands, by its id, and the questions of each structure."""
+    """Return each question's structure by id, and the questions of each structure."""
     drafts = [entry for entry in asked if isinstance(entry, Draft)]
     groups: dict[str, list[Item]] = structures_of([entry for entry in asked if isinstance(entry, Item)])
     places = {
@@ -141,13 +141,13 @@ def _grouped(
 def tested(
     groups: Mapping[str, Sequence[Item]], rules: BlindRules, *, seed: int
 ) -> tuple[StructureFinding, ...]:
-    """Test the questions of each structure for rules that see no video; the seed decides the keys drawn."""
+    """Test each structure for rules that see no video; the seed decides the keys drawn."""
     rng = np.random.default_rng(list(hashlib.sha256(f"{BLIND}/{seed}".encode()).digest()))
     return read_structures(groups, rng=rng, level=rules.level, n_draws=rules.draws) if groups else ()
 
 
 def _decisive(place: _Place, values: Mapping[str, StructureFinding]) -> StructureFinding:
-    """The finding on a question's structure, or on the descriptions of its task, where their words tell."""
+    """Return the finding on a question's structure, or on its task's descriptions if those leak."""
     alone, whole = values[place.structure], values.get(place.whole)
     if alone.verdict == "above" or whole is None or whole.verdict != "above" or whole.worst is None:
         return alone
@@ -169,7 +169,7 @@ def _reason(place: _Place, finding: StructureFinding, rules: BlindRules) -> str:
 
 
 def _words(findings: Sequence[StructureFinding], n_gone: Counter[str], rules: BlindRules) -> list[str]:
-    """What the datasheet says: of the gate, of each structure above guessing, and of those it cannot tell."""
+    """Return datasheet sentences: the gate, structures above guessing, structures it cannot decide."""
     entries = [entry for entry in findings if entry.verdict != "untold"]
     words = [
         f"{BLIND}: {len(findings)} structures tested for rules that see no video, {len(entries)} "

@@ -1,4 +1,4 @@
-"""What is wrong with drafts whatever models say: doubled, ambiguous, giving themselves away, also by hints.
+"""Checks of drafts without a model: duplicates, ambiguity, leaks of the answer, also by hints.
 
 A hint may not hold the answer, or a step of the reasoning that leads to it.
 """
@@ -56,7 +56,7 @@ _STEP: Final = re.compile(r"(?<=[.!?;])\s+|\n+")
 
 
 def check(drafts: Sequence[Asked], rules: CheckRules) -> tuple[Dropped, ...]:
-    """What goes: of equal and nearly equal questions all but the first, and the ambiguous ones.
+    """Return the drafts to drop: duplicates but the first, and ambiguous ones.
 
     Compared are those of one task on the same media; elsewhere the same words ask for something else.
     Reasons: ``contradiction`` (the same question and choices with two right answers: both go),
@@ -82,7 +82,7 @@ def right_answer(item: Item) -> str:
 
 
 def _faults(items: Sequence[Item]) -> Iterator[Dropped]:
-    """What the audit of items says of each question that cannot stay."""
+    """Return the item audit's faults of each question."""
     for item in items:
         for reason in text_reasons(item):
             name = _FATAL.get(reason.kind, "")
@@ -94,7 +94,7 @@ def _faults(items: Sequence[Item]) -> Iterator[Dropped]:
 
 
 def _named_twice(items: Sequence[Item], facts_of: Mapping[str, Mapping[str, str]]) -> Iterator[Dropped]:
-    """Questions whose facts say of another choice exactly what they say of the right one."""
+    """Return questions with facts that describe a wrong choice exactly like the right one."""
     for item in items:
         facts = {
             normal_form(name): normal_form(value) for name, value in facts_of.get(item.item_id, {}).items()
@@ -110,12 +110,12 @@ def _named_twice(items: Sequence[Item], facts_of: Mapping[str, Mapping[str, str]
 
 
 def asked_text(item: Item) -> str:
-    """A question with its choices in any order, as far as it can be asked twice."""
+    """Return question and sorted choices, the text compared for duplicates."""
     return "\n".join([normal_form(item.question), *sorted(map(exact_form, item.choices))])
 
 
 def _doubled(items: Sequence[Item], rules: CheckRules) -> Iterator[Dropped]:
-    """Each question that an earlier one asks already, exactly or nearly."""
+    """Return each question that repeats an earlier one, exactly or nearly."""
     texts = [asked_text(item) for item in items]
     answers = [exact_form(right_answer(item)) for item in items]
     values: dict[str, set[str]] = defaultdict(set)
@@ -149,7 +149,7 @@ def _doubled(items: Sequence[Item], rules: CheckRules) -> Iterator[Dropped]:
 
 
 def _alike(counts: Counter[str], other: Counter[str]) -> float:
-    """How alike the words of two questions are in any order (Jaccard); 0 where each has words of its own.
+    """Return the Jaccard index of two questions' words; 0 if each has words of its own.
 
     Of the words that only the longer one has, those count that tell more than that a video is asked about.
     """
@@ -162,7 +162,7 @@ def _alike(counts: Counter[str], other: Counter[str]) -> float:
 
 
 def _shared(ours: Sequence[Evidence], theirs: Sequence[Evidence]) -> float:
-    """The Jaccard index of the stretches of time that two lists of spans cover; without any times 1."""
+    """Return the Jaccard index of the times that two lists of spans cover; 1 without times."""
     first, second = _union(ours), _union(theirs)
     if not first or not second:
         return 1.0
@@ -172,7 +172,7 @@ def _shared(ours: Sequence[Evidence], theirs: Sequence[Evidence]) -> float:
 
 
 def _union(spans: Sequence[Evidence]) -> list[tuple[float, float]]:
-    """The stretches of time that spans cover together, apart from each other."""
+    """Merge spans into disjoint ones."""
     timed = sorted((s.start_s, s.end_s) for s in spans if s.start_s is not None and s.end_s is not None)
     apart: list[tuple[float, float]] = []
     for start, end in timed:
@@ -188,7 +188,7 @@ def _dropped(item: Item, reason: str, detail: str) -> Dropped:
 
 
 def leak_in(hints: Sequence[str], item: Item) -> Objection | None:
-    """Why these hints give a question away; None where their words do not.
+    """Return why hints leak the answer; None if they do not.
 
     A hint may hold neither the answer (the right choice, the free answer, or the letter of the right choice
     named as one), nor `N_GRAM` words in a row of a step of the rationale, nor `STEP_SHARE` of the words of
@@ -227,7 +227,7 @@ def leak_in(hints: Sequence[str], item: Item) -> Objection | None:
 
 
 def _words(text: str) -> tuple[str, ...]:
-    """The words in small letters, full-width ones and ones with invisible signs as they look."""
+    """Return the words in lower case, with full-width and invisible characters normalized."""
     plain = unicodedata.normalize("NFKC", text)
     seen = "".join(
         name for name in plain if unicodedata.category(name) != "Cf"
@@ -236,7 +236,7 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 def _forms(words: tuple[str, ...]) -> tuple[str, ...]:
-    """The words in one form: numbers as digits, "hat" and "hats" alike."""
+    """Normalize words: numbers as digits, plurals as singulars."""
     digits = (_NUMBERS.get(word, word) for word in words)
     return tuple(
         digit[:-1] if digit.endswith("s") and len(digit) > _SHORT_PLURAL else digit for digit in digits
@@ -244,12 +244,12 @@ def _forms(words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _bare(words: tuple[str, ...]) -> tuple[str, ...]:
-    """The words of an answer without its article: a hint has the thing in whatever number."""
+    """Return the words of an answer without its article, as singulars."""
     return words[1:] if len(words) > 1 and words[0] in _ARTICLES else words
 
 
 def _tells(words: tuple[str, ...], messages: tuple[str, ...]) -> bool:
-    """Whether these words hold the answer; a bare yes or no only where it is named as the answer."""
+    """Return whether words contain the answer; a bare yes or no only if marked as the answer."""
     if len(messages) == 1 and messages[0] in _BARE_WORDS:
         return any(_holds(words, (*("answer", *link), *messages)) for link in ((), ("is",)))
     return _holds(words, messages)
@@ -260,5 +260,5 @@ def _holds(words: tuple[str, ...], part: tuple[str, ...]) -> bool:
 
 
 def _names_letter(hint: str, letter: str) -> bool:
-    """Whether a hint names a letter as a choice: "answer B", "choice (B)", "option B"."""
+    """Return whether a hint names a choice by letter: "answer B", "choice (B)", "option B"."""
     return re.search(rf"(?i:\b(?:answer|choice|option)\b)(?i:\s+is)?\W{{1,3}}{letter}\b", hint) is not None

@@ -1,4 +1,4 @@
-"""The single frames that drafts are tried with: which ones, and their pictures."""
+"""The single frames that drafts are tested with: selection and pictures."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence, Set
@@ -28,7 +28,7 @@ _ONE_STILL = "its only medium is one image"
 
 
 class FrameSet(Record, omit_defaults=True):
-    """The pictures of some frames of one video; `why` says why there is none."""
+    """Pictures of frames of one video; `why` is the reason if there are no pictures."""
 
     frames: tuple[Crop, ...] = ()
     why: str = ""
@@ -36,7 +36,7 @@ class FrameSet(Record, omit_defaults=True):
 
 @dataclass(frozen=True, kw_only=True)
 class FrameSource:
-    """Where frames are cut from and kept; `files` are the files of videos by id, of those that are here.
+    """A source of frames; `files` are the available videos by id.
 
     What is no video has its kind in `kinds`: ``image`` or ``frames``.
     """
@@ -49,7 +49,7 @@ class FrameSource:
     kinds: Mapping[str, str] = field(default_factory=dict)
 
     def exhibit(self, item: Item) -> "Exhibit":
-        """What an item shows."""
+        """Return what an item shows."""
         names = [medium.path or medium.url or "" for medium in item.media]
         parts = [self.videos[name] for name in names if name in self.videos]
         if not names or len(parts) < len(names):
@@ -61,7 +61,7 @@ class FrameSource:
 
 @dataclass(frozen=True, kw_only=True)
 class Exhibit:
-    """What one question shows: images and clips, in their order. `why` says why there are no pictures of it.
+    """The images and clips of a question, in order. `why` is the reason if pictures are missing.
 
     Frames are counted through all of them: a clip of 90 frames behind two images has the frames 2 to 91.
     """
@@ -72,12 +72,12 @@ class Exhibit:
 
     @property
     def stills(self) -> tuple[int, ...]:
-        """The places of the images."""
+        """Return the positions of the images."""
         return tuple(i for i, still in enumerate(self.is_still) if still)
 
     @property
     def clips(self) -> tuple[int, ...]:
-        """The places of the clips."""
+        """Return the positions of the clips."""
         return tuple(i for i, still in enumerate(self.is_still) if not still)
 
     def first(self, place: int) -> int:
@@ -113,7 +113,7 @@ class Exhibit:
 def frame_source(
     asked: Sequence[Asked], *, media_root: Path, out: Path, cache: ArtifactCache, context: BuildContext
 ) -> FrameSource:
-    """Where the frames of media are cut from; media that cannot be read are not in it.
+    """Return a frame source for media; unreadable ones are left out.
 
     Args:
         asked: the questions whose media are wanted.
@@ -196,7 +196,7 @@ def _central(asked: Asked, video: VideoSource) -> int:
 
 
 def _tried_of(item: Item, exhibit: Exhibit, rules: OneFrameRules) -> tuple[tuple[int, ...], str]:
-    """The frames that an item is tried with: each image alone, and frames of its clips; why there are none.
+    """Return the frames an item is tested with: each image, and frames of its clips; or the reason why not.
 
     The evidence is in its first clip.
     """
@@ -212,7 +212,7 @@ def _tried_of(item: Item, exhibit: Exhibit, rules: OneFrameRules) -> tuple[tuple
 
 
 def cut_frames(drafts: Sequence[Asked], rules: OneFrameRules, source: FrameSource) -> dict[str, DraftFrames]:
-    """What each draft is tried with, by its id; every video is read once, for all its drafts.
+    """Return the pictures each draft is tested with, by id; every video is read once.
 
     Raises:
         StoreError: pictures cannot be written.

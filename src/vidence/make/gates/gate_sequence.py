@@ -1,4 +1,4 @@
-"""The gates, one behind the other, on drafts of a maker or the questions of any file; an account of each."""
+"""The sequence of gates over a maker's drafts or a file's questions, with an account of each."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -57,7 +57,7 @@ _SPLIT: Final = "split"  # the tag that names the splits of a set
 
 @dataclass(frozen=True, kw_only=True)
 class GateDesk:
-    """What gates work with; without models none is asked.
+    """The environment of gates; without models no model gate runs.
 
     `ledger` takes accounts and notes, under the names of the gates behind `prefix`; verdicts are written into
     the folder `out`, where there are rules. `frames` says where the media of these questions are cut.
@@ -92,7 +92,7 @@ class GateDesk:
 
     @classmethod
     def of(cls, work: Session, *, models: Models | None, seed: int, media_root: Path) -> "GateDesk":
-        """What gates of a maker work with, whose media lie under `media_root`."""
+        """Return the environment of a maker's gates, with media below `media_root`."""
         return cls(
             seed=seed,
             ledger=work.ledger,
@@ -121,7 +121,7 @@ class GateDesk:
 
 @dataclass(frozen=True, kw_only=True)
 class Gated:
-    """What came of the gates: what is left, the accounts, verdicts, and what texts give away by structure.
+    """Result of the gates: remaining questions, accounts, verdicts, and text leaks by structure.
 
     `words` say for a datasheet what the gates do, `notes` what a person should know beside the accounts. Of
     items every gate has verdicts, of drafts those that ask models.
@@ -147,7 +147,7 @@ class Gated:
 
 @dataclass(frozen=True, kw_only=True)
 class _Outcome:
-    """What one gate says: what it drops, and what it leaves open and why, by id.
+    """Result of one gate: drops, and open questions with reasons, by id.
 
     `verdicts` are those of models. `changed` are drafts that go on otherwise than they came. Without
     `is_passed` nothing was kept or dropped, and there is no account.
@@ -164,7 +164,7 @@ class _Outcome:
 
 
 def pass_gates(asked: Sequence[Asked], rules: GateRules | None, desk: GateDesk) -> Gated:
-    """Put questions through the gates that there are rules for; what one drops, the next one does not see.
+    """Run the configured gates in sequence; each sees what the previous ones kept.
 
     The gates are those of `GATES` in their order. Letters of drafts are spread before models are asked, so
     that questions are asked as they are released, and again behind the last gate, where only what it has
@@ -214,7 +214,7 @@ def pass_gates(asked: Sequence[Asked], rules: GateRules | None, desk: GateDesk) 
 def _close(
     stage: str, asked: tuple[Asked, ...], gone: Mapping[str, Dropped], *, desk: GateDesk, unit: str
 ) -> tuple[Asked, ...]:
-    """Close the account of a gate; what is left."""
+    """Close the account of a gate; return the remaining questions."""
     kept = tuple(entry for entry in asked if id_of(entry) not in gone)
     account = desk.ledger.close(
         stage,
@@ -228,7 +228,7 @@ def _close(
 
 
 def _verdicts(gate: str, asked: Sequence[Asked], outcome: _Outcome) -> Iterator[GateVerdict]:
-    """The verdicts of models; of items, with their content, also those of a gate that asks none."""
+    """Return the verdicts of models, with the content of items."""
     of_models = {element.item_id: element for element in outcome.verdicts}
     for entry in asked:
         name = id_of(entry)
@@ -264,7 +264,7 @@ def _checks(asked: Sequence[Asked], rules: GateRules, desk: GateDesk) -> _Outcom
 
 
 def _leaks(asked: Sequence[Asked], rules: GateRules, desk: GateDesk) -> _Outcome | None:
-    """What items share with another set is dropped, with another split of their own left open.
+    """Drop items shared with another dataset; leave those shared between own splits open.
 
     Of two splits the first in the data is free.
     """
@@ -298,7 +298,7 @@ def _leaks(asked: Sequence[Asked], rules: GateRules, desk: GateDesk) -> _Outcome
 
 
 def _spread(asked: Sequence[Asked], rules: GateRules, desk: GateDesk) -> _Outcome | None:
-    """Right choices of drafts, evenly over the letters."""
+    """Spread right choices evenly over the letters."""
     drafts = [entry for entry in asked if isinstance(entry, Draft)]
     if not rules.letters or not drafts:
         return None
@@ -307,7 +307,7 @@ def _spread(asked: Sequence[Asked], rules: GateRules, desk: GateDesk) -> _Outcom
 
 
 def _text_only(asked: Sequence[Asked], rules: GateRules, desk: GateDesk) -> _Outcome | None:
-    """What readers without the video are right about."""
+    """Drop what readers answer without the video."""
     given = rules.text_only
     if given is None or not given.models:
         return _left_out(TEXT_ONLY, asked)
@@ -317,7 +317,7 @@ def _text_only(asked: Sequence[Asked], rules: GateRules, desk: GateDesk) -> _Out
 
 
 def _one_frame(asked: Sequence[Asked], rules: GateRules, desk: GateDesk) -> _Outcome | None:
-    """What a model is right about with one frame."""
+    """Drop what a model answers from one frame."""
     given = rules.one_frame
     if given is None:
         return _left_out(ONE_FRAME, asked)
@@ -328,7 +328,7 @@ def _one_frame(asked: Sequence[Asked], rules: GateRules, desk: GateDesk) -> _Out
 
 
 def _needs_all(asked: Sequence[Asked], rules: GateRules, desk: GateDesk) -> _Outcome | None:
-    """What a model is right about though evidence is withheld; drafts say how many moments proved needed."""
+    """Drop what a model answers with evidence withheld; tag drafts with the number of needed moments."""
     given = rules.needs_all
     if given is None:
         return _left_out(NEEDS_ALL, asked)
@@ -351,7 +351,7 @@ def _needs_all(asked: Sequence[Asked], rules: GateRules, desk: GateDesk) -> _Out
 
 
 def _left_out(gate: str, asked: Sequence[Asked]) -> _Outcome | None:
-    """No gate; of drafts it is said."""
+    """Note in drafts that a gate was left out."""
     if not any(isinstance(entry, Draft) for entry in asked):
         return None
     table = gate.replace("-", "_")
@@ -360,7 +360,7 @@ def _left_out(gate: str, asked: Sequence[Asked]) -> _Outcome | None:
 
 
 def _asking(gate: str, asked: Sequence[Asked], desk: GateDesk) -> tuple[Models, AskSettings]:
-    """Begin a gate that asks; the models, and how they are asked.
+    """Begin a model gate; return the models and how they are asked.
 
     Raises:
         UsageError: there are no models.
@@ -375,7 +375,7 @@ def _asking(gate: str, asked: Sequence[Asked], desk: GateDesk) -> tuple[Models, 
 def _answered(
     gate: str, asked: Sequence[Asked], gate_verdicts: Sequence[GateVerdict], *, desk: GateDesk, says: str
 ) -> _Outcome:
-    """What follows from the verdicts of models."""
+    """Apply the verdicts of models."""
     reason = _REASONS[gate]
     settled = {"reason": reason}
     if desk.to_people:
@@ -398,7 +398,7 @@ def _answered(
 
 
 def _told(verdict: GateVerdict) -> str:
-    """Why a gate drops a question, in figures."""
+    """Return why a gate drops a question, in figures."""
     if verdict.k_verified is not None:
         return f"{verdict.k_verified} moments proved needed, {verdict.n_right} spans did not"
     return f"{verdict.n_right} of {len(verdict.votes)} right"
@@ -432,7 +432,7 @@ def _frame_words(rules: OneFrameRules, models: Models) -> str:
 
 
 def _blind(asked: Sequence[Asked], rules: GateRules, desk: GateDesk) -> _Outcome | None:
-    """Structures whose answers texts give away; a draft that is kept has the verdict on its own as a tag."""
+    """Drop questions of structures answered from text; tag kept drafts with their structure's verdict."""
     if rules.blind is None or not asked:
         return None
     desk.began(BLIND, asked)

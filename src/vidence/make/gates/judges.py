@@ -1,4 +1,4 @@
-"""Who judges free answers at the gates."""
+"""The judges of free answers at the gates."""
 
 from dataclasses import replace
 
@@ -15,7 +15,7 @@ from vidence.records import Sampling
 
 
 def judge_pool(rules: JudgeRules | None, models: Models, *, seed: int) -> JudgePool | None:
-    """The judge of free answers with the models that speak for it; None where there is none.
+    """Return the judge of free answers with its models; None if no judge is configured.
 
     The ids of what judges see are made from the seed.
 
@@ -31,7 +31,7 @@ def judge_pool(rules: JudgeRules | None, models: Models, *, seed: int) -> JudgeP
 
 
 def judges_words(rules: JudgeRules | None, *, gate: str, n_free: int) -> list[str]:
-    """What a person should know of how free answers were marked; nothing where there are none."""
+    """Return notes on how free answers were marked; empty if there were no free answers."""
     if not n_free:
         return []
     if rules is not None:

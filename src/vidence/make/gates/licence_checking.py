@@ -1,4 +1,4 @@
-"""Which videos a list names, what is known of the licence of each, and what is said of it."""
+"""Check the licences of the videos in a list, and report the results."""
 
 import logging
 from collections import Counter
@@ -33,7 +33,7 @@ FIELDS: Final = ("youtube_url", "video", "url", "video_url", "source", "source_i
 
 @dataclass(frozen=True, kw_only=True)
 class CheckedVideos:
-    """The last look at each video, in the order of the list; `n_asked` were asked for now."""
+    """The latest check of each video, in list order; `n_asked` were asked now."""
 
     checks: tuple[LicenceCheck, ...]
     n_asked: int
@@ -45,7 +45,7 @@ class CheckedVideos:
 
 
 def named_videos(named: Sequence[str]) -> list[str]:
-    """The films that words or files name, each once.
+    """Return the distinct videos named by words or files.
 
     Args:
         named: addresses on YouTube, names of 11 characters, or files: a list with one a line (.txt), a table
@@ -80,7 +80,7 @@ def check_licences(
     manual: Path | None = None,
     days: float = DAYS,
 ) -> Iterator[CheckedVideos]:
-    """The licence of each video: from the sheet of people, from what is kept, else asked for.
+    """Return each video's licence: from people's sheet, from stored checks, else from the API.
 
     What was found stands in `kept` before the next 50 are asked for, so that nothing is asked twice.
 
@@ -142,14 +142,14 @@ def licence_table(checked: CheckedVideos) -> Table:
 
 
 def summary(checked: CheckedVideos) -> str:
-    """How many videos have which outcome, in words."""
+    """Summarize the number of videos by outcome."""
     counts = Counter(check.outcome for check in checked.checks)
     summary = ", ".join(f"{counts[outcome]:,} {outcome}" for outcome in get_args(Outcome) if counts[outcome])
     return f"{several(len(checked.checks), 'video')}: {summary}; {checked.n_asked:,} asked for now"
 
 
 def film_in(text: str) -> str | None:
-    """The film of YouTube that an address names, or a name of 11 characters; None for another text."""
+    """Return the YouTube id in a URL, or an 11-character id; None for other text."""
     film = youtube_id(text)
     is_name = len(film) == 11 and film.replace("-", "").replace("_", "").isalnum() and film.isascii()
     return film if is_name else None
@@ -204,6 +204,6 @@ def _named(row: Mapping[str, object], message: str) -> str:
 
 
 def _first(row: Mapping[str, object]) -> str:
-    """The first field of a row that names a film; else the first that has words."""
+    """Return the first field of a row that names a video, else the first with text."""
     texts = [value for name in FIELDS if isinstance(value := row.get(name), str) and value.strip()]
     return next((text for text in texts if film_in(text) is not None), texts[0] if texts else "")

@@ -1,4 +1,4 @@
-"""The licence of YouTube videos, asked of its Data API v3 (``videos.list``), 50 videos a call.
+"""Licences of YouTube videos from its Data API v3 (``videos.list``), 50 videos per call.
 
 Source: MMVU, §3.2 (the licence is checked through this API before a question can be submitted).
 """
@@ -82,7 +82,7 @@ class _Refused(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, kw_only=True)
 class Unread:
-    """Why nothing could be read of an answer; what `is_passing` is asked for again."""
+    """Why an answer cannot be read; retried if `is_passing`."""
 
     why: str
     is_passing: bool = False
@@ -118,7 +118,7 @@ class YouTube:
         self._spent = ""
 
     def check(self, videos: Sequence[str]) -> Iterator[list[LicenceCheck]]:
-        """One look at each video, 50 at a time, in the order given.
+        """Check each video, 50 per call, in order.
 
         What the server cannot say is ``unknown`` with the reason; once it says that the day's quota is spent,
         nothing more is asked of it.
@@ -207,7 +207,7 @@ def ask_patiently(
     read: Callable[[int, bytes], T | Unread],
     wait: Callable[[float], None],
 ) -> T | Unread:
-    """Ask a public API, up to four times with longer and longer waits.
+    """Query a public API, up to four times with increasing delays.
 
     Args:
         client: of HTTP.
@@ -265,7 +265,7 @@ def _videos(body: bytes) -> dict[str, tuple[_Video, bytes]] | None:
 
 
 def _refusal(body: bytes) -> tuple[str, str]:
-    """The reason and the words of an answer that refuses; empty where it gives none."""
+    """Return the reason and message of an error response; empty if it has none."""
     try:
         reply = msgspec.json.decode(body, type=_Refused).error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

@@ -1,4 +1,4 @@
-"""What is known of the licence of a video, since when and from where: kept in a file, or on a sheet.
+"""Licence checks of videos with date and source, in a file or on a sheet.
 
 Source: MMVU, §3.2 and figure 6: only videos under a Creative Commons licence are taken, others cannot be
 submitted; the paper knows the API only. Departs: how long an answer is believed, the way by two people where
@@ -29,7 +29,7 @@ LookT = TypeVar("LookT", bound=Record)
 
 
 class LicenceCheck(Record, omit_defaults=True):
-    """One look at the licence of one video.
+    """One licence check of a video.
 
     `licence` is the platform's word: ``creativeCommon`` (CC BY, as the uploader declared it at that time) or
     ``youtube`` (the standard one). `outcome` is ``passed`` for the first and ``refused`` for the second;
@@ -55,19 +55,19 @@ class LicenceCheck(Record, omit_defaults=True):
 
     @property
     def is_final(self) -> bool:
-        """Whether an answer was found that need not be asked for again as long as it is believed."""
+        """Return whether the check has an answer that stays valid until it expires."""
         return self.outcome in {"passed", "refused"}
 
 
 def outcome_of(licence: str) -> Outcome:
-    """What a licence means for a question about the video."""
+    """Return the outcome that a licence has for questions."""
     if licence == CREATIVE_COMMONS:
         return "passed"
     return "refused" if licence == STANDARD else "unknown"
 
 
 def read_looks(path: Path, kind: type[LookT], *, what: str = "questions") -> list[LookT]:
-    """The looks at something that a file keeps, oldest first; none where there is no file yet.
+    """Return the checks in a file, oldest first; empty without a file.
 
     Raises:
         DataError: it cannot be read, or a line is none; it is named.
@@ -86,7 +86,7 @@ def read_looks(path: Path, kind: type[LookT], *, what: str = "questions") -> lis
 
 
 def write_checks(path: Path, checks: Sequence[Record]) -> None:
-    """Write the looks, one a line: all or nothing.
+    """Write the checks as JSON lines, atomically.
 
     Raises:
         DataError: the file cannot be written.
@@ -98,7 +98,7 @@ def write_checks(path: Path, checks: Sequence[Record]) -> None:
 
 
 def believed(checks: Iterable[LicenceCheck], *, now: datetime, days: float = DAYS) -> dict[str, LicenceCheck]:
-    """The last look at each video that found an answer and is not older than `days`."""
+    """Return each video's latest answered check not older than `days`."""
     last: dict[str, LicenceCheck] = {}
     for check in checks:
         if check.is_final and timedelta() <= now - check.at <= timedelta(days=days):
@@ -124,7 +124,7 @@ _WORDS = {
 
 
 def read_sheet(path: Path, *, today: date) -> dict[str, LicenceCheck]:
-    """What people found, by video: ``passed`` or ``refused`` where two people or more say the same.
+    """Return the sheet's result by video: ``passed`` or ``refused`` if at least two people agree.
 
     One look alone, or two that differ, leave it ``unknown``. The date is that of the first look.
 
@@ -148,7 +148,7 @@ def read_sheet(path: Path, *, today: date) -> dict[str, LicenceCheck]:
 
 
 def sheet(videos: Sequence[str]) -> str:
-    """An empty sheet: two rows for each video."""
+    """Return an empty sheet with two rows per video."""
     lines = [",".join(COLUMNS), *(f"{video},,,," for video in videos for _ in range(_NEEDED))]
     return "\n".join(lines) + "\n"
 

@@ -1,4 +1,4 @@
-"""Drafts put to models without the video, or with one frame of it, and what follows from their answers."""
+"""Test drafts with models that see no video or one frame, and decide by their answers."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -41,7 +41,7 @@ Decision = Literal["kept", "open", "dropped", "untried"]
 
 
 class GateVote(Record, omit_defaults=True):
-    """What one model answered to a draft: one mark for each order of the choices that it was shown.
+    """One model's answers to a draft: one mark for each order of choices.
 
     `frame_index` is the frame that it saw, -1 where it saw none or several; `without_span` the span of the
     evidence that was withheld, -1 where none was. `failed` says why there is no answer.
@@ -55,19 +55,19 @@ class GateVote(Record, omit_defaults=True):
 
     @property
     def is_usable(self) -> bool:
-        """An answer could be read and marked in every order; an open one without a judge is not marked."""
+        """Whether every order was read and marked; without a judge free answers are not."""
         return bool(self.marks) and all(
             mark.kind == "answered" and mark.value is not None for mark in self.marks
         )
 
     @property
     def is_right(self) -> bool:
-        """The answer is right in every order; never so where one cannot be read."""
+        """Whether the answer is right in every order; False if one is unreadable."""
         return self.is_usable and all(mark.value == 1.0 for mark in self.marks)
 
 
 class GateVerdict(Record, omit_defaults=True):
-    """What a gate says of an item, or of a draft, whose id is then in `item_id`.
+    """A gate's verdict on an item or draft; `item_id` is the id of either.
 
     `content` is the hash of what was asked (`verdicts.content_of`), empty of drafts. `reason` says why it is
     dropped, `why` what was seen, or why it could not be tried.
@@ -89,7 +89,7 @@ class GateVerdict(Record, omit_defaults=True):
 
 
 def decide(item_id: str, gate: str, votes: Sequence[GateVote], *, at_least: int) -> GateVerdict:
-    """Drop what `at_least` votes are right about; leave open what the unusable ones could have dropped.
+    """Drop if `at_least` votes are right; leave open if unusable votes could change that.
 
     Source: HERBench, section 7.6 (three of four).
     Departs: the paper does not say what becomes of a question that a model gave no answer to. Such a vote is
@@ -113,7 +113,7 @@ def decide(item_id: str, gate: str, votes: Sequence[GateVote], *, at_least: int)
 
 
 def remarks(gate: str, verdicts: Sequence[GateVerdict]) -> list[str]:
-    """What a person should know of a gate beside its account: who answered how little, what stays open."""
+    """Return remarks on a gate: models with few readable answers, and questions left open."""
     remarks: list[str] = []
     asked: Counter[str] = Counter()
     unusable: dict[str, list[str]] = defaultdict(list)
@@ -184,7 +184,7 @@ def plain_item(draft: Draft) -> Item:
 
 
 def as_items(asked: Sequence[Asked]) -> tuple[Item, ...]:
-    """Drafts as items; items are what they are."""
+    """Convert drafts to items; items are returned unchanged."""
     return tuple(entry if isinstance(entry, Item) else plain_item(entry) for entry in asked)
 
 
@@ -195,7 +195,7 @@ def id_of(asked: Asked) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class AskSettings:
-    """How gates ask: `own_words` is the user's folder of templates, `pool` judges free answers."""
+    """Options of asking: `own_words` is the user's template folder, `pool` judges free answers."""
 
     own_words: Path | None = None
     pool: JudgePool | None = None
@@ -206,7 +206,7 @@ USUAL: Final = AskSettings()
 
 @dataclass(frozen=True, kw_only=True)
 class DraftSubject:
-    """A `contracts.Subject` that is shown in one view: with frames of a video, or in words alone.
+    """A `contracts.Subject` with one view: frames of a video, or text alone.
 
     `pool` judges free answers.
     """
@@ -258,7 +258,7 @@ class DraftSubject:
         )
 
     def mark(self, reply: Reply, *, order: tuple[int, ...] = ()) -> Flow[Score]:
-        """Right or wrong, by the parser; a free answer is right where its words equal the right answer's.
+        """Mark by the parser; a free answer is right if its words equal the right answer's.
 
         Whether another free answer means the same, no rule can say: a judge does, and without one it has no
         mark. Nor has it where the judge gives no verdict.
@@ -277,7 +277,7 @@ class DraftSubject:
 
 @dataclass(frozen=True, kw_only=True)
 class DraftFrames:
-    """The frames that a draft is tried with; none, and `why`, where it cannot be tried."""
+    """The frames a draft is tested with; if empty, `why` is the reason."""
 
     frames: tuple[Crop, ...]
     duration_s: float
@@ -287,7 +287,7 @@ class DraftFrames:
 
 @dataclass(frozen=True, kw_only=True)
 class _Ballot:
-    """One vote that is wanted: on a draft, of a model, with a frame or in words alone."""
+    """A requested vote: draft, model, and a frame or text alone."""
 
     item: Item
     model: str
@@ -308,7 +308,7 @@ def _votes(
     seed: int,
     how: AskSettings,
 ) -> Mapping[str, Sequence[GateVote]]:
-    """The votes on each draft by its id; all orders of the choices of a vote are asked at once."""
+    """Return the votes on each draft by id; all orders of choices are asked concurrently."""
     templates = Templates.load(rules.prompts, override=how.own_words, is_shared=True)
     parser = create("parser", "robust")
 
@@ -348,7 +348,7 @@ _DRAWN: Final = Sampling(temperature=1.0)
 def _sittings(
     ballot: _Ballot, rules: TextOnlyRules | OneFrameRules, *, seed: int, more: str
 ) -> list[Sitting]:
-    """How a question is put for one vote: in its own order, then in others; one that comes again is drawn."""
+    """Return the orders of choices of a vote: the question's own first; repetitions are redrawn."""
     is_open = ballot.item.answer_kind != "choice"
     n = 1 + rules.permutations
     if isinstance(rules, TextOnlyRules):
@@ -378,7 +378,7 @@ def ask_blind(
     seed: int,
     how: AskSettings = USUAL,
 ) -> tuple[GateVerdict, ...]:
-    """Put every question to every model of the panel, in words alone.
+    """Ask every model of the panel every question, text only.
 
     Raises:
         VidenceError: a model answers nobody any more; every reply so far is remembered.
@@ -405,7 +405,7 @@ def ask_with_frames(
     seed: int,
     how: AskSettings = USUAL,
 ) -> tuple[GateVerdict, ...]:
-    """Put every question to the model with one frame at a time; `tried` are the frames by its id.
+    """Ask the model every question with one frame at a time; `tried` are the frames by id.
 
     Raises:
         VidenceError: the model answers nobody any more; every reply so far is remembered.

@@ -1,4 +1,4 @@
-"""What a configuration says of gates, review and release; the rules of the papers for gates."""
+"""Configuration of gates, review and release, with the gate rules of the papers."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -21,7 +21,7 @@ MOST_LUCK: Final = 0.01
 
 
 def runs_against_luck(n_choices: int, *, most: float = MOST_LUCK) -> int:
-    """The fewest runs that a guesser is right in all of with a chance of `most` or less.
+    """Return the fewest runs that a guesser gets all right with probability `most` or less.
 
     An open question, which cannot be guessed, needs one.
 
@@ -37,7 +37,7 @@ def runs_against_luck(n_choices: int, *, most: float = MOST_LUCK) -> int:
 
 
 class TextOnlyRules(Record, omit_defaults=True):
-    """A draft is dropped when `at_least` of the `models` (names in ``[models]``) are right without the video.
+    """Drop a draft if `at_least` of the `models` (names in ``[models]``) answer it without the video.
 
     Every model sees the choices in the draft's own order, and in `permutations` other orders drawn from the
     seed; it is right when it is right in all of them. `runs` counts the own order and the others in place of
@@ -54,13 +54,13 @@ class TextOnlyRules(Record, omit_defaults=True):
     forced: bool = True
 
     def runs_of(self, n_choices: int) -> int:
-        """How often every model is asked about a question with so many choices; an open one has none."""
+        """Return the runs per model for a number of choices; 0 for open questions."""
         if self.runs == "auto":
             return runs_against_luck(n_choices)
         return self.runs or 1 + self.permutations
 
     def by_luck(self, n_choices: int) -> float:
-        """The chance that guessers answer a question as often as the rule wants; each guesses on its own.
+        """Return the probability that independent guessers meet the rule.
 
         >>> TextOnlyRules(models=("a",), at_least=1, runs=3).by_luck(2)
         0.125
@@ -82,7 +82,7 @@ class TextOnlyRules(Record, omit_defaults=True):
 
 
 class OneFrameRules(Record, omit_defaults=True):
-    """A draft is dropped when `model` is right with one frame, for `suffice` of the frames that are tried.
+    """Drop a draft if `model` answers it from one frame, for `suffice` of the tested frames.
 
     Tried are, of the first `evidence` spans, the frame that is said to show each best (with `decisive`) and
     the one in its middle, and the central frame of the video (with `central`); each once. As `suffice` of
@@ -110,7 +110,7 @@ class OneFrameRules(Record, omit_defaults=True):
 
 
 class JudgeRules(Record, omit_defaults=True):
-    """Who says whether a free answer means the right one: `models` (names in ``[models]``) by a `protocol`.
+    """The judge of free answers: `models` (names in ``[models]``) and `protocol`.
 
     The protocol is a judge of `vidence list judges`. Several models are a panel: what most of them say
     counts, and a tie leaves the question open. An answer that equals the right one in all but spelling is
@@ -129,7 +129,7 @@ class JudgeRules(Record, omit_defaults=True):
 
 
 class NeedsAllRules(Record, omit_defaults=True):
-    """A draft is dropped when fewer moments than its `k` prove needed to `model`.
+    """Drop a draft if fewer moments than its `k` prove necessary for `model`.
 
     It is shown the evidence, up to `frames` frames of each span, and where it is right so, all but one span
     after the other. A span is needed where the model is then not right in the draft's own order of choices
@@ -147,7 +147,7 @@ class NeedsAllRules(Record, omit_defaults=True):
 
 
 class CheckRules(Record, omit_defaults=True):
-    """When two drafts of one task and video are nearly one.
+    """When two drafts of one task and video are near-duplicates.
 
     They have the same answer and most of their choices in common; the words of one are all in the other, in
     any order, alike by `near` or more (added words that only say that a video is asked about do not count);
@@ -159,7 +159,7 @@ class CheckRules(Record, omit_defaults=True):
 
 
 class BlindRules(Record, omit_defaults=True):
-    """Questions are dropped until texts give the answers of no structure away (`key.read_structures`).
+    """Drop questions until no structure is answered from text (`key.read_structures`).
 
     All structures are tested. Of the tasks in `hold` (names as in ``[tasks]``, or ``all``) the drafts of
     those that fail are dropped; None: of the tasks that the maker holds back by itself. `level` is that of
@@ -174,7 +174,7 @@ class BlindRules(Record, omit_defaults=True):
     untold: Literal["release", "hold"] = "release"
 
     def in_maker(self, own: tuple[str, ...], tasks: Mapping[str, str]) -> "BlindRules":
-        """The rules with the tasks that are held back, as drafts name them.
+        """Return the rules with held-back tasks by the names in drafts.
 
         Args:
             own: what the maker holds back by itself.
@@ -185,7 +185,7 @@ class BlindRules(Record, omit_defaults=True):
 
 
 class GateRules(Record, omit_defaults=True):
-    """The gates behind the drafts, or on items. Those that ask models are left out where they are None."""
+    """The gates of drafts or items; a gate with a value of None does not run."""
 
     checks: CheckRules | None = CheckRules()
     text_only: TextOnlyRules | None = None
@@ -204,7 +204,7 @@ class GateRules(Record, omit_defaults=True):
         needs_all: str = "",
         runs: int | Literal["auto"] | None = None,
     ) -> "GateRules":
-        """The rules of a paper for models by their names; letters stay, gates without a model are left out.
+        """Return a paper's rules for models by name, without gates that have no model.
 
         Args:
             preset: the rules of the paper.
@@ -235,7 +235,7 @@ class GateRules(Record, omit_defaults=True):
         return (*panel, *(entry.model for entry in (self.one_frame, self.needs_all) if entry is not None))
 
     def check_hold(self, tasks: Iterable[str]) -> None:
-        """See that `blind` names tasks of the maker.
+        """Check that `blind` names tasks of the maker.
 
         Raises:
             UnknownNameError: it names another one.
@@ -254,7 +254,7 @@ class ReviewFolder(Record, omit_defaults=True):
 
 
 class ReviewRules(ReviewFolder, omit_defaults=True):
-    """How people look at a sample, and what follows from it.
+    """How people review a sample, and the decision rule.
 
     `share` of the questions are drawn, from each stratum (a task on a video) of `least_stratum` questions or
     more at least one, and of each task at least `each_task`, or all that it has. `folder` is the review of
@@ -272,7 +272,7 @@ class ReviewRules(ReviewFolder, omit_defaults=True):
 
 
 class ReleaseRules(Record, omit_defaults=True):
-    """What is released, and under which name.
+    """What to release, and under which name.
 
     `splits` are shares of the questions; videos of one `source_id` are in one split only. A source without a
     licence is left out unless its collection or its video is named in `without_licence`. With `unreviewed` a
@@ -307,7 +307,7 @@ PresetName: TypeAlias = Literal["humanpcr", "herbench", "mmvu"]
 
 
 class Preset(Record, omit_defaults=True):
-    """How a paper asks readers who see no video; `at_least` None wants all of them right.
+    """A paper's setup of blind readers; `at_least` None requires all.
 
     With `to_people` nothing is dropped: what a gate would drop is left open for people to look at.
     """

@@ -1,4 +1,4 @@
-"""Splits of a set by its sources, and what two splits have in common."""
+"""Split a dataset by source; find overlap between splits."""
 
 import hashlib
 import math
@@ -51,7 +51,7 @@ def hashes_of(items: Sequence[Item], media_root: Path) -> dict[str, str]:
 
 
 def sources_of(items: Sequence[Item], hashes: Mapping[str, str]) -> tuple[int, ...]:
-    """The source of each item as a number: items that share a source, a path or a file are of one.
+    """Return the source of each item as a number: items with a common source, path or file share it.
 
     Sharing is passed on: where A shares a file with B, and B a source with C, all three are of one source.
 
@@ -73,7 +73,7 @@ def sources_of(items: Sequence[Item], hashes: Mapping[str, str]) -> tuple[int, .
 
 
 def _marks(item: Item, hashes: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """What ties an item to others."""
+    """Return the keys that connect an item with others."""
     if item.source:
         yield "source", item.source
     for medium in item.media:
@@ -88,7 +88,7 @@ def _marks(item: Item, hashes: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
 @dataclass(frozen=True, kw_only=True)
 class Split:
-    """The items of each split, in their own order; `n_sources` are all that could be told apart."""
+    """The items of each split in original order; `n_sources` counts independent sources."""
 
     parts: Mapping[str, tuple[Item, ...]]
     n_sources: int
@@ -104,7 +104,7 @@ def split_items(
     stratify: Sequence[str] = (),
     seed: int = 0,
 ) -> Split:
-    """Cut a set into splits that share no source.
+    """Split a dataset so that no source is in two splits.
 
     Sources are dealt out from the largest on, those of one size in an order drawn from the seed; each goes to
     the split that still lacks most of what it holds, by the values of the tags in `stratify` together. Only a
@@ -171,7 +171,7 @@ def _gain(
     *,
     total: Mapping[tuple[str, ...], int],
 ) -> tuple[float, float]:
-    """How much nearer a split comes to its strata with a source, each by its size; then how empty it is."""
+    """Return how much a source improves the strata of a split, then how empty the split is."""
     nearer = sum((abs(lacks[key]) - abs(lacks[key] - n)) / total[key] for key, n in held.items())
     return round(nearer, 9), round(left, 9)
 
@@ -180,7 +180,7 @@ def _gain(
 
 
 class Shared(Record, omit_defaults=True):
-    """Something that two sets have in common.
+    """Something that two datasets share.
 
     `kind` is ``source``, ``path``, ``file`` (the same bytes), ``span`` (stretches of one file that overlap),
     ``question`` (the same words), ``near-question``, or ``near-image`` (nearly equal by `difference_hash`).
@@ -196,7 +196,7 @@ class Shared(Record, omit_defaults=True):
 def shared_between(
     ones: Sequence[Item], others: Sequence[Item], *, hashes: Mapping[str, str], near: float = LEAST
 ) -> tuple[Shared, ...]:
-    """What two sets of questions have in common, the gravest first.
+    """Return the overlap of two datasets, most severe first.
 
     Args:
         ones: the questions of one split.
@@ -224,7 +224,7 @@ def _by_mark(items: Sequence[Item], hashes: Mapping[str, str], kind: str) -> dic
 
 
 def _shared_spans(ones: Sequence[Item], others: Sequence[Item]) -> Iterator[Shared]:
-    """Stretches of one file that are shown in both sets; the whole file overlaps with any of it."""
+    """Return stretches of a file shown in both datasets; a whole file overlaps with any part."""
     spans = defaultdict(list)
     for item in others:
         for medium in item.media:
@@ -249,7 +249,7 @@ def _shared_spans(ones: Sequence[Item], others: Sequence[Item]) -> Iterator[Shar
 
 
 def _shared_questions(ones: Sequence[Item], others: Sequence[Item], *, near: float) -> Iterator[Shared]:
-    """Questions, with their choices, that are asked in both sets in the same or nearly the same words."""
+    """Return questions with choices that are nearly the same in both datasets."""
     texts: dict[str, tuple[list[str], list[str]]] = {}
     for side, items in enumerate((ones, others)):
         for item in items:
@@ -271,7 +271,7 @@ def _shared_questions(ones: Sequence[Item], others: Sequence[Item], *, near: flo
 def near_images(
     ones: Sequence[Item], others: Sequence[Item], *, roots: tuple[Path, Path], most: int = MOST_BITS
 ) -> tuple[Shared, ...]:
-    """Images of two sets that look nearly the same, for people to look at; their paths differ.
+    """Return near-duplicate images at different paths, for people to check.
 
     Args:
         ones: the questions of one split.
@@ -294,7 +294,7 @@ def near_images(
 
 
 def _looks(items: Sequence[Item], root: Path) -> dict[str, tuple[int, list[str]]]:
-    """The hash of each image that is here and can be read, with the items that show it."""
+    """Return the hash of each readable image, with the items that show it."""
     looks: dict[str, tuple[int, list[str]]] = {}
     for item in items:
         for medium in item.media:

@@ -20,7 +20,7 @@ _HALF: Final = 0.5
 
 
 def luck_sentence(items: Sequence[Item], verdicts: Sequence[GateVerdict], rules: TextOnlyRules) -> str:
-    """What the readers without a video found, beside what guessing finds."""
+    """Compare the score of readers without a video with the guessing rate."""
     sizes = {item.item_id: len(item.choices) for item in items if item.answer_kind == "choice"}
     entries = [
         verdict
@@ -40,7 +40,7 @@ def luck_sentence(items: Sequence[Item], verdicts: Sequence[GateVerdict], rules:
 def balance_tables(
     items: Sequence[Item], findings: Sequence[StructureFinding], *, seed: int
 ) -> tuple[Table, ...]:
-    """The rule that does best on each structure, every rule on each, and how even the letters are."""
+    """Tabulate the best rule per structure, all rules, and the balance of letters."""
     groups = structures_of(items)
     return (
         tabulate(
@@ -130,7 +130,7 @@ def _letters(items: Sequence[Item], *, seed: int) -> _Letters:
 
 
 def balance_warnings(findings: Sequence[StructureFinding]) -> tuple[str, ...]:
-    """Structures that a rule without a video solves, and those that one answer dominates."""
+    """Return warnings about structures that a blind rule solves or one answer dominates."""
     warnings = [f"{entry.name}: {entry.says()}" for entry in findings if entry.verdict == "above"]
     for finding in findings:
         same = finding.same
@@ -144,7 +144,7 @@ def balance_warnings(findings: Sequence[StructureFinding]) -> tuple[str, ...]:
 
 
 def leaking(findings: Sequence[StructureFinding], hold: Sequence[str]) -> tuple[str, ...]:
-    """A sentence about structures that texts give away and that are kept; none where `hold` has them all."""
+    """Return a sentence on kept structures that leak; empty if `hold` covers them."""
     kept = [
         finding.name
         for finding in findings

@@ -1,4 +1,4 @@
-"""Verdicts of gates on the questions of a file: written, read, and what is kept by them."""
+"""Gate verdicts on a file's questions: write, read, filter."""
 
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
@@ -17,7 +17,7 @@ _LISTED: Final = 5
 
 
 def content_of(item: Item) -> str:
-    """The SHA-256 of what is asked: media, question, choices, answer, evidence; not tags, or where files lie.
+    """Return the SHA-256 of media, question, choices, answer and evidence; not of tags or folders.
 
     Media count by their hash, where one is stated, otherwise by the name of the file; with their spans.
 
@@ -62,7 +62,7 @@ def read_verdicts(path: Path) -> tuple[GateVerdict, ...]:
 def filter_items(
     items: Sequence[Item], verdicts: Sequence[GateVerdict], *, drop: Collection[str] = ("dropped",)
 ) -> tuple[tuple[Item, ...], tuple[Dropped, ...]]:
-    """Keep what no verdict speaks against; each of the others with the reason of its first verdict.
+    """Keep items without an adverse verdict; drop the others with the reason of their first verdict.
 
     Raises:
         DataError: verdicts on questions that are not here, or on another wording of one.
@@ -82,7 +82,7 @@ def filter_items(
 
 
 def decisions_words(verdicts: Sequence[GateVerdict], *, drop: Collection[str]) -> tuple[str, ...]:
-    """What is said of questions that are kept though a verdict is open about them, or they were not tried."""
+    """Return sentences on questions kept with an open verdict or without a test."""
     decisions_words = []
     for decision, what in (("open", "left open"), ("untried", "not tried")):
         n = len({verdict.item_id for verdict in verdicts if verdict.decision == decision})

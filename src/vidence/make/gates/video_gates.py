@@ -1,4 +1,4 @@
-"""Videos kept or dropped: thresholds, quantiles among the videos, quotas by domain; each with its reasons."""
+"""Gates of videos: thresholds, quantiles among the videos, domain quotas; with reasons."""
 
 import hashlib
 from collections import defaultdict
@@ -19,7 +19,7 @@ _NOBODY_LOOKED: Final = "nobody looked; name a looker, or give a sheet that peop
 
 @dataclass(frozen=True, kw_only=True)
 class Candidate:
-    """One video, what was measured of it and what a model and people said; `looked` None: none was asked."""
+    """A video with its measurements, model and human ratings; `looked` is None if no model was asked."""
 
     listed: ListedVideo
     measured: Measured
@@ -34,17 +34,17 @@ class Candidate:
 
     @property
     def seen_by(self) -> str:
-        """Who said whether it has text and looks like a lecture; people go before a model."""
+        """Return the rater of text and lecture shares; people take precedence over a model."""
         if self.said is not None:
             return self.said.by
         return "model" if self.looked is not None and self.looked.text is not None else ""
 
     def values(self, today: date) -> dict[str, float | None]:
-        """Every measure; None where it is not known."""
+        """Return all measures; None for unknown ones."""
         return {name: _READ[name](self, today) for name in MEASURES}
 
     def why(self, name: str) -> str:
-        """Why a measure is not known."""
+        """Return why a measure is unknown."""
         if name == "age_days":
             return "the list says no day of publication (column published)"
         if name in ("text", "lecture"):
@@ -94,7 +94,7 @@ _READ: Final[Mapping[str, Callable[[Candidate, date], float | None]]] = MappingP
 
 @dataclass(frozen=True, kw_only=True)
 class Fault:
-    """One gate that a video does not pass: a short name for accounts, and what was seen."""
+    """A gate that a video fails: a short name for accounts, and the value seen."""
 
     reason: str
     detail: str
@@ -102,7 +102,7 @@ class Fault:
 
 @dataclass(frozen=True, kw_only=True)
 class Bounds:
-    """A gate in numbers: what a measure must be among these videos, both ends included.
+    """A numeric gate: the range of a measure, inclusive.
 
     `n` is how many videos the quantiles are of; 0 where the gate has none.
     """
@@ -114,7 +114,7 @@ class Bounds:
 
     @property
     def says(self) -> str:
-        """The gate in words."""
+        """Return the gate in words."""
         ends = [("at least", self.low), ("at most", self.high)]
         words = " and ".join(f"{what} {value:.4g}" for what, value in ends if value is not None)
         words = words or "known; no video has it"
@@ -123,7 +123,7 @@ class Bounds:
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """What becomes of one video: `faults` drop it, `open` are gates that it could not be tried by."""
+    """The verdict on a video: `faults` drop it, `open` gates could not be evaluated."""
 
     faults: tuple[Fault, ...] = ()
     open: tuple[Fault, ...] = ()
@@ -135,7 +135,7 @@ class Verdict:
 
 
 def bounds(name: str, gate: Gate, values: Sequence[float | None]) -> Bounds:
-    """A gate among videos with these values; quantiles are interpolated linearly."""
+    """Return a gate's range among these values; quantiles are interpolated linearly."""
     known = [value for value in values if value is not None]
     has_quantile = gate.from_quantile is not None or gate.to_quantile is not None
     lows, highs = [gate.at_least], [gate.at_most]
@@ -153,7 +153,7 @@ def bounds(name: str, gate: Gate, values: Sequence[float | None]) -> Bounds:
 def judge(
     candidates: Sequence[Candidate], rules: SelectRules, *, today: date
 ) -> tuple[dict[str, Verdict], tuple[Bounds, ...]]:
-    """Put every video through every gate; what is not known passes none of them.
+    """Evaluate every gate for every video; unknown values pass none.
 
     Reasons: ``repeat`` (the bytes of an earlier video), ``MEASURE-low``, ``MEASURE-high``,
     ``MEASURE-unknown``; the last is no fault but stays open where the rules say ``unmeasured = "keep"``.
@@ -193,7 +193,7 @@ def judge(
 
 
 def _beyond(value: float, gate: Bounds) -> Fault | None:
-    """The fault of a value, if it has one."""
+    """Return the fault of a value, if any."""
     is_low, is_high = gate.low is not None and value < gate.low, gate.high is not None and value > gate.high
     if not is_low and not is_high:
         return None
@@ -202,7 +202,7 @@ def _beyond(value: float, gate: Bounds) -> Fault | None:
 
 
 def over_quota(candidates: Sequence[Candidate], rules: SelectRules) -> Mapping[str, Fault]:
-    """The videos that are one too many of their domain, by id: the draw depends on seed and name alone."""
+    """Return the ids of videos over their domain's quota, drawn by seed and name alone."""
     by_domain: dict[str, list[Candidate]] = defaultdict(list)
     for candidate in candidates:
         by_domain[candidate.listed.domain].append(candidate)

@@ -1,4 +1,4 @@
-"""The videos that there are to choose from: those of a folder, or of a table, and what people say of them."""
+"""List candidate videos from a folder or table, with people's ratings."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ _IN_WORDS: Final[Mapping[str, float]] = {"yes": 1.0, "no": 0.0}
 
 
 class ListedVideo(Record, omit_defaults=True):
-    """One video to choose from. `video_id` is its path as the list says it, `domain` its kind for quotas.
+    """A candidate video. `video_id` is its path in the list, `domain` its kind for quotas.
 
     `published` is the day of its publication, `people` how many a frame shows as a person counted; None where
     nobody says.
@@ -36,7 +36,7 @@ class ListedVideo(Record, omit_defaults=True):
 
 
 class PeopleSaid(Record):
-    """What a person saw in a video: the shares of it with on-screen text, and like a lecture."""
+    """A person's rating of a video: shares of on-screen text and of lecture-like footage."""
 
     text: float | None
     lecture: float | None
@@ -45,7 +45,7 @@ class PeopleSaid(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class VideoListing:
-    """The videos, in order, and the rows and files that are none, each said with its place."""
+    """The videos in order, and unusable rows and files with their places."""
 
     videos: tuple[ListedVideo, ...]
     problems: tuple[str, ...] = ()
@@ -133,13 +133,13 @@ def _count(text: str) -> float | None:
 
 
 def empty_sheet(videos: Sequence[ListedVideo]) -> str:
-    """A sheet in which people write what they saw: one row a video."""
+    """Return an empty rating sheet with one row per video."""
     rows = [[video.video_id, "", "", ""] for video in videos]
     return csv_text([list(SHEET_COLUMNS), *rows], is_data=True)
 
 
 def read_sheet(path: Path, videos: Sequence[ListedVideo]) -> dict[str, PeopleSaid]:
-    """What people wrote of videos; a row with neither is one that nobody filled.
+    """Return people's ratings; rows without values are skipped.
 
     `text` and `lecture` are shares from 0 to 1, or yes and no; who says anything says who they are (`by`).
 

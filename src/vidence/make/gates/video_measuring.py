@@ -1,4 +1,4 @@
-"""One video in one decoding pass: shots, motion, people, and the frames that a model is shown.
+"""Measure a video in one decoding pass: shots, motion, people, and frames for the model.
 
 The model says which of them hold text, and which look like a lecture.
 """
@@ -65,7 +65,7 @@ _LINE: Final = re.compile(r"^\W*(text|lecture)\W*:\s*(.*?)\W*$", re.IGNORECASE)
 
 
 class Measured(Record, omit_defaults=True):
-    """What was measured of one video; None where it was not, and `why` says why, by the name of the measure.
+    """Measurements of a video; None for missing ones, with the reason in `why`.
 
     `shots` counts them. `motion` is the mean absolute difference of two greys, 0 to 255. `people` and
     `things` are a frame that the detector was shown. `frames` are the pictures that a model is shown.
@@ -116,13 +116,13 @@ def check_detector(rules: MeasureRules, *, n_videos: int) -> None:
 
 
 def can_part(rules: MeasureRules) -> bool:
-    """Whether videos can be measured side by side: a detector on a device is opened once."""
+    """Return whether videos can be measured in parallel: a GPU detector is opened once."""
     detector = open_detector(rules.detector) if rules.detector else None
     return detector is None or (isinstance(detector, OpensAnywhere) and detector.opens_anywhere)
 
 
 def evenly(times_s: NDArray[np.float64], n: int, *, seconds: float) -> tuple[int, ...]:
-    """The frames on screen in the middle of so many equal parts of a video; fewer where it has fewer.
+    """Return the middle frames of `n` equal parts of a video; fewer if it has fewer frames.
 
     Shapes: `times_s` (n_frames,), ascending.
 
@@ -135,7 +135,7 @@ def evenly(times_s: NDArray[np.float64], n: int, *, seconds: float) -> tuple[int
 
 
 def measure(scan: Scan, rules: MeasureRules, *, pictures: Path, n_shown: int = 0) -> Measured:
-    """Read a video once, and say what is in it.
+    """Measure a video in one pass.
 
     Args:
         scan: what is known of the file.
@@ -184,7 +184,7 @@ def measure(scan: Scan, rules: MeasureRules, *, pictures: Path, n_shown: int = 0
 
 
 def motion(greys: Mapping[int, Grey], looks: Sequence[int], shots: Sequence[Shot] | None) -> float | None:
-    """How much changes from one look to the next inside a shot, 0 to 255; a cut is no motion.
+    """Return the mean change between looks inside a shot, 0 to 255; cuts are excluded.
 
     Args:
         greys: the pictures of the looks by frame; those of damaged frames are left out.
@@ -220,7 +220,7 @@ def _with_reasons(measured: Measured, shots: Sequence[Shot] | None) -> Measured:
 def _with_people(
     measured: Measured, detector: Detector | None, detections: Detections | None, *, n_seen: int
 ) -> Measured:
-    """With people and things a frame; a detector that says nothing but people has no things."""
+    """Add people and objects per frame; people-only detectors give no objects."""
     if detector is None or detections is None or not n_seen:
         lacks = f"a detector was {_NOT_ASKED_FOR}" if detector is None else "no frame that it wants is whole"
         return msgspec.structs.replace(measured, why={**measured.why, "people": lacks, "things": lacks})
@@ -241,7 +241,7 @@ def _read(
     looks: Sequence[int],
     observers: Sequence[Observer],
 ) -> tuple[Detections | None, tuple[FrameProblem, ...]]:
-    """Show frames to all, once; without a detector they are read no larger than anybody wants them."""
+    """Pass frames to all observers once; without a detector, at the smallest sufficient size."""
     if detector is not None:
         watched = watch_part(video, wanted, detector=detector, observers=observers, looks=looks)
         return watched.detections, watched.problems
@@ -291,7 +291,7 @@ def _cutter(rules: MeasureRules) -> ShotDetector:
 
 
 class FrameShares(Record, omit_defaults=True):
-    """What a model saw: the shares of frames with text, and like a lecture; None where it said nothing."""
+    """A model's shares of frames with text, and like a lecture; None if unreadable."""
 
     text: float | None = None
     lecture: float | None = None
@@ -299,7 +299,7 @@ class FrameShares(Record, omit_defaults=True):
 
 
 def look_template(folder: Path | None) -> Template:
-    """The words that a looker is asked in; ``select_look.txt`` of the user's folder replaces ours.
+    """Return the prompt for looking; ``select_look.txt`` in the user's folder replaces ours.
 
     Raises:
         UsageError: it cannot be used.
@@ -308,7 +308,7 @@ def look_template(folder: Path | None) -> Template:
 
 
 def look(frames: Sequence[Crop], template: Template, repairs: CardWording) -> Callable[[], Flow[FrameShares]]:
-    """Ask which frames hold text, and which look like a lecture; once more where the reply is no list."""
+    """Ask which frames have text, and which look like a lecture; retry once if no list is returned."""
 
     def read(text: str) -> FrameShares | Objection:
         return _lists(text, n=len(frames))

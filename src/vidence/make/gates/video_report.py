@@ -1,4 +1,4 @@
-"""What was found of all videos, for people and for other programs: tables, files, a page."""
+"""Report a selection of videos: tables, files, a page."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ SOURCES_FILE, KEPT_FILE, PAGE_FILE = "sources.csv", "kept.csv", "selection.html"
 
 @dataclass(frozen=True, kw_only=True)
 class Selected:
-    """The videos with the verdict on each, the gates in numbers, and sentences about all."""
+    """The videos with verdicts, gate ranges, and summary sentences."""
 
     candidates: tuple[Candidate, ...]
     verdicts: Mapping[str, Verdict]
@@ -69,7 +69,7 @@ def _value(name: str, value: float | None) -> float | int | None:
 
 
 def gate_table(selected: Selected) -> Table:
-    """Each gate: what it asks for, how many videos were tried, and how many it drops."""
+    """Tabulate each gate: range, number of videos tested, number dropped."""
     values = [candidate.values(selected.today) for candidate in selected.candidates]
     reasons = Counter(
         fault.reason for verdict in selected.verdicts.values() for fault in (*verdict.faults, *verdict.open)

@@ -1,4 +1,4 @@
-"""What a video must be to be kept: gates by measure, quotas by domain, presets of three papers."""
+"""Rules of video selection: gates by measure, domain quotas, presets of three papers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from vidence.tables.table import Kind
 
 @dataclass(frozen=True)
 class Measure:
-    """What can be gated: its title and kind as a column, and what it means."""
+    """A measure for gates: title and kind as a column, and definition."""
 
     title: str
     kind: Kind
@@ -46,7 +46,7 @@ Quantile = Annotated[float, Meta(ge=0, le=1)]
 
 
 class Gate(Record, omit_defaults=True):
-    """What a measure must be: thresholds, both included, or quantiles among the videos that were measured.
+    """A gate on a measure: inclusive thresholds, or quantiles among the measured videos.
 
     A gate without any of these lets everything through, and takes back the gate of a preset.
     """
@@ -68,7 +68,7 @@ class Gate(Record, omit_defaults=True):
 
 
 class MeasureRules(Record, omit_defaults=True):
-    """How videos are measured; an empty spec leaves that measure out.
+    """How to measure videos; an empty spec disables that measure.
 
     `looks` is how many frames the detector is shown, evenly over the video.
     """
@@ -79,7 +79,7 @@ class MeasureRules(Record, omit_defaults=True):
 
 
 class AskRules(Record, omit_defaults=True):
-    """Who is asked: `looker` (a name in ``[models]``) says which frames hold text or look like a lecture.
+    """The rater: `looker` (a name in ``[models]``) finds frames with text or like a lecture.
 
     Empty, it is left out. `templates` is a folder with a ``select_look.txt`` of your own.
     """
@@ -89,7 +89,7 @@ class AskRules(Record, omit_defaults=True):
 
 
 class SelectRules(Record, omit_defaults=True):
-    """The file of rules. `quotas` is how many videos of a domain are kept at most; ``*`` is any other domain.
+    """The rules file. `quotas` limits videos per domain; ``*`` is any other domain.
 
     `unmeasured` says what becomes of a video of which a gated measure is not known: it is dropped, or kept
     with that said beside it. `seed` decides which videos a quota keeps.
@@ -116,7 +116,7 @@ class SelectRules(Record, omit_defaults=True):
 
     @property
     def wanted_gates(self) -> dict[str, Gate]:
-        """The gates of the preset with those of the file in their place, without the open ones."""
+        """Return the preset's gates overridden by the file's, without open ones."""
         gates = {**PRESETS.get(self.preset, {}), **self.gates}
         return {name: gates[name] for name in MEASURES if name in gates and not gates[name].is_open}
 

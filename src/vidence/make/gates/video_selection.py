@@ -1,4 +1,4 @@
-"""Select videos: listed, measured side by side, looked at by a model, gated, written."""
+"""Select videos: list, measure in parallel, rate by a model, gate, write."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -45,7 +45,7 @@ _NONE_FAILED: Final[Mapping[str, str]] = MappingProxyType({})
 
 @dataclass(frozen=True, kw_only=True)
 class SelectJob:
-    """What is selected from, and how. `rules_file` is where the rules are from, for messages."""
+    """The selection job. `rules_file` is the source of the rules, for messages."""
 
     listing: VideoListing
     rules: SelectRules
@@ -56,14 +56,14 @@ class SelectJob:
 
 @dataclass(frozen=True, kw_only=True)
 class Selection:
-    """What came of it: all videos with their verdicts, and the files."""
+    """Result of a selection: all videos with verdicts, and the files."""
 
     selected: Selected
     files: tuple[Path, ...]
 
 
 def select_videos(job: SelectJob, *, out: Path, context: BuildContext) -> Selection:
-    """Measure the videos, ask about them, and keep those that pass every gate.
+    """Measure the videos, rate them, and keep those that pass every gate.
 
     Every result is kept in `out`, so that the same call decodes nothing and asks nobody again.
 
@@ -81,7 +81,7 @@ def select_videos(job: SelectJob, *, out: Path, context: BuildContext) -> Select
 
 @dataclass(kw_only=True)
 class _Work:
-    """One call: what is known of each video so far, by its id."""
+    """State of one selection: what is known of each video, by id."""
 
     job: SelectJob
     session: Session
@@ -103,7 +103,7 @@ class _Work:
     # ------------------------------------------------------------------ measured
 
     def measure(self) -> None:
-        """Look into every file; those that cannot be read are dropped here."""
+        """Open every file; unreadable ones are dropped."""
         for problem in self.job.listing.problems:
             self.session.trouble(problem)
         rules, session = self.rules.measure, self.session
@@ -125,7 +125,7 @@ class _Work:
         self._close("measured", list(self.facts), self.measured, failed=failed, n_cached=results.n_cached)
 
     def _unit(self, stage: Stage[Measured], video: ListedVideo, *, n_shown: int) -> Unit[Measured]:
-        """The work of measuring a video; on another machine its pictures come back with the result."""
+        """Return the unit that measures a video; remote results include its pictures."""
         rules, pictures = self.rules.measure, self.pictures.root
 
         def apart(is_away: bool) -> Callable[[], Measured | MadeAway[Measured]]:
@@ -145,7 +145,7 @@ class _Work:
         )
 
     def _facts(self) -> dict[str, str]:
-        """What each file holds; for those that cannot be read, why not."""
+        """Return the facts of each file, or why it is unreadable."""
         context = self.session.context
         self.session.began("videos", len(self.videos))
         failed: dict[str, str] = {}
@@ -165,7 +165,7 @@ class _Work:
         return failed
 
     def _scan(self, listed_video: ListedVideo) -> Scan:
-        """What is known of a file; it was looked into before."""
+        """Return the facts of a file that was opened before."""
         video, _ = known_video(
             Path(listed_video.path), kind="video", cache_root=self.session.context.cache_root
         )
@@ -180,7 +180,7 @@ class _Work:
         failed: Mapping[str, str] = _NONE_FAILED,
         n_cached: int = 0,
     ) -> None:
-        """Close the account of a stage in which only files that cannot be read are dropped."""
+        """Close the account of a stage that drops only unreadable files."""
         self.unreadable |= failed
         dropped = [
             Dropped(what=name, stage=stage, reason="unreadable", detail=failed[name])
@@ -194,7 +194,7 @@ class _Work:
     # ------------------------------------------------------------------ looked at
 
     def look(self) -> None:
-        """Put the frames to the model that the rules name; of what people saw it is not asked."""
+        """Ask the configured model to rate frames that no person rated."""
         looker = self.rules.ask.looker
         if not looker:
             return
@@ -234,7 +234,7 @@ class _Work:
     # ------------------------------------------------------------------ the end
 
     def finish(self) -> Selection:
-        """Gate, write, say."""
+        """Gate, write and summarize."""
         candidates = tuple(
             Candidate(
                 listed=video,
@@ -285,7 +285,7 @@ class _Work:
     def _gate(
         self, stage: str, candidates: Sequence[Candidate], verdicts: Mapping[str, Verdict]
     ) -> tuple[Candidate, ...]:
-        """Those that stay; the others are dropped for the first of their faults, and all are said."""
+        """Drop videos by their first fault; report all faults."""
         self.session.began(stage, len(candidates))
         faults = {candidate.video_id: verdicts[candidate.video_id].faults for candidate in candidates}
         dropped = [
@@ -340,5 +340,5 @@ class _Work:
 
 
 def _into(make: Callable[..., Measured], folder: Path) -> Measured:
-    """The work on another machine, whose pictures are written into a folder of its own."""
+    """Return the work for another machine, with a picture folder of its own."""
     return make(pictures=folder)

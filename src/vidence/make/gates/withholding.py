@@ -1,4 +1,4 @@
-"""Whether each piece of evidence is needed: drafts put to a model with one span after the other withheld."""
+"""Test whether each piece of evidence is needed, by withholding one span after another."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ _UNSURE: Final = frozenset({"answered", "unreadable"})  # a refusal or a failure
 
 @dataclass(frozen=True, kw_only=True)
 class ShownEvidence:
-    """The frames of a draft's evidence in the order of time; none, and `why`, where it cannot be tried.
+    """The frames of a draft's evidence in time order; if empty, `why` is the reason.
 
     `without` has for each span that is withheld the positions of the frames that are left: those which show
     no moment of it. A span is not withheld where it has no frames of its own. `spans` are those of a clip;
@@ -52,7 +52,7 @@ class ShownEvidence:
 
 
 def shown_frames(span: Evidence, video: VideoSource, rules: NeedsAllRules) -> tuple[int, ...]:
-    """The frames that show one span: the best ones that the maker of the question names, and its middle."""
+    """Return the frames of one span: the maker's best ones, and its middle."""
     middle = middle_frame(span, video)
     best = span.frames[: rules.frames]
     frames = best if len(best) >= rules.frames or middle is None else (*best, middle)
@@ -62,7 +62,7 @@ def shown_frames(span: Evidence, video: VideoSource, rules: NeedsAllRules) -> tu
 def cut_evidence(
     drafts: Sequence[Asked], rules: NeedsAllRules, source: FrameSource
 ) -> dict[str, ShownEvidence]:
-    """The frames of the evidence of each question, by its id; every video is read once, for all of them.
+    """Return the evidence frames of each question by id; every video is read once.
 
     Of a clip these are the frames of the spans, behind any images beside it. Where there are several images
     and no clip, each image is a piece of evidence.
@@ -90,7 +90,7 @@ def _clip(exhibit: Exhibit) -> VideoSource | None:
 
 
 def _beside(exhibit: Exhibit) -> tuple[int, ...]:
-    """The images that are shown beside a clip in any case."""
+    """Return the images shown with the clip regardless of evidence."""
     return tuple(exhibit.first(place) for place in exhibit.stills) if exhibit.clips else ()
 
 
@@ -139,7 +139,7 @@ def _shown(
 
 
 def _demand(item: Item, *, n_pieces: int, spans: Sequence[Evidence]) -> int:
-    """How many pieces a question says that it needs: its tag ``k``, else all, as far as they are apart."""
+    """Return how many pieces a question claims to need: its tag ``k``, else all disjoint ones."""
     tag = item.tags.get("k", "")
     if tag.isdecimal():
         return int(tag)
@@ -164,7 +164,7 @@ def ask_without(
     seed: int,
     how: AskSettings = USUAL,
 ) -> tuple[GateVerdict, ...]:
-    """Put every question to the model with all its evidence, and where it is right with each span withheld.
+    """Ask with all evidence and, if right, with each span withheld.
 
     Raises:
         VidenceError: the model answers nobody any more; every reply so far is remembered.
@@ -203,7 +203,7 @@ def ask_without(
 def _try(
     subject: DraftSubject, evidence: ShownEvidence, rules: NeedsAllRules, *, seed: int
 ) -> Flow[tuple[GateVote, ...]]:
-    """The vote with everything, and where that is right one vote for each span that is withheld."""
+    """Return the vote with all evidence and, if right, one vote per withheld span."""
     item = subject.item
     shuffles = ((), *orders(subject.item, rules.permutations, seed=seed))
     more = FORCED_BY_FRAME if rules.forced and item.answer_kind == "choice" else ""
@@ -232,7 +232,7 @@ def _try(
 def _verdict(
     name: str, pair: tuple[GateVote, ...] | Failed | None, rules: NeedsAllRules, *, shown: ShownEvidence
 ) -> GateVerdict:
-    """Kept where at least as many moments are needed as are wanted, open where missing answers decide."""
+    """Keep if enough moments are needed; leave open if missing answers decide."""
     verdict = GateVerdict(item_id=name, gate=NEEDS_ALL, decision="untried", why=shown.why)
     if pair is None:
         return verdict
@@ -263,12 +263,12 @@ def _verdict(
 
 
 def _says_nothing(mark: ReplyScore) -> bool:
-    """Whether a reply says nothing about the video, or what it says could not be judged."""
+    """Return whether a reply says nothing about the video or could not be judged."""
     return mark.kind not in _UNSURE or (mark.kind == "answered" and mark.value is None)
 
 
 def _n_apart(votes: Sequence[GateVote], evidence: ShownEvidence) -> int:
-    """How many of the withheld pieces are apart from each other; images always are."""
+    """Count disjoint withheld pieces; images are always disjoint."""
     if not evidence.spans:
         return len(votes)
     return n_apart([evidence.spans[vote.without_span] for vote in votes])

@@ -1,4 +1,4 @@
-"""Card step: crops of the chosen tracks, and cards written from them or of files, with people's laid over."""
+"""Card step: crop the chosen tracks; cards come from a model or files, overridden by people's."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -33,14 +33,14 @@ _Said = dict[str, list[Card]]
 
 @dataclass(frozen=True, kw_only=True)
 class Cropped:
-    """The pictures of the chosen tracks of one video, and the tracks of which none could be made."""
+    """The pictures of a video's chosen tracks, and the tracks without pictures."""
 
     pictures: tuple[TrackPictures, ...] = ()
     dropped: tuple[Dropped, ...] = ()
 
 
 def write_all_cards(work: HerbenchSession, videos: list[VideoState], *, needs: Collection[str]) -> None:
-    """Give every video with chosen tracks its cards: of its file or the model, people's laid over them."""
+    """Give every video its cards from file or model, overridden by people's cards."""
     if not set(NEED_CARDS) & set(needs):
         return
     step = work.config.cards
@@ -85,7 +85,7 @@ def write_all_cards(work: HerbenchSession, videos: list[VideoState], *, needs: C
 
 
 def _n_missing(state: VideoState) -> int:
-    """How many cards of chosen tracks with pictures nobody has written: two of each."""
+    """Count missing cards of chosen tracks with pictures: two per track."""
     written = {(card.track_id, card.kind) for card in (*state.material.a_cards, *state.material.b_cards)}
     chosen = set(state.material.chosen)
     return sum((name, kind) not in written for name in state.pictures if name in chosen for kind in _KINDS)
@@ -154,7 +154,7 @@ def _crop(
 def _write(
     work: HerbenchSession, videos: Sequence[VideoState], step: CardStep, *, cards: _Cards, said: _Said
 ) -> list[Dropped]:
-    """Have the cards of tracks with pictures written, into `cards`, unless people said both; what failed."""
+    """Have a model write missing cards into `cards`; return the failures."""
     wording = CardWording.load(work.prompts)
     writer = work.models.identity(step.model) if any(state.pictures for state in videos) else ""
     stage = Stage(name="cards", kind=TrackCards, version=2, settings=[step.rules, writer, wording.digest])
@@ -219,7 +219,7 @@ def _from_file(work: HerbenchSession, state: VideoState, path: Path, *, pattern:
 def _laid_over(
     work: HerbenchSession, before: Sequence[TrackCards], entries: Sequence[Card]
 ) -> list[TrackCards]:
-    """The cards with those that people said in place of others of their track and kind; the rest stay.
+    """Override cards by people's cards of the same track and kind.
 
     A person who describes a track overrules a model that saw different people in it.
     """
@@ -243,7 +243,7 @@ def _with_frames(card: Card, state: VideoState) -> Card:
 
 
 def _give(state: VideoState, results: Sequence[TrackCards]) -> None:
-    """Put the cards into the material, in the order of the chosen tracks."""
+    """Store the cards in track order."""
     _part_mixed(state, mixed={result.track_id for result in results if not result.is_one_person})
     by_track = {result.track_id: result for result in results}
     order = [by_track[name] for name in state.material.chosen if name in by_track]
@@ -260,7 +260,7 @@ def _give(state: VideoState, results: Sequence[TrackCards]) -> None:
 
 
 def _part_mixed(state: VideoState, *, mixed: Collection[str]) -> None:
-    """Put tracks that are several people among the others: somebody was there, but nobody knows who, when."""
+    """Move mixed-person tracks to the others: present, but of unknown identity and time."""
     tracked = state.material.tracked
     if tracked is None or not mixed:
         return

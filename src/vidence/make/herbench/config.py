@@ -130,7 +130,7 @@ class ShotRules(Record, omit_defaults=True):
 
 
 class CardStep(Record, omit_defaults=True):
-    """Who writes cards, from which pictures, when one is used, and who tells whom it fits.
+    """Configuration of cards: writer, pictures, when a card is used, identification test.
 
     `model` is the name of a model in ``[models]``, `file` a file of cards that people wrote, where
     ``{video_id}`` stands for that of a video; a video with a file is not shown to the model. ``people`` is no
@@ -169,7 +169,7 @@ class SceneStep(Record, omit_defaults=True):
 
 
 class PeopleRules(Record, omit_defaults=True):
-    """What people say of this set, row by row: the `folder` of their files, each of which may be absent.
+    """People's rows: the `folder` of their files, each optional.
 
     A false scene card of which more than `most_told` of its readers said without the film that it is false
     is told by its words, and dropped.
@@ -203,7 +203,7 @@ class TaskRules(Record, omit_defaults=True):
 
 
 class HerbenchRelease(MakingRelease, omit_defaults=True):
-    """``[release]``: as for every maker, with the task files of HERBench beside the items."""
+    """``[release]``: as for every maker, plus HERBench's task files."""
 
     formats: tuple[str, ...] = ("items", "herbench")
 

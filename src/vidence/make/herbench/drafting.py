@@ -1,4 +1,4 @@
-"""Draft step: every task on every video, kept by what it was made from, and why there are no more drafts."""
+"""Draft step: run every task on every video, cached by inputs, with reasons for missing drafts."""
 
 import hashlib
 import math
@@ -31,14 +31,14 @@ PARTS = ("tracked", "chosen", "a_cards", "b_cards", "shots", "scene_cards", "eve
 
 
 class DraftSet(Record):
-    """What a task made of one video."""
+    """The drafts of a task on one video."""
 
     drafts: tuple[Draft, ...]
     dropped: tuple[Dropped, ...]
 
     @classmethod
     def of(cls, entries: Sequence[Made]) -> Self:
-        """The same told apart."""
+        """Split drafts from drops."""
         return cls(
             drafts=tuple(entry for entry in entries if isinstance(entry, Draft)),
             dropped=tuple(entry for entry in entries if isinstance(entry, Dropped)),
@@ -47,7 +47,7 @@ class DraftSet(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class TaskOrder:
-    """A task with how much of it is wanted; `templates` is the digest of the user's own templates."""
+    """A task with its wanted number; `templates` is the digest of the user's templates."""
 
     name: str
     task: Task
@@ -56,7 +56,7 @@ class TaskOrder:
 
 
 def open_tasks(rules: Mapping[str, TaskRules], wanted: Sequence[str], *, root: Path) -> tuple[TaskOrder, ...]:
-    """The tasks of these names, in their order; a folder of templates in their options starts from `root`.
+    """Open tasks by name, in order; template folders in options are relative to `root`.
 
     Raises:
         UnknownNameError: no such task.
@@ -149,14 +149,14 @@ def _with_media(drafts: Sequence[Draft], videos: Sequence[VideoState]) -> tuple[
 
 
 def _lacking(state: VideoState, task: Task) -> str:
-    """The first part of the material that a task needs and that is not there; empty where all is."""
+    """Return the first missing part of the material that a task needs; empty if complete."""
     return next((part for part in task.needs if not getattr(state.material, part)), "")
 
 
 def _units(
     pairs: Mapping[str, tuple[VideoState, TaskOrder]], corpus: Corpus, *, work: HerbenchSession
 ) -> list[FlowUnit[DraftSet]]:
-    """One unit for each task on a video; a task is shown what it says it needs, so that its key tells all."""
+    """Return one unit per task and video; a task sees only its declared needs, so its key is complete."""
     seed, answerer = work.config.seed, work.models.spec(ASKED)
     digests = {"events": digest_of(corpus.events), "a_cards": digest_of([corpus.a_cards, corpus.looks])}
 
@@ -218,32 +218,32 @@ def _starter(
 
 
 def across_videos(task: Task) -> frozenset[str]:
-    """Parts of the material of all videos that a task looks at; what only its own video has is in `needs`."""
+    """Return the parts of all videos' material that a task reads; `needs` covers its own video."""
     return frozenset(getattr(task, "across", ("events",))) & frozenset(task.needs)
 
 
 def _used(task: Task) -> Sequence[str]:
-    """Parts of the material that a task does without, and uses where they are there."""
+    """Return the parts that a task uses if present."""
     used: Sequence[str] = getattr(task, "uses", ())
     return used
 
 
 def _with_truth(entry: Made, words: str) -> Made:
-    """A draft that says what its answer rests on; what says so already, and what was dropped, stays."""
+    """Return a draft with the basis of its answer; existing bases and drops stay."""
     if isinstance(entry, Dropped) or entry.truth:
         return entry
     return msgspec.structs.replace(entry, truth=words)
 
 
 def _nothing(name: str, draft_set: DraftSet) -> Dropped:
-    """Why a task made nothing of a video: the reason that it gave most often."""
+    """Return the commonest reason why a task gave no draft for a video."""
     reasons = Counter(dropped.reason for dropped in draft_set.dropped)
     message = ", ".join(f"{reason} ({n})" for reason, n in reasons.most_common())
     return Dropped(what=name, stage="pairs", reason="no-draft", detail=message)
 
 
 def _account_drafts(work: HerbenchSession, sets: Sequence[DraftSet]) -> tuple[Draft, ...]:
-    """Close the account of what the tasks tried; what came to nothing is told apart by a number."""
+    """Close the account of the tasks; drops with equal names are numbered."""
     drafts = tuple(draft for draft_set in sets for draft in draft_set.drafts)
     counts: Counter[str] = Counter()
     dropped: list[Dropped] = []

@@ -1,4 +1,4 @@
-"""What a configuration lacks for a task, the lines that add it, and which setting decides about a task."""
+"""Explain what a configuration lacks for a task: the lines to add, the deciding settings."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Identification step: each description is tried on the people of its video, by a model or by people.
+"""Identification step: test each description on the people of its video, by a model or people.
 
 They tell everybody in a video apart by a few pictures of each track, long or short.
 """
@@ -33,13 +33,13 @@ _LEAST_SIDE_PX: Final = 4
 
 @dataclass(frozen=True, kw_only=True)
 class Portrayed:
-    """A few pictures of everybody in one video, by track."""
+    """Pictures of everyone in a video, by track."""
 
     pictures: dict[str, tuple[Crop, ...]]
 
 
 def cut_all_portraits(work: HerbenchSession, videos: Sequence[VideoState]) -> None:
-    """Give every video that is here a few pictures of everybody who has a track in it."""
+    """Cut pictures of everyone with a track, in every available video."""
     step = work.config.cards or CardStep()
     n = step.identification.n_pictures
     here = [video for video in videos if video.material.tracked is not None]
@@ -76,7 +76,7 @@ def _portray(
 
 
 def identify_all(work: HerbenchSession, videos: Sequence[VideoState]) -> None:
-    """Have every A-card that nobody has tried yet tried by the model, and account for all that were tried."""
+    """Have a model test every untested A-card, and account for all tests."""
     step = work.config.cards
     if step is not None and step.identify:
         _ask(work, [video for video in videos if video.material.a_cards], step)
@@ -135,7 +135,7 @@ def _ask(work: HerbenchSession, videos: Sequence[VideoState], step: CardStep) ->
 
 
 def most_alike(track_id: str, state: VideoState, *, most: int) -> tuple[str, ...]:
-    """Who is shown beside somebody: everybody with pictures, or those most alike by colours.
+    """Return the people to show with a described one: all with pictures, or the most similar by colour.
 
     Whose colours nobody knows come first: they cannot be ruled out.
     """

@@ -1,4 +1,4 @@
-"""A made set as boards show it: what its last session kept of each video, opened without making anything.
+"""A made dataset for boards: the stored state of its last session, opened read-only.
 
 `OpenedSet.open` reads ``stages/index.jsonl``, which says what the last session found or made; `video` reads
 what is kept of one video: shots and tracks as programs found them and as people left them, pictures, cards.
@@ -54,7 +54,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True)
 class Described:
-    """What a session knew of one video at its end, beside what its stages keep of it.
+    """A video's state at the end of a session, besides what stages store.
 
     `shots` are those in use. `parted` are tracks that cards found to show several people, `absent` says why
     parts of the material are not there. `said` is what people's files said beside tracks and shots; None of
@@ -78,7 +78,7 @@ _DESCRIBED: Final = Stage(name=STAGE, kind=Described)
 
 
 def keep_opened(work: HerbenchSession, videos: Sequence[VideoState]) -> None:
-    """Keep what is known of each video at the end of a session, and write the index of all that is kept.
+    """Store each video's state at the end of a session, and write the index.
 
     Raises:
         StoreError: they cannot be written.
@@ -108,7 +108,7 @@ def keep_opened(work: HerbenchSession, videos: Sequence[VideoState]) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Remade:
-    """What the next session makes again of one video because of rows that it has not read yet.
+    """What the next session redoes for a video because of unread rows.
 
     `tracks` are the tracks that are new or other than before, `n_cards` the cards that are written for them,
     `n_gone` those that go. Where the shots are other ones, `n_shots` are those that are new or other than

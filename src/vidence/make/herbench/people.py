@@ -1,4 +1,4 @@
-"""People's files in a session: the rows of each video, and what is said of those that are not used."""
+"""People's files in a session: the rows of each video, and reports of unused ones."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -34,13 +34,13 @@ from vidence.tables.table import several
 
 
 def folder_of(work: HerbenchSession) -> Path | None:
-    """The folder of people's files; None where the configuration names none."""
+    """Return the folder of people's files; None if not configured."""
     rules = work.config.people
     return None if rules is None else work.root / rules.folder
 
 
 def rows_of(work: HerbenchSession, kind: type[RowT], video_id: str) -> tuple[RowT, ...]:
-    """The rows of a kind about a video, in their order; a file is read once a session.
+    """Return the rows of a kind about a video in order; files are read once per session.
 
     Raises:
         DataError: the file has a fault; nothing of it is used.
@@ -55,7 +55,7 @@ def rows_of(work: HerbenchSession, kind: type[RowT], video_id: str) -> tuple[Row
 
 
 def give_counts(work: HerbenchSession, videos: Sequence[VideoState]) -> None:
-    """Give every video what persons counted in it, and note what its tracks show at the same places.
+    """Give every video people's counts, and note the tracks' counts for comparison.
 
     Raises:
         DataError: the file has a fault; nothing of it is used.
@@ -83,7 +83,7 @@ def give_counts(work: HerbenchSession, videos: Sequence[VideoState]) -> None:
 
 
 def name_unused(work: HerbenchSession, unused: Iterable[Unused], *, about: str = "") -> None:
-    """Say which rows (`about` a video) are not used and why, to the user and in the account."""
+    """Report unused rows (`about` a video) with reasons, to the user and the account."""
     for entry in unused:
         words = f"{about}: {entry}" if about else str(entry)
         work.ledger.notes.append(words)
@@ -91,7 +91,7 @@ def name_unused(work: HerbenchSession, unused: Iterable[Unused], *, about: str =
 
 
 def use_card_checks(work: HerbenchSession, videos: Sequence[VideoState]) -> None:
-    """Leave out cards that readers found to fit several people or nobody; note those that fit one.
+    """Drop cards that readers matched to several people or none; mark those matched to one.
 
     Raises:
         DataError: the file has a fault; nothing of it is used.
@@ -123,7 +123,7 @@ def use_card_checks(work: HerbenchSession, videos: Sequence[VideoState]) -> None
 
 
 def use_false_checks(work: HerbenchSession, videos: Sequence[VideoState]) -> None:
-    """Leave out false scene cards that are true, or that readers tell by their words; note the share told.
+    """Drop false scene cards that are true or recognizable by wording; note the recognition rate.
 
     Raises:
         DataError: the file has a fault; nothing of it is used.
@@ -157,7 +157,7 @@ def use_false_checks(work: HerbenchSession, videos: Sequence[VideoState]) -> Non
 def _say_told(
     work: HerbenchSession, heard: Sequence[WordsOnlyAnswer], *, n_unread: int, most_told: float
 ) -> None:
-    """Note the share of false descriptions that readers told; a share above `most_told` is a caution."""
+    """Note the rate of recognized false descriptions; a rate above `most_told` is a caution."""
     share = told_false(heard)
     if share is None:
         return

@@ -1,4 +1,4 @@
-"""What a configuration can give before anything is made: how many questions at most, and what it lacks."""
+"""Foresee the yield of a configuration before a run: question counts, and what is missing."""
 
 import math
 import re
@@ -44,7 +44,7 @@ _HEADING: Final = re.compile(r"\[+\w+\]+")
 
 @dataclass(frozen=True, kw_only=True)
 class TaskOutlook:
-    """What one task can give at most, of how many videos, or what must be added before it gives anything."""
+    """A task's highest yield and number of videos, or what to add before it yields anything."""
 
     code: str
     n_videos: int
@@ -61,7 +61,7 @@ def foresee(
     root: Path,
     open_video: Callable[[Path], Video],
 ) -> Outlook:
-    """The outlook of a configuration: sentences, the most important first, and a table of its tasks.
+    """Return the outlook of a configuration: sentences by importance, and a table of tasks.
 
     How many questions a task gives is bounded by its quotas and by what the sources have; how many people or
     shots a video shows is not known before it was watched.
@@ -100,7 +100,7 @@ def foresee(
 
 
 def _check_names(config: HerbenchConfig) -> None:
-    """See that detectors and trackers exist; what they need is seen when they are opened."""
+    """Check that detectors and trackers exist; their requirements are checked on opening."""
     named = [] if config.shots is None else [("shot-detector", config.shots.detector)]
     if config.tracking is not None:
         named += [("detector", config.tracking.detector), ("tracker", config.tracking.tracker)]
@@ -113,7 +113,7 @@ def _check_names(config: HerbenchConfig) -> None:
 def check_tracks(
     sources: Sequence[Source], *, root: Path, open_video: Callable[[Path], Video]
 ) -> tuple[str, ...]:
-    """See that the tracks that people gave are there and of their videos; what else should be known of them.
+    """Check that given tracks exist and match their videos; return further notes.
 
     Raises:
         DataError: some are not; all that are not are named.
@@ -163,7 +163,7 @@ def _outlook(
 
 
 def _has_enough_events(order: TaskOrder, source: Source) -> bool:
-    """No question is asked about fewer events than it needs evidence."""
+    """Return whether the events suffice for the evidence a question needs."""
     return "events" not in order.task.needs or len(source.events) >= LEAST_EVIDENCE
 
 
@@ -240,7 +240,7 @@ def _why(gone: Dropped) -> str:
 
 
 def review_words(rules: ReviewRules) -> str:
-    """How many reviews release the rest of a task that nobody looks at, before anybody starts."""
+    """Return how many reviews release the rest of each task, before review starts."""
     clean = clean_needed(rules)
     size = math.ceil(clean / rules.share)
     review_words = (

@@ -1,4 +1,4 @@
-"""Behind the gates: the review by people, and the release."""
+"""After the gates: human review, and release."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
@@ -48,7 +48,7 @@ _ON_A_PAGE = 200
 
 @dataclass(frozen=True, kw_only=True)
 class Reviewing:
-    """What is left after the review; `result` is None without one; with `is_pending` some wait."""
+    """Questions left after review; `result` is None without review; `is_pending` if some wait."""
 
     questions: tuple[Question, ...]
     result: ReviewResult | None = None
@@ -58,7 +58,7 @@ class Reviewing:
 def review(
     work: HerbenchSession, questions: tuple[Question, ...], videos: Sequence[VideoState], *, gated: Gated
 ) -> Reviewing:
-    """Put questions into the review, and decide by what people said; files and sentences go to the session.
+    """Submit questions for review and apply the verdicts; files and messages go to the session.
 
     Raises:
         UsageError: the folder is reviewed by another protocol.
@@ -107,7 +107,7 @@ def review(
 
 
 def _ways_on(result: ReviewResult, rules: ReviewRules) -> Iterator[str]:
-    """What is held back, and how it goes on."""
+    """Return what is held back and how to continue."""
     held = [task for task in result.tasks if task.rest == "held-back"]
     for review in held:
         needed = clean_needed(rules, n_rejected=review.n_sample_rejected, start=review.n_sample)
@@ -125,7 +125,7 @@ def _ways_on(result: ReviewResult, rules: ReviewRules) -> Iterator[str]:
 
 
 def _unreviewed(work: HerbenchSession, questions: tuple[Question, ...], gated: Gated) -> Reviewing:
-    """What can be released where the configuration has no review."""
+    """Return what can be released without a configured review."""
     if work.config.release is None:
         return Reviewing(questions=questions)
     work.ledger.notes.append("the configuration has no [review]; no person looks at the questions")
@@ -135,7 +135,7 @@ def _unreviewed(work: HerbenchSession, questions: tuple[Question, ...], gated: G
 def _without_doubtful(
     work: HerbenchSession, questions: tuple[Question, ...], gated: Gated
 ) -> tuple[Question, ...]:
-    """The questions that need no person: what a program cannot vouch for, or a gate left open, goes."""
+    """Drop questions that need a person: unverified by programs, or left open by a gate."""
     opened = open_ones(gated.verdicts)
     dropped = [
         Dropped(what=question.draft.draft_id, stage=REVIEW, reason="not-confirmed-by-a-person")
@@ -190,7 +190,7 @@ def _pages(
 
 
 def _ends_with(path: Path, mark: bytes) -> bool:
-    """Whether a page is there that was made from the same."""
+    """Return whether an up-to-date page exists."""
     try:
         with path.open("rb") as file:
             file.seek(max(0, path.stat().st_size - len(mark)))
@@ -211,7 +211,7 @@ def _opened(work: HerbenchSession, videos: Sequence[VideoState], needed: Collect
 
 
 def release(work: HerbenchSession, reviewing: Reviewing, *, gated: Gated) -> tuple[Question, ...]:
-    """Release what the review left, where it is done; the questions that are left.
+    """Release what the review left, if it is complete; return the remaining questions.
 
     Raises:
         VidenceError: as for `release_questions`.

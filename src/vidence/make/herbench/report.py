@@ -1,4 +1,4 @@
-"""Report step: a page that shows what was made, from what, and what was left out."""
+"""Report step: a page of the questions made, their sources, and the drops."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ Shown: TypeAlias = dict[str, object]  # what the template is given of one thing,
 
 @dataclass(frozen=True, kw_only=True)
 class PageFacts:
-    """What the page says besides: the title, sentences, and settings under headings."""
+    """Further content of the page: title, sentences, and settings under headings."""
 
     title: str
     sentences: Sequence[str]
@@ -57,7 +57,7 @@ def report(
     account: Account,
     sentences: Sequence[str],
 ) -> Path:
-    """Write the page of a session; where it is.
+    """Write the page of a session; return its path.
 
     Raises:
         StoreError: it cannot be written.
@@ -84,7 +84,7 @@ def _video(work: HerbenchSession, state: VideoState) -> Video | None:
 
 
 def _settings(work: HerbenchSession) -> Settings:
-    """The configuration as it is in effect, step by step; models by their specs, which hold no secret."""
+    """Return the effective configuration by step; model specs contain no secrets."""
     settings: Settings = [("Set", [("name", work.config.name), ("seed", str(work.config.seed))])]
     for name in ("tracking", "shots", "cards", "scenes", "models", "tasks"):
         value = getattr(work.config, name)
@@ -188,7 +188,7 @@ def _sheet(make: Callable[[], ContactSheet], notes: list[str]) -> ContactSheet |
 
 
 def absences(absent: Mapping[str, str]) -> Iterator[str]:
-    """What is not there, by why it is not."""
+    """Return missing parts grouped by reason."""
     for why in dict.fromkeys(absent.values()):
         parts = [part.replace("_", " ") for part, reason in absent.items() if reason == why]
         yield f"no {', '.join(parts)}: {why}"

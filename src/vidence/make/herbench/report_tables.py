@@ -1,4 +1,4 @@
-"""What a making did, as tables: stages, reasons, tasks, structures, letters, sources."""
+"""Tables of a `make` run: stages, reasons, tasks, structures, letters, sources."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -177,7 +177,7 @@ def demand_table(drafts: Sequence[Draft]) -> Table:
 
 
 def demand_words(drafts: Sequence[Draft]) -> str:
-    """What was tried of the evidence that questions are said to need, and what was not."""
+    """Summarize which claimed evidence was tested for necessity."""
     n = sum(draft.k_verified is not None for draft in drafts)
     if not n:
         return "Nobody tried whether an answer needs each of them: spans are stored, not proved necessary."
@@ -194,7 +194,7 @@ def demand_words(drafts: Sequence[Draft]) -> str:
 
 
 def review_table(result: ReviewResult) -> Table:
-    """What people said of the questions of each task, and what became of the rest."""
+    """Tabulate the review by task, and the outcome of unreviewed questions."""
     return tabulate(
         "review",
         "Review by people",

@@ -45,7 +45,7 @@ class Pictured:
 
 
 class SceneCardResult(Record):
-    """A scene card, or why there is none."""
+    """A scene card or a failure."""
 
     card: SceneCard | None = None
     dropped: Dropped | None = None
@@ -58,7 +58,7 @@ _Made = dict[str, tuple[VideoState, SceneCard | Dropped]]
 
 
 def write_all_scenes(work: HerbenchSession, videos: list[VideoState], *, needs: Collection[str]) -> None:
-    """Give every video with shots its scene cards: of its file or the model, and over them those of people.
+    """Give every video its scene cards from file or model, overridden by people's cards.
 
     Raises:
         DataError: a file of scene cards that is wrong.
@@ -89,7 +89,7 @@ def write_all_scenes(work: HerbenchSession, videos: list[VideoState], *, needs: 
 
 
 def _laid_over(before: Sequence[SceneCard], cards: Sequence[SceneCard]) -> tuple[SceneCard, ...]:
-    """The cards with those that people said in place of others of their shot and kind; the rest stay.
+    """Override scene cards by people's cards of the same shot and kind.
 
     The false sentence of a true one that is another now goes with it.
     """
@@ -137,7 +137,7 @@ class _Writing:
         self._wording = CardWording.load(work.prompts)
 
     def write(self, videos: Sequence[VideoState], *, shown: Sequence[VideoState]) -> None:
-        """Give all that are `shown` their scene cards; the model describes the shots of `videos`.
+        """Give all `shown` videos their scene cards; the model describes the shots of `videos`.
 
         A true sentence gets a false one where people gave none, and its file has none at all.
         """
@@ -245,7 +245,7 @@ class _Writing:
         return values
 
     def _others(self, state: VideoState) -> tuple[SceneCard, ...]:
-        """All that is said of a video, by a model and by people."""
+        """Return all descriptions of a video, by models and people."""
         return (*self._before.get(state.video_id, ()), *self._said.get(state.video_id, ()))
 
     def _by_rules(self, videos: Sequence[VideoState], true: Cards) -> _Made:
@@ -284,7 +284,7 @@ class _Writing:
         return () if has_false else before or self._said.get(video_id, ())
 
     def _ask(self, name: str, asked: _Asked, *, model: str) -> _Made:
-        """What a model writes, or why it is not used; `name` is that of the stage."""
+        """Ask a model to write; return the text or why it is not used. `name` is the stage."""
         writer = self._work.models.identity(model)
         stage = Stage(name=name, kind=SceneCardResult, settings=[writer, self._wording.digest])
         units = [

@@ -1,4 +1,4 @@
-"""One session of making HERBench questions: its configuration, what is known of each video, cut pictures."""
+"""One HERBench session: configuration, video states, cropped pictures."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ Cut: TypeAlias = Callable[[KeptVideo, PictureFolder], T]
 
 @dataclass(frozen=True, kw_only=True)
 class PictureJob(Generic[T]):
-    """The pictures of one video for another process: what cuts them, and where they go here."""
+    """The pictures of one video to cut in another process."""
 
     cut: Cut[T]
     scan: Scan
@@ -55,7 +55,7 @@ class PictureJob(Generic[T]):
 
 @dataclass(frozen=True, kw_only=True)
 class Cutting(Generic[T]):
-    """Pictures to be cut out of a video file into a folder of the set: `make` and `apart` of a unit."""
+    """Pictures to cut from a video file into a folder of the dataset: `make` and `apart` of a unit."""
 
     cut: Cut[T]
     file: Path
@@ -82,7 +82,7 @@ class Cutting(Generic[T]):
 
 @dataclass(kw_only=True)
 class HerbenchSession(Session):
-    """What the steps share."""
+    """The shared state of the steps."""
 
     config: HerbenchConfig
     models: Models
@@ -118,7 +118,7 @@ class HerbenchSession(Session):
         rests_on: Mapping[str, str],
         crops: Callable[[T], Iterable[Crop]],
     ) -> Results[T]:
-        """Pictures cut out of those of the videos whose files are here, by other processes where that pays.
+        """Cut pictures from available videos, in other processes if worthwhile.
 
         Args:
             stage: under which the results are kept.
@@ -152,7 +152,7 @@ class HerbenchSession(Session):
 
 @dataclass(kw_only=True)
 class VideoState:
-    """What is known of one video by now: its material, the digests of its parts, why others are not there.
+    """The state of a video: material, digests of its parts, reasons for missing parts.
 
     `pictures` are those of its chosen tracks; `flags` say which cards a person should look at.
     """
@@ -196,7 +196,7 @@ class VideoState:
         return path
 
     def settle(self, *parts: str, otherwise: str) -> None:
-        """Note the digests of parts of the material, or why they are absent where they are empty."""
+        """Record digests of parts of the material, or reasons if they are empty."""
         for part in parts:
             if value := getattr(self.material, part):
                 self.digests[part] = digest_of(value)

@@ -1,4 +1,4 @@
-"""Sheets: what people look at and fill in, written for every video behind watching it."""
+"""Sheets for people to fill in, written for every watched video."""
 
 import base64
 from collections.abc import Callable, Sequence
@@ -71,7 +71,7 @@ class SheetShot(Record):
 
 
 class VideoSheet(Record):
-    """Everything that the sheet of one video shows. Pictures lie in the folder ``pictures`` of the set.
+    """The sheet of one video. Pictures are in the folder ``pictures`` of the dataset.
 
     `check` is of all tracks together; `is_reviewed` where corrections of people are in effect, `is_given`
     where people gave the tracks.
@@ -203,7 +203,7 @@ def scenes_csv(video_id: str, shots: Sequence[Shot]) -> bytes:
 
 
 def page(sheet: VideoSheet, *, picture: Callable[[str], bytes]) -> str:
-    """The page to look at beside the tables; it loads nothing from elsewhere.
+    """Return the self-contained page that accompanies the tables.
 
     Args:
         sheet: what it shows.

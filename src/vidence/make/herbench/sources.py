@@ -1,4 +1,4 @@
-"""What questions are made about: the videos that a configuration names, and those that its logs name."""
+"""Sources of questions: configured videos, and those named by logs."""
 
 import re
 from collections import Counter, defaultdict
@@ -38,7 +38,7 @@ class Source:
     laid_over: Mapping[str, str] = field(default_factory=dict)
 
     def beside(self, pattern: str, folder: Path) -> Path | None:
-        """The file that a pattern of the configuration means for this video; None where there is none."""
+        """Return the file for a video by a pattern of the configuration; None if it does not exist."""
         return folder / pattern.format(video_id=self.video.video_id) if pattern else None
 
 
@@ -220,7 +220,7 @@ def _read_log(rule: LogRule, folder: Path) -> EventLog:
 
 
 def _named(rule: LogRule) -> str:
-    """The path of a log from the configuration, or the name of a file or folder that lies elsewhere."""
+    """Return a log's path from the configuration, or its bare name if outside."""
     path = Path(rule.path)
     return path.name if path.is_absolute() else path.as_posix()
 

@@ -1,4 +1,4 @@
-"""How ``vidence track`` follows people as a configuration of questions does, so that they have one number."""
+"""Give ``vidence track`` the tracking of a question configuration, so that both share cached results."""
 
 from pathlib import Path
 from urllib.parse import quote

@@ -163,7 +163,7 @@ class _Watcher:
         )
 
     def take(self, state: VideoState, watch: VideoWatch | Dropped) -> Dropped | None:
-        """Give a video what is seen in it; what is wrong with it where nothing can be."""
+        """Store what is seen in a video, or what is wrong with it."""
         gone = watch if isinstance(watch, Dropped) else None
         try:
             if isinstance(watch, VideoWatch):
@@ -246,7 +246,7 @@ class _Watcher:
     def _shots_by_people(
         self, state: VideoState, video: KeptVideo, shots: Artifact[tuple[Shot, ...]]
     ) -> Artifact[tuple[Shot, ...]]:
-        """The shots with what people say of cuts; the same where nobody says anything that can be used.
+        """Return the shots after people's rows about cuts; unchanged without usable rows.
 
         Raises:
             DataError: the file of rows has a fault.
@@ -263,7 +263,7 @@ class _Watcher:
     def _by_people(
         self, state: VideoState, video: KeptVideo, boxes: Artifact[Boxes], *, made: Artifact[Tracks]
     ) -> Artifact[Tracks]:
-        """The tracks of a video with what people say of them; the same where no row can be used.
+        """Return the tracks after people's rows; unchanged without usable rows.
 
         Raises:
             DataError: the file of rows has a fault.
@@ -292,7 +292,7 @@ class _Watcher:
         return artifact
 
     def _spec(self, state: VideoState) -> str:
-        """The detector for a video: the file of boxes beside it, or the one of the configuration."""
+        """Return a video's detector: its boxes file, or the configured detector."""
         if self.rules is None:
             return ""
         if (given := self._given(state)) is not None:
@@ -303,7 +303,7 @@ class _Watcher:
         return self.rules.detector
 
     def _given(self, state: VideoState) -> GivenTracks | None:
-        """The tracks that people gave of a video; None where a detector and a tracker find them.
+        """Return the tracks given for a video; None if detector and tracker find them.
 
         Raises:
             DataError: they cannot be used, or are of another video.
@@ -449,7 +449,7 @@ def after_people(
     rules: TrackingRules,
     rng: np.random.Generator,
 ) -> Tracks:
-    """The tracks that programs are left with after what people say of them: ranked anew, and some picked.
+    """Return the tracks after people's rows, ranked again, with a new pick.
 
     Args:
         video: for the looks of the tracks.
@@ -561,7 +561,7 @@ def take_tracks(
 
 
 def _first_by_id(visit: Track) -> Track:
-    """A visit; the first has the name of the person, whom cards of everybody may name."""
+    """Return a visit; the first is named after the person, which cards may refer to."""
     return replace(visit, track_id=visit.track_id.removesuffix("/1"))
 
 

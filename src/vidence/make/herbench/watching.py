@@ -42,7 +42,7 @@ class Boxes:
 
 @dataclass(frozen=True, kw_only=True)
 class ObserverSpecs:
-    """Who watches a video: a detector and the spec that opens it anew, a describer likewise, a shot detector.
+    """The observers of a video: detector and describer with specs to reopen them, shot detector.
 
     Without a detector only shots are looked for. `rate` is how often a second it looks (0: at every frame).
     """
@@ -57,7 +57,7 @@ class ObserverSpecs:
 
 @dataclass(frozen=True, kw_only=True)
 class SeenIn:
-    """What is known of a video when it has been watched; None for what nobody was to look for."""
+    """Results of watching a video; None for what was not requested."""
 
     video: KeptVideo
     boxes: Artifact[Boxes] | None
@@ -137,7 +137,7 @@ class VideoWatch:
         return SeenIn(video=self.video, boxes=boxes, shots=shots, was_cached=was_cached)
 
     def _keep(self, shots: FoundShots) -> Artifact[tuple[Shot, ...]]:
-        """Keep the shots, and beside them what was measured: nothing is made of that, people look at it."""
+        """Store the shots with their measurements, which are only for people to look at."""
         cache, unit = self._work.cache, self._one.video_id
         if shots.scores is not None:
             cache.put(self._score_stage, self._inputs, shots.scores, unit=unit)

@@ -64,7 +64,7 @@ class ClipMade(Record, omit_defaults=True):
 
 
 class ClipResult(Record, omit_defaults=True):
-    """A clip, or why there is none: one of the two."""
+    """A clip or a failure."""
 
     clip: ClipMade | None = None
     dropped: Dropped | None = None
@@ -84,13 +84,13 @@ class ClipJob:
     motions: Path = Path()
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Pickle records as JSON: what is left out of a sidecar *is* the default, and a copy of it is not."""
+        """Pickle records as JSON: omitted fields of a sidecar *are* the default object, not a copy."""
         records = msgspec.json.encode((self.trial, self.rules))
         return _job_of, (records, (self.files, self.folder, self.motions))
 
     @property
     def reads(self) -> tuple[Path, ...]:
-        """The folders of the motion, where readers seek what belongs to it, and files that options name."""
+        """Return the folders of the motion and its companion files, and files named by options."""
         options = map(_file, with_paths(self.trial.options, self.motions).values())
         folders = (file.parent for file in map(_file, self.files) if file is not None)
         return (*folders, *filter(None, options))
@@ -119,7 +119,7 @@ class ClipJob:
         return inputs | {name: text for name, text in more.items() if text}
 
     def stimulus(self) -> tuple[Staging, list[Motion], Stimulus]:
-        """How the figures are come by, the figures, and how they are shown.
+        """Return how the figures are made, the figures, and how they are shown.
 
         Raises:
             DataError: a file that cannot be read, or a part that it does not have.
@@ -135,7 +135,7 @@ class ClipJob:
         return staging, figures, make_stimulus(figures, spec)
 
     def make(self) -> ClipResult:
-        """The clip, its sidecar and its lights, written; or why there is none."""
+        """Write the clip, its sidecar and its lights; or return the failure."""
         try:
             staging, figures, stimulus = self.stimulus()
         except (DataError, UsageError) as error:

@@ -71,7 +71,7 @@ def _most(counts: Counter[str]) -> str:
 def fixed_choices(
     clips: Mapping[str, ClipMade], trials: Mapping[str, Trial], labels: Labels
 ) -> tuple[dict[str, tuple[ClipChoices, ...]], tuple[Dropped, ...]]:
-    """The choices of every clip for both targets, and the clips for which there are none.
+    """Return every clip's choices for both targets, and the clips without choices.
 
     Source: ActPLD, section 2.5: two distractors from other semantic groups, the same for all models.
     Departs: as `vidence.ask.benchmarks.actpld` says; the draw follows from the id of the clip and the names,
@@ -140,7 +140,7 @@ def clips_table(
 
 
 def sources_of(trials: Mapping[str, Trial], names: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """The `source_id` of every clip: who moves in it and in all clips that are tied to it.
+    """Return the `source_id` of every clip: the performer of it and of all connected clips.
 
     Clips are of one source that share a subject, a partner, a take or a recording, directly or through
     others: one half of a trial of two goes with the pair, and everything else that either of them did. Where
@@ -184,7 +184,7 @@ def _named(clips: Sequence[str], trials: Mapping[str, Trial], names: Mapping[str
 
 
 def _marks(trial: Trial) -> Iterator[tuple[str, str]]:
-    """What ties a clip to others: people, take, motion in all conditions, recordings in any format."""
+    """Return the keys that connect a clip with others: people, take, motion, recordings."""
     for who in (*trial.subjects, *trial.partners):
         yield "subject", who
     if trial.take:

@@ -312,7 +312,7 @@ def _number(words: Mapping[str, str], name: str, otherwise: float) -> float:
 
 
 def _options(words: Mapping[str, str]) -> dict[str, str]:
-    """What the reader of the files is told: by columns of their own, and as key=value in one."""
+    """Return reader options from own columns and a key=value column."""
     own = {name: words[name] for name in _READER if words.get(name)}
     more = _pairs(words, "options")
     if twice := [key for key in own if key in more]:

@@ -74,7 +74,7 @@ class ActpldConfig(MakerConfig, omit_defaults=True):
 
 @dataclass(kw_only=True)
 class _Build(Session):
-    """One session, and what its stages leave for each other, by clips."""
+    """One session with the intermediate results of its stages."""
 
     config: ActpldConfig
     read: ReadMap = field(default_factory=lambda: ReadMap(taken=(), trials=(), dropped=()))
@@ -283,7 +283,7 @@ class ActpldMaker:
     stages: tuple[str, ...] = tuple(row.name for row in STAGES)
 
     def check(self, config: Path) -> None:
-        """Read the configuration, the map and the folder of motions; errors as for `make`."""
+        """Read the configuration, map and motion folder; errors as for `make`."""
         read = read_config(config, ActpldConfig)
         trials = read_map(config.parent / read.map, read.rows).trials
         if read.windows:
@@ -293,7 +293,7 @@ class ActpldMaker:
             motion_files(config.parent / read.motions)
 
     def foresee(self, config: Path, *, overrides: MakeOverrides, context: BuildContext) -> Outlook:
-        """Whether the configuration makes sense; how much it gives, only the making says."""
+        """Check the configuration; the yield is known only after the run."""
         self.check(config)
         return Outlook(sentences=(f"{config} makes sense",))
 

@@ -84,7 +84,7 @@ class _CompositionState:
 
 @dataclass(kw_only=True)
 class _Build(Session):
-    """One session, and what its stages leave for each other, by compositions or scenes."""
+    """One session with the intermediate results of its stages."""
 
     config: ComposeConfig
     models: Models
@@ -205,7 +205,7 @@ class _Build(Session):
         self.offers = kept
 
     def put_into_words(self) -> None:
-        """Questions in words, of those whose words read as the same program."""
+        """Word the compositions; keep those that parse back to the same program."""
         self.began("wording", len(self.offers))
         words = {name: PlainWords(scene.vocabulary) for name, scene in self.scenes.items()}
         dropped: list[Dropped] = []
@@ -302,7 +302,7 @@ class _Build(Session):
     # ------------------------------------------------------------------ review and release
 
     def review(self) -> None:
-        """Leave what people accepted, where there is a review; else everything that needs nobody."""
+        """Keep what people accepted if there is a review, else all that needs no review."""
         rules, drafts = self.config.review, self.drafts
         self.began("review", len(drafts))
         ids, dropped = [draft.draft_id for draft in drafts], list[Dropped]()

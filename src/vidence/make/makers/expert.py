@@ -119,7 +119,7 @@ class _ExpertMaterial:
 
 @dataclass(kw_only=True)
 class _Build(WritingSession):
-    """One session, and what its stages leave for each other."""
+    """One session with the intermediate results of its stages."""
 
     config: ExpertConfig
     tally: str = "subject"
@@ -141,7 +141,7 @@ class _Build(WritingSession):
     # ------------------------------------------------------------------ what came in
 
     def gather(self) -> _ExpertMaterial:
-        """Read everything; nothing is asked of anybody."""
+        """Read all inputs; no model is called."""
         read, root = self.config, self.root
         if read.origin:
             return self._imported(import_mmvu(root / read.drafts))
@@ -181,7 +181,7 @@ class _Build(WritingSession):
         )
 
     def _lengths(self, films: Films) -> tuple[dict[str, Length], tuple[Dropped, ...]]:
-        """How long each video is: its file where it is here, else what is said of it."""
+        """Return video lengths from files, else from records."""
         gone = {element.what for element in films.dropped}
         lengths: dict[str, Length] = {}
         dropped: list[Dropped] = []

@@ -47,7 +47,7 @@ _MOST_NAMED: Final = 10
 
 @dataclass(kw_only=True)
 class _Build(HerbenchSession):
-    """One session, and what its stages leave for each other."""
+    """One session with the intermediate results of its stages."""
 
     orders: tuple[TaskOrder, ...]
     found: Sources = field(default_factory=lambda: Sources(sources=()))
@@ -241,7 +241,7 @@ class _Build(HerbenchSession):
         return [words, *self._waiting(), *spent, *self.sentences]
 
     def _waiting(self) -> tuple[str, ...]:
-        """How many cards people are still to write, and where."""
+        """Return how many cards people still have to write, and where."""
         if not self.waiting or self.config.people is None:
             return ()
         each = ", ".join(f"{video_id} {n:,}" for video_id, n in sorted(self.waiting.items()))
@@ -250,7 +250,7 @@ class _Build(HerbenchSession):
         return (f"People are still to write {cards} ({each}), into {folder}/VIDEO.jsonl.",)
 
     def _stops(self) -> Iterator[Stop]:
-        """What people may do now: look at tracks, write cards and scenes, then look at the questions."""
+        """Return the next tasks of people: check tracks, write cards and scenes, check questions."""
         step, boards = self.config.scenes, self.videos if self.config.people is not None else []
         for board in boards:
             video = board.material.tracked

@@ -105,7 +105,7 @@ def _lacks(item: Item) -> str:
 
 
 class _HintsResult(Record, omit_defaults=True):
-    """Hints of a question, or why there are none."""
+    """A question's hints or a failure."""
 
     hints: tuple[str, ...] = ()
     reason: str = ""
@@ -113,7 +113,7 @@ class _HintsResult(Record, omit_defaults=True):
 
 
 class _HintTries(Record):
-    """In how many of the tries the reader was right with the hints, and without."""
+    """How often the reader was right with and without hints."""
 
     n_with: int
     n_without: int
@@ -121,7 +121,7 @@ class _HintTries(Record):
 
 @dataclass(kw_only=True)
 class _Build(Session):
-    """One session, and the questions that are left."""
+    """One session and the remaining questions."""
 
     config: HintsConfig
     loaded: Loaded
@@ -212,7 +212,7 @@ class _Build(Session):
     # ------------------------------------------------------------------ what gives a question away
 
     def read_words(self) -> None:
-        """Leave out questions whose hints give something away by their words."""
+        """Drop questions with hints that leak in words."""
         hinted = self.items
         self.began("words", len(hinted))
         words = {name: leak_in(item.hints, item) for name, item in hinted.items()}
@@ -225,7 +225,7 @@ class _Build(Session):
         self.close("words", unit="questions", taken=list(hinted), dropped=dropped)
 
     def try_readers(self) -> None:
-        """Leave out questions whose hints are enough without the video; count those that cannot be tried."""
+        """Drop questions answered from hints without the video; count those that cannot be tested."""
         rules, hinted = self.config.hints, self.items
         if not rules.reader:
             self.began("readers", len(hinted))

@@ -1,4 +1,4 @@
-"""Artifact cache: results of stages on disk, found again by what they were made from.
+"""Artifact cache: results of stages on disk, keyed by their inputs.
 
 A stage works in units, such as one video. The result of a unit lies in ``stages/NAME/KEY.json``, where the
 key is the SHA-256 of the stage's name, version and settings and of the digests of all that went in. So a
@@ -53,7 +53,7 @@ def _array(kind: type, value: object) -> NDArray[np.generic]:
 
 @dataclass(frozen=True, kw_only=True)
 class Stage(Generic[T]):
-    """A step whose results, of `kind`, are kept: what decides them beside the inputs.
+    """A step with cached results of `kind`; its fields are part of the key.
 
     A result is written as JSON of a record, dataclass or plain value; arrays in it are compressed ``.npy``
     files in base64. The same value always gives the same bytes. `settings` are anything that msgspec can
@@ -104,7 +104,7 @@ class MadeAway(Generic[T]):
 
     @classmethod
     def of(cls, make: Callable[[Path], T], *, folder: str = "") -> "MadeAway[T]":
-        """What is made into a folder of its own, with the files that then lie there.
+        """Return the result made in its own folder, with the files in it.
 
         Args:
             make: makes the result, and writes into the folder that it is given.
@@ -161,7 +161,7 @@ class KeptRow(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class ArtifactCache:
-    """The folder of results. What cannot be read there is made anew.
+    """The cache folder. Unreadable results are recomputed.
 
     `kept` takes down the results of named units that were found or made, by stage and unit.
     """
@@ -170,7 +170,7 @@ class ArtifactCache:
     kept: dict[tuple[str, str], KeptRow] = field(default_factory=dict, compare=False)
 
     def find(self, stage: Stage[T], inputs: Mapping[str, str], *, unit: str = "") -> Artifact[T] | None:
-        """The result of a unit, if it was made before; under its name it is taken down."""
+        """Return the cached result of a unit, if any, and list it in the index."""
         path = self._path(stage, inputs)
         try:
             data = path.read_bytes()
@@ -184,7 +184,7 @@ class ArtifactCache:
             return None
 
     def has(self, stage: Stage[T], inputs: Mapping[str, str]) -> bool:
-        """Whether a result of a unit is there; whether it can be read is not looked at."""
+        """Return whether a result of a unit exists, without reading it."""
         return self._path(stage, inputs).exists()
 
     def remove(self, stage: Stage[T], inputs: Mapping[str, str]) -> None:
@@ -195,7 +195,7 @@ class ArtifactCache:
             path.parent.rmdir()
 
     def put(self, stage: Stage[T], inputs: Mapping[str, str], value: T, *, unit: str = "") -> Artifact[T]:
-        """Keep a result, whole or not at all; under the name of its unit it is taken down.
+        """Store a result atomically and list it in the index.
 
         Raises:
             StoreError: it cannot be written.
@@ -214,7 +214,7 @@ class ArtifactCache:
         return Artifact(value=stage.decode(data), digest=_digest(data), was_cached=False)
 
     def result(self, unit: Unit[T]) -> Artifact[T]:
-        """The result of a unit, made where it is not cached or not usable; errors as `make` raises them."""
+        """Return the result of a unit, computing it if not cached; errors as `make` raises them."""
         artifact = self.find(unit.stage, unit.inputs, unit=unit.name)
         if artifact is None or not unit.is_usable(artifact.value):
             artifact = self.put(unit.stage, unit.inputs, unit.make(), unit=unit.name)

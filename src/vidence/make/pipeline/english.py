@@ -1,4 +1,4 @@
-"""The English of questions: lists, numbers and descriptions; how alike two descriptions are."""
+"""English of questions: lists, numbers, descriptions; similarity of descriptions."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -126,6 +126,6 @@ def _marks(text: str) -> dict[str, set[str]]:
 
 
 def closest(text: str, others: Sequence[str]) -> float:
-    """The likeness of a text to the one of the others that it is most like; 0 where there are none."""
+    """Return the highest similarity of a text to one of the others; 0 without others."""
     words = content_words(text)
     return max((jaccard(words, content_words(other)) for other in others), default=0.0)

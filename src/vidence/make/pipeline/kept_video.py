@@ -1,4 +1,4 @@
-"""A video whose frames are kept as they are seen, so that crops do not need it to be decoded again."""
+"""A video with a frame cache, so that crops need no second decoding."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ class KeptVideo(Video):
         size: Size = Size(),  # noqa: B008 - a frozen value, as in the class that this one extends
         threads: int = 1,
     ) -> dict[int, MadeT | FrameProblem]:
-        """Like `Video.read`; frames that are kept are not decoded from the video."""
+        """Read like `Video.read`, taking cached frames from the cache."""
         fit = size.fit(self.probe.width_px, self.probe.height_px)
         values: dict[int, MadeT | FrameProblem] = {}
         missing: list[int] = []
@@ -65,13 +65,13 @@ class KeptVideo(Video):
         return dict(sorted(values.items()))
 
     def keep(self, index: int, image: NDArray[np.uint8]) -> EncodedFrame:
-        """Keep a frame, to be found when `settle` says that it is whole; RGB, shape (height, width, 3)."""
+        """Store a frame, usable once `settle` confirms it; RGB, shape (height, width, 3)."""
         frame = encode(image, ENCODING)
         self.cache.put(self.content_hash, index, _NOT_YET_SURE, frame=frame)
         return frame
 
     def settle(self, indices: Iterable[int]) -> None:
-        """These of the frames kept are whole, and are found from now on."""
+        """Confirm these stored frames as complete."""
         for index in indices:
             self.cache.rename(self.content_hash, index, before=_NOT_YET_SURE, after=ENCODING.key)
 

@@ -1,4 +1,4 @@
-"""Ledger of a build: what came into each stage, what came out, why the rest did not; events for progress."""
+"""The ledger of a run: inputs, outputs and drops of each stage; progress events."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -18,7 +18,7 @@ _MOST_NAMED = 3
 
 
 class StageAccount(Record, omit_defaults=True):
-    """One stage: ``n_in = n_out + sum(dropped.values())``. `unit` says what is counted.
+    """The account of a stage: ``n_in = n_out + sum(dropped.values())``. `unit` names what is counted.
 
     `dropped` counts by reason; each single thing that was dropped is in ``dropped.jsonl``.
     """

@@ -41,10 +41,10 @@ def content_words(text: str) -> frozenset[str]:
 
 
 def appearance_words(text: str) -> frozenset[str]:
-    """The words of a text that say what somebody looks like."""
+    """Return the words about appearance."""
     return (content_words(text) & (listed("garments") | listed("colours"))) - listed("often-innocent")
 
 
 def action_words(text: str) -> frozenset[str]:
-    """The words of a text that say what somebody does, or where in the picture."""
+    """Return the words about action or position."""
     return content_words(text) & (listed("motions") | listed("places"))

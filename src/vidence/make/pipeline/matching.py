@@ -1,4 +1,4 @@
-"""Wrong choices drawn jointly, so that what is right in other videos does not tell which is right in this."""
+"""Draw wrong choices jointly, so that other videos' answers do not reveal the right one."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +23,7 @@ _LEAST: Final = 1e-9
 
 @dataclass(frozen=True, kw_only=True)
 class Known:
-    """What a reader may learn from: words of a question, what is right of it, and its source."""
+    """Training data of a blind reader: question words, right answers, source."""
 
     question: str
     right: str
@@ -115,7 +115,7 @@ def match_choices(
 
 
 def _drawn(offered: NDArray[np.float64], *, rng: np.random.Generator) -> list[int]:
-    """The places beside the first of a set with the first in it, each place as often as `offered` says."""
+    """Return the places completing a set that contains the first, each as often as `offered` asks."""
     order = rng.permutation(len(offered))
     ends = np.cumsum(offered[order])
     ends[-1] = n = round(float(ends[-1]))

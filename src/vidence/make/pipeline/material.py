@@ -1,4 +1,4 @@
-"""What questions are made of, and what is made of it: the records between the steps of `vidence make`.
+"""Records passed between the steps of `vidence make`: the material of questions, and its products.
 
 What a right answer rests on is said in words: a log, tracks and how they came about, cards.
 """
@@ -67,12 +67,12 @@ class Card(Record, omit_defaults=True):
 
     @property
     def fits_it_alone(self) -> bool:
-        """Whether somebody tried it on the people of the video, and it fits its own track and no other."""
+        """Whether a test on the people of the video matched only its own track."""
         return bool(self.identified_by) and self.fits == (self.track_id,)
 
     @property
     def fit(self) -> str:
-        """Whom it fits, and who says so."""
+        """The people it fits, and who tested it."""
         fits = f"fits tracks {', '.join(self.fits)}" if self.fits else "fits nobody"
         return f"{fits}, says {self.identified_by}" if self.identified_by else "tried on nobody"
 
@@ -139,7 +139,7 @@ class PersonCount(Record, omit_defaults=True):
 
 @dataclass(frozen=True, kw_only=True)
 class Material:
-    """Everything that is known about one video. `chosen` are the ids of the ranked tracks, best first.
+    """All that is known of one video. `chosen` are the ids of ranked tracks, best first.
 
     `crops` are the pictures that cards were written from; a card's `frames` say which are its own. `counts`
     are those of persons, beside which tracks may show fewer people.
@@ -177,7 +177,7 @@ who."""
 
 
 class Draft(Record, omit_defaults=True):
-    """A question on its way to a release: what it asks, what is right and why, what it rests on.
+    """A draft question: what it asks, its answer and reason, its evidence.
 
     `answer_index` is the place of the right choice. `evidence` are the spans that it was computed from; `k`
     of them, apart from each other, are needed by the construction of the question. `k_verified` proved needed
@@ -219,17 +219,17 @@ class Draft(Record, omit_defaults=True):
 
     @property
     def is_by_model(self) -> bool:
-        """Whether a model said what is right."""
+        """Whether a model supplied the answer."""
         return self.truth == BY_MODEL
 
     @property
     def doubt(self) -> Literal["", Doubt]:
-        """Why a person must look at it; empty where a program vouches for it."""
+        """Return why a person must check it; empty if a program verified it."""
         return "truth-by-model" if self.is_by_model else self.review
 
 
 class Dropped(Record, omit_defaults=True):
-    """Something that was not used: a draft, a card, a track; at which stage, and why.
+    """A dropped draft, card or track, with stage and reason.
 
     `reason` is a short name that accounts are kept by (``too-few-events``), `detail` what was seen.
     """

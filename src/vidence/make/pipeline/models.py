@@ -1,4 +1,4 @@
-"""The models that a maker asks: the only place where making meets the engine."""
+"""Models used by a maker; the only place where makers use the engine."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path

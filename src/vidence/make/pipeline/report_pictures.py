@@ -173,6 +173,6 @@ def shots_sheet(video: Video, shots: Sequence[Shot], *, most: int = 24) -> Conta
 
 
 def crops_sheet(pictures: Sequence[bytes], *, labels: Sequence[str]) -> ContactSheet:
-    """Crops of one track beside each other."""
+    """Return crops of one track side by side."""
     opened = [open_image(data) for data in pictures]
     return sheet_of([*zip(opened, labels, strict=True)], n_columns=12, thumb_px=120)

@@ -1,4 +1,4 @@
-"""What a maker takes and gives, its table of stages, and the session that walks it."""
+"""The interface of makers, their stage tables, and the session that runs them."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -45,7 +45,7 @@ STAGES_FOLDER: Final = "stages"
 
 
 class MakeOverrides(Record, omit_defaults=True):
-    """What a user wants of one session beside the configuration; nothing of it changes a question.
+    """Per-session options besides the configuration; they change no question.
 
     `only` are the tasks (or other parts of the maker). With `sheets` the session ends when they are written.
     """
@@ -67,7 +67,7 @@ class MakeOverrides(Record, omit_defaults=True):
 
 @dataclass(frozen=True, kw_only=True)
 class BuildContext:
-    """What a maker takes from outside: folders, listeners. Nothing of it changes a question.
+    """The environment of a maker: folders, listeners. It changes no question.
 
     `memory` is the file of remembered replies, shared with runs. `on_event` hears of stages, `on_asking`
     of the models that are asked.
@@ -151,7 +151,7 @@ class BuildContext:
         return models
 
     def video(self, path: Path, *, kind: str = "video") -> KeptVideo:
-        """A video file whose frames are cached; with another `kind` an image, or a folder of images.
+        """Return a video file with a frame cache; by `kind` an image, or a folder of images.
 
         Raises:
             MediaError: it cannot be read.
@@ -160,7 +160,7 @@ class BuildContext:
 
 
 class Stop(Record):
-    """What a set waits for a person to do, in words, and ``VIDEO/BOARD`` of the studio for it."""
+    """A task that a dataset waits for a person to do, in words, with its ``VIDEO/BOARD`` in the studio."""
 
     first: str
     words: str
@@ -168,7 +168,7 @@ class Stop(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class Built:
-    """What a session made: the folder, the account of everything, the files, and words for the user.
+    """The result of a session: folder, accounts, files, and messages.
 
     `tables` are what people read beside the sentences; `is_empty` says that it was to make questions, and
     there is none. `stops` are what people may do, in the order in which it is best done.
@@ -185,7 +185,7 @@ class Built:
 
 @dataclass(frozen=True, kw_only=True)
 class Outlook:
-    """What a configuration can give, before anything is made; `can_make` is False where that is nothing."""
+    """The expected yield of a configuration; `can_make` is False if it is nothing."""
 
     sentences: tuple[str, ...]
     tables: tuple[Table, ...] = ()
@@ -193,7 +193,7 @@ class Outlook:
 
 
 class Maker(Protocol):
-    """Turns material into a set of questions.
+    """Makes a dataset of questions from material.
 
     A maker works in a `Session`: its results are cached, so that the same call goes on where a killed one
     was, and every thing is accounted for. `stages` are the names of its stages, in order.
@@ -204,14 +204,14 @@ class Maker(Protocol):
     stages: tuple[str, ...]
 
     def check(self, config: Path) -> None:
-        """Read the configuration and see that what it names exists; nothing is made.
+        """Read the configuration and check its references; nothing is made.
 
         Raises:
             VidenceError: what is wrong with it.
         """
 
     def foresee(self, config: Path, *, overrides: MakeOverrides, context: BuildContext) -> Outlook:
-        """What the configuration can give and what it lacks; sources are looked at, and nothing is made.
+        """Return the expected yield and what is missing; sources are read, nothing is made.
 
         Raises:
             VidenceError: what is wrong with it.
@@ -220,7 +220,7 @@ class Maker(Protocol):
     def make(
         self, config: Path, *, out: Path | None, overrides: MakeOverrides, context: BuildContext
     ) -> Built:
-        """Make the questions, or go on with making them.
+        """Make the questions, or continue an earlier session.
 
         Args:
             config: the configuration.
@@ -235,7 +235,7 @@ class Maker(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Results(Generic[T]):
-    """What came of units, by their names in order: their results, or why there is none."""
+    """Results or failures of units, by name and in order."""
 
     made: Mapping[str, Artifact[T]]
     failed: Mapping[str, Failed]
@@ -254,7 +254,7 @@ class Results(Generic[T]):
 
 @dataclass(kw_only=True)
 class Session:
-    """One call of a maker. `root` is the folder of the configuration, `out` the folder of the set.
+    """One run of a maker. `root` is the configuration's folder, `out` the dataset's.
 
     A maker adds its configuration and what its stages leave for each other as fields, and declares its stages
     as a table of `StageRow`, which `run` walks.
@@ -282,7 +282,7 @@ class Session:
     """How many questions were written; None where the session ended before."""
 
     def run(self: WorkT, table: "Sequence[StageRow[WorkT]]") -> Built:
-        """Do the stages of a table up to the last one that is wanted, and write the account.
+        """Run the stages of a table up to the last one requested, and write the account.
 
         Raises:
             VidenceError: it cannot go on; everything made so far is kept.
@@ -295,7 +295,7 @@ class Session:
         return self.end()
 
     def end(self) -> Built:
-        """Write the account; what the session made.
+        """Write the account; return the result of the session.
 
         Raises:
             StoreError: it cannot be written.
@@ -313,7 +313,7 @@ class Session:
 
     @property
     def is_narrowed(self) -> bool:
-        """Whether the user wants only a part of the set; nothing of it is released."""
+        """Return whether only a part of the dataset is requested, which is never released."""
         return bool(self.overrides.only) or self.overrides.limit is not None
 
     @property
@@ -366,7 +366,7 @@ class Session:
         self.context.on_event(StageEnded(account=account, n_cached=n_cached))
 
     def compute(self, stage: str, units: Sequence[Unit[T]]) -> Results[T]:
-        """The results of units of a stage, made one after the other where they are not cached.
+        """Return results of a stage's units, computing uncached ones in sequence.
 
         A unit whose video cannot be read has failed and is tried again next time; the others go on.
         """
@@ -384,7 +384,7 @@ class Session:
         return Results(made=values, failed=failed)
 
     def compute_apart(self, stage: str, units: Sequence[Unit[T]], *, folder: Path) -> Results[T]:
-        """As `compute`, by other processes where that is worth it: what makes a unit is picklable.
+        """Like `compute`, in other processes if worthwhile; units must be picklable.
 
         Args:
             stage: of the units.
@@ -451,7 +451,7 @@ class Session:
         return came.value
 
     def ask(self, stage: str, units: Sequence[FlowUnit[T]], *, models: Models, model: str = "") -> Results[T]:
-        """The results of units that ask models, all at once; each is kept as soon as its flow ends.
+        """Return results of units that ask models concurrently; each is stored when its flow ends.
 
         Args:
             stage: whose beginning is reported; the units may be of several stages of their own.
@@ -489,7 +489,7 @@ class Session:
 
 
 def _encoded(stage: Stage[T], work: Callable[[], T | MadeAway[T]]) -> bytes | MadeAway[bytes]:
-    """What another process makes, as it is kept: a field that is left out *is* its default, and no copy."""
+    """Encode remote results: omitted fields *are* the default object, not a copy."""
     result = work()
     if isinstance(result, MadeAway):
         return MadeAway(value=stage.encode(result.value), files=result.files)
@@ -535,7 +535,7 @@ def working_folder(
     overrides: MakeOverrides,
     has_sheets: bool = False,
 ) -> Path:
-    """See that what is wanted of a session can be had; the folder that it works in.
+    """Check the requested options; return the working folder.
 
     Args:
         maker: the maker, with its stages.
@@ -567,7 +567,7 @@ def working_folder(
 def check_models(
     path: Path, read: MakerConfig, table: Sequence[StageRow[WorkT]], *, models: Collection[str]
 ) -> None:
-    """See that the models that the stages ask by a configuration are in its ``[models]``.
+    """Check that the models used by stages are configured in ``[models]``.
 
     Raises:
         UsageError: one is not there.

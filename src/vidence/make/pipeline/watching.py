@@ -222,7 +222,7 @@ def watch_side_by_side(
 def _watch_by(
     videos: Mapping[int, Parted], parallel: Parallelism, *, on_trouble: Callable[[str], None]
 ) -> dict[int, MediaError]:
-    """The same for some of the videos, all of whose chunks that are missing go to the same processes."""
+    """Watch several videos, with all missing chunks in the same processes."""
     places = [(number, chunk) for number, video in videos.items() for chunk in video.watch.missing]
     failed: dict[int, MediaError] = {}
     pieces = (videos[number].work(chunk, is_away=parallel.is_away) for number, chunk in places)

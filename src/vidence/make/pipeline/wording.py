@@ -1,4 +1,4 @@
-"""The words in which writers of cards are asked: ``card_*.txt``, which files of the user can replace."""
+"""Prompt templates for card writers: ``card_*.txt``, replaceable by the user's files."""
 
 import json
 from collections.abc import Mapping
@@ -115,5 +115,5 @@ class CardWording:
         return msgspec.structs.replace(prompt, parts=(*prompt.parts, more))
 
     def label(self, name: str) -> str:
-        """What a stored prompt says of its template: whose it is, its name, the SHA-256 of its text."""
+        """Return the template label stored with a prompt: origin, name, SHA-256."""
         return self._templates[name].label

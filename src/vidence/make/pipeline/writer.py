@@ -1,4 +1,4 @@
-"""Have a text written by a model: asked for, checked, asked for again with what was wrong, then given up."""
+"""Have a model write a text: ask, check, ask again with the objection, give up."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -35,7 +35,7 @@ _SHORT_FORMS: Final = re.compile(
 
 @dataclass(frozen=True, kw_only=True)
 class Objection:
-    """Why a text cannot be used: a short name for accounts, and words for whoever writes it again."""
+    """Why a text is rejected: a short name for accounts, and an objection for the writer."""
 
     reason: str
     detail: str
@@ -44,7 +44,7 @@ class Objection:
 
 @dataclass(frozen=True, kw_only=True)
 class Doubt(Generic[MadeT]):
-    """Something that could be used, and why a better one is asked for first."""
+    """A usable text with the reason why a better one is requested first."""
 
     made: MadeT
     objection: Objection
@@ -59,7 +59,7 @@ class Wording(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class WritingTask(Generic[MadeT]):
-    """One thing to be written: the prompt, and how a reply becomes what is wanted.
+    """A writing task: the prompt, and the parser of replies.
 
     `said` is the last reply, `made` what came of it, `objection` why nothing did, `spare` what is used if
     nothing better comes, `n_tries` how often it was asked for.
@@ -75,18 +75,18 @@ class WritingTask(Generic[MadeT]):
 
     @property
     def why(self) -> Objection:
-        """Why nothing came of it."""
+        """Why the task failed."""
         return self.objection or Objection(reason="empty", detail="nothing was written")
 
     @property
     def is_open(self) -> bool:
-        """Whether it was not asked for, or is worth asking for again."""
+        """Whether it was not asked yet, or is worth asking again."""
         if self.objection is None:
             return self.n_tries == 0
         return not self.objection.is_final and self.n_tries < _TRIES
 
     def after(self, reply: Reply | Objection) -> Self:
-        """The same with a reply, or with why there is none."""
+        """Return the task with a reply or a failure."""
         text = reply if isinstance(reply, Objection) else self.read(reply)
         message = "" if isinstance(reply, Objection) else reply.text
         asked = replace(self, said=message, n_tries=self.n_tries + 1, made=None)
@@ -100,7 +100,7 @@ class WritingTask(Generic[MadeT]):
 
 
 def write_all(pieces: Sequence[WritingTask[MadeT]], wording: Wording) -> Flow[list[WritingTask[MadeT]]]:
-    """Ask for all pieces together; then once more for those that cannot be used, with what was wrong.
+    """Ask all tasks concurrently; then retry rejected ones once, with the objection.
 
     Where the objection is final, as when a model declines, it is not asked again. A request that the model
     rejects is an objection to its piece alone.

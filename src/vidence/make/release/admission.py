@@ -1,4 +1,4 @@
-"""Which questions of a file may be released: reviewed ones, about videos whose licence allows it."""
+"""Which questions may be released: reviewed, with licensed videos."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
@@ -104,7 +104,7 @@ def _accepted(content: Mapping[str, object]) -> Item | None:
 
 
 def _wording(item: Item) -> Item:
-    """A question without what a split and another folder change of it."""
+    """Return a question without fields that splits and folders change."""
     tags = {name: value for name, value in item.tags.items() if name != SPLIT}
     return msgspec.structs.replace(item, tags=tags, media=())
 

@@ -1,4 +1,4 @@
-"""What a split hides: the fields and tags that tell of an answer, and hashes that stand for the answers.
+"""What a split hides: fields and tags that reveal an answer, and hash commitments.
 
 Source: MMVU, section 3.4: the answers of the test split are not released. Departs: what else is left out with
 them, and that a release binds itself to its hidden answers by hashes, are ours.
@@ -39,7 +39,7 @@ _OF_OPTIONS: Final = ("option", "of")
 
 
 class Commitment(Record):
-    """What a release says of a hidden answer: SHA-256 of the JSON list ``[salt, item, answer]``."""
+    """The commitment to a hidden answer: SHA-256 of the JSON list ``[salt, item, answer]``."""
 
     item_id: str
     split: str
@@ -69,7 +69,7 @@ class Hidden:
 
 
 def is_telling(name: str) -> bool:
-    """Whether a field or a tag of this name tells of an answer.
+    """Return whether a field or tag of this name reveals the answer.
 
     >>> is_telling("n_evidence"), is_telling("optionOf"), is_telling("discipline")
     (True, True, False)

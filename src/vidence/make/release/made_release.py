@@ -1,4 +1,4 @@
-"""A release out of a making: the mechanism of `vidence release`, with what the making knows."""
+"""Release from a `make` run: like `vidence release`, with the maker's knowledge."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ _SEED: Final = 0  # of intervals in the datasheet
 
 
 class MakingRelease(ReleaseRules, omit_defaults=True):
-    """``[release]`` of a maker: what `vidence release` is told by its flags.
+    """``[release]`` of a maker: the flags of `vidence release`.
 
     Paths start from the folder of the configuration. `formats` are names of exporters, `hidden` the splits
     whose answers stay at home, `stratify` tags that `splits` spread evenly. `media_files` puts media into the
@@ -53,7 +53,7 @@ class MakingRelease(ReleaseRules, omit_defaults=True):
 
 @dataclass(frozen=True, kw_only=True)
 class ReleaseExtras:
-    """What a maker knows of its questions besides.
+    """A maker's further knowledge of its questions.
 
     `rows` are further lines by file and question; those of hidden questions stay at home. `licences` is what
     was found of films; None where they were not looked at. `making` and `reviewed` go into the datasheet.
@@ -238,7 +238,7 @@ def _waiting(items: Sequence[Item], reviews: Reviews | None) -> tuple[Dropped, .
 
 
 def refuse_unreviewed(rules: MakingRelease, *, is_reviewed: bool) -> None:
-    """Refuse to release what nobody looks at, unless the rules say so.
+    """Refuse to release unreviewed questions, unless the rules allow it.
 
     Raises:
         UsageError: there is no review.

@@ -1,4 +1,4 @@
-"""The media of a release: what is known of each, and the files of those that may be given on."""
+"""Media of a release: facts, and the files that may be redistributed."""
 
 import hashlib
 import os
@@ -30,7 +30,7 @@ _SEPARATORS: Final = re.compile(r"[^a-z0-9]+")
 
 @dataclass(frozen=True, kw_only=True)
 class MediaRules:
-    """What becomes of the files: ``none`` (they stay), ``copy``, or ``link`` (symbolic links to yours).
+    """Handling of media files: ``none`` (left out), ``copy``, or ``link`` (symbolic links).
 
     `root` is the folder that paths start from, None where nobody knows. Given are only files whose licence
     allows it by its name (`may_be_given`), or is one of `licences`.
@@ -72,7 +72,7 @@ class ReleasedMedium(Record, omit_defaults=True):
 
 @dataclass(frozen=True, kw_only=True)
 class Attached:
-    """Files of a release that are taken as they are, by their paths in it: where they lie, their SHA-256."""
+    """Files copied into a release unchanged, by target path: source path, SHA-256."""
 
     files: Mapping[Path, Path] = field(default_factory=dict)
     hashes: Mapping[Path, str] = field(default_factory=dict)
@@ -109,7 +109,7 @@ NO_MEDIA: Final = ReleasedMedia(rows=(), attached=NOTHING, wanted="none")
 
 
 def may_be_given(licence: str, *, allowed: Collection[str] = ()) -> bool:
-    """Whether a licence lets its files be given on as they are: Creative Commons, public domain, the like.
+    """Return whether a licence permits redistribution: Creative Commons, public domain, and similar.
 
     >>> may_be_given("CC BY-NC 4.0"), may_be_given("creativeCommon"), may_be_given("research only")
     (True, True, False)
@@ -214,7 +214,7 @@ def _row(item: Item, media: Media, looks: Mapping[str, LicenceCheck]) -> Release
 
 
 def _withheld(entries: Sequence[tuple[Media, ReleasedMedium]], rules: MediaRules) -> dict[Path, str]:
-    """Why each file is not given, empty where it is; of several licences every one must allow it."""
+    """Return why each file is withheld, empty if it is not; all of several licences must permit it."""
     values: dict[Path, str] = {}
     for media, row in entries:
         place = resolve(Path(), media)

@@ -1,4 +1,4 @@
-"""The papers of a release of any file of questions: its datasheet, the card for the hub, the agreement."""
+"""Documents of a release: datasheet, hub card, agreement."""
 
 import json
 from collections import Counter

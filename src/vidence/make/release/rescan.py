@@ -1,4 +1,4 @@
-"""A release that lies there already, looked through again: others may have added files to it."""
+"""Scan an existing release again: files may have been added."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from vidence.records import Item
 
 
 def scan_again(folder: Path, hidden: Path) -> tuple[Leak, ...]:
-    """Where a release tells answers that were hidden with it.
+    """Return where a release reveals its hidden answers.
 
     Args:
         folder: the release.

@@ -1,4 +1,4 @@
-"""Whether any file of a release tells a hidden answer."""
+"""Check that no file of a release reveals a hidden answer."""
 
 import csv
 import gzip
@@ -34,7 +34,7 @@ _PUBLIC: Final = frozenset(
 
 @dataclass(frozen=True, kw_only=True)
 class Leak:
-    """A place in a release that tells of a hidden answer."""
+    """A place in a release that reveals a hidden answer."""
 
     file: str
     item_id: str
@@ -47,7 +47,7 @@ class Leak:
 
 @dataclass(frozen=True, kw_only=True)
 class Scan:
-    """What is looked for.
+    """What to scan for.
 
     `open_ids` are those of the questions whose answers are released. `shared` are hidden texts that other
     questions say, too (`shared_texts`). `salts` are those of hidden answers, with the items that they are of.
@@ -72,12 +72,12 @@ class Scan:
 
     @cached_property
     def ids(self) -> frozenset[str]:
-        """The ids of the questions whose answers are hidden."""
+        """The ids of questions with hidden answers."""
         return frozenset(self.whole)
 
     @cached_property
     def texts(self) -> Mapping[tuple[str, ...], list[tuple[list[str], str, str]]]:
-        """Longer texts that are hidden, by their first words: their words, whose they are, and what."""
+        """Longer hidden texts by first words: the words, the question, and the field."""
         texts: dict[tuple[str, ...], list[tuple[list[str], str, str]]] = {}
         for words, item_id, what in _longer_texts(self.hidden.whole):
             if " ".join(words) not in self.shared:
@@ -101,7 +101,7 @@ class Scan:
 
 
 def shared_texts(hidden: Hidden, open_ones: Sequence[Item]) -> frozenset[str]:
-    """Longer hidden texts that public questions say by right: knowledge, or words of a question."""
+    """Longer hidden texts that public questions legitimately contain."""
     texts = f" {' '.join(map(_words_of, (*open_ones, *hidden.public)))} "
     plain = {" ".join(words) for words, _, _ in _longer_texts(hidden.whole)}
     return frozenset(text for text in plain if f" {text} " in texts)
@@ -136,7 +136,7 @@ def scan_folder(folder: Path, wanted: Scan) -> tuple[Leak, ...]:
 
 
 def refuse_leaks(leaks: Sequence[Leak], folder: Path) -> None:
-    """Refuse a release that tells.
+    """Refuse a release that reveals answers.
 
     Raises:
         DataError: there are leaks; the first are named.
@@ -251,7 +251,7 @@ class _FileScan:
         return Leak(file=self.name, item_id=item_id, what=what)
 
     def at_value(self, value: object, whose: str = "") -> Iterator[Leak]:
-        """Leaks of a value of rows; `whose` is the hidden question that it is inside of."""
+        """Yield leaks in a value of rows; `whose` is the enclosing hidden question."""
         value = _nested(value)
         if isinstance(value, list | tuple):
             yield from self._at_list(value, whose)
@@ -288,7 +288,7 @@ class _FileScan:
             yield from self._at_scalars(rest, self.wanted.whole[whose])
 
     def _at_scalars(self, values: Mapping[object, object], item: Item) -> Iterator[Leak]:
-        """Leaks in single values that stand beside the name of a hidden question."""
+        """Yield leaks in scalars next to the name of a hidden question."""
         for key, value in values.items():
             if isinstance(value, str) and _tells(value, item):
                 yield self.leak(item.item_id, f"the answer under {key!r}" if key else "the answer")
@@ -334,7 +334,7 @@ def _is_pair(line: str, item: Item) -> bool:
 
 
 def _told(text: str, item: Item, public: Item) -> bool:
-    """Whether words beside a question's name are its answer, when all that is public of it is taken out."""
+    """Return whether words next to a question's name are its answer, ignoring public content."""
     rest = f" {' '.join(_words(text))} "
     known = [
         item.item_id,

@@ -1,4 +1,4 @@
-"""A release of any file of questions: formats, hidden answers, papers; checked before it gets its name."""
+"""Release any file of questions: formats, hidden answers, documents; checked before it is named."""
 
 import hashlib
 import re
@@ -102,7 +102,7 @@ class SetMaterial:
 
 
 class LicenceLook(Record, omit_defaults=True):
-    """What was found of the licence of a film, when, by whom; the platform's whole answer stays at home."""
+    """A video's licence check: result, date, person; the platform's full answer is not released."""
 
     video: str
     outcome: str
@@ -137,7 +137,7 @@ class ReleaseSplits:
 
 @dataclass(frozen=True, kw_only=True)
 class ReleasedSet:
-    """A release as it was written; `is_new` unless it was there as it is. `hidden_files` lie outside it."""
+    """A written release; `is_new` is False if it already existed. `hidden_files` are outside it."""
 
     folder: Path
     parts: ReleaseSplits
@@ -148,7 +148,7 @@ class ReleasedSet:
 
 
 def release_set(items: Sequence[Item], rules: SetRules, material: SetMaterial, *, into: Path) -> ReleasedSet:
-    """Write ``into/NAME-VERSION``, whole or not at all, and beside it the hidden answers.
+    """Write ``into/NAME-VERSION`` atomically, and the hidden answers next to it.
 
     Before it gets its name every format is read back by our own loader and held against the questions, and
     every file is looked through for hidden answers.
@@ -225,7 +225,7 @@ def release_set(items: Sequence[Item], rules: SetRules, material: SetMaterial, *
 
 
 def _scan(parts: ReleaseSplits, answers: Sequence[HiddenAnswer], media: ReleasedMedia) -> Scan:
-    """What no file of the release may tell."""
+    """Return the scan for hidden answers."""
     return Scan(
         hidden=parts.hidden,
         open_ids=frozenset(item.item_id for item in parts.open_ones),
@@ -287,7 +287,7 @@ def _with_splits(items: Sequence[Item], rules: SetRules) -> tuple[Item, ...]:
 
 
 def _shared(items: Sequence[Item], *, hidden: Collection[str]) -> str:
-    """What is to be said of sources that questions of several splits share; empty where they share none.
+    """Return a sentence on sources shared between splits; empty if there are none shared.
 
     Raises:
         UsageError: a hidden split shares one with another.

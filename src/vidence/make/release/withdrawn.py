@@ -1,4 +1,4 @@
-"""Questions that were released once and are no more; their ids are never used again."""
+"""Withdrawn questions of earlier releases; their ids are never reused."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A set of questions as it is given away: files with checksums, written once and whole."""
+"""Write a released dataset: files with checksums, once and atomically."""
 
 import hashlib
 import shutil

@@ -1,4 +1,4 @@
-"""The audit of a sample as a review: its questions, the page of them, what people said."""
+"""The audit of a sample as a review: questions, page, verdicts."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ _THUMB_PX: Final = 300
 
 @dataclass(frozen=True, kw_only=True)
 class Reviewed:
-    """What a person said of one question."""
+    """A person's verdict on a question."""
 
     item_id: str
     is_accepted: bool
@@ -38,7 +38,7 @@ class Reviewed:
 
 
 def audit() -> Stage:
-    """What is looked at (HERBench, 7.7): the one stage of the protocol."""
+    """The audit protocol (HERBench, 7.7), with a single stage."""
     return load_protocol(PROTOCOL).stages[0]
 
 

@@ -1,4 +1,4 @@
-"""From what people said of a sample to what becomes of the rest, by a rule that was stated before."""
+"""Decide the unreviewed rest from a sample's verdicts, by a rule stated in advance."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ Rest = Literal["released", "held-back", "waiting", "none-left", "by-task"]
 
 
 class TaskReview(Record, omit_defaults=True):
-    """What was said of one task. `n` questions, of which `n_queued` were looked at in any case.
+    """Verdicts for one task: `n` questions, of which `n_queued` were reviewed regardless of the sample.
 
     `rejected` is the share of the sample that was rejected, with Wilson's interval; None without a sample.
     `weighted` is the same share with each stratum by its size, since small strata are raised to one. `rest`
@@ -88,7 +88,7 @@ def most_rejectable(n_sample: int, rules: ReviewRules) -> int:
 
 
 class TaskPlan(Record):
-    """What the review of one task can come to, said before anybody looks.
+    """Possible outcomes of a task's review, computed in advance.
 
     Of `n` questions `n_sample` are drawn and `n_queued` looked at in any case; `n_rest` nobody looks at. They
     are released with up to `most_rejected` rejections in the sample; -1: not by this sample, `needed` clean
@@ -107,7 +107,7 @@ class TaskPlan(Record):
 def plan_review(
     questions: Sequence[Question], drawn: ReviewSample, rules: ReviewRules
 ) -> tuple[TaskPlan, ...]:
-    """What the review of each task can come to, before anybody has looked."""
+    """Return the possible outcomes of each task's review, computed in advance."""
     tasks = Counter(question.draft.task for question in questions)
     why = Counter((row.question.draft.task, row.why == "sample") for row in drawn.rows)
     return tuple(
@@ -181,7 +181,7 @@ def plan_table(plans: Sequence[TaskPlan]) -> Table:
 def decide_review(
     questions: Sequence[Question], drawn: ReviewSample, *, said: Sequence[Reviewed], rules: ReviewRules
 ) -> tuple[ReviewResult, tuple[Question, ...], tuple[Dropped, ...]]:
-    """What people said, as a decision: the result, the questions that stay, and why the others do not.
+    """Apply the verdicts: return the result, the remaining questions, and reasons for drops.
 
     Source: HERBench, section 7.7 (17.8 % of the sample were rejected), without a rule for the rest.
     Departs: the rule and the interval are ours.

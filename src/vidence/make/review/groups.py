@@ -55,7 +55,7 @@ def names_of(
     content: Callable[[str], Mapping[str, object]],
     refused: Container[str] = (),
 ) -> dict[str, tuple[str, ...]]:
-    """In which groups each item is, see `groups_of`; one that nobody has submitted is in none.
+    """Return the groups of each item, see `groups_of`; unsubmitted items are in no group.
 
     Args:
         states: of the items.

@@ -1,4 +1,4 @@
-"""What people are owed, by the rules of the protocol: a ledger that is made from events and adds up."""
+"""Payment by the rules of the protocol: a ledger computed from events."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence

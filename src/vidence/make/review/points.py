@@ -1,4 +1,4 @@
-"""Points: what a decision says of the fields of an item, and what a new wording left as it was."""
+"""Verdicts by field: a decision's remarks on fields, and fields a new wording left unchanged."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from string import ascii_uppercase
@@ -28,7 +28,7 @@ def marked_fields(event: Event, stage: Stage) -> tuple[str, ...]:
 
 
 def last_return(events: Iterable[Event], revision: str) -> Event | None:
-    """The last event that asks to mend a revision; None where nobody does."""
+    """Return the last event that requests a revision; None if there is no request."""
     entries = [event for event in events if event.kind == "return" and event.revision == revision]
     return entries[-1] if entries else None
 

@@ -1,4 +1,4 @@
-"""What a review asks of people: stages, checks, scores, returns, pay; TOML files, ours or a user's."""
+"""Review protocols: stages, checks, scores, returns, pay; TOML files, shipped or the user's."""
 
 import hashlib
 from functools import cache
@@ -125,7 +125,7 @@ class Pay(Record, omit_defaults=True):
 
 
 class Qualification(Record, omit_defaults=True):
-    """What people have to pass before they work on a set: trial items whose verdicts are known.
+    """What people must pass before they work on a dataset: trial items with known verdicts.
 
     Of these `pass_mark` have to be right, in `tries` tries. It holds for `days` days (0: for good). With
     `again` a new version of the guidelines asks for it anew.
@@ -177,7 +177,7 @@ def protocol_names() -> tuple[str, ...]:
 
 
 def protocol_bytes(name: str) -> bytes:
-    """The file of the protocol of this name, or this file, whose name ends in ``.toml``.
+    """Return the bytes of a shipped protocol by name, or of a ``.toml`` file.
 
     Raises:
         UnknownNameError: there is none of this name.
@@ -194,7 +194,7 @@ def protocol_bytes(name: str) -> bytes:
 
 
 def load_protocol(name: str) -> Protocol:
-    """The protocol of this name, or in this file, whose name ends in ``.toml``.
+    """Load a shipped protocol by name, or a ``.toml`` file.
 
     Raises:
         UnknownNameError: there is none of this name.

@@ -1,4 +1,4 @@
-"""What a review comes to, counted from events: rates with their denominators, agreement, minutes."""
+"""Results of a review, counted from events: rates with denominators, agreement, minutes."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -70,7 +70,7 @@ class ReviewRates(Record):
 
 
 def rates_of(reviews: Reviews, *, rng: np.random.Generator, level: float = 0.95) -> ReviewRates:
-    """The rates of a review, of the items that have come to an end; the others are counted beside them.
+    """Return the rates of finished items; unfinished ones are counted separately.
 
     An item is revised when its author was asked to, or a reviewer changed it; a translation is no revision.
 

@@ -1,4 +1,4 @@
-"""What people do to a review: submit, translate, draw, say; each event is checked before it is written."""
+"""Record acts in a review: submit, translate, draw, decide; each event is checked first."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -31,7 +31,7 @@ _VERDICTS: Final[tuple[Kind, ...]] = ("accept", "return", "reject")
 
 @dataclass(frozen=True, kw_only=True)
 class Filled:
-    """What a person wrote into the row of a sheet that begins on `line`; without `verdict` only an answer."""
+    """A person's entries in a sheet row that starts at `line`; without `verdict` only an answer."""
 
     item_id: str
     verdict: str
@@ -289,7 +289,7 @@ def translate(
     *,
     language: str,
 ) -> Submitted:
-    """Record wordings of items in another language, by somebody who looks at them.
+    """Record translated wordings of items, by their reviewer.
 
     The wording that was translated stays (`Reviews.source`); the translation is a revision made of it.
 
@@ -380,7 +380,7 @@ def held(reviews: Reviews, *, by: str, role: StageRole) -> tuple[ItemState, ...]
 
 
 def shown_to(reviews: Reviews, state: ItemState, *, by: str) -> Mapping[str, object]:
-    """An item as this person may see it: whoever has to solve it sees no key before the answer is in."""
+    """Return an item as this person may see it: solvers see no key before they answer."""
     content = reviews.content(state.item_id)
     if not reviews.protocol.stages[state.stage].solves or by in state.solved:
         return content

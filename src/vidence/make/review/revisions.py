@@ -1,4 +1,4 @@
-"""What a review is kept as: revisions that never change, and events in chains of hashes."""
+"""Storage of a review: immutable revisions, and events in hash chains."""
 
 import heapq
 import itertools

@@ -1,4 +1,4 @@
-"""Which questions people look at: a stratified sample, and everything that a program cannot vouch for."""
+"""Which questions people review: a stratified sample, and all that no program verified."""
 
 import hashlib
 import math
@@ -19,7 +19,7 @@ _LETTERS = str.maketrans("0123456789", "ghjkmnpqrs")
 
 @dataclass(frozen=True, kw_only=True)
 class ToReview:
-    """One question that a person is to look at, why, and in which stratum of the sample it is."""
+    """A question to review, with reason and stratum."""
 
     question: Question
     why: Why

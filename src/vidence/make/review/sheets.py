@@ -1,4 +1,4 @@
-"""Sheets: the view of a review for people with a spreadsheet, written, and taken in line by line."""
+"""Sheets: a review as spreadsheets, to write and to import."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -103,7 +103,7 @@ def verdicts_of(protocol: Protocol) -> tuple[str, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class SheetContent:
-    """What a sheet held: verdicts, answers before them, and lines that were taken in before."""
+    """The content of a sheet: verdicts, earlier answers, and lines imported before."""
 
     n_decided: int
     n_solved: int
@@ -118,7 +118,7 @@ def take_in(
     by: str,
     role: StageRole,
 ) -> SheetContent:
-    """Record what a person wrote into sheets; lines that were taken in before are passed over.
+    """Import a person's sheets, skipping lines imported before.
 
     Args:
         reviews: the review.
@@ -182,7 +182,7 @@ def _decided(recorder: Recorder, entry: Filled) -> str:
 
 
 def _is_said(event: Event, entry: Filled) -> bool:
-    """Whether a line says what was taken in before."""
+    """Return whether a line repeats what was imported before."""
     return (event.kind, event.checks, event.scores, event.message) == (
         *(entry.verdict, dict(entry.checks), dict(entry.scores)),
         entry.note.strip(),

@@ -1,4 +1,4 @@
-"""In which state an item is: a fold over events, with the guards that refuse the wrong ones."""
+"""The state of an item: a fold over events, with guards that refuse invalid ones."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -144,7 +144,7 @@ class Folded(Record):
 
 
 def fold(revisions: Mapping[str, Revision], events: Iterable[Event], protocol: Protocol) -> Folded:
-    """The states that events lead to.
+    """Return the states that events lead to.
 
     Where several people wrote apart from each other, two may have looked at one revision without knowing of
     it. The second decision counts as well as long as nothing was built on the first; where they differ, the
@@ -205,7 +205,7 @@ def advance(
 
 
 def allowed_kinds(state: ItemState, protocol: Protocol) -> tuple[Kind, ...]:
-    """What somebody may do with an item in this state, whoever it is."""
+    """Return the acts allowed on an item in this state, by any person."""
     stage = protocol.stages[state.stage]
     impossible = {
         "edit": not stage.edits,
@@ -245,7 +245,7 @@ def _has_room(state: ItemState, stage: Stage) -> bool:
 
 
 def _is_late(case: _Case) -> bool:
-    """Whether an event is part of a second look at what a first one settled, or of one beside it."""
+    """Return whether an event belongs to a second review, after or alongside a first one."""
     state, event = case.state, case.event
     return (
         event.kind in _LATE
@@ -271,7 +271,7 @@ def _moved(case: _Case, *, is_late: bool) -> Next:
 
 
 def _content_fault(case: _Case) -> str:
-    """What is wrong with what an event names and says, whatever the state."""
+    """Return what is wrong with the content of an event, regardless of state."""
     event, revision = case.event, case.revision
     if revision is None:
         return f"there is no revision {event.revision[:12]!r} of it"
@@ -290,7 +290,7 @@ def _content_fault(case: _Case) -> str:
 
 
 def _wording_fault(case: _Case, revision: Revision) -> str:
-    """What is wrong with the new wording that an event brings."""
+    """Return what is wrong with the wording of an event."""
     event, state = case.event, case.state
     origins = case.stage.edits if event.kind == "edit" else _ORIGINS[event.kind]
     if revision.origin not in origins:
@@ -405,7 +405,7 @@ def _reopened(case: _Case) -> Next:
 
 
 def _said(case: _Case) -> Next:
-    """After a message: nothing changes; it is about the item, of somebody who has to do with it."""
+    """Apply a message: the state stays; the sender must be involved in the item."""
     state, event = case.state, case.event
     if not event.message.strip():
         return "no message"
@@ -417,7 +417,7 @@ def _said(case: _Case) -> Next:
 
 
 def _expired(case: _Case) -> Next:
-    """After an operator gave a claim back that somebody has had for too long."""
+    """Apply an operator's release of an overdue claim."""
     state, event = case.state, case.event
     if event.role != OPERATOR:
         return f"the role {event.role!r}; expected {OPERATOR!r}"
@@ -579,7 +579,7 @@ def _acceptance_fault(case: _Case, failed: tuple[str, ...]) -> str:
 
 
 def _unwitnessed(by: str, state: ItemState, revision: Revision | None) -> str:
-    """That a person has not given a witness for each condition of a question.
+    """Return whether a person has not given a witness for each condition of a question.
 
     Source: PerceptionComp, section 3.5 (each condition is necessary).
     """
@@ -593,7 +593,7 @@ def _unwitnessed(by: str, state: ItemState, revision: Revision | None) -> str:
 
 
 def _settled(state: ItemState, protocol: Protocol) -> ItemState:
-    """What the decisions come to; where two differ, and no third has decided, the item is in review again."""
+    """Settle the decisions; if two differ and there is no third, the item returns to review."""
     looks = protocol.stages[state.stage].looks
     verdicts = [decision.verdict for decision in state.decisions]
     returns_left = state.returns_left + (state.state == "returned")
@@ -630,5 +630,5 @@ def _settled(state: ItemState, protocol: Protocol) -> ItemState:
 
 
 def stage_role(state: ItemState, protocol: Protocol) -> StageRole:
-    """The role of whoever may look at an item next, or looks at it."""
+    """Return the role of the current or next reviewer of an item."""
     return ROLES[min(_next_stage(state), len(protocol.stages) - 1)]

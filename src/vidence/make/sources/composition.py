@@ -98,7 +98,7 @@ class RelatedTo(_Expression, tag="related-to"):
 
 
 class InDirection(_Expression, tag="in-direction"):
-    """Those of a set that lie in a direction of a view; `toward` is a direction that was found before."""
+    """The members of a set in a direction of a view; `toward` is an earlier result."""
 
     of: "Expression"
     view: "Expression"
@@ -153,7 +153,7 @@ class Arithmetic(_Expression, tag="arithmetic"):
 
 
 class View(_Expression, tag="view"):
-    """How somebody sees the plan: from a place, facing an entity or a heading (degrees), then turned.
+    """A view of the plan: position, facing an entity or heading (degrees), then a turn.
 
     `like` is another view whose heading it has: somebody who goes on without turning.
     """
@@ -168,7 +168,7 @@ class View(_Expression, tag="view"):
 
 
 class DirectionOf(_Expression, tag="direction"):
-    """In which of eight directions something lies."""
+    """The direction, one of eight, of a thing in a view."""
 
     of: "Expression"
     view: "Expression"

@@ -1,4 +1,4 @@
-"""Facts that exclude each other, and entities that nothing tells apart."""
+"""Contradictory facts, and indistinguishable entities."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -139,7 +139,7 @@ def _reached(start: str, edges: dict[str, dict[str, RelationFact]]) -> set[str]:
 
 
 def find_twins(entities: dict[str, Entity], facts: Sequence[Fact]) -> Iterator[str]:
-    """Entities of which everything that is said is the same: no question can mean one of them."""
+    """Return entities with identical facts, which no question can refer to."""
     twins: dict[str, list[str]] = defaultdict(list)
     for fact in facts:
         for word in set(named(fact)):

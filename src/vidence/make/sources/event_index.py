@@ -1,4 +1,4 @@
-"""What happens in one video by its log, and in all videos: the index that foils are taken from."""
+"""Events of one video and of all videos: the index that foils are drawn from."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -144,7 +144,7 @@ class VideoEvents:
 
 
 class EventIndex:
-    """Pairs of verb and noun over all videos: how often they occur together, and how they are said.
+    """Verb-noun pairs of all videos: co-occurrence counts and wordings.
 
     Source: HERBench, sections 3.2 and 7.5 (the corpus-wide index; plausible where common in similar videos).
     Departs: how common is not printed: here a pair must occur `least` times in the videos other than the one

@@ -1,4 +1,4 @@
-"""What words of event logs say to a viewer: near synonyms, doings that are implied, names for anything."""
+"""Meanings of event words: near synonyms, implied actions, generic nouns."""
 
 import re
 from collections import defaultdict

@@ -1,4 +1,4 @@
-"""What a proof of a composition says (`proofs.jsonl`)."""
+"""Records of a composition's proof (`proofs.jsonl`)."""
 
 from typing import Literal, TypeAlias
 

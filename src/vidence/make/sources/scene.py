@@ -1,4 +1,4 @@
-"""The records of a scene (`vidence-scene/1`): entities, facts, what is complete."""
+"""Records of a scene (`vidence-scene/1`): entities, facts, completeness."""
 
 import hashlib
 import re

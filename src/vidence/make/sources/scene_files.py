@@ -169,7 +169,7 @@ def entity_of(line: Line) -> Iterator[Entity]:
 def line_faults(
     line: Line, header: Header, *, known: Mapping[str, Entity], words: Vocabulary
 ) -> Iterator[str]:
-    """What is wrong with one line of a scene whose entities are known."""
+    """Return what is wrong with a line of a scene with known entities."""
     yield from _span_faults(line, header.duration_s)
     match line:
         case Header():

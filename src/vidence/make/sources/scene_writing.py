@@ -1,4 +1,4 @@
-"""What an importer of scenes is and gives; it is written as files when every line has been checked."""
+"""The interface of scene importers; scenes are written after every line is checked."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -57,7 +57,7 @@ def scenes_of(scene_set: SceneSet, *, source: str) -> dict[str, Scene]:
 
 
 def write_scenes(scene_set: SceneSet, path: Path) -> dict[str, Scene]:
-    """Write scenes as JSON lines and, beside them, the vocabulary as TOML; the scenes as they will be read.
+    """Write scenes as JSON lines and their vocabulary as TOML; return the scenes as read back.
 
     Raises:
         DataError: as for `scenes_of`; then nothing is written.

@@ -103,7 +103,7 @@ class Table(Record):
 
 
 class Margins(Record):
-    """Within these two things are too near to be told apart, and every statement about them is unknown."""
+    """Margins: closer values count as undecided in every statement."""
 
     time_s: Annotated[float, Meta(ge=0)] = 0.5
     direction_deg: Annotated[float, Meta(ge=0, lt=22.5)] = 10.0
@@ -142,7 +142,7 @@ class Vocabulary(Record):
         return roles
 
     def is_near(self, attribute: str, entry: object, other: object) -> bool:
-        """Whether two different values cannot be told apart with certainty; of pairs, both halves of them."""
+        """Return whether two different values may be equal; of pairs, both components."""
         if PAIR in attribute:
             halves = [str(value).split(PAIR) for value in (entry, other)]
             return entry != other and all(

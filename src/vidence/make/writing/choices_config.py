@@ -1,4 +1,4 @@
-"""The configuration of ``vidence make choices``, and what it means together with its taxonomy."""
+"""The configuration of ``vidence make choices``, resolved against its taxonomy."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Wrong choices: what a label space has to offer, and what is wrong with any."""
+"""Wrong choices: candidates of a label space, and checks of any."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -113,7 +113,7 @@ def match_labels(
 def neighbours(
     record: AnnotationRecord, space: LabelSpace, *, n: int, rng: np.random.Generator
 ) -> tuple[str, ...] | Objection:
-    """A window of `n` + 1 numbers around the right one, whose place in it is drawn; without the right one."""
+    """Return `n` wrong numbers of a window around the right one, at a random position in it."""
     right, true = int(record.label), set(_true_with(record, space))
     known = {int(label.name) for label in space.labels}
     starts = [
@@ -128,7 +128,7 @@ def neighbours(
 
 
 def _true_with(record: AnnotationRecord, space: LabelSpace | None) -> tuple[str, ...]:
-    """Everything that is true with the label: itself, what is said to be, and what stands above or below."""
+    """Return all labels true with this one: itself, synonyms, ancestors and descendants."""
     messages = (record.label, *record.also_true)
     if space is None:
         return messages

@@ -1,4 +1,4 @@
-"""What a question must not do: hold its answer, retell the caption, speak of texts, ask two things."""
+"""Rules of questions: no answer, caption, mention of texts, or double question in them."""
 
 import re
 from collections.abc import Iterable

@@ -77,7 +77,7 @@ _UNJUDGED: Final = "the judge gave no answer"
 
 @dataclass(frozen=True)
 class _ModelRequest(Generic[T]):
-    """What a model is asked for: the stage, under which name results are kept, by which prompt, by whom."""
+    """A request to a model: stage, result name, prompt, model."""
 
     stage: str
     name: str
@@ -132,7 +132,7 @@ class ChoicesSession(WritingSession):
     # ------------------------------------------------------------------ templates
 
     def choose_phrases(self) -> None:
-        """Choose the templates of each task that has some: seeds, and what a model makes of them."""
+        """Choose each task's templates: seeds, and a model's variations."""
         orders = [entry for entry in self.plan.orders if entry.rules.way == "template"]
         seeds = {entry.name: read_seeds(entry.rules.seeds, self.root) for entry in orders}
         more = self._expanded([entry for entry in orders if entry.rules.expand], seeds)
@@ -423,7 +423,7 @@ class ChoicesSession(WritingSession):
         self._checked(_JUDGED, pieces, judged=judged, lacks=lacks)
 
     def _put(self, asked: _ModelRequest[T], pieces: _Pieces[T]) -> Results[T]:
-        """What a model makes of each piece; where there are none, no model is needed."""
+        """Process each piece with a model; no model is needed without pieces."""
         if not pieces:
             self.began(asked.stage, 0)
             return Results(made={}, failed={})
@@ -443,7 +443,7 @@ class ChoicesSession(WritingSession):
         judged: Callable[[Question, Wrote], Question | Objection],
         lacks: str,
     ) -> None:
-        """Have a model check some of the questions; `lacks` is said where there is none."""
+        """Check questions with a model; `lacks` is the message without a model."""
         stage, model = asked.stage, asked.model
         if model not in self.models.named or not pieces:
             self.ledger.notes += [f"{stage}: no model {model!r}; {lacks}"] if pieces else []

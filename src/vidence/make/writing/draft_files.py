@@ -1,4 +1,4 @@
-"""Drafts read from files, row by row; the checked sheet that is read again; a released file as drafts."""
+"""Read drafts from files; re-read the checked sheet; read a released file as drafts."""
 
 import re
 from collections import Counter

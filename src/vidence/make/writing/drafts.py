@@ -1,4 +1,4 @@
-"""The drafts of experts as they are handed in: cells of JSON or of a spreadsheet, and what is wrong there."""
+"""Experts' drafts: cells of JSON or a spreadsheet, and their faults."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -234,5 +234,5 @@ class DraftRow:
 
     @property
     def unread(self) -> frozenset[str]:
-        """The columns whose cells could not be read."""
+        """The columns with unreadable cells."""
         return frozenset(finding.column for finding in self.findings)

@@ -1,4 +1,4 @@
-"""All that a machine can check of drafts: each finding names its cell, and is a fault or a warning.
+"""Machine checks of drafts: each finding has a cell, and is a fault or a warning.
 
 Source: MMVU, sections 3.1 to 3.3, appendix A; HumanPCR, section 3.3, appendix B.3.1.
 Departs: the papers had people look; which findings are faults, and the bounds, are ours (`DraftRules`).
@@ -34,7 +34,7 @@ _NEEDED: Final = ("video", "question", "kind", "answer")
 
 @dataclass(frozen=True, kw_only=True)
 class Shelf:
-    """What drafts are held against: the rules, subjects, usable concepts and videos, why others are not.
+    """The references of checks: rules, subjects, usable concepts and videos, reasons for unusable ones.
 
     `lengths_s` are those of videos, `published` their days, where known; `today` is when this is. `pages`
     are looks at pages by their names; empty: nobody looked. With `is_released` the drafts are a released
@@ -266,7 +266,7 @@ def _clip(draft: ExpertDraft, shelf: Shelf) -> Iterator[Said]:
 
 
 def _film(draft: ExpertDraft, shelf: Shelf) -> Iterator[Said]:
-    """A video that is too short or too old; what nobody knows is a warning."""
+    """Return findings on a video that is too short or old; unknown values are warnings."""
     rules, length_s = shelf.rules, shelf.lengths_s.get(draft.video)
     if draft.video not in shelf.films:
         return
@@ -350,7 +350,7 @@ def _evidence(draft: ExpertDraft, shelf: Shelf) -> Iterator[Said]:
 
 
 def _reasoning(draft: ExpertDraft, shelf: Shelf) -> Iterator[Said]:
-    """What HumanPCR asks beside: several pieces of evidence, some not pointed to, each tied to a step."""
+    """Return findings on HumanPCR's further requirements: several pieces of evidence, each tied to a step."""
     rules = shelf.rules
     if len(draft.evidence) < rules.least_evidence:
         says = f"{len(draft.evidence)} pieces; expected {rules.least_evidence} or more"

@@ -42,7 +42,7 @@ _BOUNDS: Mapping[Form, dict[str, float]] = MappingProxyType(
 
 
 class DraftRules(Record, omit_defaults=True):
-    """What is asked of a draft beside its form; 0 stands for no bound.
+    """Requirements of a draft besides its form; 0 means no bound.
 
     A clip longer than `longest_clip_s`, an open answer of more than `most_answer_words`, more than
     `most_per_clip` questions about one clip, and more than `most_per_day` of one author are warnings; of the

@@ -1,4 +1,4 @@
-"""The videos that clips are cut from: what is said of them, their lengths, their licences, a selection."""
+"""Source videos of clips: metadata, lengths, licences, selection."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -193,7 +193,7 @@ class Selection:
 
 
 def read_selection(path: Path) -> Selection:
-    """The list of kept videos; ``sources.csv`` beside it, where it is there, says why others were left out.
+    """Read a list of kept videos; ``sources.csv`` next to it gives the reasons for the others.
 
     A video is known by its name (`video`) and, where the list has it, by the SHA-256 of its file.
 

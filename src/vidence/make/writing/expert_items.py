@@ -21,7 +21,7 @@ MADE_BY = "vidence make expert 1"
 
 @dataclass(frozen=True, kw_only=True)
 class Ground:
-    """What a draft stands on; `licence` is the check that lets its video pass, None where there is none."""
+    """The basis of a draft; `licence` is the passing check of its video, None without one."""
 
     concept: Concept
     subject: Subject
@@ -90,7 +90,7 @@ def shuffled(item: Item, *, seed: int) -> Item:
 
 
 def to_review(item: Item, draft: ExpertDraft, *, author: str) -> dict[str, object]:
-    """What a review keeps of a question: all but its provenance, which ages, and what its author says beside.
+    """Return a question as a review stores it: without provenance, with the author's remarks.
 
     That is who wrote it, how long that took, and by choice why somebody would take a wrong one.
     """

@@ -1,4 +1,4 @@
-"""The pages that drafts name: which a link means, and whether they are there, asked of Wikipedia.
+"""Knowledge pages of drafts: parse links, and check with Wikipedia that pages exist.
 
 Every look is kept with its date; what the server cannot say is ``unknown``, and never passes for a page.
 """

@@ -1,4 +1,4 @@
-"""What a set of expert drafts covers, and what is wrong with it, as tables."""
+"""Tables of an expert dataset: coverage, and findings."""
 
 from collections import Counter
 from collections.abc import Collection, Sequence

@@ -1,4 +1,4 @@
-"""Records out of their sources: what can be used, and which record is asked about in which task."""
+"""Gather records from their sources, and pair them with tasks."""
 
 import hashlib
 from collections import Counter, defaultdict
@@ -235,7 +235,7 @@ def _contradictions(
 
 
 def _agree(record: AnnotationRecord, other: AnnotationRecord, space: LabelSpace | None) -> bool:
-    """Whether both labels may be true: the same, one said to be true with the other, or above it."""
+    """Return whether both labels may be true: equal, stated as compatible, or nested."""
     if normal_form(record.label) == normal_form(other.label):
         return True
     if other.label in record.also_true or record.label in other.also_true:

@@ -1,4 +1,4 @@
-"""Templates for questions: seeds, more of them by a model, and whom "the person" is."""
+"""Question templates: seeds, variations by a model, and the reference of "the person"."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -54,7 +54,7 @@ class Phrase(Record, omit_defaults=True):
 
 @dataclass(frozen=True, kw_only=True)
 class Decision:
-    """What a person said of a template."""
+    """A person's verdict on a template."""
 
     verdict: Literal["accept", "rewrite", "refuse"]
     rewrite: str = ""
@@ -151,7 +151,7 @@ class Filled:
 
 
 def fill(phrase: Phrase, record: AnnotationRecord) -> Filled | str:
-    """A question out of a template; or why there is none: ``no-slot``, ``ambiguous``.
+    """Fill a template; return the question or the reason ``no-slot`` or ``ambiguous``.
 
     "The person" stands where the record says that there is one; of several, the one that the boxes tell
     apart is named by what they say, or by its place.
@@ -172,7 +172,7 @@ def fill(phrase: Phrase, record: AnnotationRecord) -> Filled | str:
 
 
 def referring(boxes: Sequence[Box]) -> str:
-    """What the person whom the label is about is called, so that nobody else is meant; empty if nothing does.
+    """Return an unambiguous name for the labelled person; empty if there is no such name.
 
     >>> one, other = (Box(label="person", box_px=(x, 0, x + 9, 20), is_target=x == 0) for x in (0, 90))
     >>> referring([other, one])
@@ -215,7 +215,7 @@ def sheet(rows: Sequence[tuple[str, str, int, str]]) -> bytes:
 
 
 def read_sheet(path: Path) -> dict[tuple[str, str], Decision]:
-    """What people said of templates, by task and text; lines without a verdict wait.
+    """Return verdicts on templates by task and text; lines without a verdict are pending.
 
     Raises:
         DataError: a line cannot be used; all of these are named.

@@ -1,4 +1,4 @@
-"""What every set of written questions goes through behind its gates: review, questions, release."""
+"""The stages of written questions after their gates: review, questions, release."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

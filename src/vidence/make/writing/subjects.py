@@ -1,4 +1,4 @@
-"""Subjects with their textbooks and authors, and the concepts that questions are written about."""
+"""Subjects with textbooks and authors, and the concepts of questions."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

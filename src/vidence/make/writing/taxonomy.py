@@ -1,4 +1,4 @@
-"""What is asked about: levels, dimensions, tasks; a TOML file, ours or a user's."""
+"""Taxonomies: levels, dimensions, tasks; a TOML file, shipped or the user's."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -132,7 +132,7 @@ class Taxonomy(Record, omit_defaults=True):
 
 
 def load_taxonomy(name: str, root: Path) -> Taxonomy:
-    """The taxonomy of this name, or in this file, whose name ends in ``.toml``.
+    """Load a shipped taxonomy by name, or a ``.toml`` file.
 
     Raises:
         UsageError: there is no such thing, or it makes no sense.

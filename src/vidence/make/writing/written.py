@@ -1,4 +1,4 @@
-"""What models write for questions with choices: questions, wrong choices, and what checkers say of them."""
+"""Texts by models for multiple-choice questions: questions, wrong choices, checkers' verdicts."""
 
 import json
 import re
@@ -43,7 +43,7 @@ _SOME: Final = re.compile(r"^[\s\d,;.and]+$")
 
 
 class Wrote(Record, omit_defaults=True):
-    """A text that a model wrote, or why there is none; `n_together` were asked for in one call."""
+    """A text from a model or a failure; `n_together` texts were requested in the call."""
 
     text: str = ""
     texts: tuple[str, ...] = ()
@@ -77,7 +77,7 @@ class PromptsInEffect:
         return cls(templates=MappingProxyType(values), repair=CardWording.load())
 
     def label(self, name: str) -> str:
-        """Whose template it is, its name, and its hash."""
+        """Return the template label: origin, name, hash."""
         return self.templates[name].label
 
     def prompt(self, name: str, notes: object, **values: object) -> Prompt:

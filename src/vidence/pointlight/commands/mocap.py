@@ -1,4 +1,4 @@
-"""What a file of motion capture holds, what was mended, what is doubtful."""
+"""Report what motion-capture files hold, which defects were corrected, and which checks fail."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,7 +16,7 @@ SECTION = "Make"
 
 
 class Mocap(Record):
-    """Which files are looked at, and how they are read."""
+    """The files to inspect, and how to read them."""
 
     files: Annotated[tuple[Path, ...], argument()]
     format: Annotated[str, flag("The format; otherwise the name and the first lines tell.")] = ""
@@ -29,7 +29,7 @@ class Mocap(Record):
 
 @command()
 def mocap(given: Mocap) -> int:
-    """What FILES of motion capture hold, which defects were mended, and what is doubtful.
+    """Report what motion-capture FILES hold, which defects were corrected, and which checks fail.
 
     The exit code is 1 when one cannot be read; the others are still shown.
     """
@@ -55,7 +55,7 @@ def mocap(given: Mocap) -> int:
 
 
 def _lines(report: "MotionReport") -> list[str]:
-    """A report for people."""
+    """Format a report as text."""
     claims = f"{report.fps_claimed:g} claimed" if report.fps_claimed else "none claimed"
     lines = [
         report.file,

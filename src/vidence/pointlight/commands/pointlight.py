@@ -30,7 +30,7 @@ _KINDS = (*_VIDEOS, "png", "psychopy", "jspsych")
 
 
 class Shown(Record):
-    """What is shown as points of light, and what is written."""
+    """What to show as points of light, and what to write."""
 
     sources: Annotated[tuple[str, ...], argument()] = ()
     out: Annotated[Path, flag("Folder for the files.")]
@@ -113,7 +113,7 @@ def pointlight(given: Shown) -> None:
 
 
 def _again(path: Path, sources: tuple[str, ...]) -> "tuple[Stimulus, list[Motion], Staging]":
-    """The stimulus of a sidecar, the figures that it shows, and how they were come by."""
+    """Rebuild the stimulus of a sidecar; return it with its figures and how they were made."""
     from vidence.pointlight.figures import Staging
     from vidence.pointlight.writing import read_sidecar, remake
 
@@ -161,7 +161,7 @@ def _written(stimulus: "Stimulus", kinds: tuple[str, ...], out: Path) -> str:
 
 
 def _lines(stimulus: "Stimulus", figures: "Sequence[Motion]", *, is_same: bool) -> list[str]:
-    """What was made, and what there is to say of it."""
+    """Summarize the files written, with notes."""
     from vidence.pointlight.checks import absences, spans
     from vidence.pointlight.stimulus import in_time
 
@@ -191,7 +191,7 @@ def _lines(stimulus: "Stimulus", figures: "Sequence[Motion]", *, is_same: bool) 
 
 
 def _share_outside(stimulus: "Stimulus") -> float:
-    """The share of the figures' dots, over all frames, whose middle is not in the picture."""
+    """Return the share of the figures' dots, over all frames, with their centre outside the picture."""
     import numpy as np
 
     own = stimulus.centres_px[:, stimulus.owners >= 0]

@@ -23,7 +23,7 @@ _MOST_BONES = 1_000  # a body has some dozen
 
 @dataclass(frozen=True, kw_only=True)
 class AsfSkeleton:
-    """What an ASF says.
+    """The contents of an ASF file.
 
     `skeleton` has the root first, then the bones in the order of the hierarchy; the point of a bone is its
     far end, and its name is that of the bone. `dofs` are the numbers that an AMC line gives, in order, such
@@ -43,7 +43,7 @@ class AsfSkeleton:
 
     @property
     def unit_problem(self) -> str:
-        """Why `metres_per_unit` is not known, for messages."""
+        """An error message if `metres_per_unit` is unknown."""
         return f"its skeleton {self.label} has the length {self.length:g}"
 
     def bone(self, name: str) -> Floats:
@@ -333,7 +333,7 @@ STAND_INS = {13: 12, 14: 12}
 
 
 class Settings(SkeletonSettings):
-    """Options of AMC files; without `skeleton` the ASF is looked for beside the file."""
+    """Options of AMC files; without `skeleton` the ASF is searched for next to the file."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -409,7 +409,7 @@ def pose(asf: AsfSkeleton, values: Floats) -> Floats:
 
 
 def _find_skeleton(opened: UnpackedFile, given: str) -> tuple[Path, str]:
-    """The ASF for a file, and for whose it stands in; empty where it is the subject's own."""
+    """Find the ASF of a file; return it with the subject it replaces, empty if it is the subject's own."""
     if given:
         return Path(given), ""
     there = {bare_name(p.name).lower().removesuffix(".asf"): p for p in siblings(opened, ".asf")}

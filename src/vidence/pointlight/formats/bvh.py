@@ -31,7 +31,7 @@ _CHANNELS = {
 
 @dataclass(frozen=True, kw_only=True)
 class BvhFile:
-    """What a BVH says, in its own units.
+    """The contents of a BVH file, in its own units.
 
     `channels` gives for each point what its numbers are, such as ``("tx", "rz")``, in order; ends of chains
     have none and are named after their joint, ``Head end``. `values` (n_frames, n_channels), angles in
@@ -214,7 +214,7 @@ def _motion_heading(opened: UnpackedFile, lines: list[str], motion_at: int) -> t
 
 
 class LostBone(Record):
-    """A bone that a release has lost, so that `children` start where it starts and not where it ends.
+    """A bone that a release lost, so that `children` start where it starts and not at its end.
 
     `bone` is its name in the skeletons of CMU. Without such a skeleton it is taken to be `share` times as
     long as the bone that leads to the point `like`, in the same direction.
@@ -259,13 +259,13 @@ def flavours() -> tuple[Flavour, ...]:
 
 
 def recognise(names: tuple[str, ...]) -> Flavour:
-    """The release that names of joints tell; `OTHER` where they tell none."""
+    """Return the release that the joint names indicate; `OTHER` if unknown."""
     there = set(names)
     return next((f for f in flavours() if f.signs <= there), OTHER)
 
 
 def is_fitted(skeleton: Skeleton, subject: int | None) -> bool:
-    """Whether a file of another subject has the bones of CMU's subject 1."""
+    """Return whether a file of another subject has the bones of CMU's subject 1."""
     if subject in (None, FITTED_SUBJECT) or "LeftUpLeg" not in skeleton.names:
         return False
     return bool(np.allclose(skeleton.offsets[skeleton.names.index("LeftUpLeg")], FITTED_HIP, atol=1e-5))
@@ -342,7 +342,7 @@ class Bvh:
     def _mended(
         self, skeleton: Skeleton, flavour: Flavour, asf: AsfSkeleton | None
     ) -> tuple[Skeleton, tuple[str, ...]]:
-        """The skeleton with the bones that its release has lost, or those of the subject's own skeleton."""
+        """Return the skeleton with lost bones restored, or with those of the subject's own skeleton."""
         notes: list[str] = []
         unit = flavour.metres_per_unit or 1.0
         for lost in flavour.lost:
@@ -376,7 +376,7 @@ class Bvh:
     def _like(
         self, lost: LostBone, skeleton: Skeleton, asf: AsfSkeleton | None, *, unit: float
     ) -> tuple[Floats, str] | str:
-        """The bone to put in for a lost one and where it is from, or what there is to say where none is."""
+        """Return the bone that replaces a lost one with its source, or a note why there is no replacement."""
         if self.settings.bones == "leave":
             return f"the bone {lost.bone} is missing"
         if asf is not None and asf.metres_per_unit and lost.bone in asf.skeleton.names:
@@ -400,7 +400,7 @@ class Bvh:
 
 
 def _fitted_note(opened: UnpackedFile, *, has_bones: bool) -> str:
-    """What there is to say of a file whose body has the bones of another subject."""
+    """Return the note for a file with the bones of another subject."""
     note = f"a file of subject {cmu_subject(opened.name)} with the bones of subject 1, its path stretched"
     done, off_cm = ("the path scaled back", 5) if has_bones else ("all scaled back", 10)
     return f"{note} by {FITTED_SCALE:g}; {done}; its angles fit those bones, so points may be {off_cm} cm off"

@@ -185,7 +185,7 @@ def _check(source: _Source, header: _Header, parameters: _Parameters) -> None:
 
 
 def _n_frames(source: _Source, header: _Header, parameters: _Parameters) -> int | None:
-    """How many frames there are; a header cannot count more than 65535. None where nothing tells."""
+    """Return the number of frames, which headers cannot count beyond 65535; None if unknown."""
     fields = [parameters.get(("TRIAL", f"ACTUAL_{end}_FIELD")) for end in ("START", "END")]
     if header.n_frames is not None:
         return header.n_frames

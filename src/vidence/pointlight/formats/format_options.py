@@ -178,7 +178,7 @@ def _as_given(
 
 
 def _no_unit(opened: UnpackedFile, read: RawPoints) -> DataError:
-    """What to say where nobody knows the unit."""
+    """Return the message for a file of unknown unit."""
     tall = float(np.nanmax(np.nanmax(read.positions, axis=1) - np.nanmin(read.positions, axis=1)))
     return DataError(
         f"{opened.label}: {read.unit_problem}; nothing tells how long one unit is. The body is at most "
@@ -252,7 +252,7 @@ def choose(
 
 
 def hide_zeros(positions: Floats) -> tuple[Floats, tuple[str, ...]]:
-    """Points that lie exactly at the origin were not seen; so says the custom of many recorders.
+    """Mark points exactly at the origin as hidden, by the convention of many recorders.
 
     Args:
         positions: shape (n_frames, n_points, 3).

@@ -83,7 +83,7 @@ def _labels(opened: UnpackedFile, heading: str) -> list[str]:
 
 
 def _rate(opened: UnpackedFile, times: Floats, numbers: list[int]) -> float | None:
-    """Frames per second by the column of times, whose values are rounded."""
+    """Return frames per second from a column of rounded times."""
     if len(times) < 2:
         return None
     steps = np.diff(times)

@@ -52,7 +52,7 @@ class BoxRows:
 
 
 def read_boxes(path: Path) -> BoxRows:
-    """Read a file of boxes; what it is, is told by its first line.
+    """Read a file of boxes; its first line determines the format.
 
     Raises:
         DataError: it is not there, or is none of the formats; the message says what is wrong where.
@@ -156,7 +156,7 @@ class Settings(Record):
 
 
 class Boxes:
-    """The boxes of a file. They are cut to the frame; those that lie outside it are left out.
+    """The boxes of a file, cut to the frame; those outside it are dropped.
 
     Where no confidence is known (-1 everywhere in MOT files) it counts as 1.
 
@@ -199,7 +199,7 @@ class Boxes:
         )
 
     def _frames(self, video: Video) -> NDArray[np.int64]:
-        """The frame of the video for every row."""
+        """Return the video frame of every row."""
         rows, fps = self._rows, self._settings.fps
         if rows.times_s is not None:
             times = rows.times_s
@@ -223,7 +223,7 @@ class Boxes:
         return np.where(is_first, frames, _NOWHERE)
 
     def _confidences(self) -> NDArray[np.float64]:
-        """The confidences, 0 to 1; 1 where the file knows none."""
+        """Return confidences, 0 to 1; 1 if the file has none."""
         given = self._rows.confidences
         if np.all(given == _UNKNOWN) or self._settings.scores == "none":
             return np.ones(len(given))
@@ -237,7 +237,7 @@ class Boxes:
         return given
 
     def _scale(self, video: Video) -> NDArray[np.float64]:
-        """What boxes are multiplied with, shape (4,)."""
+        """Return the scale of box coordinates, shape (4,)."""
         values = np.array([video.probe.width_px, video.probe.height_px], np.float64)
         if self._settings.size:
             return np.tile(values / np.array(self._settings.size.split("x"), np.float64), 2)

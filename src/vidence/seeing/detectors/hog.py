@@ -149,7 +149,7 @@ class Hog:
 
 
 def inside_larger(boxes_px: NDArray[np.float64], confidences: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Which boxes are parts of a person: they lie inside a box that is much larger and itself sure.
+    """Return which boxes are parts of a person, being inside a much larger confident box.
 
     Shapes: `boxes_px` (n, 4), `confidences` (n,). Inside means four fifths of it, much larger twice the
     area, sure a confidence of 0.8: an arm or a pair of legs looks like a small person to the detector.

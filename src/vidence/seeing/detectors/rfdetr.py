@@ -154,7 +154,7 @@ def create(settings: Settings) -> Rfdetr:
 
 
 def _found(settings: Settings) -> Settings:
-    """The settings with the file for a size that was named: where the package keeps what it has fetched.
+    """Return the settings with the weights file of a named size, from the package's cache.
 
     Raises:
         UsageError: it is not there; the message has the line that fetches it.

@@ -79,7 +79,7 @@ class ZeroShot:
         return load_model(self._source, kind, device=self._settings.device, parts={"AutoProcessor": PILLOW})
 
     def find(self, images: Sequence[Image]) -> list[FrameDetections]:
-        """What there is of the words in each picture, surest first.
+        """Return the boxes of the words in each picture, by falling confidence.
 
         Raises:
             UsageError: the device is not there, or a batch is too much for it or for the network.

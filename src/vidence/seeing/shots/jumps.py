@@ -102,7 +102,7 @@ def _apart(values: NDArray[np.float32], other: NDArray[np.float32]) -> float:
 
 
 def _overlap(shift: int, length: int) -> tuple[slice, slice]:
-    """Which places of one row have a place of another row beside them that is moved by `shift`, and those."""
+    """Return which positions of one row have a neighbour in another row shifted by `shift`, and those."""
     first, last = max(-shift, 0), min(length - shift, length)
     return slice(first, last), slice(first + shift, last + shift)
 

@@ -108,7 +108,7 @@ class Sam2:
         return [rows for rows in histories if len(rows) >= settings.n_init]
 
     def _shown(self, frames: Sequence[_Frame]) -> "Iterator[tuple[int, int, NDArray[np.int64], Tensor]]":
-        """The number, the frame, its boxes and its pixels as the network sees them; damaged ones left out."""
+        """Return frame number, boxes and pixels as the network expects them; damaged frames are left out."""
         import torch
 
         if self.video is None:

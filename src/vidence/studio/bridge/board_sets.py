@@ -39,7 +39,7 @@ _FRAME: Final = Size(kind="long", pixels=640)
 
 @dataclass(frozen=True, kw_only=True)
 class Offered:
-    """A set that this studio was told of by the configuration of its making; `folder` is where it is made."""
+    """A dataset listed in the configuration of its `make` run; `folder` is where it is written."""
 
     config: Path
     folder: Path
@@ -68,7 +68,7 @@ class BoardVideo:
 
     @classmethod
     def of(cls, opened: OpenedVideo, file: Path) -> "BoardVideo":
-        """A video whose film may be there; tracks and shots are as programs left them."""
+        """Return a video whose file may be missing; tracks and shots are those of the detectors."""
         described = opened.described
         source = described.source
         return cls(
@@ -162,7 +162,7 @@ class BoardSet:
         return (f"{self.offered.config.name} has no [people]: the making does not read these files.",)
 
     def remake(self, video_id: str) -> str:
-        """What the next making makes again of a video by what people have said since the last one."""
+        """What the next `make` run redoes for a video because of new rows of people."""
         folder = self.people_folder
         try:
             tracks = read_rows(folder, TrackRow, videos=None)
@@ -176,7 +176,7 @@ class BoardSet:
         return replace(remade, across=self._across(remade)).words
 
     def _across(self, remade: Remade) -> tuple[str, ...]:
-        """The other videos whose drafts are other ones because of what is made again of a video."""
+        """Other videos whose drafts change when parts of a video are made again."""
         config, root, parts = self.config, self.offered.config.parent, set[str]()
         if remade.tracks or remade.n_gone or remade.said.get(CARD) or remade.has_other_shots:
             orders = open_tasks(config.tasks, tuple(config.tasks) or names("task"), root=root)
@@ -191,7 +191,7 @@ class BoardSet:
 
 
 def offered(paths: Sequence[Path]) -> tuple[Offered, ...]:
-    """The sets whose configurations are among these paths, or lie in one of these folders."""
+    """Return the datasets configured by these files or by files in these folders."""
     files = [path for path in paths if path.suffix == _ENDING]
     for folder in paths:
         if folder.is_dir():

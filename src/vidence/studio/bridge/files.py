@@ -29,7 +29,7 @@ _SPAN_COLUMNS: Final = ("person", "from", "to", "minutes", "kind", "source", "re
 
 @dataclass(frozen=True, kw_only=True)
 class Exported:
-    """What was written; `no_questions` are items whose words are no question of our format."""
+    """What was written; `no_questions` lists items that cannot be expressed in the question format."""
 
     n_files: int
     no_questions: tuple[str, ...]

@@ -73,7 +73,7 @@ class Indexer:
             connection.close()
 
     def _index(self, place: ViewablePath) -> None:
-        """Bring the rows of a run up to what lies there, or note what is wrong with it."""
+        """Index new rows of a run, or note what is wrong with the run."""
         try:
             self._bring_up(place)
         except VidenceError as error:

@@ -78,7 +78,7 @@ class Annotations(Record, omit_defaults=True):
 
 
 class AnnotationRow(Record, omit_defaults=True):
-    """One line of ``annotations.jsonl``: beside the item of this name, whose asked content has this hash."""
+    """One line of ``annotations.jsonl``, for the item of this name with this content hash."""
 
     item_id: str
     content: str
@@ -98,7 +98,7 @@ def item_of(revision: Revision) -> Item:
 
 
 def annotations_of(revision: Revision) -> AnnotationRow | None:
-    """What stands beside a wording in ``annotations.jsonl``; None where nothing does, as of imported ones.
+    """Return the annotations of a wording; None if it has none, as for imported items.
 
     Raises:
         DataError: the wording, or what stands beside it, cannot be read.
@@ -149,7 +149,7 @@ class Subject(Record, omit_defaults=True):
 def content_of(
     written: Wording, subject: Subject, *, pieces: Sequence[EvidenceExtra] = ()
 ) -> dict[str, object]:
-    """The content of a revision: the question with its options in their final order, and what stands beside.
+    """Return the content of a revision: the question with its options in final order, and its annotations.
 
     Args:
         written: what was written, without faults.

@@ -1,4 +1,4 @@
-"""Labels of errors (`vidence errors`) as the viewer reads them: who said what of which reply of a run."""
+"""Read error labels (`vidence errors`) for the viewer: labeller, label and reply of a run."""
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
@@ -18,7 +18,7 @@ _MOST_PACKETS: Final = 32
 
 
 class Labels:
-    """The labels that lie beside some packets, by run and question.
+    """Error labels from the files next to some packets, by run and question.
 
     A packet names its runs by the folders in which they lay when it was drawn; where none of them is shown,
     its labels belong to no run here.
@@ -40,7 +40,7 @@ class Labels:
                 self._of.setdefault(runs[label.run], {}).setdefault(label.item_id, []).append(label)
 
     def of(self, run: str, item_id: str) -> tuple[Label, ...]:
-        """What was said of one reply of a run, each word of a labeller once."""
+        """Return the labels of one reply of a run, without duplicates."""
         labels = self._of.get(run, {}).get(item_id, [])
         return tuple(
             {(label.labeller, label.by, label.kind, label.quote): label for label in labels}.values()

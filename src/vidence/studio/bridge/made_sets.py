@@ -34,7 +34,7 @@ class Lines(Generic[LineT]):
 
 @dataclass(frozen=True, kw_only=True)
 class MadeSet:
-    """A folder that ``vidence make`` wrote; without an `account` it is said in `problems` why."""
+    """A folder that ``vidence make`` wrote; without an `account`, `problems` says why."""
 
     folder: Path
     account: Account | None

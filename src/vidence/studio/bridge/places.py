@@ -1,4 +1,4 @@
-"""What lies under the paths that a viewer is given: runs, sets that were made, files of questions."""
+"""Find runs, made datasets and question files below the paths given to the viewer."""
 
 import hashlib
 import os
@@ -41,7 +41,7 @@ class ViewablePath(Record):
 
 
 def place_id(path: Path) -> str:
-    """A short name of a path for addresses; what the path is cannot be told from it."""
+    """Return a short identifier of a path for use in URLs; it does not reveal the path."""
     return hashlib.sha256(os.fsencode(os.path.realpath(path))).hexdigest()[:16]
 
 

@@ -1,4 +1,4 @@
-"""One question as the viewer shows it: what each run, or repeat, was shown, said, and got for it."""
+"""One question in the viewer: for each run or repeat, the frames, the reply and the score."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -144,7 +144,7 @@ def _still(head: Run) -> str:
 
 
 def _facts(head: Run, row: Row) -> Iterator[tuple[str, str]]:
-    """Tokens, time and what else stands beside a reply."""
+    """Return tokens, time and other metadata of a reply."""
     reply, usage = row.trial.reply, row.trial.usage
     known = [str(n) if n is not None else "not told" for n in (usage.input_tokens, usage.output_tokens)]
     yield "tokens in, out", " and ".join(known) if known[0] != known[1] else known[0]
@@ -181,7 +181,7 @@ def _findings(store: RunStore, item_id: str) -> Iterator[tuple[str, tuple[tuple[
 
 
 def lanes_of(item: Item, answers: Sequence[RunAnswer], media_index: int) -> list[dict[str, object]]:
-    """What lies on the time of one medium: its part, evidence by kind, and the frames shown to each.
+    """Return the timeline of one medium: its clip, evidence by kind, and the frames that each run showed.
 
     Spans are in seconds; those that are open end where the last thing lies that is known.
     """

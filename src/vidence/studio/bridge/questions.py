@@ -51,7 +51,7 @@ class DrawnQuestion:
 
 
 class TaskProgress(TaskPlan):
-    """How far the review of one task is, beside what its sample can release.
+    """Review progress of one task, and how many further questions its sample can release.
 
     Of the sample `n_seen` are decided and `n_rejected` were rejected: `rejected` is their share, None before
     the first.
@@ -106,7 +106,7 @@ def items_of(folder: Path) -> dict[str, Item]:
 
 
 def verdicts_of(folder: Path) -> dict[str, list[GateVerdict]]:
-    """What the gates said, by draft; empty where none did.
+    """Return the gate verdicts by draft; empty if no gate ran.
 
     Raises:
         DataError: a line is no verdict.
@@ -129,7 +129,7 @@ def _lines(path: Path, kind: type[RecordT]) -> Iterator[RecordT]:
 
 
 def wordings(folder: Path, drawn: Sequence[DrawnQuestion]) -> dict[str, dict[str, object]]:
-    """What a review keeps of each drawn question, with its media, its spans and what the gates said.
+    """Return each drawn question with its media, spans and gate verdicts.
 
     Raises:
         DataError: a file of the set has faults.
@@ -157,7 +157,7 @@ def _media(folder: Path, item: Item) -> list[object]:
 
 
 def gate_words(verdict: GateVerdict) -> str:
-    """What a gate said of a question, with its votes and the frames that were tried."""
+    """Format a gate's verdict on a question, with its votes and the frames tried."""
     tried = sorted({vote.frame_index for vote in verdict.votes if vote.frame_index >= 0})
     frames = f"; frames tried: {', '.join(map(str, tried))}" if tried else ""
     why = f" ({verdict.why})" if verdict.why else ""
@@ -169,7 +169,7 @@ def gate_words(verdict: GateVerdict) -> str:
 
 
 def write_verdicts(folder: Path, values: Mapping[str, Event], *, at: str) -> int:
-    """Record what people said in the review of a made set; how many verdicts it did not have yet.
+    """Write the reviewers' verdicts into the review of a made dataset; return the number of new ones.
 
     Args:
         folder: of the review, into which `vidence make` has put the questions.

@@ -171,7 +171,7 @@ def take_review(folder: Path, *, slug: str) -> IntakeResult:
 
 
 def take_items(project: ProjectRow, questions: Sequence[Item], *, by: str = IMPORTER) -> IntakeResult:
-    """Put questions in as if somebody had submitted them: each waits for its first look.
+    """Import questions as submitted items, each waiting for its first review.
 
     What else a file says of a question, such as a state, a role or a reviewer, is no part of an `Item` and so
     cannot come in. A question whose words are those that were submitted already is passed over.
@@ -240,7 +240,7 @@ def questions_in(path: Path) -> Path:
 
 
 def refuse_root(project: ProjectRow, root: Path) -> None:
-    """See that the media of questions lie where those of the project lie; a project without a place gets one.
+    """Check that the media of questions are below the project's media root; set the root if it has none.
 
     Raises:
         UsageError: they lie elsewhere.

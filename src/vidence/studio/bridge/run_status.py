@@ -50,7 +50,7 @@ class RunStanding:
 
     @property
     def is_running(self) -> bool:
-        """Whether somebody works in it now."""
+        """Return whether the run is still going on."""
         return self.listed.status == "running"
 
     @property
@@ -165,7 +165,7 @@ def _named(standings: Sequence[RunStanding]) -> tuple[RunStanding, ...]:
 
 
 def age(started_at: str, now: datetime) -> str:
-    """How long ago a run began, in its largest unit; empty where that is not told.
+    """Format how long ago a run began, in its largest unit; empty if unknown.
 
     >>> age("2026-01-01T00:00:00+00:00", datetime(2026, 1, 3, 5, tzinfo=UTC))
     '2 days'

@@ -121,7 +121,7 @@ class Reader:
 
 
 def row_of(items: Mapping[str, tuple[int, Item]], stored: Stored) -> Row | None:
-    """A stored trial beside its question; None where one of both is damaged or they do not fit."""
+    """Match a stored trial with its question; None if either is damaged or they differ."""
     values = items.get(stored.item_id)
     if values is None or stored.trial is None:
         return None
@@ -196,7 +196,7 @@ def _always(_: Row) -> bool:
 
 
 def readings(row: Row, own: str) -> dict[str, str]:
-    """What each reader reads in a reply to a question with choices, the run's own first; nobody is asked.
+    """Parse a reply to a multiple-choice question with every reader, the run's own first; no model is called.
 
     Args:
         row: the trial.

@@ -539,7 +539,7 @@ def export_files(given: Export) -> None:
 
 
 class Import(Kept):
-    """Which files are taken in, and where they go."""
+    """Which files to import, and where to."""
 
     what: Annotated[tuple[str, ...], argument("PATH...")]
     project: Annotated[str, flag("Where questions and reviews go.", metavar="SLUG")] = ""

@@ -65,7 +65,7 @@ def check(given: Check) -> None:
 
 
 class Draw(Record):
-    """A study whose questions are drawn, and for how many people there are sheets."""
+    """A study to draw, and the number of sheets to write."""
 
     folder: Annotated[Path, STUDY]
     sheets: Annotated[
@@ -75,7 +75,7 @@ class Draw(Record):
 
 @command(group=study)
 def draw(given: Draw) -> None:
-    """Draw what STUDY puts to people, and write it beside study.toml, with the pictures that phases show.
+    """Draw the trials of STUDY; write them and their pictures next to study.toml.
 
     The files hold the right answers: they are for operators. The same command again writes the same; another
     draw needs another folder, since answers may belong to the first.
@@ -204,7 +204,7 @@ def _power(study: "Study", drawn_study: "DrawnStudy", *, accuracy: float) -> tup
 
 
 class Placed(Record):
-    """A study, and the studio whose database its participants are in."""
+    """A study, and the studio whose database holds its participants."""
 
     folder: Annotated[Path, STUDY]
     studio: Annotated[
@@ -343,7 +343,7 @@ def links_table(study: "StudyRow", base: str, *, n: int) -> "Table":
 
 
 class Closed(Placed):
-    """A study that ends, or whose filled sheets are read."""
+    """A study to close, or one whose filled-in sheets to read."""
 
     sheets: Annotated[tuple[Path, ...], flag("A filled sheet. [repeatable]", "--sheet", type=FILE)] = ()
     jspsych: Annotated[
@@ -427,7 +427,7 @@ def people_sentence(answers: "StudyAnswers") -> str:
 
 
 class Exported(Placed):
-    """A study whose answers so far are written, or which is put to people elsewhere."""
+    """A study whose answers to export, or that runs on another server."""
 
     jspsych: Annotated[
         Path | None,

@@ -67,7 +67,7 @@ class View(Record):
 
 @command()
 def view(given: View) -> None:
-    """Look at runs, sets and questions in the browser; nothing is written beside them.
+    """View runs, datasets and questions in the browser; nothing is written to their folders.
 
     PATH is a run, a folder of runs, a set made by ``vidence make``, or a file of questions (default: runs and
     made). A run that is going on is shown as it grows.
@@ -97,7 +97,7 @@ def view(given: View) -> None:
 def _settings(
     paths: tuple[Path, ...], *, media_roots: Sequence[Path], export: "Export | None", opened: ExitStack
 ) -> "StudioSettings":
-    """What the viewer is told. A folder for this process takes the place of a cache that is read-only."""
+    """Return the viewer's settings; a temporary folder replaces a read-only cache."""
     from vidence.media.whole import make_private
     from vidence.studio.settings import StudioSettings
 

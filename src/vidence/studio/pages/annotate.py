@@ -1,4 +1,4 @@
-"""Writing items: media taken in, new items, the form with what machines say beside it, and what came back."""
+"""Author items: register media, create items, edit forms with automatic checks, handle returned items."""
 
 from http import HTTPStatus
 from typing import Final, cast
@@ -67,7 +67,7 @@ _MOST_AT_ONCE: Final = 20
 
 
 def intake(request: HttpRequest, project: str) -> HttpResponse:
-    """The media of a project, and what else lies in its folders."""
+    """List the media of a project and the unregistered files in its folders."""
     row = get_object_or_404(ProjectRow, slug=project)
     faults: list[str] = []
     if request.method == "POST":
@@ -99,7 +99,7 @@ def intake(request: HttpRequest, project: str) -> HttpResponse:
 
 
 def _take_in(project: ProjectRow, request: HttpRequest) -> list[str]:
-    """Take in what was ticked; what cannot be is said."""
+    """Register the selected media; report rejected ones."""
     faults = []
     ticked = request.POST.getlist("path")[:_MOST_AT_ONCE]
     if not ticked:
@@ -302,7 +302,7 @@ def _lanes(written: Wording, medium: int) -> str:
 
 
 def _checks(desk: Desk, checks: MachineChecks, *, balance: bool = False) -> dict[str, object]:
-    """What stands in the panel beside the form."""
+    """Render the panel of automatic checks."""
     fields: dict[str, object] = {
         "said": [(remark, group_of(remark.field)) for remark in checks.said],
         "licences": checks.licences,
@@ -325,7 +325,7 @@ def _balance(desk: Desk) -> list[tuple[str, int]]:
 
 
 def checks(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
-    """What machines say of an item as it is saved, for the panel beside its form."""
+    """Run the automatic checks on the saved item, for the panel of its form."""
     row = item_named(project, item)
     if row.state not in WRITABLE or not is_writer(row, request.person.name):
         raise Http404
@@ -335,7 +335,7 @@ def checks(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
 
 
 def _conflict(request: HttpRequest, item: ItemRow, *, mine: Wording, found: Conflict) -> HttpResponse:
-    """Both texts, where somebody saved another version since."""
+    """Show both texts if another version was saved meanwhile."""
     theirs = decoded(found.body)
     differing = field_diffs(fields_of(theirs), fields_of(mine))
     fields = {

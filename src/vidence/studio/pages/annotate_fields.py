@@ -1,4 +1,4 @@
-"""The form of an item as a template draws it: groups of fields with what stands in them and what is said."""
+"""The form of an item for the template: groups of fields with values and messages."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
@@ -69,7 +69,7 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class Group:
-    """One part of the form. `fresh` is the row that a script adds; `marks` are what reviewers said of it."""
+    """A section of the form. `fresh` is the row that a script adds; `marks` are reviewers' comments."""
 
     name: str
     title: str
@@ -83,7 +83,7 @@ class Group:
 
 @dataclass(frozen=True, kw_only=True)
 class FormContext:
-    """What a form is drawn with beside its words.
+    """Data that a form needs in addition to its wording.
 
     `media` are the names of the media, `shapes` what they are, `said` is what machines say by field, `marks`
     what reviewers say by field of an item; `new_id` draws the names of options that nobody has written yet.
@@ -128,7 +128,7 @@ def groups_of(written: Wording, form: Form, kind: Kind, *, beside: FormContext) 
 
 
 def _filled(group: Group, values: Mapping[str, str], context: FormContext) -> Group:
-    """A part with what stands in its fields, and what is said of them and of it."""
+    """Return a section with the values and messages of its fields."""
 
     def said_of(name: str) -> tuple[FieldRemark, ...]:
         return tuple(remark for remark in context.said if remark.field == name)
@@ -147,7 +147,7 @@ def _filled(group: Group, values: Mapping[str, str], context: FormContext) -> Gr
 
 
 def group_of(name: str) -> str:
-    """The part of the form that something said of a field belongs to; for links to it."""
+    """Return the section that a field belongs to, for links from comments."""
     bare = name.split("-", maxsplit=1)[0]
     several = {"step": "steps", "condition": "conditions", "hint": "hints"}
     return _WHOLE.get(name) or several.get(bare, bare)
@@ -157,7 +157,7 @@ def group_of(name: str) -> str:
 
 
 def _part(name: str, title: str, *fields: Field, about: str = "") -> Group:
-    """A part whose fields stand in one row."""
+    """Return a section whose fields are in one row."""
     return Group(name=name, title=title, help=about, rows=(Row(fields),))
 
 

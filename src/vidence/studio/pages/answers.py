@@ -30,7 +30,7 @@ def as_piece(piece: str) -> SafeString:
 
 
 def is_script(request: HttpRequest) -> bool:
-    """Whether a script of the page asks, which saves while somebody writes, and not a form."""
+    """Return whether the request is an autosave by the page's script, not a submitted form."""
     return str(request.headers.get("Accept", "")).startswith("application/json")
 
 
@@ -69,7 +69,7 @@ def item_named(project: str, item: UUID) -> ItemRow:
 
 
 def row_named(rows: QuerySet, words: str, **where: object) -> Model:
-    """The row whose public name a form says.
+    """Return the row whose public id is in the form.
 
     Args:
         rows: a table, or some of its rows.

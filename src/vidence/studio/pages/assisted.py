@@ -25,7 +25,7 @@ PROJECT: Final = "set"
 
 
 def first_page() -> str:
-    """The address at which a browser begins; the set of a board is opened, drawn questions are taken in.
+    """Return the start URL; open the board's dataset or import the drawn questions first.
 
     Raises:
         UsageError: the studio was told of no such set or board.
@@ -48,7 +48,7 @@ def first_page() -> str:
 
 
 def done(request: HttpRequest) -> HttpResponse:
-    """End a studio that was opened for one act; what was said of drawn questions goes into their review.
+    """Close a single-task studio; write the verdicts on drawn questions into their review.
 
     Raises:
         Http404: it was opened for more.

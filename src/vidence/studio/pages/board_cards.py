@@ -367,7 +367,7 @@ def _after_cards(board: OpenBoard, given: QueryDict, _said: Said) -> str:
 
 
 def line_up(request: HttpRequest, outcome: UUID, video: str) -> HttpResponse:
-    """One description and the crops of everybody in the video, in a drawn order."""
+    """Show one description and the crops of all people in the video, in random order."""
     board = board_of(request, outcome, video, name="cards")
     pair = tracks_now(board)
     name = request.GET.get("track", "")
@@ -410,7 +410,7 @@ def line_up(request: HttpRequest, outcome: UUID, video: str) -> HttpResponse:
 
 
 def _false_cards(board: OpenBoard, _given: QueryDict) -> Shown:
-    """Sentences about shots: told true or false without the film first, then looked at beside it."""
+    """Rate sentences about shots as true or false without the video, then check them against it."""
     cards = {card.card_id: card for card in board.video.scene_cards}
     false_ids = [card.card_id for card in cards.values() if not card.is_faithful]
     rows = said_on(board.made, Reading, video_id=board.video.video_id)
@@ -440,7 +440,7 @@ def _false_cards(board: OpenBoard, _given: QueryDict) -> Shown:
 
 
 def _beside(board: OpenBoard, card: SceneCard) -> Shown:
-    """A false card as it is looked at beside the film."""
+    """Show a false card next to the video."""
     shot = next((entry for entry in board.video.shots if entry.shot_id == card.shot_id), None)
     spans: Sequence[Sequence[float]] = [] if shot is None else [[shot.start_s, shot.end_s]]
     return {

@@ -68,7 +68,7 @@ class CountedWindow:
 
     @property
     def apart(self) -> tuple[Moment, ...]:
-        """Those whom not all noted."""
+        """People whom some but not all counters noted."""
         return tuple(moment for moment in self.moments if moment.missed_by)
 
 

@@ -82,7 +82,7 @@ class ActButton:
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """One row of a board: pictures, what is known and was said, and the form with which something is said.
+    """One row of a board: pictures, existing information, and the form for a verdict.
 
     `name` is what the row is about, as forms send it and keys mark it; `notes` are sentences below the title,
     `marked` words that leak, `verdicts` what people said, each with who did. `link` is an address and words.
@@ -246,7 +246,7 @@ def refuse_idle(board: OpenBoard) -> None:
 
 
 def sets(request: HttpRequest) -> HttpResponse:
-    """The sets that are open, and those that this studio was told of."""
+    """List the open datasets and those available to this studio."""
     person: Person = request.person
     fault, status = "", 200
     if request.method == "POST":
@@ -276,7 +276,7 @@ def sets(request: HttpRequest) -> HttpResponse:
 
 
 def _open(request: HttpRequest) -> MadeSetRow | str:
-    """Open one of the sets that this studio was told of; in words why not."""
+    """Open one of the available datasets; return an error message if that fails."""
     wanted, slug = request.POST.get("set", ""), request.POST.get("project", "")
     project = ProjectRow.objects.filter(slug=slug).first() if slug else None
     person: Person = request.person
@@ -295,7 +295,7 @@ def _open(request: HttpRequest) -> MadeSetRow | str:
 
 
 def open_set(entry: Offered, project: ProjectRow | None) -> MadeSetRow:
-    """Open a set that this studio was told of, with what its files say; errors as for `board_set`."""
+    """Open an available dataset and read its files; errors as for `board_set`."""
     opened = board_set(current().settings.paths, entry.folder)
     values = {"project": project, "people_folder": str(opened.people_folder)}
     result, _ = MadeSetRow.objects.get_or_create(folder=str(entry.folder), defaults=values)
@@ -304,7 +304,7 @@ def open_set(entry: Offered, project: ProjectRow | None) -> MadeSetRow:
 
 
 def set_page(request: HttpRequest, result: UUID) -> HttpResponse:
-    """The videos of a set, and how much was said of each."""
+    """List the videos of a dataset, with the number of rows for each."""
     row, opened = set_of(request, result)
     may, fault = may_act(request.person, row), ""
     if request.method == "POST":

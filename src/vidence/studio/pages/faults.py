@@ -39,12 +39,12 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def forbidden(request: HttpRequest, exception: Exception | None = None, reason: str = "") -> HttpResponse:
-    """Somebody else's, or a form that was not given out to this session."""
+    """403: a page of another person, or a form that this session was not given."""
     return fault(request, 403)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """There is none."""
+    """404: the page does not exist."""
     return fault(request, 404)
 
 

@@ -23,7 +23,7 @@ _TRIERS: Final[frozenset[Rule]] = frozenset({"author", "reviewer", "meta"})
 
 
 def hints(request: HttpRequest, project: str) -> HttpResponse:
-    """The items whose hints wait to be tried by this person."""
+    """List the items whose hints this person can try."""
     row = get_object_or_404(ProjectRow, slug=project)
     hints = {"project": row, "items": open_tries(row, request.person)}
     return render(request, "hints/hints.html", hints)
@@ -59,7 +59,7 @@ def trying(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
 def _page(
     request: HttpRequest, row: ItemRow, *, refused: str = "", status: int = HTTPStatus.OK
 ) -> HttpResponse:
-    """Before an answer the words and the hints; behind it what it came to, or what it is held beside."""
+    """Show words and hints before the answer; afterwards the result or the reference."""
     review_row = mine(row, request.person)
     why = closed(row, request.person) if review_row is None else ""
     asked = asked_now(row) if review_row is None and not why else None

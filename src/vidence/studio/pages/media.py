@@ -162,7 +162,7 @@ def _picture(request: HttpRequest, frame: EncodedFrame) -> HttpResponse:
 
 
 def _encoding(values: Mapping[str, str]) -> Encoding:
-    """How a still is to be encoded; what is not said is as usual.
+    """Return the encoding of a still; parameters not given have their defaults.
 
     Raises:
         UsageError: there is no such encoding.

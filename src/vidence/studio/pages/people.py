@@ -130,7 +130,7 @@ def _set(request: HttpRequest, project: ProjectRow) -> None:
 
 
 def _user(request: HttpRequest, project: ProjectRow) -> UserRow:
-    """Whom a form is about: somebody of the project, or, by the name of the account, somebody to take in."""
+    """Return the user that a form names: a member of the project, or an account to add."""
     if "user" in request.POST:
         here = MembershipRow.objects.filter(project=project).values("user")
         return cast("UserRow", row_named(UserRow, request.POST["user"], pk__in=here))

@@ -1,4 +1,4 @@
-"""The drawn questions of a made set: taken in, looked at, their verdicts written into its review."""
+"""Review drawn questions of a made dataset: import, look, write verdicts back."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,7 +42,7 @@ from vidence.tables.table import Column, Row, Table
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """By which rules the rest of a set is released; `words` say whose.
+    """The rules that release the unreviewed rest of a dataset; `words` names their source.
 
     `target` is the folder of its review; None where the studio does not know it.
     """
@@ -181,7 +181,7 @@ def said_of(project: ProjectRow, names: list[str]) -> dict[str, Event]:
 
 
 def _done(row: MadeSetRow, wanted: str, *, by: str) -> str:
-    """Take the questions in, or write what was said of them; errors as for `drawn_of` and `write`."""
+    """Import the questions or write the verdicts; errors as for `drawn_of` and `write`."""
     drawn = drawn_of(Path(row.folder))
     if wanted == "take":
         return take_in(row, drawn)
@@ -224,7 +224,7 @@ def write_said(row: MadeSetRow, drawn: tuple[DrawnQuestion, ...], *, by: str) ->
 
 
 def sets(request: HttpRequest, project: str) -> HttpResponse:
-    """The made sets of a project whose questions are looked at."""
+    """List the made datasets of a project that have questions in review."""
     row = get_object_or_404(ProjectRow, slug=project)
     order = MadeSetRow.objects.filter(project=row).order_by("folder")
     sets = {"project": row, "sets": [(entry, Path(entry.folder).name) for entry in order]}

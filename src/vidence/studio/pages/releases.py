@@ -173,7 +173,7 @@ def show(request: HttpRequest, project: str) -> HttpResponse:
 
 
 def _commands(project: ProjectRow, folder: Path) -> list[str]:
-    """How to ask a model about a release, and how to look at what it said."""
+    """Return the commands that run a model on a release and open its results."""
     run = f"runs/{folder.name}"
     media = ["--media", project.media_root] if project.media_root else []
     asked = ["vidence", "run", "table", "--data", str(folder), *media, "--model", "SPEC", "--out", run]

@@ -1,4 +1,4 @@
-"""The page of a look: solve, count, check field by field, decide; edits and messages beside it."""
+"""The review page: solve, count, check each field, decide; with edits and messages."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
@@ -84,7 +84,7 @@ class MediumOnPage(Record):
 
 
 class Row(Record):
-    """A field of the item, what is said of it, and the note on it."""
+    """A field of the item with its comments and the reviewer's note."""
 
     name: str
     texts: tuple[str, ...]
@@ -195,7 +195,7 @@ def _page(request: HttpRequest, row: ItemRow, *, refused: str = "", status: int 
 
 
 def _told_of_look(row: ItemRow, look: ItemView, reviews: Reviews, *, me: str) -> dict[str, object]:
-    """What others have said that this person may read now, and what is open to them."""
+    """Return the reviews by others that this person may read now."""
     rivals = rivals_at(reviews, look.state, step=look.step)
     return {
         "look": look,
@@ -318,7 +318,7 @@ def media_of(row: ItemRow, look: ItemView) -> list[MediumOnPage]:
 
 
 def _made(row: ItemRow) -> list[str]:
-    """The folders of the made sets of a project: the films of their questions lie there."""
+    """Return the folders of the project's made datasets, which contain their videos."""
     return list(MadeSetRow.objects.filter(project=row.project).values_list("folder", flat=True))
 
 
@@ -335,7 +335,7 @@ def _files(row: ItemRow, look: ItemView) -> Iterator[tuple[str, str]]:
 
 
 def edit_page(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
-    """Word an item anew, as whoever looks at it."""
+    """Reword an item, as its reviewer."""
     row = item_named(project, item)
     look = look_of(row, request.person, reviews_of_item(row))
     refused, status = "", 200

@@ -55,7 +55,7 @@ def part_of(request: HttpRequest) -> str:
 
 
 def kept_of(user: UserRow | None, item: ItemRow, part: str = "") -> KeptDraft:
-    """What somebody has kept of their review of an item; nothing where there is no draft."""
+    """Return the draft of a person's review of an item; empty if there is no draft."""
     row = _open(user, item, part)
     if row is None:
         return KeptDraft()
@@ -105,14 +105,14 @@ def elsewhere(request: HttpRequest, kept: KeptDraft) -> list[tuple[str, str]]:
 
 
 def unsent(kept: Mapping[str, KeptDraft], sent: Mapping[str, str]) -> list[tuple[str, str]]:
-    """The words of all forms that were not sent: what somebody reads of them whose claim has ended."""
+    """Return the words of unsent forms, for a person whose claim has ended."""
     items = [pair for draft in kept.values() for pair in draft.said.items()]
     values = {name: words for name, words in items if words} | dict(sent)
     return [(name, words) for name, words in values.items() if words and name in _NAMED]
 
 
 def end(request: HttpRequest, item: ItemRow, part: str) -> None:
-    """What a form said is recorded: its draft is closed."""
+    """Close the draft of a submitted form."""
     draft = _open(account_of(request.person), item, part)
     if draft is not None:
         close(draft)
@@ -146,6 +146,6 @@ def _open(user: UserRow | None, item: ItemRow, part: str) -> DraftRow | None:
 
 
 def _ended(user: UserRow, item: ItemRow) -> bool:
-    """Whether the last claim of somebody ended without a decision of theirs."""
+    """Return whether the last claim of a person ended without a decision."""
     last = AssignmentRow.objects.filter(user=user, item=item).order_by("-claimed_at", "-pk").first()
     return last is not None and last.state in ("expired", "released")

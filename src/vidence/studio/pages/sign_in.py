@@ -39,7 +39,7 @@ _LOCKED: Final = "locked"
 
 
 class SignInForm(AuthenticationForm):
-    """Django's form of a name and a password, whose wrong tries are counted by name and address.
+    """Django's sign-in form; failed attempts are counted by user name and address.
 
     Other addresses go on, and so does a browser that has signed in under the name before: it is counted by
     itself. So a name cannot be kept out by its wrong passwords.

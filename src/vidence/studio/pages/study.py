@@ -426,7 +426,7 @@ def _trial_page(request: HttpRequest, row: ParticipantRow, place: int, *, fault:
 
 
 def _places(seat: Seat, step: Trial) -> list[tuple[int, int, bool, bool]]:
-    """The trials of a part whose answers can be changed: place, number, whether it is here, is answered."""
+    """Return the trials of a phase that can be changed: place, number, is current, is answered."""
     if not step.may_leave:
         return []
     own = seat.course.of_phase(seat.folder.study.phase(step.planned.phase))

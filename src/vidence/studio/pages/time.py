@@ -31,7 +31,7 @@ _ENTRIES: Final = 200
 
 
 def beat(request: HttpRequest) -> HttpResponse:
-    """Count that somebody works on a page of a project; which page is all that the browser says."""
+    """Record a heartbeat of a project page; the browser sends the page's address only."""
     try:
         kwargs = resolve(request.POST.get("path", "")).kwargs
     except Resolver404:
@@ -61,7 +61,7 @@ def _project_of_set(result: UUID | None) -> str | None:
 
 
 def time_page(request: HttpRequest, project: str) -> HttpResponse:
-    """The spans of today, their sum, corrections and earnings of whoever looks; for operators, of all."""
+    """Show the user's working time and earnings of today; operators see all users."""
     row = get_object_or_404(ProjectRow.objects.select_related("protocol"), slug=project)
     done, fault = tried(request, lambda: _time_act(request, row), "time", project)
     if done is not None:
@@ -174,7 +174,7 @@ def _minutes(seconds: float) -> str:
 
 
 def ledger_page(request: HttpRequest, project: str) -> HttpResponse:
-    """What everybody has earned in a project, and what of it is due."""
+    """Show earnings per person in a project, and the amounts due."""
     row = get_object_or_404(ProjectRow.objects.select_related("protocol"), slug=project)
     pay = protocol_of(row).pay
     entries = times.owed(row)

@@ -101,7 +101,7 @@ class _TrialItem:
 
 
 def qualification(request: HttpRequest, project: str) -> HttpResponse:
-    """The trial items of the roles that somebody has, and how far they are."""
+    """Return the qualification trials for a person's roles, with progress."""
     row = get_object_or_404(ProjectRow.objects.select_related("protocol"), slug=project)
     protocol = protocol_of(row)
     mine = [name for name in training.WORKERS if name in request.person.roles_in(project)]

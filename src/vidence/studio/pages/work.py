@@ -131,7 +131,7 @@ def released(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
 
 
 def expired(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
-    """Give somebody else's claim back."""
+    """Release a claim of another person."""
     row = item_named(project, item)
     done = expire(row, request.person, request.POST.get("whose", ""))
     return _after(request, row, done) or redirect("work")

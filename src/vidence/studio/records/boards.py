@@ -1,4 +1,4 @@
-"""What people say of what questions are made of, in the order in which they said it."""
+"""Rows of people on boards, in the order of entry."""
 
 from typing import ClassVar
 
@@ -18,7 +18,7 @@ class MadeSetRow(models.Model):
 
 
 class BoardRow(models.Model):
-    """One row of a person on a board: `said` is its record as JSON, `key` what no second row has."""
+    """A row of a person on a board: `said` is its JSON, `key` is unique."""
 
     public = public_id()
     made_set = models.ForeignKey(MadeSetRow, models.PROTECT)

@@ -25,5 +25,5 @@ def word(*, is_optional: bool = False, length: int = 40) -> models.CharField:
 
 
 def text() -> models.TextField:
-    """Words of any length; empty where there are none."""
+    """A text column of any length; the default is empty."""
     return models.TextField(blank=True, default="")

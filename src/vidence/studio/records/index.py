@@ -116,7 +116,7 @@ TABLES: Final[Mapping[str, type[models.Model]]] = {
 
 
 def make_tables() -> None:
-    """Make the tables that are missing; of another edition all are made anew."""
+    """Create missing tables; after a change of edition, drop and create all."""
     if _are_right(set(connection.introspection.table_names())):
         return
     with connection.schema_editor() as editor:

@@ -108,7 +108,7 @@ class RevisionRow(models.Model):
 
 
 class TransitionRow(models.Model):
-    """What somebody did to an item, a `make.review.revisions.Event`; rows are never changed or deleted.
+    """An act on an item, a `make.review.revisions.Event`; rows are never changed or deleted.
 
     `event_id` ties it to what the same person did before. `number` counts the rows of the project from 1, and
     `chain_sha256` ties it to the row before, so that a row that was taken out is missed.

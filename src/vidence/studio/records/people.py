@@ -102,7 +102,7 @@ class MembershipRow(models.Model):
 
 
 class GuidelineReadRow(models.Model):
-    """That one person has read one version of the guidelines, and when they said so."""
+    """A confirmation that a person has read a version of the guidelines, with its time."""
 
     user = models.ForeignKey(UserRow, models.PROTECT, related_name="readings")
     guideline = models.ForeignKey(GuidelineRow, models.PROTECT, related_name="readings")
@@ -115,7 +115,7 @@ class GuidelineReadRow(models.Model):
 
 
 class TrialRow(models.Model):
-    """One trial item for one role of a project: what is shown, what can be said, and what is right."""
+    """A qualification trial for a role of a project: what is shown, the possible answers, the right one."""
 
     public = public_id()
     project = models.ForeignKey(ProjectRow, models.PROTECT, related_name="trials")

@@ -83,7 +83,7 @@ class DraftLogRow(models.Model):
 
 
 class TimeSpanRow(models.Model):
-    """Time that somebody worked, stamped by the server; a person has one open span at most.
+    """A span of working time, by the server's clock; a person has at most one open span.
 
     `is_clock_back`: when it began, the clock of the server had been set back.
     """
@@ -116,7 +116,7 @@ class TimeSpanRow(models.Model):
 
 
 class TimeCorrectionRow(models.Model):
-    """Time that somebody says was missed, or was counted and was none; an operator decides.
+    """A requested correction of working time, to add or remove; an operator decides.
 
     The spans that were counted stay as they are. What is approved is a span of its own.
     """

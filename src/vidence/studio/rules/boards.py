@@ -99,7 +99,7 @@ def _likeness(video: TrackedVideo, name: str, other: str) -> float | None:
 def suspicions(
     track: Track, video: TrackedVideo, *, met: Sequence[Meeting], left_out: str = ""
 ) -> tuple[str, ...]:
-    """Why somebody should look at a track before others; nothing where there is no reason.
+    """Return the reasons to check a track first; empty if there are none.
 
     Args:
         track: the track.
@@ -179,7 +179,7 @@ class Moment:
 
 
 def moments(counts: Sequence[CountRow], *, within: int) -> tuple[Moment, ...]:
-    """The people whom counters noted, in the order of time, with those who noted each.
+    """Return the people noted by counters in order of time, with the counters who noted each.
 
     Counters press the key at slightly different frames: what different counters noted `within` so many
     frames is taken for one person. The same counter noted two people at two times, however near.

@@ -1,4 +1,4 @@
-"""What can be said of a form by its fields alone: what is missing, and what cannot be read."""
+"""Check a form by its fields alone: missing values and values that cannot be parsed."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise

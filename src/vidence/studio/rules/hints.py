@@ -1,4 +1,4 @@
-"""Hints that somebody tries without the video: what they are given, and what their answer says."""
+"""Trials of hints without the video: what is shown, and what the answer shows."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal, TypeAlias
@@ -18,7 +18,7 @@ FINDINGS: Final[Mapping[Finding, str]] = {
 
 
 class HintedQuestion(Record):
-    """The words that somebody answers from: the question, its options, the hints from level 1."""
+    """What a trial of hints shows: the question, its options, the hints from level 1."""
 
     question: str
     choices: tuple[str, ...] = ()
@@ -69,7 +69,7 @@ def finding_of(content: Mapping[str, object], answer: str, *, is_sure: bool) -> 
 
 
 def judged(*, is_same: bool, is_sure: bool) -> Finding:
-    """What a free answer says of the hints, once it was held beside the reference."""
+    """Return what a free answer shows about the hints, after comparison with the reference."""
     if not is_same:
         return "not-enough"
     return "too-strong" if is_sure else "guessed"

@@ -77,7 +77,7 @@ def wanted_bytes(header: str | None, *, size: int) -> Whole | ByteRange | Beyond
 
 
 def holds(if_range: str | None, *, etag: str, changed: str) -> bool:
-    """Whether a `Range` header counts, given the `If-Range` header beside it.
+    """Return whether a `Range` header applies, given the `If-Range` header.
 
     Args:
         if_range: the header; None where there is none.

@@ -53,7 +53,7 @@ class AnswerOption(Record):
 
 
 class Control(Record):
-    """One thing to fill in: choices to pick from, or a number where there are none.
+    """An input control: choices to pick from, or a number if it has no choices.
 
     A `locked` one was answered before, and stays as it is.
     """
@@ -79,7 +79,7 @@ class FilledForm(Record):
 
 
 class Compared(Record):
-    """What two or more people said about one thing, side by side."""
+    """The answers of two or more people to one question, side by side."""
 
     name: str
     said: tuple[str, ...]
@@ -90,7 +90,7 @@ Read: TypeAlias = FilledForm | str
 
 
 def counts_of(stage: Stage) -> tuple[Check, ...]:
-    """The counts of a stage: each is somebody's own, made before those of others are shown."""
+    """Return the counts of a stage; each person counts before seeing the counts of others."""
     return tuple(check for check in stage.checks if check.kind == "count")
 
 
@@ -133,7 +133,7 @@ def told_at(reviews: Reviews, state: ItemState, *, by: str, step: Step) -> tuple
 
 
 def summaries_at(reviews: Reviews, state: ItemState, *, step: Step) -> tuple[Event, ...]:
-    """What the stage before decided of this wording: whoever looks next sees it behind their own counts."""
+    """Return the summaries of the previous stage, shown to a reviewer after their own counts."""
     if step != "decide":
         return ()
     before = {stage.role for stage in reviews.protocol.stages[: state.stage]}
@@ -160,7 +160,7 @@ def _decisions(reviews: Reviews, state: ItemState, roles: Collection[str]) -> tu
 def is_blind(
     state: ItemState, protocol: Protocol, *, by: str, roles: Collection[str], counted: Collection[str] = ()
 ) -> bool:
-    """Whether somebody is still to look at an item, and so reads nothing of it, whatever else they may do.
+    """Return whether a person has still to review an item and so may not read others' reviews of it.
 
     They are where the item waits for a role of theirs, or will, and the rules let them look: they neither
     wrote it nor had a say in another stage. It ends with their own answer and counts of this wording, or
@@ -188,7 +188,7 @@ def is_blind(
 
 
 def is_hidden(event: Event, state: ItemState, protocol: Protocol, *, by: str, is_blind: bool = False) -> bool:
-    """Whether a decision is not told yet: others look at the same wording, and `by` has not decided.
+    """Return whether a decision is hidden: others are reviewing the wording and `by` has not decided.
 
     Whoever is blind, as `is_blind` says, is told none of this wording, also of the stages before theirs.
     """
@@ -252,7 +252,7 @@ def lines_of(content: Mapping[str, object], stage: Stage) -> tuple[FieldLine, ..
 
 
 def _lines_beside(value: object) -> tuple[FieldLine, ...]:
-    """What stands beside the question, in words; nobody is asked whether it is right by itself."""
+    """Return information shown with the question that reviewers do not check by itself."""
     if not isinstance(value, Mapping):
         return ()
     texts = {

@@ -14,7 +14,7 @@ Kind = Literal["active", "idle"]
 
 
 class Pulse(Record):
-    """How often pages say that somebody works, and what silence means; all in seconds.
+    """Heartbeat settings, in seconds: how often pages send one, and which silence ends a span.
 
     A page says so every `every_s` while it is seen and there was input or playback in the last `input_s`.
     A silence of more than `gap_s` is not counted. One of more than `idle_s` is kept as idle, unless it is
@@ -45,7 +45,7 @@ class Span(Record, omit_defaults=True):
 
 
 class Beaten(Record):
-    """What a beat makes of the open span: those that are closed by it, and the one that is open after it.
+    """The effect of a heartbeat: spans that it closes, and the span open after it.
 
     `is_told_again`: it came so soon after the last one that it says nothing new.
     """
@@ -90,7 +90,7 @@ def is_over(last: Span, now: datetime, *, pulse: Pulse) -> bool:
 
 
 def active_s(spans: Sequence[Span], *, given: Sequence[Span] = ()) -> float:
-    """How many seconds somebody worked: each moment once, however many spans hold it.
+    """Return the seconds of work; overlapping spans count once.
 
     Args:
         spans: what was counted.

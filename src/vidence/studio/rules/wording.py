@@ -25,7 +25,7 @@ _WORDS: Final = {"right": "Right option", "wrong": "Wrong option"}
 
 
 class Option(Record, omit_defaults=True):
-    """One option. `id` is drawn at random; whether it is right is said by where it stands in a `Wording`.
+    """An answer option. `id` is random; its position in a `Wording` determines whether it is right.
 
     `why` says of a wrong one why somebody would take it, `category` of which kind of answer it is.
     """
@@ -116,7 +116,7 @@ class Wording(Record, omit_defaults=True):
 
 
 def seconds(text: str) -> float | None:
-    """Seconds as somebody writes them: a number, or minutes and seconds; None where it is neither.
+    """Parse seconds, or minutes and seconds; None if the text is neither.
 
     >>> seconds("12.5"), seconds("1:02.5"), seconds("soon"), seconds("-1")
     (12.5, 62.5, None, None)
@@ -128,7 +128,7 @@ def seconds(text: str) -> float | None:
 
 
 def numbers(text: str) -> tuple[int, ...] | None:
-    """Places from 0 as somebody counts them from 1, with commas between; None where they are none.
+    """Parse comma-separated positions counted from 1 into positions from 0; None if that fails.
 
     >>> numbers("1, 3"), numbers(""), numbers("one")
     ((0, 2), (), None)
@@ -156,7 +156,7 @@ def frame_numbers(text: str) -> tuple[int, ...] | None:
 
 
 def box_of(mark: Mark) -> tuple[float, float, float, float] | None:
-    """The box of a piece of evidence; None where there is none, or it is not written as four numbers.
+    """Parse the box of a piece of evidence; None if it is absent or not four numbers.
 
     >>> box_of(Mark(x0="10", y0="20", x1="30.5", y1="40")), box_of(Mark(x0="10"))
     ((10.0, 20.0, 30.5, 40.0), None)

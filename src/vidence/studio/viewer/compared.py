@@ -1,4 +1,4 @@
-"""Two runs or more beside each other: the sentences of ``vidence compare``, flips, what could not be read."""
+"""Compare two or more runs: the sentences of ``vidence compare``, flips, unreadable replies."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -98,7 +98,7 @@ def _flips(places: Sequence[ViewablePath], names: dict[str, str]) -> list[dict[s
 
 
 def _piece(request: HttpRequest, places: Sequence[ViewablePath]) -> dict[str, object]:
-    """What can be said of the difference as HTML; without it yet, that it is being made."""
+    """Render the comparison as HTML, or a note that it is being computed."""
     is_shared = request.GET.get("shared") == "1"
     query = "&".join([*(f"run={place.id}" for place in places), *(["shared=1"] if is_shared else [])])
     fields: dict[str, object] = {"query": query, "is_shared": is_shared}

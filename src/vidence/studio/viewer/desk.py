@@ -34,7 +34,7 @@ class Desk:
         self._places: dict[str, ViewablePath] = {}
 
     def places(self) -> tuple[ViewablePath, ...]:
-        """Everything under the paths, looked for anew."""
+        """Scan the paths again and return everything below them."""
         places = find_places(current().settings.paths)
         with self._lock:
             self._places = {place.id: place for place in places}
@@ -65,7 +65,7 @@ class Desk:
         return {"piece": as_piece(piece or ""), "again": "" if piece else again}
 
     def labels(self) -> Labels:
-        """The labels of errors that lie under the paths."""
+        """Return the error labels below the paths."""
         with self._lock:
             known = tuple(self._places.values())
         return Labels(place for place in known or self.places() if place.kind == "labels")

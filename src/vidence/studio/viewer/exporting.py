@@ -158,7 +158,7 @@ class _Work:
         write_whole(self._folder / page.name, body)
 
     async def _finished(self, address: str) -> Answer:
-        """A page as soon as it knows everything; after a while as it is, which is said."""
+        """Render a page when all its data are ready, or after a timeout with a note on what is missing."""
         until_s = self._clock() + _PATIENCE_S
         while True:
             answer = await self._asker.get(address)
@@ -175,7 +175,7 @@ class _Work:
     # ------------------------------------------------------------------ which address has which file
 
     async def _name(self, tag: str, address: str, page: _Page) -> str:
-        """The file of what a page links to; empty where there is none."""
+        """Return the name in the export of what a link points to; empty if it is not exported."""
         whole = urljoin(page.address, address)
         split = urlsplit(whole)
         if split.scheme or split.netloc:

@@ -81,7 +81,7 @@ def _repeats(request: HttpRequest) -> list[int]:
 def _other_repeats(
     request: HttpRequest, heads: Sequence[Run], repeats: Sequence[int]
 ) -> list[tuple[int, bool, str]]:
-    """Each repeat, whether it is shown, and the address that shows it beside the others."""
+    """Return each repeat: whether it is shown, and the URL that shows it as well."""
     n = max(head.plan.repeats for head in heads)
     if n < 2:
         return []
@@ -107,7 +107,7 @@ def _others(asked: Filter, item_id: str) -> list[ViewablePath]:
 
 
 def _elsewhere(request: HttpRequest, asked: Filter, others: Sequence[RunStanding]) -> list[tuple[str, str]]:
-    """The names of other runs, and the address with each of them beside; none where no more have room."""
+    """Return the other runs with the URL that adds each; empty if no more fit."""
     if len(asked.runs) >= MOST_RUNS:
         return []
     entries = []

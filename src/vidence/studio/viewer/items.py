@@ -1,4 +1,4 @@
-"""The trials of a run, beside those of up to two others, as far as a filter keeps them."""
+"""List the trials of a run, with those of up to two other runs, by filter."""
 
 import time
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The media of a question on a page, with what lies on their time."""
+"""The media of a question on a page, with their timelines."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _MOST_STILLS: Final = 64
 
 @dataclass(frozen=True, kw_only=True)
 class Stills:
-    """Pictures of one medium that stand for its player: their addresses, and what is said of each."""
+    """Still images in place of a player: their URLs and captions."""
 
     name: str
     pictures: tuple[tuple[str, str], ...]
@@ -117,7 +117,7 @@ def _stills(kind: str, answers: Sequence[RunAnswer], i: int, *, address: str) ->
 
 
 def _lane_words(lane: dict[str, object]) -> str:
-    """A lane as words, for whoever does not see it."""
+    """Describe a lane in words, for screen readers."""
     spans, frames = lane.get("spans"), lane.get("frames")
     lane_words = ["all of it"] if lane.get("whole") else []
     if isinstance(spans, list) and spans:

@@ -103,7 +103,7 @@ class _Line:
         return fate_links(self.standing.place.id, self.fates)
 
     def under(self, *, has_path: bool) -> str:
-        """What stands below its name: where it lies, and its model where that is another word."""
+        """Return the second line of an entry: its folder, and its model if that differs from the name."""
         standing = self.standing
         model = standing.listed.model or (standing.head.plan.model if standing.head is not None else "")
         messages = [standing.place.path] if has_path else []
@@ -132,7 +132,7 @@ def _table(lines: Sequence[_Line], *, has_paths: bool) -> Table:
 
 
 def _status(line: _Line) -> Cell:
-    """How far it is; beside that what is wrong with it, or how much of it is read."""
+    """Return the status of an entry, with problems and indexing progress."""
     standing = line.standing
     read = f"{standing.n_read} of {standing.n_rows} stored rows read" if standing.is_unread else ""
     return Cell(value=standing.status, detail=standing.listed.problem or read)

@@ -1,1 +1,1 @@
-"""Cards: what a model or a person says of a person or a scene."""
+"""Cards: descriptions of a person or scene by a model or a person."""

@@ -207,7 +207,7 @@ def _cards(row: CardSheetRow, *, everybody: Collection[str]) -> list[Card]:
 
 
 def _fits(message: str, tracks: Collection[str]) -> tuple[str, ...] | None:
-    """The tracks that a description fits, in the order of `tracks`; None where it was not tried."""
+    """Return the tracks that a description fits, in the order of `tracks`; None if untested."""
     if not message:
         return None
     if message.casefold() == NOBODY:

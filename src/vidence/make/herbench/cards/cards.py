@@ -1,4 +1,4 @@
-"""The two cards of a track: what somebody looks like, and what they do; neither gives the other away."""
+"""The two cards of a track, appearance and action; neither may reveal the other."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -51,7 +51,7 @@ class CardChecks(Record, omit_defaults=True):
 
 
 class Flag(Record):
-    """Something about a card that a person should look at; `words` are those that gave rise to it."""
+    """A remark on a card for a person to check; `words` caused it."""
 
     track_id: str
     kind: Literal["A", "B"]
@@ -61,7 +61,7 @@ class Flag(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class TrackCards:
-    """What became of one track: its cards, what to look at, and what was not used.
+    """Result for a track: its cards, remarks, and what was dropped.
 
     A card that cannot be used is in `dropped` as ``TRACK/A`` or ``TRACK/B``.
     """
@@ -73,7 +73,7 @@ class TrackCards:
 
     @property
     def is_one_person(self) -> bool:
-        """Whether no writer saw different people in the pictures of the track."""
+        """Whether all writers saw a single person in the track's pictures."""
         return all(dropped.reason != NOT_ONE_PERSON for dropped in self.dropped)
 
 
@@ -139,7 +139,7 @@ def write_cards(
 
 
 def check_cards(cards: Sequence[Card], rules: CardChecks | None = None) -> TrackCards:
-    """Look at cards that were written elsewhere, all of one track; nobody is asked again.
+    """Check cards of one track from another source; no model is called.
 
     That a track is different people is said by the line for it alone. An appearance card that speaks of
     several people otherwise gets a flag: they may be printed on a shirt.
@@ -176,7 +176,7 @@ def check_cards(cards: Sequence[Card], rules: CardChecks | None = None) -> Track
 
 
 def _prompts(pictures: TrackPictures, *, times_s: Sequence[float], wording: CardWording) -> dict[str, Prompt]:
-    """What is asked for either card."""
+    """Return the prompts of both cards."""
     system = wording.fill(SYSTEM, {})
     looks = wording.fill(APPEARANCE, {"n_pictures": len(pictures.appearance)})
     times = [float(times_s[crop.frame_index]) for crop in pictures.path]
@@ -195,7 +195,7 @@ def _prompts(pictures: TrackPictures, *, times_s: Sequence[float], wording: Card
 def _reader(
     kind: Literal["A", "B"], *, strict: bool, by_people: bool = False
 ) -> Callable[[str], str | Doubt[str] | Objection]:
-    """The function that makes a card's text of a reply, or of what people wrote."""
+    """Return the parser of a card's text from a reply or a person's words."""
 
     def read(message: str) -> str | Doubt[str] | Objection:
         text = tidy(message)
@@ -220,7 +220,7 @@ def _reader(
 
 
 def _told(kind: Literal["A", "B"], text: str) -> tuple[str, ...]:
-    """The words of a card that belong into the other one."""
+    """Return the words of a card that belong to the other card."""
     return tuple(sorted(action_words(text) if kind == "A" else appearance_words(text)))
 
 
@@ -240,7 +240,7 @@ def _is_mixed(piece: WritingTask[str]) -> bool:
 
 
 def _no_card(track_id: str, objections: Mapping[str, Objection | None]) -> TrackCards:
-    """No card of a track that is several people: what one card says of them is true of none."""
+    """Return no card for a track of several people."""
     objection = next(
         entry for entry in objections.values() if entry is not None and entry.reason == NOT_ONE_PERSON
     )
@@ -253,7 +253,7 @@ def _text(piece: WritingTask[str]) -> str:
 
 
 def _leak(a_text: str, b_text: str, limit: float) -> str:
-    """What is wrong with a path card that is too like the appearance card; empty where it is not."""
+    """Return the fault of a path card too similar to the appearance card; empty if none."""
     similarity = leakage(a_text, b_text)
     if not (a_text and b_text and similarity.is_leak(limit)):
         return ""

@@ -70,7 +70,7 @@ def _span(row: ShotSpanRow, *, times_s: NDArray[np.float64], ends_s: NDArray[np.
 
 
 def _bound(row: ShotSpanRow, frames: str, seconds: str, *, moments_s: NDArray[np.float64]) -> int:
-    """The frame at which a shot begins or ends, told by its number, by its time, or by both."""
+    """Return the frame of a shot boundary given by number, time, or both."""
     index = _number(row, frames, most=len(moments_s) - 1)
     bound = getattr(row, seconds)
     if not bound:

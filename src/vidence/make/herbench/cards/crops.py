@@ -1,4 +1,4 @@
-"""Which frames of a track are shown to whoever writes its cards, and the pictures of them."""
+"""Select and render the frames of a track that are shown to card writers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -68,7 +68,7 @@ class CropPlan:
 
 @dataclass(frozen=True, kw_only=True)
 class TrackPictures:
-    """What the writer of the cards of one track is shown, in the order of time.
+    """The pictures shown to a card writer, in time order.
 
     `appearance` are crops from both ends of the track. `path` are crops from its middle, `frames` the same
     frames whole, with the box drawn in.
@@ -152,7 +152,7 @@ def plan_crops(
 
 
 def _detected(track: Track, usable: NDArray[np.bool_], *, least: int) -> NDArray[np.bool_]:
-    """Which of the usable boxes were detected; all usable ones where those are too few."""
+    """Return which usable boxes were detected; all if those are too few."""
     detected = usable & track.is_detected
     return detected if np.count_nonzero(detected) >= least else usable
 

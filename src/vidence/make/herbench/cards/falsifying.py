@@ -22,14 +22,14 @@ _MOST_NAMED: Final = 6
 
 
 def folded(text: str) -> tuple[str, ...]:
-    """The words of a text in small letters, which two texts are compared by."""
+    """Fold a text to lower-case words for comparison."""
     return tuple(word.casefold() for word in words_in(text))
 
 
 def check_changes(
     faithful: str, false: str, changes: Sequence[Change], *, taken: Sequence[str] = ()
 ) -> Objection | None:
-    """What is wrong with a false description; None where nothing is.
+    """Return what is wrong with a false description; None if valid.
 
     There are two to five changes. Each `before` stands in the faithful text, each `after` in the false one; a
     change changes words that mean something. With these changes, in any order, and with words of the list
@@ -62,7 +62,7 @@ def check_changes(
 
 
 def changes_between(faithful: str, false: str) -> tuple[Change, ...]:
-    """What a person changed who wrote both sentences: each run of other words is one change.
+    """Return the changes between two sentences of a person: one per run of differing words.
 
     Where that is a single change, a run of as many words as before is taken word by word.
 
@@ -114,7 +114,7 @@ def _stands_in(part: tuple[str, ...], words: tuple[str, ...]) -> bool:
 def _explains(
     old: tuple[str, ...], new: tuple[str, ...], changes: Sequence[tuple[tuple[str, ...], tuple[str, ...]]]
 ) -> bool:
-    """Whether the changes, each used once, and words that may come and go turn `old` into `new`."""
+    """Return whether the changes, each used once, and optional words turn `old` into `new`."""
     everything = (1 << len(changes)) - 1
 
     @cache
@@ -145,7 +145,7 @@ def _same(name: str, other: str) -> bool:
 
 
 def _others(old: tuple[str, ...], new: tuple[str, ...], changes: Sequence[Change]) -> str:
-    """Words of either text that the changes do not account for."""
+    """Return words of either text that the changes do not explain."""
     others = {word for c in changes for word in (*folded(c.before), *folded(c.after))} | listed("glue")
     gone = [word for word in dict.fromkeys(old) if word not in new and word not in others]
     come = [word for word in dict.fromkeys(new) if word not in old and word not in others]

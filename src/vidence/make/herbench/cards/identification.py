@@ -1,4 +1,4 @@
-"""Whom a description fits: a model is shown it with pictures of the people of the video, in two orders."""
+"""Test which person a description fits: a model sees it with pictures of all people, in two orders."""
 
 import hashlib
 import json
@@ -25,7 +25,7 @@ _LINE: Final = re.compile(r"\AFITS\s*:\s*(none|\d+(?:\s*(?:,|and|;)?\s*\d+)*)\s*
 
 
 class IdentifyRules(Record, omit_defaults=True):
-    """How a description is tried on the people of its video.
+    """How to test a description on the people of its video.
 
     The model is shown at most `most_people` of them, those most alike by colours where there are more, with
     `n_pictures` of each.
@@ -37,7 +37,7 @@ class IdentifyRules(Record, omit_defaults=True):
 
 @dataclass(frozen=True, kw_only=True)
 class IdentificationTry:
-    """Whom a description fits, of those who were `shown`; `dropped` where nothing was found out."""
+    """The people a description fits among `shown`; `dropped` if the test failed."""
 
     fits: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()
@@ -47,7 +47,7 @@ class IdentificationTry:
 def try_card(
     card: Card, pictures: Mapping[str, Sequence[Crop]], *, wording: CardWording
 ) -> Flow[IdentificationTry]:
-    """Ask whom a description fits.
+    """Ask which people a description fits.
 
     It is asked twice, the second time in the reverse order, so that a model that names a place and not a
     person contradicts itself. Whom only one reply names is among those whom it fits: that much doubt is
@@ -82,7 +82,7 @@ def try_card(
 
 
 def _order(card: Card, names: tuple[str, ...]) -> tuple[str, ...]:
-    """The people in an order that nobody can guess, and in which the described one is not in the middle."""
+    """Return the people in a random order with the described one not in the middle."""
 
     def rank(name: str) -> bytes:
         return hashlib.sha256(f"{card.track_id}\n{card.text}\n{name}".encode()).digest()
@@ -135,7 +135,7 @@ def _read(message: str, *, n_people: int) -> tuple[int, ...] | Objection:
 
 
 def identified(card: Card, tried: IdentificationTry, *, by: str) -> Card:
-    """The card with whom it fits; unchanged where nothing was found out."""
+    """Return the card with its matches; unchanged if the test failed."""
     if tried.dropped is not None:
         return card
     return msgspec.structs.replace(card, fits=tried.fits, identified_by=by)

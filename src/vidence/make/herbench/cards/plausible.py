@@ -1,4 +1,4 @@
-"""What may stand in the place of a detail: what true cards of other videos say there, and plain facts.
+"""Plausible replacements of a detail: from true cards of other videos, and general facts.
 
 A word in a description is a slot: a colour before its noun, a noun behind its preposition or verb, a verb
 before what follows. Another word fits the slot where a true card of another video has it there, or where the
@@ -113,12 +113,12 @@ class SlotCounts:
         return f"{first}_{second}" in _listed("compound") or (both >= 3 and both >= least)
 
     def weight(self, key: Key, word: str) -> int:
-        """How often a word was seen in a slot, and once for a plain fact; 0 where nobody says it."""
+        """Return how often a word was seen in a slot, plus one for a general fact; 0 if never."""
         seen = max(self.seen.get((key, word), 0), self.seen.get(((key[0], _single(key[1])), word), 0))
         return seen + (word in _plain().get(key, ()) or word in _plain().get((key[0], _single(key[1])), ()))
 
     def fits(self, modifier: str, noun: str) -> bool:
-        """Whether a noun is said to be like that."""
+        """Return whether an adjective is attested with a noun."""
         plain = modifier in _listed("anything") or self.pairs.get((modifier, noun), 0) > 0
         return plain or self.weight(("modifier", noun), modifier) > 0
 
@@ -191,7 +191,7 @@ def _governor(words: list[str], i: int) -> str:
 
 
 def _follower(words: list[str], i: int) -> str:
-    """The word behind a verb; none where nobody is said to do it: things do not sit down."""
+    """Return the verb's subject slot; None if things are never its subject."""
     persons = _listed("person")
     who = next((word for word in words[:i] if word in persons or _kind_of().get(word) == "noun"), "")
     if who not in persons:

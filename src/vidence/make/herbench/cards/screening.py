@@ -1,4 +1,4 @@
-"""What must not stand in a card: words of the other card, and more people than one."""
+"""Screen cards for words of the other card and for several people."""
 
 import re
 from typing import Final
@@ -29,7 +29,7 @@ class Leakage(Record):
         return max(self.raw, self.content)
 
     def is_leak(self, limit: float = LIMIT) -> bool:
-        """Whether the cards cannot be used together: too alike by either count, or looks said again."""
+        """Return whether two cards cannot be used together: too similar, or appearance repeated."""
         return self.similarity > limit or bool(self.repeated)
 
 

@@ -41,7 +41,7 @@ _ARTICLE: Final = re.compile(r"\b(an?)(\s+)\Z", re.IGNORECASE)
 
 @dataclass(frozen=True, kw_only=True)
 class _Swap:
-    """One detail of a text, what can stand in its place, and how often that is said there."""
+    """A replaceable detail of a text, with its replacements and their frequencies."""
 
     start: int
     end: int
@@ -53,7 +53,7 @@ class _Swap:
 def perturb_by_rules(
     card: SceneCard, *, others: Sequence[SceneCard], known: SlotCounts | None = None, rng: np.random.Generator
 ) -> SceneCard | Dropped:
-    """A false variant of a scene card that nobody was asked for.
+    """Return a false variant of a scene card by rules, without a model.
 
     Two to five details are drawn, of each phrase one, and swapped for others of their kind that are said in
     such a place: in true cards of other videos (`known`), or by a list of plain facts. What is said there
@@ -85,7 +85,7 @@ def perturb_by_rules(
 
 
 def _none(card: SceneCard, slots: Sequence[Slot], swaps: Sequence[_Swap]) -> Dropped:
-    """Why a card is not falsified."""
+    """Return why a card cannot be falsified."""
     reason, detail = "no-detail-known", "the text has no detail that the word lists know"
     if slots or swaps:
         reason = "nothing-plausible"

@@ -1,4 +1,4 @@
-"""Tracks that go out of view and come back: whether it is the same person, boxes alone cannot say."""
+"""Tracks that leave and return: boxes alone cannot tell whether it is the same person."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -19,7 +19,7 @@ _REACH = 0.05  # as near to an edge as this share of the frame, as for coming an
 def part_visits(
     tracks: Sequence[Track], video: TrackedVideo, *, every: int, stage: str
 ) -> tuple[tuple[Track, ...], tuple[Track, ...], tuple[Dropped, ...]]:
-    """Tell tracks that stay in view from those that may be two people, one after the other.
+    """Separate tracks that stay in view from those that may be two people in sequence.
 
     Somebody who was last seen at an edge, and is next seen at an edge a second later or more, has been
     out of view, or is somebody else who came: such a track says neither how long anybody was there nor who.
@@ -64,7 +64,7 @@ def part_visits(
 
 
 def _at_edge(track: Track, place: int, video: TrackedVideo) -> bool:
-    """Whether a box lies in the band of an edge and comes near to it."""
+    """Return whether a box is in an edge band and close to the edge."""
     edges = edges_at(track.centroids_px[place], width_px=video.width_px, height_px=video.height_px)
     return any(_is_near(track.boxes_px[place], edge, video) for edge in edges)
 

@@ -29,7 +29,7 @@ _SEPARATOR = "; "
 
 @dataclass(frozen=True, kw_only=True)
 class Present:
-    """Something that occurs: how it is said, when it happens, and how often elsewhere, for reviewers."""
+    """A thing that occurs: wording, times, and frequency in other videos, for reviewers."""
 
     text: str
     occurrences: tuple[Event, ...]
@@ -57,7 +57,7 @@ class TaskWording:
 
 @dataclass(frozen=True, kw_only=True)
 class Pool:
-    """What there is to ask about in one video."""
+    """The things to ask about in a video."""
 
     present: Sequence[Present]
     absent: Sequence[Absent]
@@ -86,7 +86,7 @@ class AbsenceTask(ComputedTask):
 
     @abstractmethod
     def pool(self, context: EventContext) -> Pool:
-        """What there is to ask about in one video."""
+        """Return the things to ask about in a video."""
 
     def sources(
         self, material: Material, corpus: Corpus, log: DraftLog, *, most: int, rng: np.random.Generator
@@ -113,7 +113,7 @@ class _Draw:
         return self._deal(dict.fromkeys((True, False), n), n, bar=0)
 
     def beside(self, n: int) -> tuple[Absent, list[Present]] | None:
-        """An absent thing that was not dealt before, with `n` that occur; None where there is no more.
+        """Return an unused absent thing with `n` present ones; None if exhausted.
 
         It is drawn how many of the others are at least as common elsewhere as the absent one, so that neither
         the rarest nor the most common thing stands out. Where no absent thing has such others, the next one

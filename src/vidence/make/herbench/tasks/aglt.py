@@ -1,4 +1,4 @@
-"""Appearance-grounded localization and trajectory: where somebody comes from and goes to."""
+"""Appearance-grounded localization and trajectory: where a person comes from and goes to."""
 
 from collections.abc import Sequence
 from itertools import permutations, product
@@ -107,7 +107,7 @@ class Aglt(PeopleTask):
 
 
 def _problem(person: Person, structure: str) -> str:
-    """Why somebody's coming or going, which the answer rests on, is not known; empty where it is."""
+    """Return why a person's entry or exit, on which the answer depends, is unknown; empty if known."""
     if _SHOWN_AT.get(structure) != -1 and person.comes.is_inside:
         return "begins-inside"
     return "ends-inside" if _SHOWN_AT.get(structure) != 0 and person.goes.is_inside else ""
@@ -133,7 +133,7 @@ def _also_shown(evidence: Evidence, frame: int) -> Evidence:
 
 
 def _choice(person: Person, structure: str, rng: np.random.Generator) -> Choice | str:
-    """The right answer and the wrong ones, or why there is none."""
+    """Return the right answer and wrong ones, or the reason for failure."""
     match structure:
         case "enters" | "leaves":
             way = person.enters if structure == "enters" else person.leaves

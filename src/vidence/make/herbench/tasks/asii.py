@@ -41,7 +41,7 @@ class Settings(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class _NamedEvent:
-    """An event as it is said, and when events start that count as the same, whatever the log calls them."""
+    """An event as worded, with the start times of equivalent events of the log."""
 
     event: Event
     text: str
@@ -143,7 +143,7 @@ class Asii(ComputedTask):
 
 
 def _told(context: EventContext) -> list[_NamedEvent]:
-    """The events that can be asked about."""
+    """Return the events that can be asked about."""
     video, index = context.video, context.index
     starts: dict[tuple[str, str], set[float]] = {}
     meant: dict[str, set[tuple[str, str]]] = {}

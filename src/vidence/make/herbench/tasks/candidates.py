@@ -1,4 +1,4 @@
-"""Candidates for questions, and how they become drafts: five options, a letter, enough evidence."""
+"""Question candidates, and their conversion to drafts: five options, a letter, enough evidence."""
 
 import hashlib
 from abc import ABC, abstractmethod
@@ -47,7 +47,7 @@ class Candidate:
 
 @dataclass(frozen=True, kw_only=True)
 class NoCandidate:
-    """Why there is no question about a subject; `reason` is a short name that accounts are kept by."""
+    """Why a subject gives no question; `reason` is a short name for accounts."""
 
     subject: str
     reason: str
@@ -75,7 +75,7 @@ class BalancedDraw:
 
 
 class DraftLog:
-    """What one task makes of one video: the drafts, and an account of what came to nothing.
+    """The drafts of one task and video, with an account of failures.
 
     The letters of the right answers are dealt in turn, so that they are balanced over the drafts.
 
@@ -102,7 +102,7 @@ class DraftLog:
         return tuple(self._made)
 
     def drop(self, subject: str, *, reason: str, detail: str = "") -> None:
-        """Account for something that came to nothing; the same is written down once."""
+        """Record a drop, once per subject."""
         what = f"{self._video_id}: {subject}" if subject else self._video_id
         dropped = Dropped(what=what, stage=f"draft:{self._code}", reason=reason, detail=detail)
         if dropped not in self._dropped:
@@ -110,14 +110,14 @@ class DraftLog:
             self._made.append(dropped)
 
     def lacks(self, material: Material, needs: Sequence[str]) -> bool:
-        """Whether something that a task needs is not there; what is missing is accounted for."""
+        """Record a missing requirement; return whether it is missing."""
         missing = [name for name in needs if not getattr(material, name)]
         for name in missing:
             self.drop("", reason=f"no-{name.replace('_', '-')}", detail="the task needs them")
         return bool(missing)
 
     def take(self, candidate: Candidate | NoCandidate) -> bool:
-        """Turn an candidate into a draft; False where it cannot be one, which is accounted for."""
+        """Convert a candidate to a draft; return False if that fails, and record the reason."""
         if isinstance(candidate, NoCandidate):
             self.drop(candidate.subject, reason=candidate.reason, detail=candidate.detail)
             return False
@@ -179,7 +179,7 @@ class DraftLog:
             going = [source for source in going if self.n_drafts >= most or self._next(source)]
 
     def _next(self, source: Candidates) -> bool:
-        """Whether the source gave a draft."""
+        """Take one draft from a source; return whether it had one."""
         for _ in range(_MOST_IN_VAIN):
             candidate = next(source, None)
             if candidate is None:
@@ -233,7 +233,7 @@ def one_of_each(
 
 
 def any_or(drawn: Iterable[T], none: NoCandidate) -> Iterator[T | NoCandidate]:
-    """All of them; where there is none, why."""
+    """Yield all candidates; if there are no candidates, the reason."""
     any_yet = False
     for entry in drawn:
         any_yet = True
@@ -243,7 +243,7 @@ def any_or(drawn: Iterable[T], none: NoCandidate) -> Iterator[T | NoCandidate]:
 
 
 class ComputedTask(ABC):
-    """A task that asks no model: its drafts are the candidates of several sources, taken in turn.
+    """A task without a model: drafts from several sources in turn.
 
     For the attributes see `Task`.
     """
@@ -272,7 +272,7 @@ class ComputedTask(ABC):
     def draft(
         self, material: Material, corpus: Corpus, *, most: int, rng: np.random.Generator
     ) -> Flow[Sequence[Made]]:
-        """Up to `most` questions about one video, and what could not be made of it; no model is asked."""
+        """Return up to `most` questions about one video, and the failures."""
         yield from ()
         log = DraftLog(code=self.code, video_id=material.source.video_id, rng=rng)
         if not log.lacks(material, self.needs):

@@ -1,4 +1,4 @@
-"""What can be counted in a video, and which counts of all videos share their options."""
+"""Counting targets of videos, and option sets shared by all videos."""
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ _GOES_ON = ("continue", "keep", "still", "resume", "finish")
 
 @dataclass(frozen=True, kw_only=True)
 class Target:
-    """Something to count: how it is said, what else it is called here, and every time that it happens.
+    """A counting target: wording, synonyms in the log, and all occurrences.
 
     `n_elsewhere` is how often a pair occurs in other videos. Where the log leaves the count open, `reason`
     and `detail` say why. `options` are its five options where it shares them with others. `within` are
@@ -59,7 +59,7 @@ Counted: TypeAlias = Mapping[str, tuple[Target, ...]]
 
 
 class Counts:
-    """Which counts share their options, in all videos of a corpus at once; made once for a corpus.
+    """Option sharing among the counts of a corpus; computed once per corpus.
 
     Counts from `least` to `most` are dealt, each structure for itself. Who comes first among equal counts is
     told by hashes of the video and the words, so that it hangs on no order of videos.
@@ -72,7 +72,7 @@ class Counts:
         self._dealt: Mapping[str, Counted] = {}
 
     def of(self, material: Material, corpus: Corpus, *, n_asked: int) -> Counted:
-        """For ``pair`` and ``verb`` what there is to count in a video.
+        """Return the ``pair`` and ``verb`` targets of a video.
 
         A video deals at most `n_asked` counts of a structure: those of the videos where most is done would
         otherwise be dealt and not asked, and these are the large ones.
@@ -156,7 +156,7 @@ def _targets(context: EventContext) -> Counted:
 def _pair_target(
     pair: Pair, context: EventContext, *, beside: Mapping[Pair, Event], shared: frozenset[str]
 ) -> Target:
-    """What a pair's count is; `beside` are events of other pairs that name its object with the same verb."""
+    """Return the count of a pair; `beside` are events of other pairs with the same verb and object name."""
     events = tuple(context.video.pairs[pair])
     messages = [context.index.phrase((event.verb, event.noun)) for event in events]
     texts = written(events)
@@ -182,7 +182,7 @@ def words_said(text: str) -> frozenset[str]:
 
 
 def _with_longer(targets: Sequence[Target], context: EventContext) -> tuple[Target, ...]:
-    """The pairs, each with those whose words hold all of its own, and say more.
+    """Return the pairs, each with longer ones that contain all its words.
 
     Who picks up a pine nuts bag may be seen to pick up pine nuts.
     """

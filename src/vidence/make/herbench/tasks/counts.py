@@ -211,7 +211,7 @@ def subject_of(count: PersonCount) -> str:
 
 
 def in_window(count: PersonCount, evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
-    """The moments that lie in the window of a count."""
+    """Return the moments inside the window of a count."""
     if count.window is None:
         return tuple(evidence)
     first, last = count.window
@@ -241,7 +241,7 @@ def candidate_of(
     ranges: Ranges,
     widest: float,
 ) -> Candidate | NoCandidate:
-    """The question that a count answers, or why there is none.
+    """Return the question for a count, or why there is no question.
 
     Args:
         count: what persons counted.

@@ -55,7 +55,7 @@ def overlap(event: Event, other: Event) -> bool:
 
 
 def span_of(event: Event) -> Evidence:
-    """When an event happens; its frames are left to whoever has the video."""
+    """Return the span of an event, without frames."""
     return Evidence(kind="oracle", start_s=event.start_s, end_s=event.end_s, note=event.narration)
 
 

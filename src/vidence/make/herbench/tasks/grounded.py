@@ -1,4 +1,4 @@
-"""Somebody is named by appearance and asked about by behaviour; a model writes the questions."""
+"""Questions about a person's behaviour, with the person named by appearance; written by a model."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -69,7 +69,7 @@ class Settings(PeopleSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class _QuestionPlan:
-    """One question that is wanted: which structure, about whom."""
+    """A planned question: structure and person."""
 
     structure: str
     person: Person
@@ -81,7 +81,7 @@ class _QuestionPlan:
 
 
 class Grounded:
-    """A task whose questions a model writes from B-cards.
+    """A task with questions that a model writes from B-cards.
 
     Each person is asked about once for every structure, as long as drafts are wanted. What is right was
     written by a model, so that every draft says ``model`` in `truth` and waits for a person.
@@ -132,7 +132,7 @@ class Grounded:
         return log.made
 
     def _wanted(self, material: Material, log: DraftLog, *, rng: np.random.Generator) -> list[_QuestionPlan]:
-        """What to ask for: every structure of every person, structures and people in a drawn order."""
+        """Return all plans: every structure of every person, shuffled."""
         people = []
         for person in people_of(material, self._settings, log):
             if person.b_card is None or not person.b_card.text.strip():

@@ -58,7 +58,7 @@ _USED_EDGE = 0.75
 
 @dataclass(frozen=True, kw_only=True)
 class _Stranger:
-    """Somebody of another video."""
+    """A person of another video."""
 
     video_id: str
     card: Card
@@ -110,7 +110,7 @@ class Megl(ComputedTask):
         ]
 
     def _strangers(self, material: Material, corpus: Corpus) -> tuple[_Stranger, ...]:
-        """People of other videos who are like nobody here: by description, or by looks who has no card."""
+        """Return people of other videos unlike everyone here, by description or, without card, by looks."""
         here = [card.text for card in material.a_cards]
         looks = {} if material.tracked is None else material.tracked.looks
         unknown = [looks[t.track_id] for t in without_card(material) if t.track_id in looks]
@@ -204,7 +204,7 @@ def _which_candidate(entries: Sequence[Person | _Stranger], timeline: Timeline) 
 
 
 def _ways(people: Sequence[Person], structure: str, *, rng: np.random.Generator) -> Candidates:
-    """Every two people of whom it is clear how they come, or go."""
+    """Return the pairs of people with known entries, or exits."""
     is_exit = structure == "exits"
 
     def way(person: Person) -> Way:

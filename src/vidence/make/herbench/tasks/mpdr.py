@@ -131,7 +131,7 @@ class Mpdr(PeopleTask):
         return f"{self._settings.tie_s:g} second{'s' * (self._settings.tie_s != 1)}"
 
     def _most(self, values: Sequence[float], same: str, *, rng: np.random.Generator) -> Choice | None:
-        """Who has the highest value; None where somebody is neither clearly equal nor clearly below."""
+        """Return the one with the highest value; None if not clearly above all others."""
         best = max(values)
         tie_s, margin_s = self._settings.tie_s, self._settings.margin_s
         first = [i for i, value in enumerate(values) if best - value < tie_s]
@@ -197,7 +197,7 @@ _WORDS = {
 
 
 def _problem(person: Person, structure: str) -> str:
-    """Why somebody's coming or going, which the answer rests on, is not known; empty where it is."""
+    """Return why a person's entry or exit, on which the answer depends, is unknown; empty if known."""
     name = f"track {person.track_id}"
     if structure not in _NO_COMING and person.comes.is_inside:
         return f"{name} begins inside the frame"

@@ -1,4 +1,4 @@
-"""Wrong orders: of events, made by swapping and rotating and refused where the log has them; of numbers."""
+"""Wrong orders: of events, by swaps and rotations that the log does not contain; of numbers."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
@@ -66,7 +66,7 @@ class Perturbed:
 
 
 def perturbed(order: Order) -> tuple[Perturbed, ...]:
-    """Everything that one swap or one rotation makes of an order."""
+    """Return all orders one swap or rotation away."""
     n = len(order)
     swaps = [
         Perturbed(order=swap_mid(order, i, j), how=f"swap_mid {i + 1} {j + 1}")
@@ -132,7 +132,7 @@ def wrong_orders(
 
 
 def wrong_order(n: int, *, is_wrong: Callable[[Order], bool], rng: np.random.Generator) -> Perturbed | None:
-    """One wrong order of `n` events, made by `swap_mid` or by `rotate` alike often; None where there is none.
+    """Return a wrong order of `n` events by `swap_mid` or `rotate`, equally often; None if impossible.
 
     Source: HERBench, section 7.5.
     Departs: no.

@@ -32,7 +32,7 @@ _MOVE_GUARDS = (0.09, 0.15)
 
 
 def region_of(point: NDArray[np.float64]) -> str:
-    """The one of `REGIONS` that a point lies in, empty where it is too near to where two meet.
+    """Return the one of `REGIONS` that contains a point; empty near a border.
 
     The middle reaches 0.2 of the frame's width and height to each side of its centre. `point` holds shares,
     shape (2,).
@@ -78,7 +78,7 @@ def moves(xs: NDArray[np.float64], *, least: float) -> tuple[int, ...]:
 
 
 def shape_of(xs: NDArray[np.float64]) -> str:
-    """The one of `SHAPES` that a path has, empty where a small change of the threshold would say another.
+    """Return the one of `SHAPES` of a path; empty if a small change of threshold changes it.
 
     Args:
         xs: how far to the right the path is, as shares of the width, shape (n,).

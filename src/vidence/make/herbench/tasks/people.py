@@ -1,4 +1,4 @@
-"""People of a video who can be asked about: what they look like, when and where they are."""
+"""People to ask about: appearance, times and positions in a video."""
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -144,7 +144,7 @@ class End:
 
 
 def _passed(motion: EndMotion, *, size_px: tuple[int, int]) -> tuple[Edge, ...]:
-    """The edges that a person who moves so is out of next; none for somebody who stands.
+    """Return the edges that a moving person crosses next; none for a standing person.
 
     Beside the first there are those that take at most twice as long.
     """
@@ -155,7 +155,7 @@ def _passed(motion: EndMotion, *, size_px: tuple[int, int]) -> tuple[Edge, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Person:
-    """Somebody with a track and a description that fits nobody else.
+    """A person with a track and a unique description.
 
     `card` says what the person looks like, `b_card` what the person does, where somebody wrote that. `comes`
     and `goes` are the ends of the track: where one is inside the frame, it may be the rest of another track.
@@ -312,7 +312,7 @@ def people_of(material: Material, settings: PeopleSettings, log: DraftLog) -> tu
 
 
 def without_card(material: Material) -> tuple[Track, ...]:
-    """The people of a video who have a track, and of whom nobody says what they look like.
+    """Return the people with a track but no description.
 
     Tracks that refining left out count, too, unless they are shorter than half a second.
     """
@@ -331,7 +331,7 @@ def _everybody(tracked: TrackedVideo) -> tuple[Track, ...]:
 def _double(
     track_id: str, strangers: Sequence[Track], tracked: TrackedVideo, *, most: float
 ) -> tuple[str, str] | None:
-    """Who without a card looks like somebody, as a reason; None where nobody is known to.
+    """Return why a person without card may look like a described one; None if unknown.
 
     It may be the same person, who came back, or another one whom the description fits as well.
     """
@@ -374,7 +374,7 @@ def _problem(
 
 
 def _not_told_apart(card: Card, cards: Mapping[str, Card], *, most: float) -> tuple[str, str] | None:
-    """Why a description may fit somebody else, too: by the word of who tried it, or else by its words."""
+    """Return why a description may fit another person, by test result or by its words."""
     if card.identified_by:
         return None if card.fits_it_alone else (NOT_IDENTIFIED, card.fit)
     others = [other.text for name, other in cards.items() if name != card.track_id]
@@ -396,12 +396,12 @@ def about(people: Sequence[Person]) -> str:
 
 
 def facts(people: Sequence[Person]) -> dict[str, str]:
-    """For each listed person when and where; and who tried whom the descriptions fit."""
+    """Return times and positions of listed people, and who tested their descriptions."""
     return {f"person {i}": person.fact for i, person in enumerate(people, 1)} | identification(people)
 
 
 def identification(people: Sequence[Person], *, knows_all: bool = True) -> dict[str, str]:
-    """Who tried the descriptions on everybody in the video, for reviewers: ``by words only`` is nobody.
+    """Return who tested the descriptions, for reviewers; ``by words only`` is no person.
 
     `knows_all` is False where the question also describes somebody who is none of these people.
     """
@@ -412,7 +412,7 @@ def identification(people: Sequence[Person], *, knows_all: bool = True) -> dict[
 
 
 def doubt_of(people: Sequence[Person], *, knows_all: bool = True) -> Literal["", Doubt]:
-    """Why somebody must look at a question about people: words alone say that each is the only one."""
+    """Return why a person must check a question: uniqueness rests on words alone."""
     is_tried = knows_all and all(person.card.identified_by for person in people)
     return "" if is_tried else "by-words-only"
 

@@ -315,7 +315,7 @@ class _PaperCrowd:
 
 
 def _end_of(timeline: Timeline, track: Track, *, goes: bool) -> Evidence:
-    """The moment that somebody comes or goes."""
+    """Return the moment a person comes or goes."""
     if goes:
         return timeline.ending(track.first_frame, track.last_frame, note=f"track {track.track_id} goes")
     return timeline.beginning(track.first_frame, track.last_frame, note=f"track {track.track_id} comes")
@@ -330,7 +330,7 @@ def _best_view(timeline: Timeline, track: Track, region: Region) -> Evidence:
 
 
 def _doubles(others: Sequence[Track], kept: Sequence[Track]) -> list[Track]:
-    """Those left out whose boxes lie mostly in those of somebody who is kept, in most frames of theirs.
+    """Return tracks with boxes mostly inside those of a kept track, in most of their frames.
 
     A part of that person, a second box around them, or somebody right behind them: boxes do not tell.
     """
@@ -348,7 +348,7 @@ def _is_within(track: Track, two: Track) -> bool:
 
 
 def _stays(track: Track, tracked: TrackedVideo) -> Iterator[tuple[int, Track]]:
-    """The stays of somebody who is out of view for a second or more, and whom people gave one track.
+    """Return the stays of a person who is out of view for at least a second within one track.
 
     Each but the first with 1, each but the last with -1: a question counts who comes back again.
     """
@@ -418,7 +418,7 @@ class _Crowd:
         return self._visited(track, place) if isinstance(place, Region) else self._passed(track, place)
 
     def _passed(self, track: Track, through: tuple[Edge | None, Edge | None]) -> Evidence | bool:
-        """When somebody clearly passes the edges, of two the last one; otherwise whether it may be so."""
+        """Return when a person clearly crosses the edges, the last of two; else whether it is possible."""
         cases = [
             (e, end) for e, end in zip(through, self._ends[track.track_id], strict=True) if e is not None
         ]
@@ -431,7 +431,7 @@ class _Crowd:
         return (edge in end.edges and end.away_s > 0) or (not self._is_trusted and end.is_inside)
 
     def _visited(self, track: Track, region: Region) -> Evidence | bool:
-        """When somebody is clearly in a region; otherwise whether it may be so."""
+        """Return when a person is clearly in a region; else whether it is possible."""
         share, guard = float(share_inside(track.boxes_px, region.box_px).max()), self._settings.guard
         if track.track_id in self._doubtful or share < _INSIDE + guard:
             return share > _INSIDE - guard
@@ -469,7 +469,7 @@ class _Crowd:
 def moments_of_tracks(
     count: PersonCount, tracked: TrackedVideo, settings: Settings | None = None
 ) -> tuple[Evidence, ...] | None:
-    """The moments at which tracks clearly show somebody at the place and in the window of a count.
+    """Return the moments at which tracks clearly show a person at the place and time of a count.
 
     None where there is no such place. In a window a visit counts by the boxes in it.
     """

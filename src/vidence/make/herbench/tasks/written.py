@@ -1,4 +1,4 @@
-"""Questions that a model writes: asked for, read strictly, repaired once, and searched for leaks."""
+"""Questions written by a model: asked, parsed strictly, repaired once, searched for leaks."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -102,7 +102,7 @@ def _marker(text: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """A question that is wanted: about what, from which notes, for whom."""
+    """A requested question: subject, notes, person."""
 
     topic: str
     b_card: Card

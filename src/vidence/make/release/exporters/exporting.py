@@ -1,4 +1,4 @@
-"""What an exporter is given and must do, and how what it wrote is read back."""
+"""The interface of exporters, and the check that reads their output back."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -40,7 +40,7 @@ class ExportSet:
 
     @property
     def marked(self) -> dict[str, str]:
-        """The canary as a field of a row; nothing where there is none."""
+        """Return the canary as a field of a row; empty without a canary."""
         return {} if self.canary is None else {CANARY: self.canary}
 
 
@@ -55,7 +55,7 @@ class Exporter(Protocol):
     own_tags: frozenset[str]
 
     def fault(self, item: Item) -> str:
-        """Why the format cannot say a question; empty where it can."""
+        """Return why the format cannot express a question; empty if it can."""
 
     def files(self, exported: ExportSet) -> dict[Path, bytes]:
         """The files of the format by their paths in the release; the same questions give the same bytes."""
@@ -81,7 +81,7 @@ def exporters(wanted: Sequence[str]) -> tuple[Exporter, ...]:
 
 
 def refuse_misfits(exporter: Exporter, items: Sequence[Item]) -> None:
-    """Refuse a set that a format cannot say whole.
+    """Refuse a dataset that a format cannot express completely.
 
     Raises:
         UsageError: how many questions do not fit, for which reasons; the first of each is named.
@@ -125,7 +125,7 @@ def one_list(
 
 
 def read_back(exporter: Exporter, folder: Path, items: Sequence[Item]) -> dict[str, int]:
-    """Read what an exporter wrote, and hold it against the questions.
+    """Read an exporter's output back and compare it with the questions.
 
     Ids, questions, choices, answers, paths of media and all tags that the format has must be the same.
 
@@ -155,7 +155,7 @@ def read_back(exporter: Exporter, folder: Path, items: Sequence[Item]) -> dict[s
 
 
 def _lost(exporter: Exporter, item: Item, came: Item) -> list[str]:
-    """What of a question is not there any more.
+    """Return what was lost of a question.
 
     Raises:
         DataError: something of it is another one.

@@ -33,7 +33,7 @@ class HerbenchFiles:
         return same_medium(item)
 
     def files(self, exported: ExportSet) -> dict[Path, bytes]:
-        """The task files, whose rows say their split, too."""
+        """Return the task files, with the split in each row."""
         by_task: dict[str, list[Item]] = {}
         for item in exported.open_ones:
             stem = _NO_LETTER.sub("_", _title(item).lower().replace("&", "and"))

@@ -46,7 +46,7 @@ def create() -> Exporter:
 
 
 def without_answer(item: Item) -> dict[str, object]:
-    """A question whose answer is hidden, as a row without the field."""
+    """Return a question with hidden answer as a row without that field."""
     row: dict[str, object] = msgspec.json.decode(msgspec.json.encode(item))
     return {name: value for name, value in row.items() if name != "answer"}
 

@@ -1,1 +1,1 @@
-"""People's files: what people say of shots, tracks, counts and cards of a set, row by row."""
+"""People's files: rows on the shots, tracks, counts and cards of a dataset."""

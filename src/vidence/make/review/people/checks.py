@@ -1,4 +1,4 @@
-"""Checks: twelve letters of what a person saw, by which a row is known to be about the same thing still.
+"""Checks: twelve letters of what a person saw, to detect that it has changed.
 
 What people's files tell of one video beside its tracks and shots stands under short names, as letters or as
 the words of cards: what a making has used, and what was said, taken back or changed since.
@@ -58,7 +58,7 @@ def check_of_video(sha256: str) -> str:
 
 
 def check_of_card(card: Card) -> str:
-    """Those of a card: of whom it speaks and what it says."""
+    """Return the check of a card: its track and text."""
     return check_of([card.track_id, card.kind, card.text])
 
 
@@ -68,7 +68,7 @@ def check_of_scene(card: SceneCard) -> str:
 
 
 def said_by_people(folder: Path, video_id: str) -> dict[str, str]:
-    """What is said of a video: the words of each card, letters of each reading and count, by kind and name.
+    """Return the card texts, reading checks and count checks of a video, by kind and name.
 
     A card is named by the `check` of its track or shot where its line has one, whatever number that has now.
 

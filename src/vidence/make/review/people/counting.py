@@ -1,4 +1,4 @@
-"""What counters agree on: one number, or a range, for each place and window of a video."""
+"""Agreed counts: one number, or a range, per place and window of a video."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -87,7 +87,7 @@ def settle(rows: Sequence[CountRow]) -> Settled:
 
 
 def _agreed(row: CountRow, mine: Sequence[CountRow]) -> PersonCount:
-    """The number that they agreed on; its moments are those of whoever counted so many."""
+    """Return the agreed number; its moments are those of a counter with that number."""
     exact = [
         count_row.frames for count_row in (row, *mine) if count_row.frames and len(count_row.frames) == row.n
     ]

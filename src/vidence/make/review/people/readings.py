@@ -1,4 +1,4 @@
-"""What readers of cards say, which cards go for it, and how often false ones are told without the film.
+"""Readings of cards: verdicts of readers, resulting drops, recognition of false cards without video.
 
 Several people read the same sentences: answers to one sentence go together, and so do those of one reader.
 """
@@ -24,7 +24,7 @@ Word: TypeAlias = Literal["true", "false", "cannot-say"]
 
 @dataclass(frozen=True, kw_only=True)
 class WordsOnlyAnswer:
-    """What a reader said of a sentence without the film, and whether the sentence is true."""
+    """A reader's guess about a sentence without the video, and whether the sentence is true."""
 
     card: str
     reader: str
@@ -34,7 +34,7 @@ class WordsOnlyAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class Bounds:
-    """The ends of an interval at 95 %; from 0 to 1 where nothing can be said."""
+    """The ends of a 95 % interval; 0 and 1 if it cannot be computed."""
 
     low: float = 0.0
     high: float = 1.0
@@ -99,7 +99,7 @@ def _bounds(values: Sequence[float], clusters: Sequence[str]) -> Bounds:
 
 @dataclass(frozen=True, kw_only=True)
 class WordsOnlyRate:
-    """How often readers told true sentences from false ones by their words alone.
+    """How well readers separate true from false sentences by words alone.
 
     `n_unsure` said that they cannot say, and count nowhere. `share` is None where none was told.
     """
@@ -115,7 +115,7 @@ class WordsOnlyRate:
 
     @property
     def is_above_chance(self) -> bool:
-        """Whether these readers tell the false ones by their words, as far as can be told."""
+        """Whether readers recognize false sentences above chance."""
         return self.share is not None and self.share.here.low > CHANCE
 
     @property
@@ -150,7 +150,7 @@ def told(readings: Sequence[WordsOnlyAnswer]) -> WordsOnlyRate:
 
 
 def told_false(readings: Sequence[WordsOnlyAnswer]) -> Share | None:
-    """The share of readings of false sentences that said so; None without one. Who cannot say did not."""
+    """The rate of false sentences recognized, None without readings; "cannot say" is not recognition."""
     if not readings:
         return None
     return share_of(

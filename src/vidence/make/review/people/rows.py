@@ -1,4 +1,4 @@
-"""Rows that people hand in: the kinds, one strict reader for all of them, and writing of the same bytes.
+"""Rows of people's files: kinds, one strict reader, and a reproducible writer.
 
 Of a file with a single fault nothing is used: every fault is named as ``file:line: field: why``. Rows of the
 folder of people have `check`, letters made of what the person saw (`checks`); a row about something that has
@@ -191,7 +191,7 @@ class TrackRow(SignedRow):
 
 
 class CountRow(SignedRow):
-    """How many people somebody counted at a place, in the frames of a window (``FIRST-LAST``, or ``whole``).
+    """A person's count at a place, in a window (``FIRST-LAST``, or ``whole``).
 
     `place` is ``entered:EDGE``, ``left:EDGE``, ``crossed:EDGE-EDGE`` or ``visited:REGION``, as the questions
     of RLPC ask. The true number is surely between `n_low` and `n_high`. `frames` are those in which each of
@@ -214,7 +214,7 @@ class CountRow(SignedRow):
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What no second row of the file has: nobody counts the same twice, or agrees twice with the same."""
+        """The unique key of the row: a person counts a thing once, and agrees once with another."""
         return (*super().key, tuple(sorted(self.agreed)))
 
     @property
@@ -260,7 +260,7 @@ class CountRow(SignedRow):
 
 
 class CardCheckRow(SignedRow):
-    """What a reader says of a card beside the pictures of everybody in its video.
+    """A reader's verdict on a card, given pictures of everyone in the video.
 
     `fits`: ``one`` person, ``several`` or ``none``. `leaks` (``yes`` or ``no``): words in it give away what
     it must not.
@@ -574,7 +574,7 @@ def _see_thing(field: str, name: str) -> None:
 
 
 def append_row(folder: Path, row: RowT) -> Path:
-    """Write a row behind those of its file, whose bytes stay; the file is begun where it is not there.
+    """Append a row to its file, keeping existing bytes; create the file if needed.
 
     Raises:
         DataError: the file has a fault, or the row has one or is there already.
@@ -618,7 +618,7 @@ def remove_row(folder: Path, row: RowT) -> bool:
 
 
 def write_rows(folder: Path, kind: type[RowT], rows: Sequence[RowT]) -> Path:
-    """Write a file anew: the same rows always give the same bytes. Without a row there is no file.
+    """Rewrite a file; equal rows give equal bytes. Without rows the file is deleted.
 
     Raises:
         DataError: a row has a fault, or two are the same.

@@ -1,4 +1,4 @@
-"""What people say of cuts, done row by row on the shots that a detector found."""
+"""Apply people's rows about cuts to the shots of a detector."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -106,7 +106,7 @@ def _joined(spans: list[Span], at: int) -> list[Span]:
 
 
 def _mixed(spans: list[Span], first: int, last: int) -> list[Span]:
-    """One cut at `first` whose shot is alone behind `last`; cuts between them, or right behind, go."""
+    """Return one cut at `first`, whose shot starts pure after `last`; cuts in between are removed."""
     before = [span for span in spans if span.first_frame < first]
     behind = [span for span in spans if span.last_frame > last]
     if (

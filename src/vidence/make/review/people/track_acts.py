@@ -1,4 +1,4 @@
-"""Do what people say of tracks, row by row: splits, joins, phantoms, wrong boxes, one person seen twice."""
+"""Apply people's rows about tracks: splits, joins, phantoms, wrong boxes, duplicates."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -34,7 +34,7 @@ class TracksByPeople:
 
     @property
     def digest(self) -> str:
-        """Of what the rows that count say, wherever they stand and whatever else is noted beside."""
+        """Return the digest of the effective rows, regardless of order and remarks."""
         return digest_of([[row.track_id, row.act] for row in self.used])
 
 

@@ -137,7 +137,7 @@ class AnnotationRecord(Record, omit_defaults=True):
 
     @property
     def people(self) -> int | None:
-        """How many people there are: as it is said, or else by the boxes, where there are any."""
+        """Return the number of people: as stated, else by boxes, if any."""
         if self.n_people is not None or not self.boxes:
             return self.n_people
         return sum(box.label == PERSON for box in self.boxes)
@@ -160,7 +160,7 @@ class AnnotationReader(Protocol):
     version: int
 
     def read(self, path: Path) -> Annotations:
-        """The records at a path; files that its options name are looked for beside it.
+        """Read the records at a path; files named by options are searched next to it.
 
         Raises:
             DataError: there is nothing at `path` that can be used.

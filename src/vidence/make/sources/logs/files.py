@@ -75,7 +75,7 @@ def log_files(path: Path, *, endings: Sequence[str], but: Sequence[str] = ()) ->
 
 
 def beside(path: Path, ending: str) -> Path | None:
-    """The file next to a log, or in a folder of logs, whose name ends like that; None where there is none."""
+    """Return the file next to a log, or in its folder, with this ending; None if missing."""
     folder = path if path.is_dir() else path.parent
     return next((entry for entry in sorted(folder.iterdir()) if entry.name.casefold().endswith(ending)), None)
 

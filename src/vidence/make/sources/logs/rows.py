@@ -1,4 +1,4 @@
-"""From the fields of a row to an event: times, words, classes, and everything that can be wrong with them."""
+"""Convert table rows to events: times, words, classes, with all possible faults."""
 
 import ast
 import re
@@ -149,7 +149,7 @@ def _read_classes(path: Path, *, worded: Callable[[str], str]) -> Classes:
 
 
 class ClassSettings(Record):
-    """Which words mean the same: tables of verb and noun classes, by default those beside the log."""
+    """Synonym tables of verbs and nouns; by default those next to the log."""
 
     verb_classes: Annotated[FilePath, Meta(description="table of verb classes, a CSV file")] = ""
     noun_classes: Annotated[FilePath, Meta(description="table of noun classes, a CSV file")] = ""

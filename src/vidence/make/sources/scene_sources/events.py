@@ -114,7 +114,7 @@ def _lines(event: Event, kinds: Mapping[_Class, str], objects: Mapping[_Class, s
 
 
 def _key(number: int, text: str) -> _Class:
-    """What is told apart: classes, and words that are in no class."""
+    """Return the identity of a word: its class, or the word if it has no class."""
     return (number, "") if number >= 0 else (number, text)
 
 

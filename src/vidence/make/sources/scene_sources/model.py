@@ -214,7 +214,7 @@ def _listed(words: Vocabulary) -> str:
 
 
 def read_proposals(text: str, header: Header, *, words: Vocabulary, by: str) -> _ModelReply:
-    """The lines of a reply that can be used: entities first, then what is said of them.
+    """Return the usable lines of a reply: entities first, then facts.
 
     A line that is no JSON, uses other words, names nothing that is there, lies outside the video, or claims
     what a model cannot know (that something is complete, knowledge, expectations) is left out and told.

@@ -1,4 +1,4 @@
-"""Tracks with identities (MOTChallenge): who is in view when, comes and goes where, is left of whom.
+"""Tracks with identities (MOTChallenge): who is in view when, enters and leaves where, is left of others.
 
 tracks:gt.txt?fps=30&identities=true&size=1920x1080&complete=person    annotated by people
 tracks:result.txt?fps=7&identities=silver&size=768x576                 made by a tracker
@@ -183,7 +183,7 @@ class _Tracks(AsksNobody):
         return [_SIDES[i] for i in np.flatnonzero(self._far(box) >= _CLEAR * self.settings.edge)]
 
     def _side(self, box: NDArray[np.float64]) -> str:
-        """At which border a box is, or that it is inside; empty where that cannot be told."""
+        """Return the border that a box touches, or inside; empty if unclear."""
         if not self.settings.size:
             return ""
         far = self._far(box)
@@ -228,7 +228,7 @@ def create(settings: Settings) -> SceneSource:
 
 
 def _people(path: Path) -> tuple[list[_Person], int]:
-    """Everybody in a file, and its last frame. In ground truth only people on foot whose boxes count."""
+    """Return all people of a file and its last frame; of ground truth, counted pedestrians only."""
     rows = read_mot(path)
     if len(rows.ids) == 0 or np.all(rows.ids < 0):
         raise DataError(f"{path} has no identities; expected tracks, as frame,id,left,top,width,height,...")
@@ -247,7 +247,7 @@ def _people(path: Path) -> tuple[list[_Person], int]:
 
 
 def _broken(lines: list[Told], n_people: int) -> Iterator[str]:
-    """How many tracks begin or end inside the picture, as a tracker's do that loses somebody."""
+    """Return how many tracks begin or end inside the picture, as when a tracker loses a person."""
     for name, how in (("enters", "begin"), ("leaves", "end")):
         inside = [
             line
