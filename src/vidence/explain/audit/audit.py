@@ -1,12 +1,12 @@
 """Every check of a set of questions that needs no model: item by item, and item against item."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from vidence.ask.benchmarks.question_files import is_evidence_outside
 from vidence.errors import UsageError
-from vidence.explain.audit.checks import text_reasons
+from vidence.explain.audit.checks import exact_form, text_reasons
 from vidence.explain.audit.reasons import (
     DOUBTFUL_KEY,
     Reason,
@@ -19,8 +19,12 @@ from vidence.explain.audit.reasons import (
 )
 from vidence.explain.audit.twins import Twins, find_twins
 from vidence.records import Item
+from vidence.text import letter_index
 
 _MOST = 0.5
+# A choice that stands in three times as many questions as it is right in gives nothing away by standing out.
+_OFTEN_WRONG = 3
+_STANDS_OUT = frozenset({"odd-length", "odd-kind"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,11 +83,14 @@ def audit_items(
     reasons: dict[str, list[Reason]] = defaultdict(list)
     has_evidence = sum(bool(item.evidence) for item in items) > _MOST * len(items)
     is_partly_missing = len(missing) < len(items)
+    offered = Counter(text for item in items for text in {exact_form(choice) for choice in item.choices})
+    right = Counter(_right_choice(item) for item in items)
     for item in items:
         reason = reasons[item.item_id]
         if doubtful and item.item_id in doubtful:
             reason.append(warning(DOUBTFUL_KEY, doubtful[item.item_id]))
-        reason += text_reasons(item)
+        is_by_design = _OFTEN_WRONG * right[_right_choice(item)] <= offered[_right_choice(item)]
+        reason += (r for r in text_reasons(item) if not (is_by_design and r.kind in _STANDS_OUT))
         reason += _media_reasons(item)
         reason += twins.reasons.get(item.item_id, ())
         if has_evidence and not item.evidence:
@@ -98,6 +105,10 @@ def audit_items(
         twins=twins,
         reasons={item_id: tuple(some) for item_id, some in reasons.items() if some},
     )
+
+
+def _right_choice(item: Item) -> str:
+    return exact_form(item.choices[letter_index(item.answer)]) if item.choices else ""
 
 
 def _media_reasons(item: Item) -> Iterator[Reason]:

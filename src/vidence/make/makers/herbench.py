@@ -13,7 +13,7 @@ from vidence.make.gates.gate_sequence import Gated, GateDesk, pass_gates
 from vidence.make.herbench.card_step import cut_all_crops, write_all_cards
 from vidence.make.herbench.config import HerbenchConfig, read_herbench
 from vidence.make.herbench.drafting import TaskOrder, draft_all, open_tasks
-from vidence.make.herbench.hints import additions, lacked_by_all, why_none
+from vidence.make.herbench.hints import additions, lacked_by_all, wants_people, why_none
 from vidence.make.herbench.identification import cut_all_portraits
 from vidence.make.herbench.opened_set import keep_opened
 from vidence.make.herbench.people import give_counts
@@ -250,13 +250,16 @@ class _Build(HerbenchSession):
         return (f"People are still to write {cards} ({each}), into {folder}/VIDEO.jsonl.",)
 
     def _stops(self) -> Iterator[Stop]:
-        """Return the next tasks of people: check tracks, write cards and scenes, check questions."""
+        """Return the next tasks of people: check tracks, count, write cards and scenes, check questions."""
         step, boards = self.config.scenes, self.videos if self.config.people is not None else []
         for board in boards:
             video = board.material.tracked
             if video is not None and video.tracks and video.basis.kind == "detected":
                 words = f"{board.video_id}: look at {several(len(video.tracks), 'track')}, then at Everybody."
                 yield Stop(first=f"{board.video_id}/tracks", words=words)
+                if not board.material.counts and any(wants_people(o.task, board.source) for o in self.orders):
+                    words = f"{board.video_id}: count people at places, unless Everybody is complete."
+                    yield Stop(first=f"{board.video_id}/counts", words=words)
         for board in boards:
             wants = [several(n, "card")] if (n := self.waiting.get(board.video_id)) else []
             is_open = step is not None and not step.model and not board.source.rule.scene_cards

@@ -179,6 +179,14 @@ def test_the_right_choice_must_not_stand_out():
     assert not {kind for kind, _ in two} & {"odd-kind", "odd-length"}
 
 
+def test_a_choice_of_a_menu_may_stand_out():
+    menu = ("Neither of the two colours that are named above can be seen", "red", "blue")
+    right = item("Which colour has it?", menu, answer="A")
+    wrong = [item(f"Which colour has {n}?", menu, answer="B", item_id=f"{n}") for n in range(2)]
+    assert ("odd-length", "warning") not in reasons(right, *wrong)
+    assert ("odd-length", "warning") in reasons(right, *wrong[:1]), "it is right in half of the questions"
+
+
 def test_evidence_and_media():
     shown = (Media(path="v.mp4", start_s=0, end_s=10),)
     outside = item(media=shown, evidence=(Evidence(start_s=12, end_s=14),))

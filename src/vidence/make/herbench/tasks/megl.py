@@ -15,6 +15,7 @@ from vidence.make.herbench.tasks.candidates import (
     ComputedTask,
     DraftLog,
     NoCandidate,
+    all_drawn,
     any_or,
     by_time,
     fresh,
@@ -87,7 +88,7 @@ class Megl(ComputedTask):
     code = "MEGL"
     title = "Multi-Entities Grounding & Localization"
     family = "MEA&N"
-    version = 7
+    version = 8
     needs: tuple[str, ...] = ("tracked", "chosen", "a_cards")
     across: tuple[str, ...] = ("a_cards",)
     structures: tuple[str, ...] = ("which", "exits", "entries", "through")
@@ -216,17 +217,19 @@ def _ways(people: Sequence[Person], structure: str, *, rng: np.random.Generator)
         return
     for pair in groups(clear, N_PAIR, rng):
         ways = (way(pair[0]), way(pair[1]))
-        # Drawn from all: made from the right one, wrong answers would repeat its parts.
+        # Drawn from all: made from the right one, wrong answers would repeat its parts. Two are of both
+        # people, whatever is right, so that no option is the only short one.
         every: tuple[Way, ...] = (*EDGES, STAYED)
-        pool = [other for other in product(every, every) if other != ways]
-        wrong = [pool.pop(int(rng.integers(len(pool)))) for _ in range(N_CHOICES - 1)]
+        pool = [other for other in all_drawn(list(product(every, every)), rng) if other != ways]
+        alike = [other for other in pool if len(set(other)) == 1][: len(set(ways))]
+        apart = [other for other in pool if len(set(other)) > 1][: N_CHOICES - 1 - len(alike)]
         asked = "go out of view, if at all" if is_exit else "come into view"
         yield Candidate(
             structure=structure,
             subject=about(pair),
             question=listed(pair, f"How does each of them {asked}?"),
             right=_pair_words(ways, structure),
-            wrong=tuple(_pair_words(names, structure) for names in wrong),
+            wrong=tuple(_pair_words(both, structure) for both in (*alike, *apart)),
             evidence=_way_evidence(pair, is_exit=is_exit),
             facts=facts(pair),
             review=doubt_of(pair),

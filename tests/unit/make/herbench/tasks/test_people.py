@@ -200,6 +200,12 @@ class TestMegl:
         found = made("megl", material([ACROSS, DOWN, LATE]), corpus=elsewhere)
         assert "no-descriptions-of-others" in reasons(found)
 
+    def test_two_options_are_of_both_people_whatever_is_right(self) -> None:
+        found = made("megl", material([ACROSS, DOWN, LATE]))
+        both = [[text.startswith("Both") for text in draft.choices] for draft in drafts(found, "exits")]
+        assert both
+        assert all(sum(options) == 2 for options in both)
+
 
 class TestRlpc:
     def test_counts_and_evidence(self) -> None:
