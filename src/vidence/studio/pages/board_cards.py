@@ -366,9 +366,9 @@ def _after_cards(board: OpenBoard, given: QueryDict, _said: Said) -> str:
 # --------------------------------------------------------------------------- line-up
 
 
-def line_up(request: HttpRequest, outcome: UUID, video: str) -> HttpResponse:
+def line_up(request: HttpRequest, made_set: UUID, video: str) -> HttpResponse:
     """Show one description and the crops of all people in the video, in random order."""
-    board = board_of(request, outcome, video, name="cards")
+    board = board_of(request, made_set, video, name="cards")
     pair = tracks_now(board)
     name = request.GET.get("track", "")
     text, _ = text_of(board, words_of(board.made, video), (name, "A"))

@@ -371,11 +371,11 @@ def _after_shot(board: OpenBoard, _given: QueryDict, result: Said) -> str:
 # --------------------------------------------------------------------------- pictures
 
 
-async def picture(request: HttpRequest, result: UUID, video: str) -> HttpResponse:
+async def picture(request: HttpRequest, made_set: UUID, video: str) -> HttpResponse:
     """The crop of a track in a frame, or with ``whole=1`` the frame with the box drawn."""
     given, frame = request.GET, whole_number(request.GET.get("frame", ""))
     try:
-        board = await sync_to_async(board_of)(request, result, video, name="tracks")
+        board = await sync_to_async(board_of)(request, made_set, video, name="tracks")
         now = tracks_now(board)
         everybody = () if now is None else (*now[0].tracks, *now[0].others)
         who = given.get("who", "")

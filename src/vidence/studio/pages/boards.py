@@ -41,7 +41,7 @@ from vidence.studio.verdicts import (
 
 ACTORS: Final[frozenset[Rule]] = frozenset({"author", "reviewer", "meta", "operator"})
 """Who may say something on a board; all who have signed in may look."""
-VIDEO: Final = "sets/<uuid:made>/<str:video>"
+VIDEO: Final = "sets/<uuid:made_set>/<str:video>"
 Shown: TypeAlias = Mapping[str, object]
 """What a template is given."""
 
@@ -175,8 +175,8 @@ class BoardPage:
 def board_route(page: BoardPage) -> URLPattern:
     """The address of a board."""
 
-    def view(request: HttpRequest, result: UUID, video: str) -> HttpResponse:
-        board, given, fault = board_of(request, result, video, name=page.name), request.POST, ""
+    def view(request: HttpRequest, made_set: UUID, video: str) -> HttpResponse:
+        board, given, fault = board_of(request, made_set, video, name=page.name), request.POST, ""
         if request.method == "POST":
             refuse_idle(board)
             if given.get("act") == "undo":
@@ -303,9 +303,9 @@ def open_set(entry: Offered, project: ProjectRow | None) -> MadeSetRow:
     return result
 
 
-def set_page(request: HttpRequest, result: UUID) -> HttpResponse:
+def set_page(request: HttpRequest, made_set: UUID) -> HttpResponse:
     """List the videos of a dataset, with the number of rows for each."""
-    row, opened = set_of(request, result)
+    row, opened = set_of(request, made_set)
     may, fault = may_act(request.person, row), ""
     if request.method == "POST":
         if not may:
@@ -331,5 +331,5 @@ def set_page(request: HttpRequest, result: UUID) -> HttpResponse:
 
 urls = [
     route("sets/", sets, name="board-sets", roles=EVERY_ROLE, to=BOTH),
-    route("sets/<uuid:made>/", set_page, name="board-set", roles=EVERY_ROLE, to=BOTH),
+    route("sets/<uuid:made_set>/", set_page, name="board-set", roles=EVERY_ROLE, to=BOTH),
 ]

@@ -56,10 +56,10 @@ _WRITTEN = "verdicts-written"
 _SHOWN = 500
 
 
-def questions(request: HttpRequest, project: str, result: UUID) -> HttpResponse:
+def questions(request: HttpRequest, project: str, made_set: UUID) -> HttpResponse:
     """The drawn questions of one set: how far their review is, task by task and one by one."""
     row = get_object_or_404(
-        MadeSetRow.objects.select_related("project__protocol"), project__slug=project, public=result
+        MadeSetRow.objects.select_related("project__protocol"), project__slug=project, public=made_set
     )
     is_operator = "operator" in request.person.roles_in(project)
     done, refused, status = "", "", 200
@@ -234,5 +234,5 @@ def sets(request: HttpRequest, project: str) -> HttpResponse:
 _LOOKING: Final[frozenset[Rule]] = frozenset({"reviewer", "operator"})
 urls = [
     route(f"{PROJECT}/questions", sets, name="drawn-sets", roles=_LOOKING),
-    route(f"{PROJECT}/questions/<uuid:made>", questions, name="drawn-questions", roles=_LOOKING, to=BOTH),
+    route(f"{PROJECT}/questions/<uuid:made_set>", questions, name="drawn-questions", roles=_LOOKING, to=BOTH),
 ]

@@ -36,7 +36,7 @@ def beat(request: HttpRequest) -> HttpResponse:
         kwargs = resolve(request.POST.get("path", "")).kwargs
     except Resolver404:
         return HttpResponse(status=400)
-    slug = kwargs.get("project") or _project_of_set(kwargs.get("made"))
+    slug = kwargs.get("project") or _project_of_set(kwargs.get("made_set"))
     if slug is None or not request.person.is_in(slug):
         return HttpResponse(status=204)
     project = ProjectRow.objects.filter(slug=slug).first()
