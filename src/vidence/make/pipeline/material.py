@@ -157,11 +157,12 @@ class Material:
     counts: tuple[PersonCount, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Corpus:
     """What foils are taken from: events and appearance cards of all videos, by video id.
 
-    `looks` are those of the tracks that have a card, by video and track, as in `TrackedVideo`.
+    `looks` are those of the tracks that have a card, by video and track, as in `TrackedVideo`. A corpus
+    equals itself alone, so that an index of it can be kept.
     """
 
     events: Mapping[str, tuple[Event, ...]] = field(default_factory=dict)

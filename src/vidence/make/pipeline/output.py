@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 import msgspec
@@ -15,8 +15,9 @@ from vidence.media.whole import write_into
 from vidence.records import Evidence, Item, Media, Provenance
 
 ITEMS_FILE, DRAFTS_FILE = "items.jsonl", "drafts.jsonl"
-TASKS_FOLDER = Path("data") / "tasks"
-VIDEOS_LINK = Path("data") / "videos"
+_DATA = "data"
+TASKS_FOLDER = Path(_DATA) / "tasks"
+VIDEOS_LINK = Path(_DATA) / "videos"
 _HERBENCH = "herbench"
 _NO_LETTER = re.compile(r"[^a-z]+")
 
@@ -48,11 +49,17 @@ class Question:
                 source=video.collection or video.path, licence=video.licence, revision="", maker=self.maker
             ),
         )
-        media = (Media(path=(VIDEOS_LINK / video.path).as_posix(), sha256=video.sha256 or None),)
+        media = (_linked(video.path, video.sha256),)
         tags = item.tags | ({"source": video.collection} if video.collection else {})
         return msgspec.structs.replace(
             item, benchmark=draft.benchmark or _HERBENCH, media=media, source=video.source_id, tags=tags
         )
+
+
+@lru_cache(maxsize=2**10)
+def _linked(path: str, sha256: str) -> Media:
+    """A video by the path that the files of questions have for it."""
+    return Media(path=(VIDEOS_LINK / path).as_posix(), sha256=sha256 or None)
 
 
 def numbered(
@@ -132,7 +139,7 @@ def herbench_row_of(item: Item, *, video_id: str, task_type: str) -> dict[str, o
         film that it was cut from.
     """
     origin, tags = item.provenance or Provenance(), item.tags
-    path = (item.media[0].path or "").removeprefix(f"{VIDEOS_LINK.parent.as_posix()}/")
+    path = (item.media[0].path or "").removeprefix(f"{_DATA}/")
     place = item.letters.index(item.answer) if item.answer else None
     right: dict[str, object] = {}
     if place is not None:
@@ -174,6 +181,7 @@ def _stamps(evidence: Sequence[Evidence]) -> Iterator[str]:
             yield f"{stamp(start)}-{stamp(max(end, start + 1))}"
 
 
+@lru_cache(maxsize=2**16)
 def stamp(tenths: int) -> str:
     """A time as HERBench writes it; hours stand before it where there are some.
 

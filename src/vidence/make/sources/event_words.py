@@ -40,6 +40,7 @@ def _groups(of: Literal["near", "alike"]) -> Mapping[str, frozenset[int]]:
     return dict(groups)
 
 
+@lru_cache(maxsize=4096)
 def counted_verb(verb: str) -> str:
     """What a verb counts as where a log has no classes: the first of its synonyms, or itself.
 

@@ -1,6 +1,7 @@
 """Tasks that ask which of several things never occurs in a video."""
 
 from abc import abstractmethod
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -17,7 +18,7 @@ from vidence.make.herbench.tasks.candidates import (
     NoCandidate,
     one_of,
 )
-from vidence.make.herbench.tasks.events import EventContext, EventContexts, overlap, span_of, used_up, when
+from vidence.make.herbench.tasks.events import EventContext, event_context, overlap, span_of, used_up, when
 from vidence.make.pipeline.english import joined
 from vidence.make.pipeline.material import Corpus, Event, Material
 from vidence.records import Evidence
@@ -81,9 +82,6 @@ class AbsenceTask(ComputedTask):
     needs: tuple[str, ...] = ("events",)
     structures: tuple[str, ...] = ("absent", "which-of-four", "all-occur")
 
-    def __init__(self) -> None:
-        self._contexts = EventContexts()
-
     @abstractmethod
     def pool(self, context: EventContext) -> Pool:
         """Return the things to ask about in a video."""
@@ -92,7 +90,7 @@ class AbsenceTask(ComputedTask):
         self, material: Material, corpus: Corpus, log: DraftLog, *, most: int, rng: np.random.Generator
     ) -> Sequence[Candidates]:
         """One source for each structure."""
-        pool = self.pool(self._contexts.of(material, corpus))
+        pool = self.pool(event_context(material.source.video_id, material.events, corpus))
         return [_candidates(pool, name, rng=rng) for name in self.structures]
 
 
@@ -107,6 +105,9 @@ class _Draw:
         if len(weights):
             order = rng.choice(len(weights), len(weights), replace=False, p=weights / weights.sum()).tolist()
         self.absent = [pool.absent[i] for i in order]
+        known = sorted(one.n_elsewhere for one in pool.present)
+        # For each absent thing, how many of those that occur are at least as common elsewhere.
+        self._commons = [len(known) - bisect_left(known, one.n_elsewhere) for one in self.absent]
 
     def present(self, n: int) -> list[Present]:
         """`n` different things that occur, in a drawn order."""
@@ -122,11 +123,11 @@ class _Draw:
         if not self.absent:
             return None
         wanted = int(self._rng.integers(n + 1))
-        commons = [sum(p.n_elsewhere >= a.n_elsewhere for p in self._present) for a in self.absent]
-        rares = [len(self._present) - n_common for n_common in commons]
-        off = [max(wanted - c, 0) + max(n - wanted - r, 0) for c, r in zip(commons, rares, strict=True)]
+        n_present = len(self._present)
+        off = [max(wanted - c, 0, n - wanted - (n_present - c)) for c in self._commons]
         place = off.index(min(off))
-        n_common = min(max(wanted, n - rares[place]), commons[place])
+        commons = self._commons.pop(place)
+        n_common = min(max(wanted, n - (n_present - commons)), commons)
         foil = self.absent.pop(place)
         return foil, self._deal({True: n_common, False: n - n_common}, n, bar=foil.n_elsewhere)
 

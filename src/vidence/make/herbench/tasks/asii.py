@@ -17,7 +17,7 @@ from vidence.make.herbench.tasks.candidates import (
     any_or,
     fresh,
 )
-from vidence.make.herbench.tasks.events import EventContext, EventContexts, span_of, used_up
+from vidence.make.herbench.tasks.events import EventContext, event_context, span_of, used_up
 from vidence.make.herbench.tasks.orders import N_WRONG, Order, exists, wrong_order, wrong_orders
 from vidence.make.pipeline.english import ARROW, order_of
 from vidence.make.pipeline.material import Corpus, Event, Material, Task
@@ -56,7 +56,7 @@ class _Timeline:
 
     def is_wrong(self, order: Order) -> bool:
         """Whether events of these kinds never come in that order."""
-        return not exists([self.told[i].starts_s for i in order])
+        return not exists(self.told[i].starts_s for i in order)
 
     def said(self, order: Sequence[int]) -> str:
         """The events in an order, in words."""
@@ -83,14 +83,13 @@ class Asii(ComputedTask):
     structures: tuple[str, ...] = ("own-events", "same-events", "between")
 
     def __init__(self, settings: Settings) -> None:
-        self._apart_s, self._contexts = settings.apart_s, EventContexts()
+        self._apart_s = settings.apart_s
 
     def sources(
         self, material: Material, corpus: Corpus, log: DraftLog, *, most: int, rng: np.random.Generator
     ) -> Sequence[Candidates]:
         """One source for each structure."""
-        context = self._contexts.of(material, corpus)
-        events = _told(context)
+        events = _told(event_context(material.source.video_id, material.events, corpus))
         return [self._candidates(events, name, rng=rng) for name in self.structures]
 
     def _candidates(

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from vidence.make.herbench.tasks.candidates import LEAST_EVIDENCE
 from vidence.make.herbench.tasks.counts import shared_options
-from vidence.make.herbench.tasks.events import EventContext, EventContexts, overlap, span_of, written
+from vidence.make.herbench.tasks.events import EventContext, event_context, overlap, span_of, written
 from vidence.make.pipeline.english import joined
 from vidence.make.pipeline.material import Corpus, Event, Material, n_apart
 from vidence.make.sources.event_index import Key, Pair, nouns_of, pair_of, verb_key
@@ -67,7 +67,6 @@ class Counts:
 
     def __init__(self, *, least: int, most: int) -> None:
         self._least, self._most = least, most
-        self._contexts = EventContexts()
         self._dealt_for: tuple[Corpus, int] | None = None
         self._dealt: Mapping[str, Counted] = {}
 
@@ -90,8 +89,7 @@ class Counts:
         self, events: Mapping[str, Sequence[Event]], corpus: Corpus, n_asked: int
     ) -> dict[str, Counted]:
         values = {
-            video_id: _targets(self._contexts.context(video_id, some, corpus))
-            for video_id, some in events.items()
+            video_id: _targets(event_context(video_id, some, corpus)) for video_id, some in events.items()
         }
         options = {
             (structure, *key): five

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from vidence.make.herbench.tasks.candidates import NoCandidate
-from vidence.make.pipeline.material import Corpus, Event, Material
+from vidence.make.pipeline.material import Corpus, Event
 from vidence.make.sources.event_index import EventIndex, Pair, Texts, VideoEvents
 from vidence.records import Evidence
 
@@ -25,22 +26,15 @@ class EventContext:
         return self.index.elsewhere(pair, self.video_id)
 
 
-class EventContexts:
-    """Makes the contexts of videos; the index of a corpus is made once for each corpus."""
+@lru_cache(maxsize=1)
+def _index_of(corpus: Corpus) -> EventIndex:
+    """The index of a corpus, made once for all tasks and videos."""
+    return EventIndex(corpus.events)
 
-    def __init__(self) -> None:
-        self._corpus: Corpus | None = None
-        self._index = EventIndex({})
 
-    def of(self, material: Material, corpus: Corpus) -> EventContext:
-        """The context of one video."""
-        return self.context(material.source.video_id, material.events, corpus)
-
-    def context(self, video_id: str, events: Sequence[Event], corpus: Corpus) -> EventContext:
-        """The context of a video by its events."""
-        if self._corpus is not corpus:
-            self._corpus, self._index = corpus, EventIndex(corpus.events)
-        return EventContext(video_id=video_id, video=VideoEvents(events), index=self._index)
+def event_context(video_id: str, events: Sequence[Event], corpus: Corpus) -> EventContext:
+    """The events of a video among those of all videos."""
+    return EventContext(video_id=video_id, video=VideoEvents(events), index=_index_of(corpus))
 
 
 def written(events: Sequence[Event]) -> Texts:

@@ -53,7 +53,6 @@ class Fam(AbsenceTask):
     version = 2
 
     def __init__(self, settings: Settings) -> None:
-        super().__init__()
         self._settings = settings
 
     def pool(self, context: EventContext) -> Pool:

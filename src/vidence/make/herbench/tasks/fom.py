@@ -39,7 +39,6 @@ class Fom(AbsenceTask):
     version = 1
 
     def __init__(self, settings: Settings) -> None:
-        super().__init__()
         self._settings = settings
         self._words = TaskWording(
             things="objects",

@@ -1,7 +1,7 @@
 """Wrong orders: of events, by swaps and rotations that the log does not contain; of numbers."""
 
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import permutations
@@ -65,6 +65,7 @@ class Perturbed:
     how: str
 
 
+@lru_cache(maxsize=2**8)
 def perturbed(order: Order) -> tuple[Perturbed, ...]:
     """Return all orders one swap or rotation away."""
     n = len(order)
@@ -77,7 +78,7 @@ def perturbed(order: Order) -> tuple[Perturbed, ...]:
     return (*swaps, *rotations)
 
 
-def exists(starts_s: Sequence[Sequence[float]]) -> bool:
+def exists(starts_s: Iterable[Sequence[float]]) -> bool:
     """Whether events of these kinds come one after the other somewhere in the log.
 
     Args:
@@ -89,10 +90,9 @@ def exists(starts_s: Sequence[Sequence[float]]) -> bool:
     """
     reached = float("-inf")
     for starts in starts_s:
-        place = bisect_left(starts, reached)
-        if place == len(starts):
+        if starts[-1] < reached:
             return False
-        reached = starts[place]
+        reached = starts[bisect_left(starts, reached)]
     return True
 
 
@@ -187,7 +187,8 @@ def _n_closer(
         Shape (n_tries, 2): by pairs that stand the other way round, and by places that differ.
     """
     place_of, unlike = _unlike(len(pool[0]))
-    five = np.pad(np.array([place_of[order] for order in pool])[tries], ((0, 0), (1, 0)))
+    five = np.zeros((len(tries), 1 + N_WRONG), np.intp)
+    five[:, 1:] = np.array([place_of[order] for order in pool])[tries]
     entries = []
     for each in unlike:
         totals = each[five[:, :, None], five[:, None]].sum(axis=2)

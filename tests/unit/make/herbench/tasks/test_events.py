@@ -2,9 +2,9 @@
 
 import pytest
 
-from subjects.kitchens import event, events, material
+from subjects.kitchens import event, events
 from vidence.make.herbench.tasks.events import (
-    EventContexts,
+    event_context,
     n_times,
     overlap,
     span_of,
@@ -58,11 +58,10 @@ def test_times_in_words():
 def test_what_occurs_elsewhere_is_counted_in_the_other_videos_of_this_corpus():
     here = events([("wash", "carrot")] * 2)
     corpus = Corpus(events={"v": here, "w": events([("wash", "carrot")] * 3, video_id="w")})
-    contexts = EventContexts()
-    first = contexts.of(material(here), corpus)
+    first = event_context("v", here, corpus)
     assert first.elsewhere(pair_of(here[0])) == 3
-    assert contexts.of(material(here), corpus).index is first.index
-    other = contexts.of(material(here), Corpus(events={"v": here}))
+    assert event_context("v", here, corpus).index is first.index
+    other = event_context("v", here, Corpus(events={"v": here}))
     assert other.elsewhere(pair_of(here[0])) == 0
 
 
