@@ -9,7 +9,7 @@ drawing of wrong choices; each is taught on four fifths of the videos and asked 
 * words: softmax regression from the words of questions to answers, over all events of the log;
 * key: conditional logit over the choices of made questions, with answers, words beside answers, ranks by
   length and size, and words of the question that a choice has;
-* check: the best rule of `vidence audit`.
+* check: the best rule of `vidence items audit`.
 
 Reversed readers take what theirs takes last: wrong choices that avoid what is likely would tell by that.
 """

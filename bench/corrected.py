@@ -83,7 +83,7 @@ def marked(right: np.ndarray, program: str, rng: np.random.Generator) -> tuple[n
 def read_some(
     right: np.ndarray, kind: np.ndarray, n_read: int, *, is_judge: bool, rng: np.random.Generator
 ) -> np.ndarray:
-    """The marks of a person, NaN where none: drawn by strata as `vidence check-sample` draws."""
+    """The marks of a person, NaN where none: drawn by strata as `vidence replies check-sample` draws."""
     spreads = (0.3, 0.3, 0.5) if is_judge else (0.15, 0.15, 0.5)
     there = [k for k in range(3) if (kind == k).any()]
     sizes = [int((kind == k).sum()) for k in there]

@@ -349,7 +349,7 @@ def page(n_runs: int, seed: int) -> str:
             "",
             "## What `power` promises and `compare` finds",
             "",
-            "At the difference that `vidence power` names for power 0.8 (1, 4 and 10 questions on each "
+            "At the difference that `vidence stats power` names for power 0.8 (1, 4 and 10 questions on each "
             "video, correlation 0 and 0.1, runs that differ on 10, 30 and 50 % of the questions), the share "
             f"of {TIMES_PROMISED * n_runs:,} simulated pairs of runs whose difference `compare` calls clear, "
             "less 0.8.",

@@ -279,7 +279,7 @@ def making_reads(bench: Bench) -> list[Row]:
 
 
 def making_watch(bench: Bench) -> list[Row]:
-    """What `vidence track` takes of a drawn street at 30 frames a second, by one process and by two."""
+    """Time `vidence videos track` on a drawn street at 30 frames a second, with one process and with two."""
     from subjects import busy_street
 
     folder = bench.fresh("watched")
@@ -287,7 +287,7 @@ def making_watch(bench: Bench) -> list[Row]:
     env = {"VIDENCE_CACHE": str(bench.fresh("cache"))}
     taken = {}
     for jobs in (1, 2):
-        words = ["track", str(path), "--out", str(folder / f"by-{jobs}"), "--jobs", str(jobs)]
+        words = ["videos", "track", str(path), "--out", str(folder / f"by-{jobs}"), "--jobs", str(jobs)]
         taken[jobs] = measure.run([str(VIDENCE), *words], env=env)
         if taken[jobs].returncode:
             raise RuntimeError(taken[jobs].output[-3000:])

@@ -8,7 +8,7 @@ from mkdocs.structure.files import File, Files
 
 from vidence import catalog
 from vidence.cli.commands.list import KINDS
-from vidence.cli.finding import all_commands
+from vidence.cli.finding import CommandGroup, all_commands, find_command
 from vidence.cli.main import app
 from vidence.engine.plan import plan_settings
 
@@ -83,10 +83,10 @@ def flags_page() -> str:
     context = click.Context(app)
     parts = [FLAGS_HEAD]
     for name, file in all_commands().items():
-        command = app.get_command(context, name)
-        if command is None:
-            raise SystemExit(f"the command {name} is listed and not there")
-        if isinstance(command, click.Group):
+        command = find_command(name)
+        if isinstance(command, CommandGroup):
+            parts.append(f"## {name}\n\n{file.help} Commands: {', '.join(command.files())}.\n")
+        elif isinstance(command, click.Group):
             parts.append(f"## {name}\n\n{file.help}\n")
             for part, one in command.commands.items():
                 parts += described(f"{name} {part}", one, one.help or "", context=context, level=3)

@@ -582,7 +582,7 @@ class Estimate(Record, omit_defaults=True):
     says why, such as ``too few videos (1)``. `dof` are the degrees of freedom of Student's t; None where none
     was used. `clustered_by` says what the `n_clusters` are. Where people and clusters are crossed factors,
     `n_people` counts the people; otherwise it is 0. `corrected` is what it is as people mark the replies, of
-    which they read a sample (`vidence check-sample`); NaN, with a reason, where they read too few.
+    which they read a sample (`vidence replies check-sample`); NaN, with a reason, where they read too few.
     """
 
     value: float

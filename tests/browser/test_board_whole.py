@@ -130,11 +130,11 @@ def test_a_hidden_split_is_asked_submitted_and_scored_with_its_answers_in_the_va
     questions, data_dir, tmp_path, serve, page, monkeypatch, capfd
 ):
     operator, vault = Operator(tmp_path), tmp_path / "vault"
-    operator.do("release")
+    operator.do("items release")
     [move] = [line for line in operator.lines if line.startswith("mv ")]
     shutil.move(*(tmp_path / word for word in shlex.split(move)[1:]))
     (tmp_path / "questions.jsonl").rename(vault / "questions.jsonl")  # the operator's own
-    operator.do("board open", instead={"2026-12-31": LATER})
+    operator.do("items board open", instead={"2026-12-31": LATER})
     operator.do("studio user", "--password-stdin", said=PASSWORD + "\n")
     with ThreadPoolExecutor(1) as threads:  # in this thread runs the loop of the browser
         threads.submit(asked_by_a_model, operator, questions, data_dir).result()
@@ -144,7 +144,7 @@ def test_a_hidden_split_is_asked_submitted_and_scored_with_its_answers_in_the_va
         monkeypatch.setenv(name, value)
     served = serve(*operator.words("studio serve", "--port", 0))
     seen = submitted(page, served.url, tmp_path / "runs" / "test" / "submission.jsonl")
-    assert operator.do("board score", "--once") == "Red: scored\n"
+    assert operator.do("items board score", "--once") == "Red: scored\n"
     page.goto(f"{served.url}/board")
     cells = page.get_by_role("region", name="Scores").locator("tbody tr").locator("th, td")
     assert cells.all_inner_texts()[:3] == ["1", "Red", f"{POINTS}"]
@@ -153,7 +153,7 @@ def test_a_hidden_split_is_asked_submitted_and_scored_with_its_answers_in_the_va
     expect(page.get_by_role("region", name="Submissions")).to_contain_text(f"{POINTS} points")
     seen.append(page.content())
 
-    operator.call(["score", "runs/test", "--answers", "vault", "--out", "vault/home"])
+    operator.call(["items", "score", "runs/test", "--answers", "vault", "--out", "vault/home"])
     score = open_run(vault / "home").accuracy.value
     assert (round(100 * score), score) == (POINTS, pytest.approx(N_RIGHT / N))
 
@@ -174,4 +174,4 @@ def test_a_hidden_split_is_asked_submitted_and_scored_with_its_answers_in_the_va
     assert b"clips-01" in (tmp_path / "lab" / "studio.sqlite3").read_bytes(), "files are as they can be read"
     scanned = {path.relative_to(tmp_path).parts[0] for path in in_files}
     assert scanned >= {"lab", "log", "releases", "runs", "served", "vault", "cache"}
-    operator.call(["release", "releases/questions-1.0.0", "--scan", "vault"])
+    operator.call(["items", "release", "releases/questions-1.0.0", "--scan", "vault"])

@@ -6,16 +6,20 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from vidence.cli.finding import all_commands, find_command
+from vidence.cli.finding import CommandGroup, all_commands, find_command
 
 MOST_FLAGS = 70
 """Of one command: what a plan has, and a few of its own."""
+MOST_COMMANDS = 24
+"""At the top."""
 MOST_WORDS = 20
 """In the line of the list."""
 
 
 def leaves(command: click.Command, name: str) -> Iterator[tuple[str, click.Command]]:
     """The commands without subcommands, each with all its words."""
+    if isinstance(command, CommandGroup):  # its commands have files of their own
+        return
     if isinstance(command, click.Group):
         for part, subcommand in command.commands.items():
             yield from leaves(subcommand, f"{name} {part}")
@@ -26,9 +30,17 @@ def leaves(command: click.Command, name: str) -> Iterator[tuple[str, click.Comma
 @pytest.mark.parametrize("name", all_commands())
 def test_a_command_is_listed_with_a_line_and_under_a_title(name: str):
     file = all_commands()[name]
-    assert file.section in {"Ask", "Explain", "Make", "Look up"}
+    assert (file.section in {"Start here", "Ask", "Explain", "Make", "Look up"}) != (
+        file.group in all_commands()
+    )
     assert file.help.endswith((".", "?"))
     assert len(file.help.split()) <= MOST_WORDS
+
+
+def test_the_help_can_be_seen_at_a_glance():
+    first = CommandGroup().list_commands(click.Context(CommandGroup()))
+    assert len(first) <= MOST_COMMANDS
+    assert [name for name in first if all_commands()[name].section == "Start here"] == first[:12]
 
 
 @pytest.mark.parametrize("name", all_commands())

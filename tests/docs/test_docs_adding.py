@@ -298,7 +298,7 @@ def test_people_are_tracked_and_a_walker_is_read(installed, tmp_path, rng):
         *("--detector", "colourful?least=60", "--tracker", "overlap", "--cuts", "leap"),
         *("--refine", "none", "--rate", "0"),
     )
-    installed.vidence(tmp_path, "track", "film.mp4", "--out", "tracks", *specs)
+    installed.vidence(tmp_path, "videos", "track", "film.mp4", "--out", "tracks", *specs)
     lines = [line.split(",") for line in (tmp_path / "tracks/tracks.txt").read_text().split()]
     assert [int(line[0]) for line in lines] == list(range(1, 13))
     moved = rng.uniform(0, 2, (20, 13, 3))

@@ -78,13 +78,13 @@ def test_what_is_missing_in_a_bucket_is_named_before_anything_is_asked(vidence, 
 
 
 def test_sets_are_described_audited_and_probed_at_an_address(vidence, bucket):
-    done = vidence("describe", "questions.jsonl", "--media", bucket)
+    done = vidence("items", "describe", "questions.jsonl", "--media", bucket)
     assert "(2 of 2 measured)" in done.out, done.err
-    probed = vidence("probe", f"{bucket}/clip0.mp4", f"{bucket}/none.mp4")
+    probed = vidence("videos", "probe", f"{bucket}/clip0.mp4", f"{bucket}/none.mp4")
     assert probed.code == 1
     assert json.loads(probed.out)["version"].startswith("said-")
     assert f"{bucket}/none.mp4: there is no such file" in probed.err
-    assert vidence("audit", "questions.jsonl", "--media", bucket).code == 0
+    assert vidence("items", "audit", "questions.jsonl", "--media", bucket).code == 0
 
 
 def test_a_panel_takes_an_address_as_it_is(vidence, bucket):

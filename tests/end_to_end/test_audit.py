@@ -1,4 +1,4 @@
-"""``vidence audit`` as a user runs it."""
+"""``vidence items audit`` as a user runs it."""
 
 import csv
 import json
@@ -14,7 +14,7 @@ def test_a_file_is_audited_without_a_model(vidence, tmp_path, questions):
     lines[0] |= {"choices": ["two", "two or three", "five"], "answer": "A"}
     lines[1] |= {"question": "Who is in the cafÃ©?"}
     path.write_text("\n".join(map(json.dumps, lines)) + '\n{"item_id": "broken"}\n')
-    done = vidence("audit", "questions.jsonl", "--out", "found")
+    done = vidence("items", "audit", "questions.jsonl", "--out", "found")
     assert done.code == 0, done.err
     assert "Are the right letters balanced?" in done.out
     found = {one["item_id"]: one for one in read_lines(tmp_path / "found" / "suspicious.jsonl")}
@@ -28,18 +28,20 @@ def test_a_file_is_audited_without_a_model(vidence, tmp_path, questions):
     page = (tmp_path / "found" / "audit.html").read_text()
     assert "Report card" in page
     assert "https://" not in page
-    assert vidence("audit", "questions.jsonl", "--strict", "--no-page").code == 3
-    assert vidence("audit", "questions.jsonl", "--where", "task=t2", "--strict").code == 3  # the broken line
+    assert vidence("items", "audit", "questions.jsonl", "--strict", "--no-page").code == 3
+    assert (
+        vidence("items", "audit", "questions.jsonl", "--where", "task=t2", "--strict").code == 3
+    )  # the broken line
 
 
 def test_a_sound_file_is_no_failure_with_strict(vidence, questions):
     questions()
-    done = vidence("audit", "questions.jsonl", "--strict", "--where", "task=t1")
+    done = vidence("items", "audit", "questions.jsonl", "--strict", "--where", "task=t1")
     assert done.code == 0, done.err
 
 
 def test_what_is_neither_file_nor_benchmark_is_refused(vidence):
-    done = vidence("audit", "nothing.jsonl")
+    done = vidence("items", "audit", "nothing.jsonl")
     assert done.code == 2
     assert "there is nothing at" in done.err
-    assert "--data" in vidence("audit", "mmvu").err
+    assert "--data" in vidence("items", "audit", "mmvu").err

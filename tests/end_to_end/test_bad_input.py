@@ -39,7 +39,7 @@ RUN = ["run", "table", "--data", "questions.jsonl", "--no-page", "--out", "r", "
             "https://x/q.jsonl is an address; fetch the file",
         ),
         (["list", "benchmark"], "Did you mean 'benchmarks'"),
-        (["track", "questions.jsonl", "--tracker", "srot"], "Did you mean 'sort'"),
+        (["videos", "track", "questions.jsonl", "--tracker", "srot"], "Did you mean 'sort'"),
         (["rum"], "Did you mean 'run'"),
     ],
 )
@@ -159,7 +159,7 @@ def test_a_missing_key_is_all_that_is_said_and_nothing_is_left(vidence, question
     assert "did not finish" not in done.err
     assert not (vidence.folder / "r").exists()
     assert vidence(*RUN, "baseline:constant").code == 0
-    kept = vidence("judge", "r", "--judge-model", "openai:gpt-4.1", "--judge", "mmvu-official")
+    kept = vidence("replies", "judge", "r", "--judge-model", "openai:gpt-4.1", "--judge", "mmvu-official")
     assert kept.code == 2
     assert vidence("report", "r").code == 0
 
@@ -172,7 +172,10 @@ def test_work_that_did_not_begin_is_not_said_to_be_kept(vidence, questions):
     for words, message in (
         (["make", "herbench", "bad.toml"], "bad.toml:1: there is no setting 'nosuch'"),
         (["make", "herbench", "broken.toml"], "broken.toml is no TOML"),
-        (["judge", "r", "--judge-model", "scripted:A", "--judge", "NOPE"], "there is no judge named 'NOPE'"),
+        (
+            ["replies", "judge", "r", "--judge-model", "scripted:A", "--judge", "NOPE"],
+            "there is no judge named 'NOPE'",
+        ),
     ):
         done = vidence(*words)
         assert done.code == 2

@@ -177,7 +177,16 @@ def test_a_stored_run_is_judged_in_batches_and_what_its_answers_cost_stays(viden
     with OpenAIStub(canned_for=answering) as server:
         assert vidence(*RUN, "--model", f"openai:m?base_url={server.base_url}").code == 0
     with OpenAIStub(canned_for=judging) as server:
-        words = ("judge", "r", "--judge", "mmvu-official", "--no-page", "--set", "judge_price_in=1")
+        words = (
+            "replies",
+            "judge",
+            "r",
+            "--judge",
+            "mmvu-official",
+            "--no-page",
+            "--set",
+            "judge_price_in=1",
+        )
         words += ("--judge-model", f"openai:m?base_url={server.base_url}")
         refused = vidence(*words, "--batch", "--max-cost", "1")
         done = vidence(*words, "--batch", "--set", "batch_poll_s=0.2")

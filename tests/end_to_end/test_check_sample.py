@@ -1,4 +1,4 @@
-"""``vidence check-sample``: replies are drawn, read by people who are told nothing, and correct the score."""
+"""``vidence replies check-sample``: drawn replies, read blind by people, correct the score."""
 
 import csv
 import io
@@ -74,13 +74,16 @@ def record(vidence):
         asked = ("--model", f"replay:{name}.jsonl", "--selector", "none", "--name", name, "--out", name)
         assert vidence("run", "table", "--data", "q.jsonl", *asked, "--no-page").code == 0
         if name == "one":
-            refused = vidence("check-sample", name)
-            assert (refused.code, "60 replies wait for a judge; `vidence judge one`" in refused.err) == (
+            refused = vidence("replies", "check-sample", name)
+            assert (
+                refused.code,
+                "60 replies wait for a judge; `vidence replies judge one`" in refused.err,
+            ) == (
                 2,
                 True,
             )
         judge, model = JUDGES[name]
-        judged = vidence("judge", name, "--judge", judge, "--judge-model", model)
+        judged = vidence("replies", "judge", name, "--judge", judge, "--judge-model", model)
         assert judged.code == 0, judged.err
 
 
@@ -122,7 +125,7 @@ def words(done):
 
 @pytest.mark.parametrize(("run", "asked"), [("one", "points"), ("two", "marks")])
 def test_a_sample_is_drawn_of_all_outcomes_and_tells_its_readers_nothing(vidence, runs, run, asked):
-    done = vidence("check-sample", run, "--n", "60", "--people", "2")
+    done = vidence("replies", "check-sample", run, "--n", "60", "--people", "2")
     assert done.code == 0, done.err
     assert "60 of 60 drawn replies are unread, so that no score is corrected" in words(done)
     folder = vidence.folder / run
@@ -142,7 +145,7 @@ def test_a_sample_is_drawn_of_all_outcomes_and_tells_its_readers_nothing(vidence
         known = {"phase", "question", "choices", "the reply", "asked for"}
         assert set(shown) == known - {"choices"} | {"the right answer"} if row["phase"] == asked else known
         assert "unreadable" not in str(shown)
-    assert vidence("check-sample", run, "--n", "70").code == 2
+    assert vidence("replies", "check-sample", run, "--n", "70").code == 2
 
 
 def corrected_tables(vidence):
@@ -158,14 +161,14 @@ def test_what_people_read_corrects_the_score_once_all_is_read(vidence, runs):
     one, two = runs
     before = json.loads(json_of(vidence, "report", "one"))
     for run in ("one", "two"):
-        assert vidence("check-sample", run, "--n", "100").code == 0
+        assert vidence("replies", "check-sample", run, "--n", "100").code == 0
     fill(one, upto=40)
     assert closed(vidence, one).code == 0
-    assert "60 of 100 drawn replies are unread" in words(vidence("check-sample", "one"))
+    assert "60 of 100 drawn replies are unread" in words(vidence("replies", "check-sample", "one"))
     assert "accuracy:corrected" not in columns(json.loads(json_of(vidence, "report", "one")))
     fill(one)
     assert closed(vidence, one).code == 0
-    done = vidence("check-sample", "one")
+    done = vidence("replies", "check-sample", "one")
     assert done.code == 0, done.err
     after = json.loads(json_of(vidence, "report", "one"))
     raw, corrected = (columns(after)[key] for key in ("accuracy", "accuracy:corrected"))
@@ -207,14 +210,14 @@ def test_what_people_read_corrects_the_score_once_all_is_read(vidence, runs):
     assert lines["one"]["accuracy:corrected"]["value"] == corrected["value"]
     assert "difference:corrected" in table(ranked, "pairs")["lines"][0]
     judge, model = JUDGES["one"]  # another judge, which gives points: what people said before stays
-    assert vidence("judge", "two", "--judge", judge, "--judge-model", model).code == 0
+    assert vidence("replies", "judge", "two", "--judge", judge, "--judge-model", model).code == 0
     again = columns(json.loads(json_of(vidence, "report", "two")))
     assert again["accuracy:corrected"]["value"] == lines["two (two)"]["accuracy:corrected"]["value"]
 
 
 def test_points_of_a_judge_are_corrected_by_those_of_people(vidence, runs):
     one, _ = runs
-    assert vidence("check-sample", "one", "--n", "200").code == 0
+    assert vidence("replies", "check-sample", "one", "--n", "200").code == 0
     fill(one)
     assert closed(vidence, one).code == 0
     rows = [row for row in load_run(one).rows if row.score.points is not None]
@@ -232,11 +235,11 @@ def test_points_of_a_judge_are_corrected_by_those_of_people(vidence, runs):
 
 def test_two_people_count_alike_and_the_terminal_is_a_sheet_too(vidence, runs, monkeypatch):
     one, _ = runs
-    assert vidence("check-sample", "one", "--n", "50", "--people", "2").code == 0
+    assert vidence("replies", "check-sample", "one", "--n", "50", "--people", "2").code == 0
     first = rows_of(one)[0]
     wanted = "3" if first["phase"] == "points" else "c"
     monkeypatch.setattr(sys, "stdin", io.StringIO(f"maybe\n{wanted}\nq\n"))
-    done = vidence("check-sample", "one", "--read")
+    done = vidence("replies", "check-sample", "one", "--read")
     assert done.code == 0, done.err
     assert "Reply 1 of 50" in done.out
     assert "'maybe' is not one of" in done.out
@@ -245,7 +248,7 @@ def test_two_people_count_alike_and_the_terminal_is_a_sheet_too(vidence, runs, m
     assert label[1] == (1.0 if first["phase"] == "points" else 0.0)
     assert "49 of 50 drawn replies are unread" in words(done)
     monkeypatch.setattr(sys, "stdin", io.StringIO("q\n"))
-    again = vidence("check-sample", "one", "--read")
+    again = vidence("replies", "check-sample", "one", "--read")
     assert "Reply 1 of" not in again.out
     assert "Reply 2 of 50" in again.out
     fill(one)
@@ -257,7 +260,7 @@ def test_two_people_count_alike_and_the_terminal_is_a_sheet_too(vidence, runs, m
 
 def test_what_no_person_can_have_said_is_refused_with_its_place(vidence, runs):
     one, two = runs
-    assert vidence("check-sample", "one", "--n", "50").code == 0
+    assert vidence("replies", "check-sample", "one", "--n", "50").code == 0
     fill(one, values=lambda name, i: "right" if is_text(i) else "maybe B")
     refused = closed(vidence, one)
     assert refused.code == 2
@@ -269,11 +272,11 @@ def test_what_no_person_can_have_said_is_refused_with_its_place(vidence, runs):
     fill(one)
     assert closed(vidence, one).code == 0
     shutil.copytree(one / "check", two / "check")
-    for command in (("check-sample", "two"), ("report", "two"), ("compare", "one", "two")):
+    for command in (("replies", "check-sample", "two"), ("report", "two"), ("compare", "one", "two")):
         refused = vidence(*command)
         assert refused.code == 2
         assert "two/check is a sample of other replies than those of" in words(refused)
-        assert "draw one with `vidence check-sample" in words(refused)
+        assert "draw one with `vidence replies check-sample" in words(refused)
     ratings = one / "check/labels/ratings.csv"
     good = ratings.read_text()
     for line, says in (
@@ -313,7 +316,7 @@ def test_the_seed_decides_which_replies_are_drawn_and_runs_with_repeats_get_no_s
 
 @pytest.mark.parametrize("n", ["49", "201"])
 def test_a_sample_has_50_to_200_replies(vidence, runs, n):
-    assert "is not in the range 50<=x<=200" in vidence("check-sample", "one", "--n", n).err
+    assert "is not in the range 50<=x<=200" in vidence("replies", "check-sample", "one", "--n", n).err
 
 
 def sample_errors(run):

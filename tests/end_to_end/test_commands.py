@@ -63,7 +63,11 @@ def test_several_runs_in_one_file(two_runs):
 
 @pytest.mark.parametrize(
     "words",
-    [("report", "A"), ("compare", "A", "B"), ("contrast", "A", "--tag", "task", "--of", "t0", "--to", "t1")],
+    [
+        ("report", "A"),
+        ("compare", "A", "B"),
+        ("stats", "contrast", "A", "--tag", "task", "--of", "t0", "--to", "t1"),
+    ],
 )
 def test_a_dash_is_the_standard_output_and_nothing_else_is_said_there(two_runs, words):
     done = two_runs(*words, "--json", "-")
@@ -98,12 +102,12 @@ def test_a_run_and_its_resume_are_told_as_json(vidence, questions):
 
 def test_small_commands_are_told_as_json(vidence, questions):
     questions(n_clips=1, n_questions=1)
-    probed = json.loads(vidence("probe", "clip0.mp4", "no.mp4", "--json", "-").out)
+    probed = json.loads(vidence("videos", "probe", "clip0.mp4", "no.mp4", "--json", "-").out)
     assert [sorted({"error", "sha256"} & one.keys()) for one in probed["files"]] == [["sha256"], ["error"]]
-    power = json.loads(vidence("power", "--items", "200", "--accuracy", "0.5", "--json", "-").out)
+    power = json.loads(vidence("stats", "power", "--items", "200", "--accuracy", "0.5", "--json", "-").out)
     assert power["n_questions"] == 200
     assert power["sentences"][-1].endswith(f"{100 * power['detectable_difference']:.1f} points.")
-    audited = json.loads(vidence("audit", "questions.jsonl", "--no-page", "--json", "-").out)
+    audited = json.loads(vidence("items", "audit", "questions.jsonl", "--no-page", "--json", "-").out)
     assert audited["format"] == "vidence-item-audit/1"
     tables = json.loads(vidence("list", "published", "--json", "-").out)
     assert "herbench-table1" in tables["names"]
@@ -111,10 +115,12 @@ def test_small_commands_are_told_as_json(vidence, questions):
 
 def test_help_and_version(vidence):
     said = vidence("--help").out.splitlines()
-    titles = ["Ask:", "Explain:", "Make:", "Look up:"]
+    titles = ["Start here:", "Ask:", "Explain:", "Make:", "Look up:"]
     assert [line for line in said if line in titles] == titles
     listed = [line.split()[0] for line in said if line.startswith("  ") and line[2:3].islower()]
-    assert [name for name in listed if name in all_commands()] == list(all_commands())
+    assert [name for name in listed if name in all_commands()] == [
+        n for n, f in all_commands().items() if not f.group
+    ]
     assert "vidence, version" in vidence("--version").out
     assert "--recorded-only" in vidence("run", "--help").out
     unknown = vidence("run", "table", "--nonsense")

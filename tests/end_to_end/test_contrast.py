@@ -1,4 +1,4 @@
-"""``vidence contrast``, as a user runs it on recorded replies."""
+"""``vidence stats contrast``, as a user runs it on recorded replies."""
 
 import json
 
@@ -12,7 +12,7 @@ FALLING, EVEN = "110" * 4 + "100" * 4, "10" * 12
 def test_levels_inside_two_runs(vidence, leveled_runs):
     leveled_runs(falling=FALLING, even=EVEN)
     done = vidence(
-        *("contrast", "falling", "even", "--tag", "level", "--of", "3", "--to", "1", "--trend"),
+        *("stats", "contrast", "falling", "even", "--tag", "level", "--of", "3", "--to", "1", "--trend"),
         *("--html", "c.html", "--csv", "c.csv", "--json", "c.json", "--latex", "c.tex"),
     )
     assert done.code == 0, done.err
@@ -40,7 +40,7 @@ def test_levels_inside_two_runs(vidence, leveled_runs):
 )
 def test_what_cannot_be_contrasted_is_refused(vidence, leveled_runs, words, says):
     leveled_runs(even=EVEN)
-    done = vidence("contrast", "even", *words)
+    done = vidence("stats", "contrast", "even", *words)
     assert (done.code, says in done.err) == (2, True), done.err
     assert "Traceback" not in done.err
 
@@ -71,7 +71,7 @@ def test_conditions_of_point_lights_are_compared_over_their_motions(vidence):
     (vidence.folder / "replies.jsonl").write_text("\n".join(map(json.dumps, replies)))
     asked = ("--data", "made", "--split", "label", "--no-shuffle-choices", "--model", "replay:replies.jsonl")
     assert vidence("run", "actpld", *asked, "--out", "run").code == 0
-    done = vidence("contrast", "run", "--tag", "condition", "--of", "inverted", "--to", "upright")
+    done = vidence("stats", "contrast", "run", "--tag", "condition", "--of", "inverted", "--to", "upright")
     assert done.code == 0, done.err
     text = " ".join(done.out.split())
     assert "condition inverted less upright is -100.0 points" in text

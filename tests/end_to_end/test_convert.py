@@ -1,4 +1,4 @@
-"""``vidence convert`` and ``--map``: questions in other layouts, and the way out that messages tell."""
+"""``vidence items convert`` and ``--map``: questions in other layouts, and the way out that messages tell."""
 
 import json
 import re
@@ -20,13 +20,15 @@ def lines(text):
 def test_questions_are_written_in_the_item_format(vidence, tmp_path):
     (tmp_path / "in").mkdir()
     questions = LAYOUTS["vlm4d"].write(tmp_path / "in")
-    done = vidence("convert", str(questions), "--map", "vlm4d", "--out", str(tmp_path / "ours.jsonl"))
+    done = vidence(
+        "items", "convert", str(questions), "--map", "vlm4d", "--out", str(tmp_path / "ours.jsonl")
+    )
     assert done.code == 0, done.err
     assert "2 questions; 0 lines left out" in done.err
     ours = lines((tmp_path / "ours.jsonl").read_text())
     assert [one["media"][0]["path"] for one in ours] == ["in/videos/kitchen.mp4", "in/videos/garden.mp4"]
     assert [one["answer"] for one in ours] == [one.letter for one in BOTH]
-    again = vidence("convert", str(tmp_path / "ours.jsonl"))
+    again = vidence("items", "convert", str(tmp_path / "ours.jsonl"))
     assert lines(again.out)[0]["question"] == BOTH[0].question
 
 
@@ -81,10 +83,12 @@ def test_steps_of_a_table_come_through_and_stay_on_a_second_way(vidence, tmp_pat
     (tmp_path / "rows.json").write_text(json.dumps(rows))
     pairs = "item_id=id,question=q,choices=c,answer=a,steps=why"
     ours = tmp_path / "ours.jsonl"
-    assert vidence("convert", str(tmp_path / "rows.json"), "--map", pairs, "--out", str(ours)).code == 0
+    assert (
+        vidence("items", "convert", str(tmp_path / "rows.json"), "--map", pairs, "--out", str(ours)).code == 0
+    )
     steps = [json.loads(line).get("steps", []) for line in ours.read_text().splitlines()]
     assert steps == [["Look left.", "Then right."], ["Once."], []]
-    (tmp_path / "again.jsonl").write_bytes(vidence("convert", str(ours)).out.encode())
+    (tmp_path / "again.jsonl").write_bytes(vidence("items", "convert", str(ours)).out.encode())
     assert (tmp_path / "again.jsonl").read_text().splitlines() == ours.read_text().splitlines()
 
 
@@ -101,12 +105,12 @@ def test_a_preset_whose_columns_fit_and_that_reads_no_question_is_not_named(vide
     done = vidence(*said, "--model", "scripted:A", "--allow-missing")
     assert "No question is left without them" in done.err  # its questions were read, their films are not here
     assert vidence("run", "mlvu/", "--map", "mvbench", "--model", "scripted:A").code == 2
-    assert "Its columns are vid, ask, gold. Say which is which" in vidence("describe", "other").err
+    assert "Its columns are vid, ask, gold. Say which is which" in vidence("items", "describe", "other").err
 
 
 @pytest.mark.parametrize("path", sorted(NAMED.glob("*.toml")), ids=lambda path: path.stem)
 def test_a_folder_of_a_release_is_told_its_benchmark(vidence, path) -> None:
-    done = vidence("describe", str(sample_folder(path.stem)))
+    done = vidence("items", "describe", str(sample_folder(path.stem)))
     assert f"`vidence run {path.stem} --data {sample_folder(path.stem)}` asks it" in done.err
 
 

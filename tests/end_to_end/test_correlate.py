@@ -1,4 +1,4 @@
-"""``vidence correlate``, as a user runs it on recorded replies and on tables."""
+"""``vidence stats correlate``, as a user runs it on recorded replies and on tables."""
 
 import json
 
@@ -11,7 +11,7 @@ def test_runs_are_correlated_over_a_tag_and_with_a_table(vidence, leveled_runs):
     leveled_runs(falling=FALLING, even=EVEN, low=LOW, mixed=MIXED)
     runs = ("falling", "even", "low", "mixed")
     done = vidence(
-        *("correlate", *runs, "--x", "kind=a", "--y", "kind=b", "--by", "level"),
+        *("stats", "correlate", *runs, "--x", "kind=a", "--y", "kind=b", "--by", "level"),
         *("--html", "p.html", "--csv", "p.csv", "--json", "p.json", "--latex", "p.tex"),
     )
     assert done.code == 0, done.err
@@ -19,16 +19,16 @@ def test_runs_are_correlated_over_a_tag_and_with_a_table(vidence, leveled_runs):
     assert "accuracy, kind=a against accuracy, kind=b over 12 points of 4 clusters: Spearman's rho is" in text
     assert "by permuting whole clusters" in text
     assert len(json.loads((vidence.folder / "p.json").read_text())["correlated"]["points"]["points"]) == 12
-    assert "vidence correlate" in (vidence.folder / "p.html").read_text()
+    assert "vidence stats correlate" in (vidence.folder / "p.html").read_text()
     (vidence.folder / "size.csv").write_text("Model,size\nF,1\nE,2\nL,3\nM,4\n")
     named = [word for name in "FELM" for word in ("--as", name)]
-    done = vidence("correlate", *runs, "--x", "all", "--y", "size", "--with", "size.csv", *named)
+    done = vidence("stats", "correlate", *runs, "--x", "all", "--y", "size", "--with", "size.csv", *named)
     assert "accuracy, all against size of size over 4 points" in " ".join(done.out.split())
 
 
 def test_rows_of_a_published_table_are_correlated(vidence):
     done = vidence(
-        *("correlate", "--with", "actpld-table3", "--x", "3AFC", "--y", "Description Matching"),
+        *("stats", "correlate", "--with", "actpld-table3", "--x", "3AFC", "--y", "Description Matching"),
         *("--cluster", "Model", "--within", "Type"),
     )
     text = " ".join(done.out.split())
@@ -40,7 +40,7 @@ def test_a_point_for_each_value_over_runs_with_the_ceiling_and_the_sorted_figure
     leveled_runs(falling=FALLING, even=EVEN, low=LOW, mixed=MIXED)
     runs = ("falling", "even", "low", "mixed")
     done = vidence(
-        *("correlate", *runs, "--x", "kind=a", "--y", "kind=b", "--by", "level", "--over-runs"),
+        *("stats", "correlate", *runs, "--x", "kind=a", "--y", "kind=b", "--by", "level", "--over-runs"),
         *("--html", "p.html", "--json", "p.json", "--latex", "p.tex"),
     )
     assert done.code == 0, done.err
@@ -70,6 +70,6 @@ def test_a_point_for_each_value_over_runs_with_the_ceiling_and_the_sorted_figure
     ],
 )
 def test_what_cannot_be_correlated_is_refused(vidence, words, says):
-    done = vidence("correlate", *words)
+    done = vidence("stats", "correlate", *words)
     assert (done.code, says in done.err) == (2, True), done.err
     assert "Traceback" not in done.err

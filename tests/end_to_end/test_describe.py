@@ -1,4 +1,4 @@
-"""``vidence describe`` as a user runs it: statistics of a file, and what is wrong with it."""
+"""``vidence items describe`` as a user runs it: statistics of a file, and what is wrong with it."""
 
 import json
 
@@ -20,13 +20,15 @@ def test_a_file_of_questions_is_described_with_the_videos_that_are_here(vidence)
         json.dumps(one | {"answer": "A", "tags": {"task": "t" + one["item_id"]}}) for one in lines
     )
     (vidence.folder / "q.jsonl").write_text(f"{text}\nno question\n")
-    done = vidence("describe", "q.jsonl", "--csv", "q.csv", "--html", "q.html", "--latex", "q.tex")
+    done = vidence("items", "describe", "q.jsonl", "--csv", "q.csv", "--html", "q.html", "--latex", "q.tex")
     assert done.code == 0, done.err
     assert "2 questions about 2 videos" in done.out
     assert "(1 of 2 measured)" in done.out
     assert "left out: q.jsonl:3" in done.err
     assert all((vidence.folder / name).stat().st_size for name in ("q.csv", "q.html", "q.tex"))
-    said = vidence("describe", "q.jsonl", "--no-measure", "--json", "-", "--cross", "task,answer_kind")
+    said = vidence(
+        "items", "describe", "q.jsonl", "--no-measure", "--json", "-", "--cross", "task,answer_kind"
+    )
     whole = json.loads(said.out)
     assert {"words", "videos", "letters", "crossed-task-answer_kind"} <= {
         one["name"] for one in whole["tables"]
@@ -41,6 +43,6 @@ def test_what_makes_no_sense_is_one_message(vidence):
         ("q.jsonl",): "q.jsonl",
         ("q.jsonl", "--cross", "task"): "expected two tags",
     }.items():
-        done = vidence("describe", *arguments)
+        done = vidence("items", "describe", *arguments)
         assert done.code == 2
         assert said in done.err

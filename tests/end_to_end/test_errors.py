@@ -1,4 +1,4 @@
-"""``vidence errors`` on planted truth: draw, label, report, and what each refuses."""
+"""``vidence replies errors`` on planted truth: draw, label, report, and what each refuses."""
 
 import json
 import re
@@ -34,7 +34,7 @@ def draw(vidence):
             *("--frames", "16", "--out", name, "--no-page"),
         )
         assert done.code == 0, done.err
-    done = vidence("errors", "draw", *RUNS, "--same", "20", "--out", "packet")
+    done = vidence("replies", "errors", "draw", *RUNS, "--same", "20", "--out", "packet")
     assert done.code == 0, done.err
 
 
@@ -43,9 +43,11 @@ def test_a_packet_says_nothing_of_the_runs(packet):
     text = (folder / "packet.jsonl").read_text()
     assert not [word for word in ("misses", "forgets", "midpoints", "phantom:") if word in text]
     assert text.count('"picture":"frames/') == len(text.splitlines())
-    again = packet("errors", "draw", *RUNS, "--same", "20", "--out", "packet")
+    again = packet("replies", "errors", "draw", *RUNS, "--same", "20", "--out", "packet")
     assert (again.code, "is not empty: it holds frames" in again.err) == (2, True)
-    assert packet("errors", "draw", *RUNS, "--same", "20", "--out", "other", "--no-frames").code == 0
+    assert (
+        packet("replies", "errors", "draw", *RUNS, "--same", "20", "--out", "other", "--no-frames").code == 0
+    )
     rows = [[row.row for row in read_packet(packet.folder / where).rows] for where in ("packet", "other")]
     assert rows[0] == rows[1]
     key = json.loads((folder / KEY_FILE).read_text())
@@ -74,20 +76,20 @@ def test_labels_of_a_model_stand_beside_those_of_people(packet):
 
     with OpenAIStub(answer="It is retrieval.") as server:
         spec = f"openai:gpt-x?base_url={server.base_url}"
-        done = packet("errors", "label", "packet", "--model", spec, "--limit", "2")
+        done = packet("replies", "errors", "label", "packet", "--model", spec, "--limit", "2")
         assert server.n_requests == 4  # each is asked once more
     assert (done.code, "0 rows labelled, 2 without a label" in done.err) == (3, True)
     assert "it is not the one JSON object that was asked for" in done.err
     with OpenAIStub(answer=answer) as server:
         model = f"openai:gpt-x?base_url={server.base_url}"
-        done = packet("errors", "label", "packet", "--model", model)
+        done = packet("replies", "errors", "label", "packet", "--model", model)
         assert done.code == 0, done.err
         n_rows = len(read_packet(packet.folder / "packet").rows)
         assert server.n_requests == n_rows
-        again = packet("errors", "label", "packet", "--model", model)
+        again = packet("replies", "errors", "label", "packet", "--model", model)
         assert server.n_requests == n_rows
         assert f"{n_rows} remembered" in again.err
-    done = packet("errors", "report", "packet", "--html", "r.html", "--json", "r.json")
+    done = packet("replies", "errors", "report", "packet", "--html", "r.html", "--json", "r.json")
     assert done.code == 0, done.err
     said = json.loads((packet.folder / "r.json").read_text())
     tables = {table["name"]: table for table in said["tables"]}
@@ -113,13 +115,14 @@ def test_labels_of_a_model_stand_beside_those_of_people(packet):
             "two runs are called 'even'",
         ),
         (("label", "packet"), "Missing option '--model'"),
-        (("label", "packet", "--labeller", "ann"), "--labeller has been removed. Say preset"),
     ],
 )
 def test_what_cannot_be_done_is_refused(vidence, leveled_runs, words, says):
     leveled_runs(even="10" * 12)
-    done = vidence("errors", "draw", "even", "--wrong", "5", "--taxonomy", "mmvu", "--out", "packet")
+    done = vidence(
+        "replies", "errors", "draw", "even", "--wrong", "5", "--taxonomy", "mmvu", "--out", "packet"
+    )
     assert done.code == 0, done.err
-    done = vidence("errors", *words)
+    done = vidence("replies", "errors", *words)
     assert (done.code, says in done.err) == (2, True), done.err
     assert "Traceback" not in done.err

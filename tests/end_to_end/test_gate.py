@@ -1,4 +1,4 @@
-"""``vidence gate`` as a user runs it: planted leaks go, verdicts are followed, nonsense is refused."""
+"""``vidence items gate`` as a user runs it: planted leaks go, verdicts are followed, nonsense is refused."""
 
 import json
 
@@ -24,7 +24,16 @@ def folder(vidence):
 
 
 def test_what_a_reader_knows_is_dropped_with_an_account_and_the_call_repeats_it(vidence, folder):
-    arguments = ("gate", "q.jsonl", "--rule", "humanpcr", "--model", "readers.py:reader", "--allow-leaks")
+    arguments = (
+        "items",
+        "gate",
+        "q.jsonl",
+        "--rule",
+        "humanpcr",
+        "--model",
+        "readers.py:reader",
+        "--allow-leaks",
+    )
     done = vidence(*arguments, "--out", "kept.jsonl", "--folder", "gate", "--json", "said.json")
     assert done.code == 0, done.err
     assert "of 40 questions are kept" in done.out
@@ -46,15 +55,15 @@ def test_what_a_reader_knows_is_dropped_with_an_account_and_the_call_repeats_it(
 
 
 def test_verdicts_of_an_earlier_call_are_followed_and_refused_on_other_questions(vidence, folder):
-    given = ("gate", "q.jsonl", "--model", "readers.py:reader", "--folder", "gate", "--allow-leaks")
+    given = ("items", "gate", "q.jsonl", "--model", "readers.py:reader", "--folder", "gate", "--allow-leaks")
     assert vidence(*given).code == 0
-    done = vidence("gate", "q.jsonl", "--by", "gate/verdicts.jsonl", "--out", "kept.jsonl")
+    done = vidence("items", "gate", "q.jsonl", "--by", "gate/verdicts.jsonl", "--out", "kept.jsonl")
     assert done.code == 0, done.err
     assert "solved-blind" in done.out
     left = lines(folder / "kept.jsonl")
     left[0]["question"] = "Something else?"
     (folder / "kept.jsonl").write_text("".join(json.dumps(one) + "\n" for one in left))
-    other = vidence("gate", "kept.jsonl", "--by", "gate/verdicts.jsonl")
+    other = vidence("items", "gate", "kept.jsonl", "--by", "gate/verdicts.jsonl")
     assert other.code == 2
     assert "does not have" in other.err
 
@@ -66,7 +75,7 @@ def test_a_judge_marks_free_answers_in_other_words(vidence, folder):
         "free.jsonl",
         [question(i, words=w, choices=(), answer="a thing", answer_kind="text") for i, w in enumerate(words)],
     )
-    asked = ("gate", "free.jsonl", "--no-checks", "--model", "readers.py:talker", "--folder", "free")
+    asked = ("items", "gate", "free.jsonl", "--no-checks", "--model", "readers.py:talker", "--folder", "free")
     assert "no judge" in vidence(*asked).out
     done = vidence(*asked, "--judge-model", "readers.py:grader")
     assert done.code == 0, done.err
@@ -83,19 +92,19 @@ def test_a_structure_that_is_kept_and_leaks_ends_with_three_unless_it_is_allowed
         return question(i, choices=tuple(texts), answer="ABCDE"[i % 5], media=media)
 
     write(folder, "told.jsonl", [told(i) for i in range(60)])
-    done = vidence("gate", "told.jsonl", "--out", "kept.jsonl")
+    done = vidence("items", "gate", "told.jsonl", "--out", "kept.jsonl")
     assert done.code == 3
     assert "Kept though texts give them away: t; drop them (--hold) or say --allow-leaks." in done.out
     assert len(lines(folder / "kept.jsonl")) == 60
-    assert vidence("gate", "told.jsonl", "--allow-leaks").code == 0
-    held = vidence("gate", "told.jsonl", "--hold", "t", "--out", "held.jsonl")
+    assert vidence("items", "gate", "told.jsonl", "--allow-leaks").code == 0
+    held = vidence("items", "gate", "told.jsonl", "--hold", "t", "--out", "held.jsonl")
     assert held.code == 3  # nothing is left
     assert "0 of 60 questions are kept" in held.out
 
 
 def test_nothing_left_and_what_makes_no_sense(vidence, folder):
     write(folder, "known.jsonl", [question(i, words="known") for i in range(3)])
-    assert vidence("gate", "known.jsonl", "--model", "readers.py:reader").code == 3
+    assert vidence("items", "gate", "known.jsonl", "--model", "readers.py:reader").code == 3
     for arguments, said in {
         ("--runs", "often"): "expected auto, or a number",
         ("--runs", "3"): "add --model SPEC",
@@ -106,6 +115,6 @@ def test_nothing_left_and_what_makes_no_sense(vidence, folder):
         ("--drop", "all"): "expected some of dropped, open, untried",
         ("--where", "task=none"): "none",
     }.items():
-        done = vidence("gate", "q.jsonl", *arguments)
+        done = vidence("items", "gate", "q.jsonl", *arguments)
         assert done.code == 2
         assert said in done.err

@@ -133,7 +133,7 @@ def test_the_commands_of_the_readme_work_in_their_order(vidence, mmvu, clip) -> 
                 continue
             done = vidence(*words, *(["--yes"] if words[0] == "get" else []))
             assert done.code == 0, (command, done.err)
-            assert words[0] != "track" or "3 tracks" in done.out
+            assert words[:2] != ["videos", "track"] or "3 tracks" in done.out
     items = (vidence.folder / "made" / "kitchens" / "items.jsonl").read_text(encoding="utf-8")
     assert {json.loads(line)["tags"]["task"] for line in items.splitlines()} == {"AC", "ASII"}
     assert (vidence.folder / "runs" / "mmvu-qwen" / "diagnostics" / "mrfs.html").exists()
@@ -326,12 +326,12 @@ def test_what_was_fetched_is_diagnosed_and_audited(vidence, mmvu, monkeypatch) -
     done = vidence("diagnose", "modality", "mmvu", "--model", MODEL)
     assert done.code == 2
     assert "mmvu was not fetched: say vidence get mmvu --media" in done.err
-    assert "mmvu was not fetched" in vidence("audit", "mmvu").err
+    assert "mmvu was not fetched" in vidence("items", "audit", "mmvu").err
     chosen = ("--where", "question_type=multiple-choice")
     assert vidence("get", "mmvu", "--media", *chosen, "--yes").code == 0
     done = vidence("diagnose", "modality", "mmvu", "--model", MODEL, *chosen, "--out", "d", "--no-page")
     assert done.code == 0, done.err
-    done = vidence("audit", "mmvu", "--out", "a", "--no-page")
+    done = vidence("items", "audit", "mmvu", "--out", "a", "--no-page")
     assert done.code == 0, done.err
     assert "mmvu" in done.out
     monkeypatch.chdir(vidence.folder)
@@ -423,7 +423,7 @@ def test_a_data_set_of_the_hub_is_run_by_its_address_with_what_was_fetched(here,
         done = here("run", f"hf:{name}", "--model", MODEL, "--out", name, "--no-page")
         assert done.code == 0, done.err
         assert all(trial.selection.frames for trial in here.trials(name).values())
-        assert here("describe", f"hf:{name}").code == 0
+        assert here("items", "describe", f"hf:{name}").code == 0
     assert plan_of(here.folder / "lmms-lab/Video-MME")["plan"]["benchmark"] == "video-mme"
     run = package.evaluate("hf:me/packed", model=MODEL, out="python")
     assert all(row.trial.selection.frames for row in run.rows)
@@ -435,7 +435,7 @@ def test_a_data_set_of_the_hub_is_run_by_its_address_with_what_was_fetched(here,
         (("get", "video-mmee"), "Did you mean 'video-mme'?"),
         (("get", "lmms-lab/Video-MME"), "Did you mean 'video-mme'?"),
         (("run", "Video_MME", "--model", MODEL), "Did you mean 'video-mme'?"),
-        (("describe", "mvbenhc"), "Did you mean 'mvbench'?"),
+        (("items", "describe", "mvbenhc"), "Did you mean 'mvbench'?"),
         (("run", "no-such", "--model", MODEL), "hf:OWNER/NAME (vidence get, then vidence run)"),
         (("get", "no-such"), "whose columns --map names"),
         (("list", "video-mme"), "say vidence list benchmarks video-mme"),

@@ -30,7 +30,7 @@ def test_a_log_of_another_tool_is_reported_compared_and_read_again(vidence, tmp_
     assert compared.code == 0, compared.err
     read = vidence("report", "theirs", "--parser", "herbench-official", "--json", "read.json")
     assert read.code == 0, read.err
-    assert vidence("audit", "theirs/items.jsonl").code == 0
+    assert vidence("items", "audit", "theirs/items.jsonl").code == 0
     assert "nothing is left to ask" in vidence("resume", "theirs").err
 
 

@@ -32,21 +32,21 @@ def test_from_recorded_replies_to_a_predicted_score(vidence, tmp_path):
         done = vidence(*replay, "--out", f"runs/{name}", "--no-page")
         assert done.code == 0, done.err
     others = [f"runs/{name}" for name in names if name != "m4"]
-    done = vidence("items", "calibrate", *others[:7])
+    done = vidence("stats", "calibrate", *others[:7])
     assert done.code == 2
     assert "7 runs given; expected 8 or more" in done.err
-    done = vidence("items", "calibrate", *others, "--out", "items.json", "--json", "said.json")
+    done = vidence("stats", "calibrate", *others, "--out", "items.json", "--json", "said.json")
     assert done.code == 0, done.err
     assert json.loads((tmp_path / "items.json").read_text())["items"][0]["item_id"] == "q7"
     said = json.loads((tmp_path / "said.json").read_text())["sentences"]
     assert "60 questions calibrated by 9 runs" in said[0]
-    done = vidence("audit", "q.jsonl", "--calibration", "items.json", "--out", "card", "--no-page")
+    done = vidence("items", "audit", "q.jsonl", "--calibration", "items.json", "--out", "card", "--no-page")
     assert done.code == 0, done.err
     assert "doubtful  q7: right answers" in done.out
     first = json.loads((tmp_path / "card" / "suspicious.jsonl").read_text().splitlines()[0])
     assert (first["item_id"], first["reasons"][0]["kind"]) == ("q7", "doubtful-key")
 
-    done = vidence("items", "subset", *others, "--n", "20", "--out", "subset.json")
+    done = vidence("stats", "subset", *others, "--n", "20", "--out", "subset.json")
     assert done.code == 0, done.err
     assert "random questions, their mean" in done.out
     asked = ("run", "table", "--data", "q.jsonl", "--model", "replay:m4.jsonl?text=text", "--subset")

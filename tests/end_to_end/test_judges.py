@@ -1,4 +1,4 @@
-"""``vidence judges``: recorded runs, a table of people, judges that are asked once and remembered."""
+"""``vidence replies judges``: recorded runs, a table of people, judges that are asked once and remembered."""
 
 import json
 from collections import Counter
@@ -54,7 +54,17 @@ def record(vidence):
 
 
 def test_judges_are_set_beside_people_and_asked_once(vidence, runs):
-    words = ("judges", *runs, "--human", "labels.csv", "--judge-model", JUDGE, "--judge", "mmvu-official")
+    words = (
+        "replies",
+        "judges",
+        *runs,
+        "--human",
+        "labels.csv",
+        "--judge-model",
+        JUDGE,
+        "--judge",
+        "mmvu-official",
+    )
     done = vidence(*words, "--json", "j.json", "--html", "j.html", "--lines", "l.jsonl")
     assert done.code == 0, done.err
     assert "32 replies: 32 verdicts at most" in done.err
@@ -67,7 +77,9 @@ def test_judges_are_set_beside_people_and_asked_once(vidence, runs):
     assert found["agreement"][0]["same"]["value"] == pytest.approx(20 / 32)
     # The run folders stay as they are, and the lines give the same figures again.
     assert vidence.trials("one")["q1"].score.verdicts == ()
-    again = vidence("judges", *runs, "--human", "labels.csv", "--recorded", "l.jsonl", "--json", "k.json")
+    again = vidence(
+        "replies", "judges", *runs, "--human", "labels.csv", "--recorded", "l.jsonl", "--json", "k.json"
+    )
     assert again.code == 0, again.err
     assert json.loads((vidence.folder / "k.json").read_text())["judges"] == found
     vidence(*words, "--lines", "m.jsonl")
@@ -76,7 +88,17 @@ def test_judges_are_set_beside_people_and_asked_once(vidence, runs):
 
 
 def test_each_model_judges_as_each_protocol_and_a_rule_is_not_asked(vidence, runs):
-    words = ("judges", "one", "--judge-model", JUDGE, "--judge", "mmvu-official", "--judge", "humanpcr")
+    words = (
+        "replies",
+        "judges",
+        "one",
+        "--judge-model",
+        JUDGE,
+        "--judge",
+        "mmvu-official",
+        "--judge",
+        "humanpcr",
+    )
     done = vidence(*words, "--lines", "l.jsonl")
     assert done.code == 3, done.err
     assert "8 of 32 verdicts could not be used" in done.err
@@ -90,7 +112,17 @@ def test_each_model_judges_as_each_protocol_and_a_rule_is_not_asked(vidence, run
 
 
 def test_one_protocol_in_other_words_is_another_judge(vidence, runs):
-    words = ("judges", *runs, "--human", "labels.csv", "--judge-model", JUDGE, "--judge", "mmvu-official")
+    words = (
+        "replies",
+        "judges",
+        *runs,
+        "--human",
+        "labels.csv",
+        "--judge-model",
+        JUDGE,
+        "--judge",
+        "mmvu-official",
+    )
     assert vidence(*words, "--lines", "ours.jsonl").code == 0
     (vidence.folder / "own").mkdir()
     for name in ("choice", "open"):
@@ -106,7 +138,7 @@ def test_one_protocol_in_other_words_is_another_judge(vidence, runs):
     ((digest, n),) = Counter(line["words"] for line in lines).items()
     assert (len(digest), n) == (8, 32)
     both = ("--recorded", "ours.jsonl", "--recorded", "theirs.jsonl", "--json", "both.json")
-    done = vidence(*words[:5], *both)
+    done = vidence(*words[:6], *both)
     assert done.code == 0, done.err
     found = json.loads((vidence.folder / "both.json").read_text())["judges"]
     first, second = "mmvu-official", f"mmvu-official, words {digest}"
@@ -119,8 +151,8 @@ def test_a_run_judged_in_other_words_is_said(vidence, runs):
     (vidence.folder / "own").mkdir()
     (vidence.folder / "own" / "system-open.txt").write_text('Is it right? Say "id", and the rest.')
     asked = ("--judge-model", JUDGE, "--judge", "mmvu-official")
-    assert vidence("judge", "one", *asked, "--judge-prompts", "own", "--no-page").code == 0
-    done = vidence("judges", *runs, *asked)
+    assert vidence("replies", "judge", "one", *asked, "--judge-prompts", "own", "--no-page").code == 0
+    done = vidence("replies", "judges", *runs, *asked)
     assert done.code == 0, done.err
     said = " ".join(done.err.split())
     assert said.count("note: one was judged in the words of") == 1
@@ -128,7 +160,7 @@ def test_a_run_judged_in_other_words_is_said(vidence, runs):
 
 
 def test_prices_are_those_of_the_judge_that_is_named(vidence, runs):
-    asked = ("judge", "one", "--judge", "mmvu-official", "--no-page")
+    asked = ("replies", "judge", "one", "--judge", "mmvu-official", "--no-page")
     priced = ("--set", "judge_price_in=1", "--set", "judge_price_out=2")
     assert vidence(*asked, "--judge-model", JUDGE, *priced).code == 0
     assert (read_plan(vidence.folder / "one")[0].judge_price_in) == 1
@@ -149,9 +181,11 @@ def test_two_sets_of_imported_words_are_two_judges(vidence, runs):
         imports = ("--from", "words.txt", "--as", "system-choice", "--unchecked", "--out", name)
         assert vidence("prompts", "import", "mmvu-judge", *imports).code == 0
         (vidence.folder / name / "question.txt").write_text(f"{before}{{{{ question }}}}\n{{{{ reply }}}}\n")
-        done = vidence("judges", *runs, *asked, "--judge-prompts", name, "--lines", f"{name}.jsonl")
+        done = vidence(
+            "replies", "judges", *runs, *asked, "--judge-prompts", name, "--lines", f"{name}.jsonl"
+        )
         assert done.code == 0, done.err
-    done = vidence("judges", *runs, "--recorded", "one-set.jsonl", "--recorded", "other-set.jsonl")
+    done = vidence("replies", "judges", *runs, "--recorded", "one-set.jsonl", "--recorded", "other-set.jsonl")
     assert done.code == 0, done.err
     words = {
         json.loads(line)["words"]
@@ -166,8 +200,14 @@ def test_two_sets_of_imported_words_are_two_judges(vidence, runs):
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("judge", "--set", "judge_panel=mean"), "judge_panel says what counts where several judges differ"),
-        (("judge", "--max-cost", "1"), "or not the same for all of them; give --set judge_price_in=N"),
+        (
+            ("replies", "judge", "--set", "judge_panel=mean"),
+            "judge_panel says what counts where several judges differ",
+        ),
+        (
+            ("replies", "judge", "--max-cost", "1"),
+            "or not the same for all of them; give --set judge_price_in=N",
+        ),
         (("--human", "labels.csv", "--judge-model", JUDGE), "32 labels of replies that are not there"),
         ((), "say who judges with --judge-model"),
         (("--judge-model", JUDGE, "--recorded", "l.jsonl"), "say who judges with --judge-model, or"),
@@ -189,10 +229,10 @@ def test_two_sets_of_imported_words_are_two_judges(vidence, runs):
 )
 def test_bad_input_is_said(vidence, runs, words, says):
     (vidence.folder / "empty.jsonl").write_text("\n")
-    if words[:1] == ("judge",):
-        done = vidence("judge", "one", "--judge-model", JUDGE, *words[1:])
+    if words[:2] == ("replies", "judge"):
+        done = vidence("replies", "judge", "one", "--judge-model", JUDGE, *words[2:])
     else:
-        done = vidence("judges", "one", *words)
+        done = vidence("replies", "judges", "one", *words)
     assert done.code == 2
     assert says in done.err
     assert "verdicts at most" not in done.err or "--human" not in words
@@ -227,14 +267,14 @@ def mumbled(vidence):
 
 def test_a_model_reads_the_choice_where_no_rule_can_and_is_a_parser_of_its_own(vidence, mumbled):
     assert vidence(*mumbled, "--out", "plain").code == 0
-    done = vidence("judge", "plain", "--extract-with", READER % "B", "--no-page")
+    done = vidence("replies", "judge", "plain", "--extract-with", READER % "B", "--no-page")
     assert done.code == 0, done.err
     trials = vidence.trials("plain")
     asked = {name for name, trial in trials.items() if trial.score.verdicts}
     assert asked == {"c4", "c5"}  # not where a rule read a letter, nor where there are no words
     assert {trials[name].score.outcome.rule for name in asked} == {"extract"}
     assert {trials[name].score.scorer for name in asked} == {"extract"}
-    assert vidence("judge", "plain", "--extract-with", READER % "none", "--no-page").code == 0
+    assert vidence("replies", "judge", "plain", "--extract-with", READER % "none", "--no-page").code == 0
     assert {outcome_name(vidence.trials("plain")[name].score.outcome) for name in asked} == {"unreadable"}
 
     done = vidence(*mumbled, "--extract-with", READER % "B", "--out", "read")
@@ -262,12 +302,14 @@ def test_who_reads_choices_is_named_once(vidence, mumbled, more, says):
 
 
 def test_verdicts_on_free_answers_are_not_lost_to_a_reader_of_choices(vidence, runs):
-    assert vidence("judge", "one", "--judge", "rule-first", "--judge-model", JUDGE, "--no-page").code in (
+    assert vidence(
+        "replies", "judge", "one", "--judge", "rule-first", "--judge-model", JUDGE, "--no-page"
+    ).code in (
         0,
         3,
     )
     before = vidence.trials("one")
-    done = vidence("judge", "one", "--extract-with", READER % "B", "--no-page")
+    done = vidence("replies", "judge", "one", "--extract-with", READER % "B", "--no-page")
     assert done.code == 2
     assert "holds verdicts on free answers" in done.err
     assert vidence.trials("one") == before

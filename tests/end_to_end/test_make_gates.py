@@ -20,7 +20,7 @@ def test_a_released_set_is_asked_and_audited(vidence, tmp_path):
     )
     assert run.code == 0, run.err
     assert f"{len(released)} questions" in f"{run.out} {run.err}"
-    audit = vidence("audit", str(folder / "items.jsonl"), "--strict", "--no-page", "--out", "audit")
+    audit = vidence("items", "audit", str(folder / "items.jsonl"), "--strict", "--no-page", "--out", "audit")
     assert audit.code == 0, audit.err
     found = json.loads((tmp_path / "audit" / "audit.json").read_text())
     assert found["n_items"] == len(released)

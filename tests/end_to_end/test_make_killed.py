@@ -148,7 +148,7 @@ def test_a_review_of_experts_killed_between_its_two_files_goes_on(vidence):
     assert (folder / "review" / "revisions.jsonl").read_bytes() == before
     there = {".vidence-review", "protocol.toml", "revisions.jsonl", "reviews.jsonl"}
     assert set(contents(folder / "review")) == there
-    assert "3 items: 3 submitted." in vidence("review", "state", "review").out
+    assert "3 items: 3 submitted." in vidence("items", "review", "state", "review").out
     kept = contents(folder / "out"), contents(folder / "review")
     assert vidence(*words).code == 0
     assert (contents(folder / "out"), contents(folder / "review")) == kept

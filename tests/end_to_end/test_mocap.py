@@ -1,4 +1,4 @@
-"""``vidence mocap``: what a file of motion capture holds."""
+"""``vidence lights mocap``: what a file of motion capture holds."""
 
 import json
 
@@ -10,7 +10,7 @@ def test_a_batch_is_told_and_goes_on_after_a_bad_file(vidence):
     write(vidence.folder, "60_01.bvh", cmu_bvh([[0, 17, -10, 0, 0, 0], *walk]))
     write(vidence.folder, "07_01.amc", AMC)
     write(vidence.folder, "bad.bvh", cmu_bvh(walk).rsplit("\n", 2)[0] + "\n")
-    done = vidence("mocap", "bad.bvh", "07_01.amc", "60_01.bvh")
+    done = vidence("lights", "mocap", "bad.bvh", "07_01.amc", "60_01.bvh")
     assert done.code == 1
     assert "bad.bvh: not read" in done.err
     assert "19 frames, but the file announces 20; the file is cut off" in done.err
@@ -28,7 +28,9 @@ def test_a_batch_is_told_and_goes_on_after_a_bad_file(vidence):
 def test_records_and_options(vidence):
     write(vidence.folder, "toy.asf", ASF.format(length="0.45"))
     write(vidence.folder, "walk.amc", AMC)
-    done = vidence("mocap", "walk.amc", "--json", "-", "--option", "skeleton=toy.asf", "--option", "fps=100")
+    done = vidence(
+        "lights", "mocap", "walk.amc", "--json", "-", "--option", "skeleton=toy.asf", "--option", "fps=100"
+    )
     assert done.code == 0
     (report,) = json.loads(done.out)["files"]
     assert (report["fps"], report["n_frames"], report["is_usable"]) == (100.0, 2, False)
@@ -37,7 +39,7 @@ def test_records_and_options(vidence):
     assert set(doubtful) == {"frames", "first-step", "jumps"}
     # The shin of 7 units turns by 90 degrees in a hundredth of a second.
     assert abs(doubtful["jumps"]["value"] - 7 * 2**0.5 * 0.0564444 * 100) < 0.01
-    wrong = vidence("mocap", "walk.amc", "--option", "skeleton")
+    wrong = vidence("lights", "mocap", "walk.amc", "--option", "skeleton")
     assert wrong.code == 2
     assert "is not key=value" in wrong.err
 
@@ -48,8 +50,8 @@ def test_names_that_no_map_has_are_told(vidence):
     for kind in ("ROOT ", "JOINT "):
         text = text.replace(kind, f"{kind}Rig_")
     write(vidence.folder, "own.bvh", text)
-    shown = vidence("pointlight", "own.bvh", "--option", "units=cmu", "--out", "clip")
+    shown = vidence("lights", "render", "own.bvh", "--option", "units=cmu", "--out", "clip")
     assert shown.code == 2
     assert "--option map=MAP.toml takes a map of yours" in shown.err
-    wrong = vidence("mocap", "own.bvh", "--option", "units=cmu", "--option", "map=mixama")
+    wrong = vidence("lights", "mocap", "own.bvh", "--option", "units=cmu", "--option", "map=mixama")
     assert "Did you mean mixamo?" in wrong.err

@@ -32,7 +32,7 @@ def side_by_side(people: Mapping[str, Rows], kind: str, path: Path) -> None:
 def test_two_people_are_correlated_clip_by_clip(vidence, people):
     side_by_side(people, "single", vidence.folder / "single.csv")
     asked = ("--x", "participant 1", "--y", "participant 2", "--cluster", "clip")
-    done = vidence("correlate", "--with", "single.csv", *asked, "--json", "found.json")
+    done = vidence("stats", "correlate", "--with", "single.csv", *asked, "--json", "found.json")
     assert done.code == 0, done.err
     # 3 and 1 of 30 clips are missed, none by both: phi is -sqrt(3 * 1 / (27 * 29)) = -0.062.
     assert "over 30 points: Spearman's rho is -0.06" in " ".join(done.out.split())
@@ -44,7 +44,7 @@ def test_two_people_are_correlated_clip_by_clip(vidence, people):
 def test_people_who_miss_nothing_are_no_correlation_and_empty_marks_no_zeros(vidence, people):
     side_by_side(people, "social", vidence.folder / "social.csv")
     asked = ("--x", "participant 1", "--y", "participant 2", "--cluster", "clip")
-    done = vidence("correlate", "--with", "social.csv", *asked)
+    done = vidence("stats", "correlate", "--with", "social.csv", *asked)
     assert done.code == 2
     # Three marks of participant 2 are not printed. Were they read as wrong, values would differ.
     assert "participant 2 is 1 at every point" in done.err
@@ -71,7 +71,7 @@ def test_the_printed_choices_are_audited_as_questions(vidence, people):
         for row in people[name]["rows"]
     ]
     (vidence.folder / "questions.jsonl").write_text("\n".join(map(json.dumps, items)) + "\n")
-    done = vidence("audit", "questions.jsonl", "--out", "a", "--strict")
+    done = vidence("items", "audit", "questions.jsonl", "--out", "a", "--strict")
     assert done.code == 3, done.err
     said = " ".join(done.out.split())
     assert "59 questions about 59 videos" in said

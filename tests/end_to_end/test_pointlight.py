@@ -12,16 +12,14 @@ from PIL import Image
 from subjects.standing import standing
 from vidence.errors import DataError, UsageError
 from vidence.media.video import open_video
-from vidence.pointlight.commands.pointlight import pointlight
+from vidence.pointlight.commands.render import render
 from vidence.pointlight.figures import staged
 from vidence.pointlight.specs import spec_of
 from vidence.pointlight.stimulus import make_stimulus
 
 
 def run(*words: object) -> str:
-    done = CliRunner().invoke(
-        pointlight, [str(w) for w in words], catch_exceptions=False, standalone_mode=False
-    )
+    done = CliRunner().invoke(render, [str(w) for w in words], catch_exceptions=False, standalone_mode=False)
     return done.output
 
 

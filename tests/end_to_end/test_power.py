@@ -1,4 +1,4 @@
-"""``vidence power``: sentences before a run."""
+"""``vidence stats power``: sentences before a run."""
 
 import json
 
@@ -7,7 +7,7 @@ import pytest
 
 def test_a_plan_in_sentences(vidence):
     said = vidence(
-        *("power", "--items", "1000", "--videos", "200", "--accuracy", ".5"),
+        *("stats", "power", "--items", "1000", "--videos", "200", "--accuracy", ".5"),
         *("--correlation", "0", "--icc", ".25", "--difference", ".1"),
     ).out
     # Five questions a video: design effect 1 + 4 * 0.25 = 2, so 500 independent questions. Two runs that
@@ -20,7 +20,7 @@ def test_a_plan_in_sentences(vidence):
 
 
 def test_the_correlation_is_not_the_most_hopeful_one_and_is_said(vidence):
-    command = ("power", "--items", "50", "--videos", "5", "--accuracy", ".5")
+    command = ("stats", "power", "--items", "50", "--videos", "5", "--accuracy", ".5")
     said = vidence(*command).out
     assert "correlation within a video 0.10: they count as 26 independent questions" in said
     assert "The correlation is assumed: 0.1 is the most that pairs of models on three benchmarks have" in said
@@ -39,7 +39,7 @@ def test_the_correlation_is_not_the_most_hopeful_one_and_is_said(vidence):
     ],
 )
 def test_what_cannot_be_planned_is_refused(vidence, words, message):
-    done = vidence("power", *words)
+    done = vidence("stats", "power", *words)
     assert done.code == 2
     assert message in done.err
 
@@ -55,5 +55,5 @@ def test_a_run_is_planned_by_its_sources(vidence):
     (vidence.folder / "r.jsonl").write_text("\n".join(map(json.dumps, said)))
     run = vidence("run", "table", "--data", "q.jsonl", "--model", "replay:r.jsonl", "--out", "r", "--no-page")
     assert "clustered by source; 40 questions on 10 sources" in " ".join(run.out.split())
-    found = vidence("power", "--run", "r").out
+    found = vidence("stats", "power", "--run", "r").out
     assert "40 questions on 10 sources, correlation within a source 1.00: they count as 10" in found

@@ -1,4 +1,4 @@
-"""``vidence prove`` as a user runs it."""
+"""``vidence items prove`` as a user runs it."""
 
 import json
 import shutil
@@ -25,7 +25,7 @@ def folder(tmp_path):
 
 def test_a_composition_of_a_person(vidence, folder):
     (folder / "mine.txt").write_text(MINE)
-    done = vidence("prove", "mine.txt", "--scenes", "lane.jsonl", "--out", "proofs.jsonl")
+    done = vidence("items", "prove", "mine.txt", "--scenes", "lane.jsonl", "--out", "proofs.jsonl")
     assert done.code == 0, done.err
     assert "mine.txt/0001: proven: short; 4 conditions, 15 subsets" in done.out
     assert "c2 (correspondence) left out: braided (E = e1, B = p3)" in done.out
@@ -36,7 +36,7 @@ def test_a_composition_of_a_person(vidence, folder):
 
 
 def test_some_are_not_proven(vidence, folder):
-    done = vidence("prove", "examples.txt", "--scenes", "lane.jsonl", "--json", "said.json")
+    done = vidence("items", "prove", "examples.txt", "--scenes", "lane.jsonl", "--json", "said.json")
     assert done.code == 1
     assert "examples.txt:48: 12: unneeded:c2: step B: " in done.out
     assert "warning, weak-condition:c1" in done.out
@@ -54,7 +54,7 @@ def test_the_same_as_json_lines_gives_the_same_proofs(vidence, folder):
     (folder / "examples.jsonl").write_bytes(b"".join(canonical(one) + b"\n" for one, _ in read))
     proofs = []
     for name in ("examples.txt", "examples.jsonl"):
-        vidence("prove", name, "--scenes", "lane.jsonl", "--out", "proofs.jsonl")
+        vidence("items", "prove", name, "--scenes", "lane.jsonl", "--out", "proofs.jsonl")
         proofs.append((folder / "proofs.jsonl").read_bytes())
     assert proofs[0] == proofs[1]
     assert proofs[0].count(b"\n") == 10
@@ -72,7 +72,7 @@ def test_the_same_as_json_lines_gives_the_same_proofs(vidence, folder):
 )
 def test_bad_input_ends_with_2(vidence, folder, text, says):
     (folder / "mine.txt").write_text(text)
-    done = vidence("prove", "mine.txt", "--scenes", "lane.jsonl")
+    done = vidence("items", "prove", "mine.txt", "--scenes", "lane.jsonl")
     assert done.code == 2
     assert says in done.err
     assert (folder / "lane.jsonl").exists()

@@ -96,7 +96,9 @@ def test_contrasts_and_correlations_are_those_of_the_commands(here, questions):
     values = sorted({row.item.tags[tag] for row in runs[0]})
     found = package.contrast(*runs[:2], tag=tag, of=values[0], to=values[1], trend=True)
     out = ("--json", "contrast.json")
-    said = here("contrast", *folders[:2], "--tag", tag, "--of", values[0], "--to", values[1], "--trend", *out)
+    said = here(
+        "stats", "contrast", *folders[:2], "--tag", tag, "--of", values[0], "--to", values[1], "--trend", *out
+    )
     assert said.code == 0, said.err
     written = json.loads((here.folder / "contrast.json").read_text())
     assert written["contrasts"] == as_json(found)
@@ -108,7 +110,7 @@ def test_contrasts_and_correlations_are_those_of_the_commands(here, questions):
     axes = {"x": f"{tag}={values[0]}", "y": f"{tag}={values[1]}"}
     both = package.correlate(*runs, **axes, names=["a", "b", "c", "d"])
     flags = [*("--x", axes["x"], "--y", axes["y"]), *(f"--as={name}" for name in "abcd")]
-    said = here("correlate", *folders, *flags, "--json", "both.json")
+    said = here("stats", "correlate", *folders, *flags, "--json", "both.json")
     assert said.code == 0, said.err
     assert json.loads((here.folder / "both.json").read_text())["correlated"] == as_json(both)
 

@@ -128,9 +128,9 @@ def test_open_answers_are_judged_afterwards_and_two_runs_compared(vidence):
 
     with OpenAIStub(answer=verdict) as server:
         vidence.env["OPENAI_BASE_URL"] = server.base_url
-        judged = vidence(*command("judge", "mmvu-qwen"))
+        judged = vidence(*command("replies", "judge", "mmvu-qwen"))
         assert (judged.code, server.n_requests) == (0, 8), judged.err
-        other = vidence(*command("judge", "mmvu-gpt"))
+        other = vidence(*command("replies", "judge", "mmvu-gpt"))
     assert "Accuracy 0.0 %" in judged.out
     assert server.n_requests == 12  # what equals the right answer needs no judge
     assert "Accuracy 50.0 %" in other.out

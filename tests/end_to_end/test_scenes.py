@@ -1,4 +1,4 @@
-"""``vidence scenes`` as a user runs it."""
+"""``vidence videos scenes`` as a user runs it."""
 
 import json
 import shutil
@@ -22,7 +22,7 @@ def folder(tmp_path):
 
 def test_from_a_table_to_a_proof(vidence, folder):
     done = vidence(
-        "scenes", "table:people.csv?complete=person", "--out", "scenes.jsonl", "--json", "said.json"
+        "videos", "scenes", "table:people.csv?complete=person", "--out", "scenes.jsonl", "--json", "said.json"
     )
     assert done.code == 0, done.err
     assert "1 scene, 3 entities and events, 9 facts; complete: person; truth: table" in done.out
@@ -30,7 +30,7 @@ def test_from_a_table_to_a_proof(vidence, folder):
     assert said["scenes"] == ["people"]
     assert said["complete"] == ["person"]
     (folder / "mine.txt").write_text('scene = "people"\ncount(person(top == "black", bag == "blue"))\n')
-    done = vidence("prove", "mine.txt", "--scenes", "scenes.jsonl")
+    done = vidence("items", "prove", "mine.txt", "--scenes", "scenes.jsonl")
     assert done.code == 0, done.out
     assert "proven: 1; 2 conditions" in done.out
 
@@ -44,19 +44,19 @@ def test_a_model_proposes_and_a_person_confirms(vidence, folder):
         for n, top in ((1, "black"), (2, "red"))
     ]
     spec = f"model:clip.mp4?vocabulary=words.toml&model=scripted:{quote(quote(chr(10).join(lines)))}"
-    done = vidence("scenes", spec, "--out", "scenes.jsonl")
+    done = vidence("videos", "scenes", spec, "--out", "scenes.jsonl")
     assert done.code == 0, done.err
     assert "note: proposed by a model and confirmed by nobody" in done.out + done.err
     assert "complete: nothing; truth: model" in done.out
     with (folder / "scenes.jsonl").open("a") as file:
         file.write('{"complete":"person"}\n')
     (folder / "mine.txt").write_text('scene = "clip"\ncount(person(top == "black"))\n')
-    done = vidence("prove", "mine.txt", "--scenes", "scenes.jsonl")
+    done = vidence("items", "prove", "mine.txt", "--scenes", "scenes.jsonl")
     assert done.code == 0, done.out
     assert "warning, unconfirmed-fact: a person has to confirm p1.top=black" in done.out
     text = (folder / "scenes.jsonl").read_text()
     (folder / "scenes.jsonl").write_text(text.replace('"by":"model:', '"by":"person:1, model:'))
-    done = vidence("prove", "mine.txt", "--scenes", "scenes.jsonl")
+    done = vidence("items", "prove", "mine.txt", "--scenes", "scenes.jsonl")
     assert "unconfirmed" not in done.out
 
 
@@ -72,7 +72,7 @@ def test_a_model_proposes_and_a_person_confirms(vidence, folder):
     ],
 )
 def test_bad_input_ends_with_2_and_writes_nothing(vidence, folder, words, says):
-    done = vidence("scenes", *words)
+    done = vidence("videos", "scenes", *words)
     assert done.code == 2
     assert says in done.err
     assert not (folder / "s.jsonl").exists()

@@ -31,7 +31,7 @@ def released(vidence):
     lines = b"".join(msgspec.json.encode(row) + b"\n" for row in half_hidden())
     (vidence.folder / "set").mkdir()
     (vidence.folder / "set" / "things.jsonl").write_bytes(lines)
-    done = vidence("release", "set/things.jsonl", "--into", "out", "--hide", "test")
+    done = vidence("items", "release", "set/things.jsonl", "--into", "out", "--hide", "test")
     assert done.code == 0, done.err
     ids = [json.loads(line)["item_id"] for line in hidden_file(vidence, "test.jsonl").splitlines()]
     rows = [{"item_id": one, "text": said} for one, said in zip(ids, REPLIES, strict=True)]
@@ -66,7 +66,7 @@ def test_the_score_of_a_submission_is_that_of_the_replies_with_the_answers(relea
     assert [json.loads(line)["answer"] for line in lines] == ["B", "A", "", "It is the lamp."]
     assert [json.loads(line)["reply"] for line in lines] == list(REPLIES)
     hidden = f"{released}.hidden"
-    scored = vidence("score", "asked", "--answers", hidden, "--out", "scored", "--no-page")
+    scored = vidence("items", "score", "asked", "--answers", hidden, "--out", "scored", "--no-page")
     assert scored.code == 0, scored.err
     asked(vidence, f"{hidden}/test.jsonl", "known")
     known, ours = open_run(vidence.folder / "known"), open_run(vidence.folder / "scored")
@@ -86,7 +86,7 @@ def test_a_judge_of_a_submission_sees_what_a_judge_of_the_replies_sees(released,
     judged = ("--judge", judge, "--judge-model", "judge.py:mark")
     asked(vidence, f"{released}/questions-test.jsonl", "asked", *judged)
     done = vidence(
-        "score", "asked", "--answers", f"{released}.hidden", *judged, "--out", "scored", "--no-page"
+        "items", "score", "asked", "--answers", f"{released}.hidden", *judged, "--out", "scored", "--no-page"
     )
     assert done.code in {0, 3}, done.err
     vidence("run", "table", "--data", f"{released}.hidden/test.jsonl", *REPLAYED, "--out", "known", *judged)
@@ -107,7 +107,7 @@ def test_letters_of_shuffled_choices_are_submitted_in_the_order_of_the_item(rele
     ]
     assert [row["repeat"] for row in rows[:3]] == [0, 1, 2]
     assert len({row["answer"] for row in rows[:9]}) > 1
-    assert vidence("score", "asked", "--answers", f"{released}.hidden", "--out", "scored").code == 0
+    assert vidence("items", "score", "asked", "--answers", f"{released}.hidden", "--out", "scored").code == 0
     assert rows_of(vidence.folder / "known") == rows_of(vidence.folder / "scored")
 
 
@@ -119,13 +119,13 @@ def test_what_needs_answers_says_that_they_are_hidden(released, vidence):
     assert listed.out.count("answers hidden") == 2
     for words in (
         ("compare", "runs/a", "runs/b"),
-        ("judge", "runs/a", "--judge-model", "scripted:yes"),
-        ("correlate", "runs/a", "runs/b", "--x", "all", "--y", "all"),
-        ("contrast", "runs/a", "--tag", "subject", "--of", "Art", "--to", "Art"),
+        ("replies", "judge", "runs/a", "--judge-model", "scripted:yes"),
+        ("stats", "correlate", "runs/a", "runs/b", "--x", "all", "--y", "all"),
+        ("stats", "contrast", "runs/a", "--tag", "subject", "--of", "Art", "--to", "Art"),
         ("diagnose", "rotations", "table", "--data", data, "--model", "baseline:random"),
-        ("audit", data),
-        ("gate", data),
-        ("release", data, "--into", "again"),
+        ("items", "audit", data),
+        ("items", "gate", data),
+        ("items", "release", data, "--into", "again"),
     ):
         done = vidence(*words)
         assert (done.code, "answers hidden" in done.err) == (2, True), (words, done.err)
@@ -176,13 +176,13 @@ def test_of_a_mixed_set_the_known_answers_are_scored_and_the_others_counted(rele
     n_hidden = len((vidence.folder / "mixed" / "submission.jsonl").read_text().splitlines())
     assert n_hidden == 4
     assert ", 4 hidden" in vidence("runs", ".").out
-    kept = vidence("audit", "mixed.jsonl")
+    kept = vidence("items", "audit", "mixed.jsonl")
     assert "answers hidden: 4 of 8 questions of mixed.jsonl, left out" in " ".join(kept.err.split())
 
 
 def test_lines_that_fit_no_question_are_counted_and_named(released, vidence):
     (vidence.folder / "mine.csv").write_text("item_id,answer\ntable-001,A\ntable-001,B\nx,A\ntable-003,F\n")
-    done = vidence("score", "mine.csv", "--answers", f"{released}.hidden", "--no-page")
+    done = vidence("items", "score", "mine.csv", "--answers", f"{released}.hidden", "--no-page")
     assert done.code == 3
     said = " ".join(done.err.split())
     assert "1 unknown id (left out): line 4: 'x'" in said
@@ -194,4 +194,4 @@ def test_lines_that_fit_no_question_are_counted_and_named(released, vidence):
         ("mine.csv", "--answers", "set"),
         ("mine.csv", "--answers", f"{released}.hidden", "--split", "x"),
     ):
-        assert vidence("score", *words).code == 2
+        assert vidence("items", "score", *words).code == 2

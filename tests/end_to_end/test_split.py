@@ -1,4 +1,4 @@
-"""``vidence split`` as a user runs it: by source, and what two splits share."""
+"""``vidence items split`` as a user runs it: by source, and what two splits share."""
 
 import json
 
@@ -17,16 +17,18 @@ def folder(vidence):
 
 
 def test_a_set_is_cut_by_source_and_the_parts_share_nothing(vidence, folder):
-    done = vidence("split", "q.jsonl", "--shares", "validation=0.4,test=0.6", "--out", "parts", "--seed", "1")
+    done = vidence(
+        "items", "split", "q.jsonl", "--shares", "validation=0.4,test=0.6", "--out", "parts", "--seed", "1"
+    )
     assert done.code == 0, done.err
     assert "40 questions of 10 sources" in done.out
     one, other = (lines(folder / "parts" / f"{name}.jsonl") for name in ("validation", "test"))
     assert (len(one), len(other)) == (16, 24)
     assert {item["tags"]["split"] for item in one} == {"validation"}
     assert all(item["media"][0]["path"].startswith("../clip-") for item in one)
-    checked = vidence("split", "--check", "parts/validation.jsonl", "parts/test.jsonl")
+    checked = vidence("items", "split", "--check", "parts/validation.jsonl", "parts/test.jsonl")
     assert (checked.code, "share nothing" in checked.out) == (0, True)
-    same = vidence("split", "--check", "q.jsonl", "parts/test.jsonl", "--json", "-")
+    same = vidence("items", "split", "--check", "q.jsonl", "parts/test.jsonl", "--json", "-")
     assert same.code == 3
     assert {"shared"} == {one["name"] for one in json.loads(same.out)["tables"]}
 
@@ -45,6 +47,6 @@ def test_shares_that_make_no_sense_are_one_message(vidence, folder):
             "x.jsonl",
         ): "x.jsonl is a file's name; expected a folder's",
     }.items():
-        done = vidence("split", *arguments)
+        done = vidence("items", "split", *arguments)
         assert done.code == 2
         assert said in done.err

@@ -44,7 +44,7 @@ def test_questions_come_in_go_out_and_in_again_and_a_copy_is_put_back(vidence):
     assert taken.code == 0, taken.err
     assert f"3 questions new, 0 there already; media below {vidence.folder}" in taken.out
     assert vidence.apart("studio", "export", "one", "out").code == 0
-    checked = vidence("audit", "out/projects/films/items.jsonl", "--out", "checked")
+    checked = vidence("items", "audit", "out/projects/films/items.jsonl", "--out", "checked")
     assert (checked.code, "3 questions" in checked.out) == (0, True), checked.out + checked.err
     review = vidence.apart("studio", "import", "two", "out/projects/films", "--project", "films")
     assert "3 events new, 0 there already" in review.out, review.err

@@ -1,4 +1,4 @@
-"""Studies over replies of runs: drawn, dealt, labelled, and read by vidence errors and judges."""
+"""Studies over replies of runs: drawn, dealt, labelled, and read by vidence replies errors and judges."""
 
 import csv
 import json
@@ -93,7 +93,7 @@ def test_errors_are_labelled_in_a_study_and_reported_by_vidence_errors(vidence, 
     assert [path.name for path in closed.labels] == ["P01.jsonl", "P02.jsonl"]
     assert closed.runs == ()  # labels are no answers to the questions
     assert read_answers(file.folder).responses == closed.answers.responses
-    done = vidence("errors", "report", "s", "--json", "r.json")
+    done = vidence("replies", "errors", "report", "s", "--json", "r.json")
     assert done.code == 0, done.err
     tables = {table["name"]: table for table in json.loads((vidence.folder / "r.json").read_text())["tables"]}
     found = {line["key"]: line for line in tables["kinds:people"]["lines"]}
@@ -170,7 +170,7 @@ def by_hand(drawn):
 def judged(vidence):
     """Verdicts of a judge that finds right what the truth says, but for every fifth reply."""
     judge = ("--judge-model", 'scripted:{"extracted_answer":"A","correct":true}', "--judge", "mmvu-official")
-    done = vidence("judges", "even", "odd", *judge, "--lines", "l.jsonl")
+    done = vidence("replies", "judges", "even", "odd", *judge, "--lines", "l.jsonl")
     assert done.code == 0, done.err
     lines = [json.loads(line) for line in (vidence.folder / "l.jsonl").read_text().splitlines()]
     values = {}
@@ -195,7 +195,9 @@ def test_marks_and_pairs_of_a_study_give_the_figures_of_the_same_table_by_hand(v
         csv.writer(sheet).writerows([heading, *rows])
     found = {}
     for path in ("s/labels/human.csv", "s/labels/human-rationale.csv", "hand.csv"):
-        done = vidence("judges", "even", "odd", "--human", path, "--recorded", "l.jsonl", "--json", "j.json")
+        done = vidence(
+            "replies", "judges", "even", "odd", "--human", path, "--recorded", "l.jsonl", "--json", "j.json"
+        )
         assert done.code == 0, done.err
         found[path] = json.loads((vidence.folder / "j.json").read_text())["judges"]
     ours, arm, hand = found.values()
@@ -257,7 +259,7 @@ def test_people_label_on_sheets_and_nothing_is_taken_of_a_wrong_one(vidence, lev
         ("P01", "finished"),
         ("P02", "finished"),
     ]
-    done = vidence("errors", "report", "s", "--json", "r.json")
+    done = vidence("replies", "errors", "report", "s", "--json", "r.json")
     assert done.code == 0, done.err
     tables = {table["name"]: table for table in json.loads((vidence.folder / "r.json").read_text())["tables"]}
     agreed = {line["key"]: line for line in tables["agreement"]["lines"]}

@@ -1,4 +1,4 @@
-"""``vidence track`` as a user runs it, on a street with people drawn by us."""
+"""``vidence videos track`` as a user runs it, on a street with people drawn by us."""
 
 import json
 import re
@@ -25,7 +25,7 @@ def street(vidence):
 def test_the_people_of_a_street_are_found_followed_and_measured(street):
     pytest.importorskip("cv2", reason="needs the extra 'build'")
     pytest.importorskip("trackers", reason="needs the library of trackers")
-    done = street("track", "street.mp4", "--gt", "gt.txt", "--out", "out")
+    done = street("videos", "track", "street.mp4", "--gt", "gt.txt", "--out", "out")
     assert done.code == 0, done.err
     assert "3 tracks" in done.out
     out = street.folder / "out"
@@ -42,7 +42,7 @@ def test_the_people_of_a_street_are_found_followed_and_measured(street):
 
 
 def test_boxes_from_a_file_are_used_at_any_rate(street):
-    words = ["track", "street.mp4", "--detector", "boxes:gt.txt", "--tracker", "sort?n_init=1"]
+    words = ["videos", "track", "street.mp4", "--detector", "boxes:gt.txt", "--tracker", "sort?n_init=1"]
     done = street(*words, "--rate", "3", "--out", "o")
     assert done.code == 0, done.err
     assert sorted(p.name for p in (street.folder / "o").iterdir()) == FILES
@@ -53,7 +53,7 @@ def test_boxes_from_a_file_are_used_at_any_rate(street):
 def test_a_street_without_people(vidence):
     film(vidence.folder / "empty.mp4", (), n_frames=5)
     (vidence.folder / "none.txt").write_text("")
-    done = vidence("track", "empty.mp4", "--detector", "boxes:none.txt")
+    done = vidence("videos", "track", "empty.mp4", "--detector", "boxes:none.txt")
     assert done.code == 0, done.err
     assert "nobody was found" in done.out
     assert (vidence.folder / "tracks" / "empty" / "tracks.txt").read_text() == ""
@@ -70,7 +70,7 @@ def test_a_street_without_people(vidence):
     ],
 )
 def test_what_is_wrong_is_said_before_the_work(street, words, said):
-    done = street("track", "street.mp4", *words)
+    done = street("videos", "track", "street.mp4", *words)
     assert done.code == 2
     assert said in done.err
     assert not [*street.folder.glob("tracks/*/[!.]*")]
@@ -84,7 +84,7 @@ def test_tracks_end_at_cuts(vidence, detector):
     write_takes(vidence.folder / "takes.mp4")
     rows = [f"{frame + 1},-1,40,20,40,80,0.9,-1,-1,-1" for frame in range(60)]
     (vidence.folder / "still.txt").write_text("\n".join(rows) + "\n")
-    words = ["track", "takes.mp4", "--detector", detector, "--out", "o"]
+    words = ["videos", "track", "takes.mp4", "--detector", detector, "--out", "o"]
     done = vidence(*words)
     assert done.code == 0, done.err
     assert "3 shots" in done.out
@@ -114,7 +114,7 @@ def write_takes(path) -> None:
 
 
 def test_a_configuration_and_another_option_do_not_both_say_how_people_are_followed(vidence):
-    done = vidence("track", "street.mp4", "--config", "street.toml", "--cuts", "none")
+    done = vidence("videos", "track", "street.mp4", "--config", "street.toml", "--cuts", "none")
     assert done.code == 2
     assert "--cuts and --config both say how people are followed" in done.err
 
@@ -122,7 +122,7 @@ def test_a_configuration_and_another_option_do_not_both_say_how_people_are_follo
 def test_a_file_of_tracks_is_shown_and_measured_as_it_is(street):
     """The truth itself, and the same with two people swapped half way: nobody is looked for."""
     pytest.importorskip("trackers", reason="needs the library of trackers")
-    done = street("track", "street.mp4", "--tracks", "gt.txt", "--gt", "gt.txt", "--out", "out")
+    done = street("videos", "track", "street.mp4", "--tracks", "gt.txt", "--gt", "gt.txt", "--out", "out")
     assert done.code == 0, done.err
     assert re.search(r"3 tracks, \d+ boxes in \d+ of \d+ frames", done.out)
     assert re.search(r"given +MOTA 1\.0000  IDF1 1\.0000  HOTA 1\.0000  switches 0", done.out)
@@ -143,7 +143,7 @@ def test_a_file_of_tracks_is_shown_and_measured_as_it_is(street):
             number = {"1": "2", "2": "1"}[number]
         swapped.append(f"{frame},{number},{rest}\n")
     (street.folder / "swapped.txt").write_text("".join(swapped))
-    done = street("track", "--tracks", "swapped.txt", "--gt", "gt.txt")
+    done = street("videos", "track", "--tracks", "swapped.txt", "--gt", "gt.txt")
     assert done.code == 0, done.err
     measured = re.search(r"IDF1 ([\d.]+) .* switches (\d+)", done.out)
     assert float(measured[1]) < 1
@@ -167,6 +167,6 @@ def test_a_file_of_tracks_is_shown_and_measured_as_it_is(street):
 def test_tracks_that_cannot_be_shown(street, words, said):
     (street.folder / "far.txt").write_text("5000,1,5,5,20,40,1\n")
     (street.folder / "boxes.txt").write_text("1,-1,5,5,20,40,1\n")
-    done = street("track", *words)
+    done = street("videos", "track", *words)
     assert done.code == 2
     assert said in " ".join(done.err.split())

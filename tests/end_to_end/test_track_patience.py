@@ -42,7 +42,7 @@ def files_of(folder):
 
 def test_a_killed_tracking_goes_on_and_ends_as_one_that_was_not(vidence, watched):
     film(vidence.folder / "long.mp4", LONG, n_frames=N_LONG)
-    process = vidence.start("track", "long.mp4", *WORDS, "--jobs", "1", "--out", "killed")
+    process = vidence.start("videos", "track", "long.mp4", *WORDS, "--jobs", "1", "--out", "killed")
     stages = vidence.folder / "killed" / "stages"
     while not list(stages.glob("chunks/[!.]*.json")):  # names with a full stop first are not yet whole
         assert process.poll() is None
@@ -52,13 +52,13 @@ def test_a_killed_tracking_goes_on_and_ends_as_one_that_was_not(vidence, watched
     left = stages / "chunks" / f".half.{_name_of(process.pid)}.json"
     left.write_text("half")
     n_kept = len(list(stages.glob("chunks/[!.]*.json")))
-    assert vidence("track", "long.mp4", *WORDS, "--jobs", "1", "--out", "killed").code == 0
+    assert vidence("videos", "track", "long.mp4", *WORDS, "--jobs", "1", "--out", "killed").code == 0
     n_again = len(watched)
     assert n_kept >= 1
-    assert vidence("track", "long.mp4", *WORDS, "--jobs", "1", "--out", "whole").code == 0
+    assert vidence("videos", "track", "long.mp4", *WORDS, "--jobs", "1", "--out", "whole").code == 0
     assert len(watched) - n_again == n_kept + n_again
     watched.clear()
-    assert vidence("track", "long.mp4", *WORDS, "--jobs", "3", "--out", "three").code == 0
+    assert vidence("videos", "track", "long.mp4", *WORDS, "--jobs", "3", "--out", "three").code == 0
     assert watched == []  # by other processes
     assert not stages.exists()
     killed, whole, three = (files_of(vidence.folder / name) for name in ("killed", "whole", "three"))
@@ -74,7 +74,7 @@ def _name_of(pid: int) -> str:
 def test_a_turned_video_is_tracked_as_it_is_shown(vidence):
     for name, is_turned in (("plain", False), ("turned", True)):
         film(vidence.folder / f"{name}.mp4", STREET, n_frames=STREET_FRAMES, is_turned=is_turned)
-        assert vidence("track", f"{name}.mp4", *SHORT, "--rate", "0", "--out", name).code == 0
+        assert vidence("videos", "track", f"{name}.mp4", *SHORT, "--rate", "0", "--out", name).code == 0
     assert open_video(vidence.folder / "turned.mp4").probe.rotation_deg == 90
     plain, turned = (
         json.loads((vidence.folder / name / "track.json").read_text()) for name in ("plain", "turned")
@@ -88,7 +88,7 @@ def test_a_turned_video_is_tracked_as_it_is_shown(vidence):
 def test_a_video_of_uneven_rate_is_looked_at_by_its_clock(vidence):
     kept = [n for n in range(0, 300) if n < 100 or n % 4 == 0 or 200 <= n < 240]
     film(vidence.folder / "uneven.mp4", LONG, n_frames=300, rate=30, frames=kept)
-    assert vidence("track", "uneven.mp4", *SHORT, "--rate", "5", "--out", "o").code == 0
+    assert vidence("videos", "track", "uneven.mp4", *SHORT, "--rate", "5", "--out", "o").code == 0
     record = json.loads((vidence.folder / "o" / "track.json").read_text())
     assert record["n_frames"] == len(kept)
     assert 48 <= record["counts"]["frames_looked_at"] <= 51  # of ten seconds
@@ -103,7 +103,7 @@ def test_a_damaged_video_is_tracked_around_the_damage_by_any_number_of_processes
     places = [place + 8 for place, _, pts, _ in packet_places(whole)][170:190]
     damage(whole, vidence.folder / "bad.mp4", places=places)
     for jobs in ("1", "2"):
-        done = vidence("track", "bad.mp4", *WORDS, "--jobs", jobs, "--out", jobs)
+        done = vidence("videos", "track", "bad.mp4", *WORDS, "--jobs", jobs, "--out", jobs)
         assert done.code == 0
         assert "frames could not be shown, and are gaps in the tracks" in done.out
         assert "is damaged" in done.out
@@ -116,7 +116,7 @@ def test_a_damaged_video_is_tracked_around_the_damage_by_any_number_of_processes
 def test_a_download_that_stopped_names_what_is_wrong(vidence):
     whole = film(vidence.folder / "whole.mp4", LONG, n_frames=100)
     cut_off(whole, vidence.folder / "cut.mp4", share=0.6)
-    done = vidence("track", "cut.mp4", *WORDS)
+    done = vidence("videos", "track", "cut.mp4", *WORDS)
     assert done.code == 2
     assert "cut.mp4" in done.err
     assert "index" in done.err

@@ -50,7 +50,7 @@ def runs(request, tmp_path_factory):
         said(*shared, *more, "--name", run, "--out", made[run])
     if name in JUDGES:
         for run in ("one", "two"):
-            said("judge", made[run], "--judge-model", f"scripted:{JUDGES[name]}")
+            said("replies", "judge", made[run], "--judge-model", f"scripted:{JUDGES[name]}")
     return made
 
 

@@ -13,7 +13,7 @@ import pytest
 import vidence as python
 from subjects.layouts import LAYOUTS
 from subjects.released import half_hidden
-from vidence.cli.finding import all_commands, find_command
+from vidence.cli.finding import CommandGroup, all_commands, find_command
 from vidence.cli.main import main
 from vidence.errors import UsageError
 from videos.samples import squares, write_video
@@ -28,27 +28,27 @@ THEIRS: Final = {
 }
 
 WRITERS: Final = {
-    "audit --out": "audit q.jsonl --out theirs",
-    "board open DIR": "board open theirs out",
-    "check-sample RUN": "check-sample asked",
+    "items audit --out": "items audit q.jsonl --out theirs",
+    "items board open DIR": "items board open theirs out",
+    "replies check-sample RUN": "replies check-sample asked",
     "demo --out": "demo --out theirs",
     "diagnose --out": "diagnose rotations table --data q.jsonl --model baseline:random --out theirs",
-    "errors draw --out": "errors draw asked --wrong 1 --taxonomy perceptioncomp --out theirs",
-    "gate --folder": "gate q.jsonl --folder theirs",
+    "replies errors draw --out": "replies errors draw asked --wrong 1 --taxonomy perceptioncomp --out theirs",
+    "items gate --folder": "items gate q.jsonl --folder theirs",
     "import --out": "import lmms-eval log.jsonl --out theirs",
     "make --out": "make compose compose/config.toml --out theirs",
     "make --sheets": "make herbench herbench/config.toml --sheets theirs",
     "panel --out": "panel panel.toml --out theirs",
     "panel --tables": "panel panel.toml --tables theirs --no-page",
-    "pointlight --out": "pointlight walker:walk --out theirs",
+    "lights render --out": "lights render walker:walk --out theirs",
     "prompts import --out": "prompts import mmvu --from words.txt --as choice-cot --unchecked --out theirs",
-    "release --into": "release q.jsonl --into releases",
+    "items release --into": "items release q.jsonl --into releases",
     "report --tables": "report asked --tables theirs",
-    "review open --out": "review open q.jsonl --out theirs --protocol mmvu --by ann",
+    "items review open --out": "items review open q.jsonl --out theirs --protocol mmvu --by ann",
     "run --out": "run table --data q.jsonl --model baseline:random --out theirs --no-page",
-    "score --out": "score said.csv --answers out/things-1.0.0.hidden --out theirs",
-    "select videos --out": "select videos films --out theirs",
-    "split --out": "split q.jsonl --shares a=0.5,b=0.5 --out theirs",
+    "items score --out": "items score said.csv --answers out/things-1.0.0.hidden --out theirs",
+    "videos select --out": "videos select films --out theirs",
+    "items split --out": "items split q.jsonl --shares a=0.5,b=0.5 --out theirs",
     "studio backup DIR": "studio backup theirs",
     "studio demo DIR": "studio demo theirs --no-open",
     "studio export DIR": "studio export theirs out",
@@ -63,7 +63,7 @@ WRITERS: Final = {
     "study draw STUDY": "study draw study",
     "study export --studio": "study export study --studio theirs",
     "study open --studio": "study open study --studio theirs",
-    "track --out": "track films/a.mp4 --out theirs",
+    "videos track --out": "videos track films/a.mp4 --out theirs",
 }
 """Every flag or argument that names a folder to write into, and a command that uses it."""
 
@@ -81,13 +81,24 @@ _READ: Final = """
 models path paths release source submission video whats
 """
 """Flags and arguments whose files and folders are read."""
-ONE_FILE: Final = {"convert --out", "licence check --kept", "licence check --sheet", "scenes --out"}
+ONE_FILE: Final = {
+    "items convert --out",
+    "videos licence --kept",
+    "videos licence --sheet",
+    "videos scenes --out",
+}
 """Flags that name one file to be written, without saying FILE."""
 KEPT: Final = frozenset(
     (
-        "board score DIR",
-        *(f"{name} folder" for name in ("judge", "resume", "runs", "errors label", "errors report")),
-        *(f"review {name} folder" for name in ("act", "draw", "export", "pay", "read", "state", "translate")),
+        "items board score DIR",
+        *(
+            f"{name} folder"
+            for name in ("replies judge", "resume", "runs", "replies errors label", "replies errors report")
+        ),
+        *(
+            f"items review {name} folder"
+            for name in ("act", "draw", "export", "pay", "read", "state", "translate")
+        ),
         *(f"study {name} STUDY" for name in ("check", "close", "export", "open", "report")),
     )
 )
@@ -96,6 +107,8 @@ KEPT: Final = frozenset(
 
 def flags(name: str, command: click.Command) -> Iterator[str]:
     """The flags and arguments of a command and its parts that can name a folder."""
+    if isinstance(command, CommandGroup):  # its parts are commands of their own
+        return
     if isinstance(command, click.Group):
         for part in command.list_commands(click.Context(command)):
             yield from flags(f"{name} {part}", command.commands[part])
@@ -163,7 +176,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.setenv("VIDENCE_STATE", str(root / "state"))
         for words in (
             "run table --data q.jsonl --model baseline:constant?letter=B --out asked --no-page",
-            "release things.jsonl --into out --hide test",
+            "items release things.jsonl --into out --hide test",
         ):
             with pytest.raises(SystemExit) as ended:
                 main(words.split())
@@ -199,9 +212,9 @@ def content(folder: Path) -> dict[str, bytes]:
 def test_a_folder_of_others_is_refused_and_stays_as_it_is(place, capsys, writer, record_attack):
     words = WRITERS[writer]
     into = {
-        "release --into": "releases/q-1.0.0",
+        "items release --into": "releases/q-1.0.0",
         "study draw STUDY": "study",
-        "check-sample RUN": "asked/check",
+        "replies check-sample RUN": "asked/check",
     }
     if "study --studio" in words:
         assert vidence(capsys, "study draw study")[0] == 0

@@ -126,7 +126,7 @@ def judging(folder: Path, n: int, model: str) -> tuple[str, ...]:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    words = ("judge", "out", "--judge", "mmvu-official", "--judge-model", model, "--no-page")
+    words = ("replies", "judge", "out", "--judge", "mmvu-official", "--judge-model", model, "--no-page")
     return (*words, "--concurrency", str(AT_ONCE))
 
 

@@ -171,11 +171,11 @@ def test_a_strangers_run_folder_gets_nothing_without_the_word(
 
 def test_a_judging_writes_no_memory_and_makes_no_plan_ones_own(command, stranger, tmp_path, server):
     folder = stranger(memory=str(tmp_path / "elsewhere" / "m.sqlite"))
-    code, said = command("judge", str(folder), "--judge-model", "baseline:constant?letter=A")
+    code, said = command("replies", "judge", str(folder), "--judge-model", "baseline:constant?letter=A")
     assert (code, "your word" in said) == (2, True)
     assert not (tmp_path / "elsewhere").exists()
     folder = stranger(model="openai:m?api_key_env=SECRET_TOKEN")
-    command("judge", str(folder), "--judge-model", "baseline:constant?letter=A", "--no-page")
+    command("replies", "judge", str(folder), "--judge-model", "baseline:constant?letter=A", "--no-page")
     code, said = command("resume", str(folder))
     assert (code, "your word" in said, server.seen) == (2, True, [])
 
@@ -187,7 +187,9 @@ def test_a_parser_of_a_stranger_runs_neither_in_a_judging_nor_in_a_report(
     for parser in ("parser", "text_parser"):
         folder = stranger(**{parser: f"python:{tmp_path / 'evil' / 'f.py'}:f"})
         shutil.copy(tmp_path / "theirs" / "run.sqlite", folder)
-        code, said = command("judge", str(folder), "--judge-model", "baseline:constant?letter=A", "--no-page")
+        code, said = command(
+            "replies", "judge", str(folder), "--judge-model", "baseline:constant?letter=A", "--no-page"
+        )
         assert (code, "your word" in said) == (2, True)
         code, said = command("report", str(folder), "--html", "page.html")
         assert code == 0, said
@@ -347,7 +349,7 @@ def test_nothing_is_written_through_a_link_in_a_run_folder(command, stranger, tm
     for words in (
         ("resume", str(folder)),
         ("diagnose", "modality", str(folder)),
-        ("judge", str(folder), "--judge-model", "baseline:random"),
+        ("replies", "judge", str(folder), "--judge-model", "baseline:random"),
     ):
         code, said = command(*words)
         assert (code, "is a link" in said) == (2, True), said
@@ -427,7 +429,7 @@ def test_addresses_in_questions_are_asked_only_where_the_user_names_them(
         f"openai:m?base_url={server.address}/v1",
         "--no-page",
     )
-    audit = ("audit", "q.jsonl")
+    audit = ("items", "audit", "q.jsonl")
     held = []
     for path in (*paths, signed, f"http://me:{CANARY}@127.0.0.1/a.png", "file:///etc/passwd"):
         media = [{"path": path, "kind": "image"}]

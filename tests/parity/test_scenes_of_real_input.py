@@ -38,7 +38,7 @@ def proved(folder: Path, programs: dict[str, str], scenes: Path) -> dict[str, di
     """The proofs of programs by id."""
     text = "\n---\n".join(f'id = "{name}"\n{program}' for name, program in programs.items())
     (folder / "mine.txt").write_text(text + "\n")
-    vidence("prove", folder / "mine.txt", "--scenes", scenes, "--json", folder / "said.json")
+    vidence("items", "prove", folder / "mine.txt", "--scenes", scenes, "--json", folder / "said.json")
     said = json.loads((folder / "said.json").read_text())
     return {
         one["composition"]: one["proof"]
@@ -153,7 +153,7 @@ def questions(log, tmp_path_factory):
     """Compositions drawn over the log, with their proofs."""
     path, videos = log
     folder = tmp_path_factory.mktemp("epic")
-    vidence("scenes", f"events:{path}?format=epic&complete=event", "--out", folder / "epic.jsonl")
+    vidence("videos", "scenes", f"events:{path}?format=epic&complete=event", "--out", folder / "epic.jsonl")
     rng, drawn = random.Random(19), {}
     small = sorted(name for name, rows in videos.items() if 15 <= len(rows) <= 60)
     for number in range(N_DRAWN):
@@ -268,7 +268,7 @@ def side_of(box, size) -> str:
 
 def made(folder: Path, source: str, *, per_video: int, margin_s: float | None = None) -> list[dict]:
     """The programs of the questions that `make compose` gives, each with its answer."""
-    vidence("scenes", source, "--out", folder / "scenes.jsonl")
+    vidence("videos", "scenes", source, "--out", folder / "scenes.jsonl")
     if margin_s is not None:
         with (folder / "scenes.toml").open("a") as words:
             words.write(f"\n[margins]\ntime_s = {margin_s}\n")

@@ -81,7 +81,7 @@ def scorer(told: Told) -> None:
     from vidence.studio.commands import board
 
     board._PAUSE_S = 0.2
-    main(["board", "score", str(told["data"]), "--vault", str(told["vault"])])
+    main(["items", "board", "score", str(told["data"]), "--vault", str(told["vault"])])
 
 
 def _score(told: Told, *, later: timedelta) -> None:

@@ -1,4 +1,4 @@
-"""A packet of `vidence errors` with labels, written as its commands write it."""
+"""A packet of `vidence replies errors` with labels, written as its commands write it."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -123,7 +123,7 @@ def say_summary(summary: Summary, folder: Path, console: Console, *, max_tokens:
             console,
             ("answers hidden", "yellow"),
             f": {n}; submission written to {folder / SUBMISSION_FILE}; score it where the answers are with: "
-            f"vidence score {folder} --answers FOLDER",
+            f"vidence items score {folder} --answers FOLDER",
         )
 
 
@@ -136,7 +136,7 @@ def _say_judged(summary: Summary, folder: Path, console: Console) -> None:
         n = several(summary.n_scores_kept, "reply", many="replies")
         say(console, (f"{n} got no verdict", "red"), ": marks from before stay, and without one they wait")
     if summary.n_judge_errors or summary.n_scores_kept:
-        say(console, f"Ask about these alone with: vidence judge {folder} --judge-model (the same)")
+        say(console, f"Ask about these alone with: vidence replies judge {folder} --judge-model (the same)")
     if summary.n_undecided:
         n = several(summary.n_undecided, "reply", many="replies")
         say(console, f"{n} left the judges undecided: listed apart, and counted as wrong unless left open")

@@ -1,10 +1,13 @@
-"""The commands that there are: each is a file in a folder ``commands``, of the core or of a wing.
+"""Find commands by their files: each is a file in a folder ``commands`` of the core or of a wing.
 
-The name of a command is the name of its file with ``-`` for ``_``. The first line of its docstring is what
-``vidence --help`` says of it, and the line ``SECTION = "Ask"`` says under which title; a file without that
-line is code that commands share. It defines a `click.Command` of that name. Other distributions add theirs
-through the entry points ``vidence.commands``: the name of the entry point is the name, its value the module.
-Listing reads the files and imports none.
+The file's name, with ``-`` for ``_``, is the command's name, and the first line of its docstring is its line
+in the help. The line ``SECTION = "Ask"`` names the title under which `vidence --help` lists it; the line
+``GROUP = "items"`` makes it a command of the group of that file name instead, ``vidence items NAME``. A file
+with neither line is code that commands share. ``ORDER = 1`` places it before those without a number.
+
+A file defines a `click.Command` of its name; the file of a group defines none. Other distributions add
+commands through the entry points ``vidence.commands``: the entry point's name is the command's, its value the
+module. Listing reads the files and imports none.
 """
 
 import functools
@@ -12,38 +15,98 @@ import importlib
 import importlib.metadata
 import importlib.util
 import re
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from vidence.errors import UnknownNameError, UsageError
 
-GROUP = "vidence.commands"
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+ENTRY_POINTS = "vidence.commands"
 COMPLETE_VARIABLE = "_VIDENCE_COMPLETE"
-"""Set by the script of a shell that wants to know what a word can be."""
+"""Set by the completion script of a shell."""
 _PACKAGE = Path(__file__).parents[1]
-_SECTIONS = ("Ask", "Explain", "Make", "Look up")  # in this order; those of other packages follow
+_SECTIONS = ("Start here", "Ask", "Explain", "Make", "Look up")  # in this order; others follow
 _HEAD = re.compile(r'\A[ru]*"""(?P<help>[^\n]+?)(?:"""|\n)')
-_SECTION = re.compile(r'^SECTION = "([^"]+)"', re.MULTILINE)
+_LINE = re.compile(r'^(SECTION|GROUP|ORDER) = "?([^"\n]+)"?$', re.MULTILINE)
 
 
 @dataclass(frozen=True, kw_only=True)
 class CommandFile:
-    """A command that is there: the module that defines it, its title in the list, and its line there."""
+    """The module of a command, and how the help lists it."""
 
     module: str
     section: str
+    """Empty for a command of a group."""
+    group: str
+    """Empty for a command at the top."""
+    order: int
     help: str
+
+
+class CommandGroup(click.Group):
+    """Commands with files, each imported when it is used.
+
+    Args:
+        group: its name; without one, the commands at the top.
+        settings: for click.
+    """
+
+    def __init__(self, group: str = "", **settings: object) -> None:
+        super().__init__(group or "vidence", **settings)  # type: ignore[arg-type]
+        self._group = group
+
+    def files(self) -> Mapping[str, CommandFile]:
+        """The files of the commands by their names in this group, in the order of the help."""
+        files = all_commands().items()
+        return {words.rpartition(" ")[2]: file for words, file in files if file.group == self._group}
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names, in the order of the help."""
+        return list(self.files())
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command; None for the beginning of a name that a shell completes."""
+        try:
+            return find_command(f"{self._group} {cmd_name}".strip())
+        except UnknownNameError:
+            if ctx.resilient_parsing:
+                return None
+            raise
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
+        """The commands and flags that begin so; no command is imported."""
+        from click.shell_completion import CompletionItem
+
+        items = [
+            CompletionItem(name, help=file.help)
+            for name, file in self.files().items()
+            if name.startswith(incomplete)
+        ]
+        return [*items, *click.Command.shell_complete(self, ctx, incomplete)]
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands by section; no command is imported."""
+        files = self.files()
+        widest = max(map(len, files))
+        for section in dict.fromkeys(file.section for file in files.values()):
+            lines = [(name.ljust(widest), f.help) for name, f in files.items() if f.section == section]
+            with formatter.section(section or "Commands"):
+                formatter.write_dl(lines)
 
 
 @functools.cache
 def command_files() -> Mapping[str, CommandFile]:
-    """The commands of vidence by name, in the order of the list; none is imported."""
-    files = (*_PACKAGE.glob("*/commands/*.py"), *_PACKAGE.glob("*/*/commands/*.py"))
-    command_files = dict(filter(None, (_read(path) for path in files)))
-    return dict(sorted(command_files.items(), key=lambda pair: (_rank(pair[1].section), pair[0])))
+    """The commands of vidence by their words, such as ``items audit``, in the order of the help."""
+    paths = (*_PACKAGE.glob("*/commands/*.py"), *_PACKAGE.glob("*/*/commands/*.py"))
+    files = dict(filter(None, (_read(path) for path in paths)))
+    return dict(sorted(files.items(), key=lambda item: (_rank(item[1].section), item[1].order, item[0])))
 
 
 def command_packages() -> tuple[str, ...]:
@@ -54,72 +117,80 @@ def command_packages() -> tuple[str, ...]:
 
 @functools.cache
 def added_commands() -> Mapping[str, CommandFile]:
-    """The commands of other distributions by name; none is imported.
+    """The commands of other distributions by their words; none is imported.
 
     Raises:
-        UsageError: one has the name of a command of vidence, or its module is not there.
+        UsageError: a command has the name of one of vidence, or its module cannot be found.
     """
-    commands = {}
-    for point in sorted(importlib.metadata.entry_points(group=GROUP)):
-        where = f"the entry point {point.name!r} in {GROUP}"
-        if point.name in command_files():
-            raise UsageError(f"{where} has a name that vidence has itself; give it another, or uninstall it")
+    files = {}
+    for point in sorted(importlib.metadata.entry_points(group=ENTRY_POINTS)):
+        where = f"the entry point {point.name!r} in {ENTRY_POINTS}"
         try:
             spec = importlib.util.find_spec(point.module)
         except ImportError:
             spec = None
         if spec is None or spec.origin is None:
             raise UsageError(f"{where} names {point.module}, which is not there")
-        words, section = _head(Path(spec.origin))
-        commands[point.name] = CommandFile(module=point.module, section=section or "More", help=words)
-    return commands
+        file = _file(Path(spec.origin), point.module, section="More")
+        words = f"{file.group} {point.name}".strip()
+        if words in command_files():
+            raise UsageError(f"{where} has a name that vidence has itself; give it another, or uninstall it")
+        files[words] = file
+    return files
 
 
 def all_commands() -> Mapping[str, CommandFile]:
-    """Every command by name: those of vidence, then those of other distributions."""
+    """Every command by its words: those of vidence, then those of other distributions."""
     return {**command_files(), **added_commands()}
 
 
-def find_command(name: str) -> click.Command:
-    """Import a command.
+def find_command(words: str) -> click.Command:
+    """Import a command by its words, such as ``run`` or ``items audit``.
 
     Raises:
-        UnknownNameError: there is none of that name.
+        UnknownNameError: no file has that name.
         UsageError: its module defines no command of that name.
     """
-    file = command_files().get(name) or added_commands().get(name)
+    files = all_commands()
+    file = files.get(words)
     if file is None:
-        raise UnknownNameError("command", name, tuple(all_commands()))
+        group, _, name = words.rpartition(" ")
+        elsewhere = [other for other in files if other.endswith(f" {name}")]
+        if elsewhere:
+            raise UsageError(f"there is no command `vidence {words}`; use `vidence {elsewhere[0]}`")
+        raise UnknownNameError("command", name, CommandGroup(group).files())
+    if any(other.group == words for other in files.values()):
+        return CommandGroup(words, help=file.help)
     module = importlib.import_module(file.module)
+    name = words.rpartition(" ")[2]
     for value in vars(module).values():
         if isinstance(value, click.Command) and value.name == name:
             return value
     raise UsageError(f"{file.module} defines no click.Command with the name {name!r}")
 
 
-def by_section() -> Iterator[tuple[str, Mapping[str, CommandFile]]]:
-    """The titles of the list, each with its commands."""
-    commands = all_commands()
-    for section in dict.fromkeys(file.section for file in commands.values()):
-        yield section, {name: file for name, file in commands.items() if file.section == section}
-
-
 def _rank(section: str) -> int:
     return _SECTIONS.index(section) if section in _SECTIONS else len(_SECTIONS)
 
 
-def _head(path: Path) -> tuple[str, str]:
-    """What a file says of itself, and the title under which it wants to be listed."""
+def _file(path: Path, module: str, *, section: str = "") -> CommandFile:
+    """Read the head of a file; `section` is for a file that names neither section nor group."""
     text = path.read_text(encoding="utf-8")
-    words, section = _HEAD.match(text), _SECTION.search(text)
-    return words["help"].replace("``", "`") if words else "", section[1] if section else ""
+    words, lines = _HEAD.match(text), dict(_LINE.findall(text))
+    group = lines.get("GROUP", "")
+    return CommandFile(
+        module=module,
+        section="" if group else lines.get("SECTION", section),
+        group=group,
+        order=int(lines.get("ORDER", sys.maxsize)),
+        help=words["help"].replace("``", "`") if words else "",
+    )
 
 
 def _read(path: Path) -> tuple[str, CommandFile] | None:
-    """The name of a file and what it says of itself; None where it is code that commands share."""
-    words, section = _head(path)
-    if not section:
-        return None
+    """A command's words and file; None for code that commands share."""
     module = ".".join(path.relative_to(_PACKAGE.parent).with_suffix("").parts)
-    name = path.stem.rstrip("_").replace("_", "-")
-    return name, CommandFile(module=module, section=section, help=words)
+    file = _file(path, module)
+    if not file.section and not file.group:
+        return None
+    return f"{file.group} {path.stem.rstrip('_').replace('_', '-')}".strip(), file

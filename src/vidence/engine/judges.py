@@ -98,7 +98,7 @@ def check_known(items: Sequence[Item], folder: Path) -> None:
     if items and all(item.is_hidden for item in items):
         raise UsageError(
             f"answers hidden: a judge needs those of the {len(items):,} questions of {folder}; where they "
-            f"are, `vidence score {folder} --answers FOLDER --judge-model SPEC` judges the submission"
+            f"are, `vidence items score {folder} --answers FOLDER --judge-model SPEC` judges the submission"
         )
 
 
@@ -305,7 +305,7 @@ async def ask_judges(
 
     A letter that a rule could read is withheld, so that the judge decides on choices, too; a protocol that
     leaves choices to the rules says nothing of them. Free answers are judged as in a run. The first verdict
-    is the one that ``vidence judge`` gets: it is asked for under the same key of the reply memory.
+    is the one that ``vidence replies judge`` gets: it is asked for under the same key of the reply memory.
 
     Args:
         folders: the run folders, by what they are called.

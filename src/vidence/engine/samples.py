@@ -129,14 +129,14 @@ class Subset(Record):
             raise UsageError(
                 f"{len(lost)} of the {len(self.digests)} questions of the subset are not in the set, or ask "
                 f"something else there, such as {lost[0]!r}; give the data of the runs that chose it, "
-                "or choose it again with vidence items subset"
+                "or choose it again with vidence stats subset"
             )
         return kept
 
 
 def read_subset(path: Path) -> Subset:
     """The subset in a file; see `read_json`."""
-    advice = "expected a file that `vidence items subset RUN... --out FILE` wrote"
+    advice = "expected a file that `vidence stats subset RUN... --out FILE` wrote"
     return read_json(path, Subset, advice=advice)
 
 

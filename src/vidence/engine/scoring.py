@@ -155,7 +155,7 @@ class JudgePool:
         return score if score is ruled else model.signed(score)
 
     def _without_reply(self, error: TransientModelError | RejectedRequestError) -> Score:
-        """The judge model gave no reply: nothing is guessed, and `vidence judge` asks again."""
+        """The judge model gave no reply: nothing is guessed, and `vidence replies judge` asks again."""
         message = f"the judge {self.judge.name} got no reply: {error}"
         return Score(
             outcome=Failed(stage="scoring", error=type(error).__name__, message=message),

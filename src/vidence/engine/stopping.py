@@ -116,7 +116,7 @@ def _read_against(prepared: PreparedRun) -> tuple[dict[str, float], str]:
         raise UsageError(
             f"--against {folder} has no score for {len(missing):,} of the {len(prepared.items):,} questions "
             f"({some(missing, most=_MOST_NAMED)}); finish it with vidence resume, have what waits "
-            "judged with vidence judge, or ask only what it was asked"
+            "judged with vidence replies judge, or ask only what it was asked"
         )
     kind, _, tag = plan.headline.partition(":")
     is_macro = kind == "macro" and other.headline == plan.headline

@@ -157,7 +157,7 @@ def submission_in(table: Table) -> Submission:
 
 
 def hidden_items(folder: Path, split: str | None = None) -> tuple[Item, ...]:
-    """The whole items of a hidden split, from the folder that ``vidence release --hide`` wrote outside.
+    """The whole items of a hidden split, from the folder that ``vidence items release --hide`` wrote outside.
 
     Args:
         folder: that of the answers.
@@ -178,7 +178,7 @@ def hidden_items(folder: Path, split: str | None = None) -> tuple[Item, ...]:
     try:
         return tuple(decoded(row, decoder) for _, row in files.objects(file))
     except FieldError as error:
-        raise DataError(f"{file.path} is not as vidence release writes it: {error}") from error
+        raise DataError(f"{file.path} is not as vidence items release writes it: {error}") from error
 
 
 def _submitted(row: Row) -> SubmittedAnswer:

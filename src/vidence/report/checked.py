@@ -155,7 +155,8 @@ def checked(folder: Path, asked: Sequence[tuple[Item, Trial]]) -> Checked | None
     if draw.replies_sha256 != digest_of([trial for _, trial in asked]):
         raise DataError(
             f"{path.parent} is a sample of other replies than those of {folder}: of another run, or of this "
-            f"one before it was asked again; move it away, and draw one with `vidence check-sample {folder}`"
+            f"one before it was asked again; move it away, and draw one with "
+            f"`vidence replies check-sample {folder}`"
         )
     ratings, values = path.parent / LABELS_FOLDER / RATINGS_FILE, dict[str, list[tuple[float, float]]]()
     if ratings.exists():

@@ -235,7 +235,7 @@ def _without_sample(paired: PairedRuns) -> list[str]:
     return [
         f"People read a sample of {names[0]}, and not one of {names[1]}: differences with these stay raw, "
         "since errors that both share cancel in it, and would not with one side corrected. "
-        f"`vidence check-sample {unread[0][1].folder}` draws or takes one."
+        f"`vidence replies check-sample {unread[0][1].folder}` draws or takes one."
     ]
 
 

@@ -200,7 +200,7 @@ def _pairs(name: str, rows: Sequence[TrialRow], scores: Scores) -> tuple[list[Po
 def shown_of(
     runs: Sequence[Run], axes: Axes, *, over_runs: bool, level: float
 ) -> tuple[Correlated, tuple[Statement, ...]]:
-    """What ``vidence correlate`` shows: the figure of the points first, then the tables.
+    """What ``vidence stats correlate`` shows: the figure of the points first, then the tables.
 
     Args:
         runs: the runs; none where a table has the points.
@@ -220,7 +220,7 @@ def shown_of(
 
 
 def of_runs(runs: Sequence[Run], axes: Axes, *, draws: Draws) -> tuple[OverModels, tuple[Statement, ...]]:
-    """The correlation over the values of a tag that ``vidence correlate --over-runs`` shows, and its figures.
+    """The correlation over the values of a tag, for ``vidence stats correlate --over-runs``, and its figures.
 
     Args:
         runs: the runs, a model each.

@@ -176,7 +176,7 @@ def write_report_page(packet: LabelledPacket, path: Path, *, level: float) -> No
     facts = {**key.runs, "level": level, **{name: getattr(key.draw, name) for name in ("taxonomy", "seed")}}
     title = f"Kinds of errors: {packet.taxonomy.title}"
     section = Section(title=title, paragraphs=packet.sentences, tables=packet.tables)
-    section.write_page(path, eyebrow="vidence errors", facts=(("Packet", facts),))
+    section.write_page(path, eyebrow="vidence replies errors", facts=(("Packet", facts),))
 
 
 def report_json(packet: LabelledPacket) -> bytes:

@@ -103,7 +103,7 @@ def _score(run: Run) -> Estimate:
         why = f"{run.n_missing:,} of {run.facts.n_planned:,} trials are missing; go on with vidence resume"
     elif n_waiting:
         replies = "1 reply waits" if n_waiting == 1 else f"{n_waiting:,} replies wait"
-        why = f"{replies} for a judge; ask one with vidence judge"
+        why = f"{replies} for a judge; ask one with vidence replies judge"
     elif estimate is None:
         why = "it has no trials"
     else:

@@ -268,7 +268,7 @@ def audit_page(card: Card) -> str:
     """The audit as one HTML file that loads nothing from elsewhere."""
     return render(
         "diagnosis.html.j2",
-        eyebrow="vidence audit",
+        eyebrow="vidence items audit",
         title=card.name,
         sentences=card.sentences(),
         statements=card.statements(),

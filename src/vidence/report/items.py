@@ -139,7 +139,7 @@ def calibrated(paired: PairedRuns, *, rng: np.random.Generator) -> Calibration:
 
 def read_calibration(path: Path) -> Calibration:
     """The calibration in a file; see `read_json`."""
-    advice = "expected a file that `vidence items calibrate RUN... --out FILE` wrote"
+    advice = "expected a file that `vidence stats calibrate RUN... --out FILE` wrote"
     return read_json(path, Calibration, advice=advice)
 
 

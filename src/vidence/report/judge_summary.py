@@ -77,7 +77,7 @@ def _kept_sentence(run: Run) -> str:
     first = f" The first: {why}{'' if why.endswith(('?', '…')) else '.'}" if why else ""
     return (
         f"{several(len(rows), 'trial')} got no verdict from {models}: the mark from before stays{waiting}. "
-        f"vidence judge asks about these alone.{first}"
+        f"vidence replies judge asks about these alone.{first}"
     )
 
 

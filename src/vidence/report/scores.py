@@ -388,8 +388,8 @@ def check_answered(run: Run) -> None:
         )
     if run.no_score:
         raise UsageError(
-            f"{run.folder} has no score: answers hidden; where the answers are, `vidence score {run.folder} "
-            "--answers FOLDER` makes a run that has one"
+            f"{run.folder} has no score: answers hidden; where the answers are, `vidence items score "
+            f"{run.folder} --answers FOLDER` makes a run that has one"
         )
 
 

@@ -1,6 +1,6 @@
 """Track the people of one video: follow, refine, measure, write; or show the tracks of a file.
 
-A run takes what ``vidence track`` takes, and gives the tracks and one record of what was done.
+A run takes what ``vidence videos track`` takes, and gives the tracks and one record of what was done.
 """
 
 import importlib.metadata
@@ -52,7 +52,7 @@ class TrackJob(Record):
 
 
 class TrackRecord(Record, omit_defaults=True):
-    """What `vidence track` did, as written to ``track.json``."""
+    """What `vidence videos track` did, as written to ``track.json``."""
 
     format: str = "vidence-track/2"
     video: str

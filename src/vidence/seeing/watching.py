@@ -241,7 +241,7 @@ def check_problems(video: Video, problems: Sequence[FrameProblem], *, n_read: in
     if n_read and len(problems) == n_read:
         raise MediaError(
             f"{video.probe.path}: none of the {n_read} frames can be read: {problems[0].message}; "
-            "look at the file with `vidence probe`"
+            "look at the file with `vidence videos probe`"
         )
 
 

@@ -1,8 +1,8 @@
 """What machines say of an item while it is written: the functions of the command line, asked for one item.
 
 A project may have files of its own in ``DIR/projects/SLUG``: `CHECKS` (bounds, as in ``[checks]`` of
-`vidence make expert`), `LICENCES` and `SHEET` (as `vidence licence check` keeps and reads them), `VERDICTS`
-(of `vidence gate`), `SCENES` (scene graphs, for the proofs of composed questions).
+`vidence make expert`), `LICENCES` and `SHEET` (as `vidence videos licence` keeps and reads them), `VERDICTS`
+(of `vidence items gate`), `SCENES` (scene graphs, for the proofs of composed questions).
 """
 
 from collections.abc import Iterator, Sequence
@@ -175,7 +175,7 @@ def _once(remarks: Sequence[FieldRemark]) -> tuple[FieldRemark, ...]:
 
 
 def _by_audit(item: Item, kind: Kind) -> Iterator[FieldRemark]:
-    """What `vidence audit` says of the texts."""
+    """What `vidence items audit` says of the texts."""
     if not item.question or (kind != "open" and len(item.choices) < 2):
         return
     for reason in text_reasons(item):

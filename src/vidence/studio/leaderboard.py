@@ -73,7 +73,7 @@ def open_board(release: Path, split: str, limits: Limits, *, title: str = "") ->
     """Open the board of a hidden split in this studio, or give it other limits, another end or title.
 
     Args:
-        release: the public folder that ``vidence release --hide`` wrote, with the format ``items``.
+        release: the public folder that ``vidence items release --hide`` wrote, with the format ``items``.
         split: the hidden split; empty where there is only one.
         limits: of each team.
         title: the name on pages; by default that of the folder.
@@ -123,8 +123,8 @@ def _hidden_split(release: Path, split: str) -> tuple[str, list[Item]]:
         seen = f"the hidden splits {', '.join(splits)}" if splits else "no hidden split"
         raise UsageError(
             f"{release} has {seen}; expected "
-            f"{repr(split) if split else 'one, or --split'}, in a folder that vidence release --hide SPLIT "
-            "wrote with the format items"
+            f"{repr(split) if split else 'one, or --split'}, in a folder that "
+            "vidence items release --hide SPLIT wrote with the format items"
         )
     released = rows_of(release / _QUESTIONS.format(chosen[0]), HiddenItem)
     blank = [

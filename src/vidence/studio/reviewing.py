@@ -233,7 +233,7 @@ def _role(item: ItemRow) -> StageRole:
 
 
 def draw_share(project: ProjectRow, role: StageRole, *, person: Person, wanted: Share) -> int | Refused:
-    """Claim a stratified share of what waits, by the draw of `vidence review`; how many.
+    """Claim a stratified share of what waits, by the draw of `vidence items review`; how many.
 
     Args:
         project: of which.

@@ -74,7 +74,7 @@ def open_vault(folder: Path, board: LeaderboardRow, *, data: Path, is_judged: bo
     """Read the whole questions of a board.
 
     Args:
-        folder: what ``vidence release --hide`` wrote outside the release.
+        folder: what ``vidence items release --hide`` wrote outside the release.
         board: of which split.
         data: the folder of the studio, which the server may read.
         is_judged: whether a judge model is there.
@@ -88,7 +88,7 @@ def open_vault(folder: Path, board: LeaderboardRow, *, data: Path, is_judged: bo
         raise UsageError(f"{folder} lies in the folder of the studio, which the server reads; move it out")
     if not (path := folder / f"{board.split}.jsonl").is_file():
         raise UsageError(
-            f"{folder} has no {path.name}; expected the folder that vidence release --hide wrote "
+            f"{folder} has no {path.name}; expected the folder that vidence items release --hide wrote "
             "outside of the release"
         )
     if folder.stat().st_mode & OTHERS:
@@ -102,7 +102,7 @@ def open_vault(folder: Path, board: LeaderboardRow, *, data: Path, is_judged: bo
     ):
         raise UsageError(
             f"{folder} has not the questions of the board {board.title!r} with the answers of its release; "
-            "expected the folder that the same vidence release wrote outside of it"
+            "expected the folder that the same vidence items release wrote outside of it"
         )
     if board.is_open_ended and not is_judged:
         raise UsageError("some questions are answered in words, which a judge scores; say --judge-model SPEC")

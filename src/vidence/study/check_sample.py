@@ -78,7 +78,7 @@ def _check(run: Run) -> None:
     elif run.n_missing:
         why = f"{run.n_missing:,} trials were not asked yet; `vidence resume {run.folder}` asks them first"
     elif n_waiting:
-        why = f"{n_waiting:,} replies wait for a judge; `vidence judge {run.folder}` asks one first"
+        why = f"{n_waiting:,} replies wait for a judge; `vidence replies judge {run.folder}` asks one first"
     elif not any(map(_has_words, run.rows)):
         why = "no reply with words has a score"
     else:

@@ -49,7 +49,7 @@ def counted(participants: Iterable[Participant], responses: Iterable[Response]) 
 def write_labels(
     file: StudyFile, responses: Sequence[Response], *, items: Mapping[str, Item]
 ) -> tuple[Path, ...]:
-    """Write what `vidence errors`, `vidence judges` and `vidence make actpld` read of a study.
+    """Write what `vidence replies errors`, `vidence replies judges`, `vidence make actpld` read of a study.
 
     Args:
         file: the study; files are written beside it.
@@ -127,7 +127,7 @@ def _taxonomy(folder: Path) -> Taxonomy:
 def human_rows(
     study: Study, responses: Iterable[Response], *, rationale: bool
 ) -> list[tuple[str | float | None, ...]]:
-    """Return rows for `vidence judges`: marks of replies, and pairwise preferences.
+    """Return rows for `vidence replies judges`: marks of replies, and pairwise preferences.
 
     Args:
         study: the study.

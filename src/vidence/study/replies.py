@@ -141,7 +141,7 @@ def draw_replies(file: StudyFile, *, among: Container[str], cache_root: Path | N
 
 
 def write_replies(folder: Path, replies: DrawnReplies) -> None:
-    """Write the drawn replies next to study.toml, in the format of `vidence errors`; existing ones stay.
+    """Write the drawn replies next to study.toml for `vidence replies errors`; existing ones stay.
 
     The files say whose replies they are: participants do not get them.
 

@@ -223,8 +223,8 @@ def model_plan(
         raise UsageError(
             f"phase {asked.name!r} shows {', '.join(asked.shows)}, and asks for "
             f"{', '.join(field.name for field in study.fields_of(asked))}; put the model through a phase "
-            "that shows the question alone and asks for its answer (of replies: vidence errors label, "
-            "vidence judge)"
+            "that shows the question alone and asks for its answer (of replies: "
+            "vidence replies errors label, vidence replies judge)"
         )
     plan = study_plan(file, model=model, cache_root=cache_root)
     run_of = frames_run(asked.condition)

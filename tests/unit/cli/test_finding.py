@@ -74,6 +74,35 @@ def test_a_name_that_no_file_has_is_refused_with_the_nearest():
         finding.find_command("rnu")
 
 
+def test_a_command_of_another_distribution_joins_a_group(installed, capsys):
+    installed("tally", TALLY.replace('SECTION = "Explain"', 'GROUP = "stats"'))
+    assert finding.all_commands()["stats tally"].help == "Count what there is."
+    with pytest.raises(SystemExit) as stopped:
+        main(["stats", "tally"])
+    assert (stopped.value.code, capsys.readouterr().out) == (0, "three\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["gate", "q.jsonl"], "no command `vidence gate`; use `vidence items gate`"),
+        (["select", "videos"], "use `vidence videos select`"),
+        (["items", "power"], "no command `vidence items power`; use `vidence stats power`"),
+        (["items", "aduit"], "Did you mean 'audit'"),
+    ],
+)
+def test_a_command_that_is_elsewhere_is_named(words, message, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main(words)
+    assert (stopped.value.code, message in capsys.readouterr().err) == (2, True)
+
+
+def test_a_field_of_the_plan_without_a_flag_says_how_to_set_it(capsys):
+    with pytest.raises(SystemExit):
+        main(["replies", "judge", "r", "--judge-panel", "mean"])
+    assert "Say --set judge_panel=VALUE." in capsys.readouterr().err
+
+
 def test_files_without_a_title_are_no_commands():
     assert not {"__init__", "--init--"} & finding.command_files().keys()
     assert isinstance(finding.find_command("import"), click.Command)

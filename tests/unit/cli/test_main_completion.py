@@ -21,9 +21,10 @@ def completed(capsysbinary, monkeypatch, *words):
     [
         (["comp"], ["compare"]),
         (["run", "mmvu", "--sampl"], ["--sample", "--sample-by"]),
-        (["errors", "lab"], ["label"]),
+        (["replies", "errors", "lab"], ["label"]),
         (["nothing", "zz"], []),
-        ([""], list(all_commands())),
+        ([""], [name for name, file in all_commands().items() if not file.group]),
+        (["stats", "co"], ["contrast", "correlate"]),
     ],
 )
 def test_words_are_completed(capsysbinary, monkeypatch, words, expected):

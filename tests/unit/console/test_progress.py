@@ -213,7 +213,8 @@ def test_the_second_interrupt_ends_a_batch_that_nothing_else_can_end() -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [["make", "actpld", "config.toml"], ["select", "videos", "films"], ["track", "films/a.mp4"]]
+    "words",
+    [["make", "actpld", "config.toml"], ["videos", "select", "films"], ["videos", "track", "films/a.mp4"]],
 )
 def test_a_place_to_work_that_is_none_is_refused_before_anything_is_written(
     words, tmp_path, monkeypatch, capsys

@@ -180,7 +180,7 @@ def test_every_form_has_the_same_figures(four, tmp_path):
     assert rho["found"]["value"] == found.coefficients[0].found.value
     assert whole["sentences"] == list(sentences(found))
     facts = (("Correlation", {"x": "kind=easy"}),)
-    section(found).write_page(tmp_path / "p.html", eyebrow="vidence correlate", facts=facts)
+    section(found).write_page(tmp_path / "p.html", eyebrow="vidence stats correlate", facts=facts)
     text = (tmp_path / "p.html").read_text()
     assert "Parts of the points" in text
     assert "kind=easy" in text

@@ -70,7 +70,7 @@ def test_the_doubtful_key_comes_first_and_goes_to_the_audit_by_what_it_asks(made
     with pytest.raises(UsageError, match="none of these 1 questions"):
         doubts(found, [msgspec.structs.replace(items[0], answer="B")])
     path.write_text("{}")
-    with pytest.raises(DataError, match=r"cannot be read: .*vidence items calibrate RUN"):
+    with pytest.raises(DataError, match=r"cannot be read: .*vidence stats calibrate RUN"):
         read_calibration(path)
 
 

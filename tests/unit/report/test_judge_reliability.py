@@ -81,7 +81,9 @@ def test_every_table_comes_out_and_fits_its_page(both, tmp_path):
     said = " ".join(sentences(found))
     assert "2 judges on 48 stored replies, 48 labelled by 3 raters." in said
     shown = section(found)
-    shown.write_page(tmp_path / "p.html", eyebrow="vidence judges", facts=(("Judges", {"runs": "a"}),))
+    shown.write_page(
+        tmp_path / "p.html", eyebrow="vidence replies judges", facts=(("Judges", {"runs": "a"}),)
+    )
     page = (tmp_path / "p.html").read_text()
     assert "Agreement with people" in page
     shown.write_json(tmp_path / "f.json", JSON_FORMAT, judges=found)

@@ -202,7 +202,7 @@ def test_verdicts_that_failed_leave_the_marks_and_are_counted(runs, rng):
     said = judge_sentence(run)
     assert said.endswith(
         "3 trials got no verdict from scripted:dead: the mark from before stays (1 of them still without "
-        "one). vidence judge asks about these alone. The first: no reply."
+        "one). vidence replies judge asks about these alone. The first: no reply."
     )
     assert [row.correct for row in run.rows] == [1.0, 1.0, None]
     members = {table.name: table for table in judge_tables(run)}["judges-members"]

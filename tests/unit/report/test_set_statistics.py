@@ -138,7 +138,7 @@ def test_files_hold_what_is_said(tmp_path):
     assert [one["name"] for one in whole["tables"]] == [one.name for one in found.tables]
     assert msgspec.json.decode((tmp_path / "a.json").read_bytes())["problems"] == list(found.problems)
     section(found).write_page(
-        tmp_path / "a.html", eyebrow="vidence describe", facts=(("Set", {"questions": "x"}),)
+        tmp_path / "a.html", eyebrow="vidence items describe", facts=(("Set", {"questions": "x"}),)
     )
     page = (tmp_path / "a.html").read_text()
     assert "&lt;b&gt;set" in page

@@ -193,7 +193,7 @@ def test_a_vault_that_the_server_could_read_or_that_is_another_is_refused(team, 
     with pytest.raises(UsageError, match="lies in the folder of the studio"):
         open_vault(data / "vault", board, data=data, is_judged=True)
     with pytest.raises(
-        UsageError, match=r"has no test\.jsonl; expected the folder that vidence release --hide"
+        UsageError, match=r"has no test\.jsonl; expected the folder that vidence items release --hide"
     ):
         open_vault(opened.release, board, data=data, is_judged=True)
     with pytest.raises(UsageError, match="has not the questions of the board"):

@@ -1,4 +1,4 @@
-"""Labels of people become what `vidence errors` and `vidence judges` read; ratings become tables."""
+"""Labels of people for `vidence replies errors` and `vidence replies judges`; tables of ratings."""
 
 import json
 from itertools import combinations

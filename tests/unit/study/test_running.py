@@ -418,7 +418,7 @@ def test_a_free_question_that_was_not_answered_is_wrong_under_a_judge(solved, ca
     again.person(0, {"closed": 1, "open": 0, "oracle": 0})
     closed = again.write()[1][0]
     with pytest.raises(SystemExit) as ended:
-        main(["judge", str(closed), "--judge-model", "scripted:x"])
+        main(["replies", "judge", str(closed), "--judge-model", "scripted:x"])
     assert ended.value.code == 0
     assert sorted(row.correct for row in load_run(closed).rows) == [0.0, 0.0, 1.0]
     assert "3 questions on 3 videos" in " ".join(capsys.readouterr().out.split())

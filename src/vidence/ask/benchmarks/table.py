@@ -65,7 +65,7 @@ Fields = dict[str, object]
 _EXPECTED = "a file of questions ending in .jsonl, .json or .csv, or one of these with .gz"
 _SAY = (
     f"Say which is which: --map {WAYS} (more in a file: --map FILE.toml), or convert the file once with "
-    "`vidence convert`"
+    "`vidence items convert`"
 )
 _MOST_TOLD = 4  # presets, or tables of a folder
 _TRIED = 20  # rows of a file, to see whether a preset reads it
@@ -130,7 +130,7 @@ def create(settings: Settings | None = None) -> Benchmark:
 
 
 class _Submitted(Item):
-    """An item as `vidence review` takes it, with who wrote it and how long that took."""
+    """An item as `vidence items review` takes it, with who wrote it and how long that took."""
 
     author: str = ""
     minutes: float | None = None
@@ -204,8 +204,8 @@ def _way_out(data: Path) -> str:
         return ""
     if own := _own_of(path):
         return (
-            f"It is a file of the benchmark {own}: `vidence run {own} --data {path}`, `vidence describe "
-            f"{own} --data {path}`"
+            f"It is a file of the benchmark {own}: `vidence run {own} --data {path}`, "
+            f"`vidence items describe {own} --data {path}`"
         )
     near = near_presets(row, name=path.name.removesuffix(".gz"), n_levels=n_levels)
     if fitting := [name for name in near if _reads(name, path, folder=path.parent)]:

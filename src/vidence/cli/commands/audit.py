@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from vidence.explain.audit.audit import ItemAudit
     from vidence.report.item_card import Card
 
-SECTION = "Explain"
+GROUP = "items"
 
 SEVERE = 3
 _MOST_LISTED = 20
@@ -28,7 +28,7 @@ class Audit(Record):
 
     questions: QuestionSet
     calibration: Annotated[
-        Path | None, flag("List first the doubtful keys that vidence items calibrate --out wrote.", type=PATH)
+        Path | None, flag("List first the doubtful keys that vidence stats calibrate --out wrote.", type=PATH)
     ] = None
     out: Annotated[Path | None, flag("Folder (default: runs/audit- and a name).")] = None
     page: Annotated[bool, PAGE] = True

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from vidence.study.replies import ShownTrial
     from vidence.study.study import Field
 
-SECTION = "Explain"
+GROUP = "replies"
 
 
 class Drawing(Record):

@@ -8,7 +8,8 @@ from vidence.console.flags import EVERYTHING, LEVEL, PARSER, argument, command, 
 from vidence.errors import UsageError
 from vidence.records import Record
 
-SECTION = "Explain"
+SECTION = "Start here"
+ORDER = 7
 MOST_LINES = 25  # in the terminal
 
 

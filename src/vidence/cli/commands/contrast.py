@@ -8,7 +8,7 @@ from vidence.console.flags import LEVEL, PARSER, argument, command, flag
 from vidence.errors import UsageError
 from vidence.records import Record
 
-SECTION = "Explain"
+GROUP = "stats"
 
 
 class Contrast(Record):

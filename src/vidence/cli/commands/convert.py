@@ -12,7 +12,7 @@ from vidence.console.flags import NOT_ALL, argument, command, flag
 from vidence.console.screen import several
 from vidence.records import Record
 
-SECTION = "Ask"
+GROUP = "items"
 
 
 class Convert(Record):

@@ -10,7 +10,7 @@ from vidence.errors import UsageError
 from vidence.records import Record
 from vidence.report import correlation
 
-SECTION = "Explain"
+GROUP = "stats"
 
 
 class Correlate(Record):
@@ -50,7 +50,7 @@ def correlate(given: Correlate) -> None:
         csv=lambda file: correlation.write_points_csv(correlated, file),
         json=lambda file: section.write_json(file, correlation.JSON_FORMAT, correlated=correlated),
         html=lambda file: replace(section, figures=statements, tables=()).write_page(
-            file, eyebrow="vidence correlate", facts=(("Correlation", settings),)
+            file, eyebrow="vidence stats correlate", facts=(("Correlation", settings),)
         ),
         interval="brackets",
     )

@@ -31,7 +31,8 @@ from vidence.statistics.resampling import Resampling
 from vidence.tables.table import Cell, Kind, RowSpec, Table, number, show, tabulate
 from vidence.tables.terminal import print_table
 
-SECTION = "Ask"
+SECTION = "Start here"
+ORDER = 1
 
 _SPEC: Final = WorldSpec(n_videos=8, min_s=20, max_s=24, sizes=((320, 180),), rates=(10,), n_variable=1)
 _N_FRAMES: Final = 24

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from vidence.media.address import MediaPath
     from vidence.records import Item
 
-SECTION = "Explain"
+GROUP = "items"
 
 
 class Describe(Record):
@@ -62,7 +62,9 @@ def describe(given: Describe) -> None:
         described.tables,
         csv=lambda file: set_statistics.write_described_csv(described, file),
         json=lambda file: section.write_json(file, form, name=described.name, problems=described.problems),
-        html=lambda file: section.write_page(file, eyebrow="vidence describe", facts=(("Set", settings),)),
+        html=lambda file: section.write_page(
+            file, eyebrow="vidence items describe", facts=(("Set", settings),)
+        ),
     )
     draw_section(section, Sheet(screen))  # last: the reader may close the pipe
 

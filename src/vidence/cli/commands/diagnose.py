@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from vidence.contracts import Diagnostic
     from vidence.engine.diagnose import Account
 
-SECTION = "Explain"
+SECTION = "Start here"
+ORDER = 8
 
 
 class _WithOptions(click.Command):

@@ -14,7 +14,7 @@ from typing import Annotated
 import click
 
 from vidence import catalog
-from vidence.cli.finding import GROUP, command_packages, find_command
+from vidence.cli.finding import ENTRY_POINTS, added_commands, command_packages, find_command
 from vidence.console.files import screen, write_said
 from vidence.console.flags import JSON, command, flag
 from vidence.engine.environment import cache_root
@@ -22,7 +22,8 @@ from vidence.errors import UsageError, VidenceError
 from vidence.installation import Extra, adding, pip
 from vidence.records import Record
 
-SECTION = "Look up"
+SECTION = "Start here"
+ORDER = 12
 
 # Extras of the core; those of a wing stand in its folder of commands.
 EXTRAS: Mapping[str, Extra] = {
@@ -241,7 +242,7 @@ def _sandbox(looked: _Findings) -> list[str]:
 
 def _plug_ins(looked: _Findings) -> list[str]:
     """What other packages add: each is imported, and entry points that no kind has are named."""
-    kinds = {f"vidence.{catalog.plural(kind)}": kind for kind in catalog.FOLDERS} | {GROUP: "command"}
+    kinds = {f"vidence.{catalog.plural(kind)}": kind for kind in catalog.FOLDERS} | {ENTRY_POINTS: "command"}
     troubles = []
     for group in sorted(importlib.metadata.entry_points().groups):
         if not group.startswith("vidence."):
@@ -257,8 +258,9 @@ def _plug_ins(looked: _Findings) -> list[str]:
                 plug_ins={f"{kinds[group]} {point.name}": point.value},
             )
             try:
-                if group == GROUP:
-                    find_command(point.name)
+                if group == ENTRY_POINTS:
+                    for words in added_commands():
+                        find_command(words)
                 else:
                     catalog.settings_type(kinds[group], point.name)
             except UsageError as error:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from vidence.explain.errors.packet import Packet
     from vidence.explain.errors.taxonomies import Taxonomy
 
-SECTION = "Explain"
+GROUP = "replies"
 
 
 @click.group()

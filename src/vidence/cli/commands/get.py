@@ -33,7 +33,8 @@ from vidence.records import Item, Record
 from vidence.tables.table import RowSpec, Table, number, tabulate
 from vidence.text import some
 
-SECTION = "Ask"
+SECTION = "Start here"
+ORDER = 2
 
 _MOST_FILES = 8
 _MOST_NAMES = 10

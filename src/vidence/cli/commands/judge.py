@@ -18,7 +18,7 @@ from vidence.errors import UsageError
 from vidence.records import Record
 from vidence.text import sentence
 
-SECTION = "Ask"
+GROUP = "replies"
 
 
 _FIELDS = (

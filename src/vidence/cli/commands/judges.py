@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from vidence.engine.judges import JudgedReply
     from vidence.report.results import Run
 
-SECTION = "Explain"
+GROUP = "replies"
 
 
 class Asking(Record):
@@ -116,7 +116,7 @@ def judges(given: Judges) -> int:
     write_asked(
         (given.lines_path, lambda file: judge_tables.write_lines(lines, file)),
         (given.json_path, lambda file: section.write_json(file, form, judges=examined)),
-        (given.html, lambda file: section.write_page(file, eyebrow="vidence judges", facts=facts)),
+        (given.html, lambda file: section.write_page(file, eyebrow="vidence replies judges", facts=facts)),
     )
     code = 0 if given.recorded else _say_lost(lines)
     console = screen(given.html, given.json_path, given.lines_path)

@@ -17,7 +17,8 @@ from vidence.records import Record
 if TYPE_CHECKING:
     from vidence.catalog import Option
 
-SECTION = "Look up"
+SECTION = "Start here"
+ORDER = 3
 
 KINDS: Mapping[str, str] = {catalog.plural(kind): kind for kind in catalog.FOLDERS}
 # What the things of each kind are for.
@@ -32,16 +33,16 @@ PURPOSES: Mapping[str, str] = {
     "views": "tables and figures over all runs, for vidence panel --as",
     "embedders": "how frames and words are matched, for selectors that search",
     "makers": "what makes questions, for vidence make",
-    "exporters": "formats of a release, for vidence release --format",
+    "exporters": "formats of a release, for vidence items release --format",
     "tasks": "the kinds of questions that the maker herbench makes",
-    "shot-detectors": "who finds the cuts of a video, for vidence track and make",
+    "shot-detectors": "who finds the cuts of a video, for vidence videos track and make",
     "event-logs": "formats of narrated events, for vidence make",
     "annotation-formats": "labels, captions, boxes, tracks, for vidence make choices",
-    "scene-sources": "where scenes of composed questions come from, for vidence scenes",
-    "detectors": "who finds people in frames, for vidence track and make",
+    "scene-sources": "where scenes of composed questions come from, for vidence videos scenes",
+    "detectors": "who finds people in frames, for vidence videos track and make",
     "describers": "how people are told apart by their looks, for trackers",
-    "trackers": "who joins boxes to tracks, for vidence track and make",
-    "mocap-formats": "files of motion capture, for vidence mocap and pointlight",
+    "trackers": "who joins boxes to tracks, for vidence videos track and make",
+    "mocap-formats": "files of motion capture, for vidence lights mocap and render",
     "executors": "other machines that do the work, for --on",
     "protocols": "named ways of asking a benchmark, for --protocol",
     "prompts": "sets of words, for --prompt-set",

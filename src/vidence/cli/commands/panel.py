@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     from vidence.report.panel_registry import Viewed
     from vidence.report.panel_runs import AskedPanel, Panel
 
-SECTION = "Ask"
+SECTION = "Start here"
+ORDER = 9
 
 
 class PanelWanted(Record):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from vidence.statistics.power import Design
 
-SECTION = "Explain"
+GROUP = "stats"
 
 
 _SHARE = click.FloatRange(0, 1)

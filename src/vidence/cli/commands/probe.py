@@ -15,7 +15,7 @@ from vidence.records import Record
 if TYPE_CHECKING:
     from vidence.media.files import MediaFacts
 
-SECTION = "Look up"
+GROUP = "videos"
 
 _DEADLINE_S = 300.0  # for one file
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from vidence.ask.prompting.origin import ImportedSet
     from vidence.ask.prompting.templates import Template
 
-SECTION = "Look up"
+SECTION = "Ask"
 
 DEFAULT_FOLDER = Path("prompts")
 

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from vidence.report.sections import Section
     from vidence.tables.table import Table
 
-SECTION = "Explain"
+SECTION = "Start here"
+ORDER = 6
 ALL = "all"
 MOST_LINES, MOST_PUBLISHED = 40, 60  # in the terminal
 

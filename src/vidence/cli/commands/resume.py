@@ -12,7 +12,8 @@ from vidence.engine.plan import PlanOverrides, plan_part
 from vidence.engine.trust import taken_up
 from vidence.records import Record
 
-SECTION = "Ask"
+SECTION = "Start here"
+ORDER = 5
 
 
 class Resume(Record):

@@ -16,7 +16,8 @@ from vidence.engine.specs import differing
 from vidence.engine.trust import begun, repeated
 from vidence.records import Record
 
-SECTION = "Ask"
+SECTION = "Start here"
+ORDER = 4
 
 
 # The parts of the help, each by the field of the flag that it begins, or goes on, with.

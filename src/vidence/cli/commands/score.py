@@ -12,7 +12,7 @@ from vidence.engine.plan import MOST_NAME, PlanOverrides, plan_part
 from vidence.engine.trust import needs_of_spec, remember
 from vidence.records import Record
 
-SECTION = "Ask"
+GROUP = "items"
 
 _FIELDS = ("parser", "judge", "judge_models", "judge_prompts_dir")
 _SETTINGS = ("text_parser", "headline", "judge_panel", "judge_price_in", "judge_price_out")
@@ -24,7 +24,7 @@ class Score(Record):
     submission: Annotated[Path, argument()]
     answers: Annotated[
         Path,
-        flag("The folder of answers that vidence release --hide wrote.", metavar="FOLDER"),
+        flag("The folder of answers that vidence items release --hide wrote.", metavar="FOLDER"),
     ]
     split: Annotated[str | None, flag("The hidden split, where there are several.")] = None
     overrides: Annotated[PlanOverrides, plan_part(only=_FIELDS, settings=_SETTINGS)]

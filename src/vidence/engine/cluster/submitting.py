@@ -12,7 +12,10 @@ from vidence.console.flags import flag
 from vidence.errors import UsageError
 from vidence.records import Record
 
-COMMANDS = ("run", "resume", "diagnose", "panel", "make", "track", "select", "judge", "judges")
+COMMANDS = (
+    *("run", "resume", "diagnose", "panel", "make"),
+    *("videos track", "videos select", "replies judge", "replies judges"),
+)
 """What works on a cluster."""
 _TERM_S = 120  # before the end of a job, so that the run ends what is under way
 
@@ -44,8 +47,8 @@ def command_line(words: Sequence[str]) -> str:
     >>> command_line(["run", "table", "--model", "replay:said file.jsonl"])
     "vidence run table --model 'replay:said file.jsonl'"
     """
-    if not words or words[0] not in COMMANDS:
-        message = words[0] if words else "nothing"
+    if not {" ".join(words[:1]), " ".join(words[:2])} & set(COMMANDS):
+        message = " ".join(words[:1]) or "nothing"
         raise UsageError(f"{message} is no command for a cluster; expected one of {', '.join(COMMANDS)}")
     if any(word == "--on" or word.startswith("--on=") for word in words):
         raise UsageError("leave --on out: the job is on its own cluster")

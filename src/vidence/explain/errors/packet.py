@@ -307,8 +307,8 @@ def read_packet(folder: Path) -> Packet:
     path = folder / KEY_FILE
     if not path.exists():
         raise DataError(
-            f"{folder} holds no drawn replies: it has no {KEY_FILE}; vidence errors draw or vidence study "
-            "draw writes it"
+            f"{folder} holds no drawn replies: it has no {KEY_FILE}; vidence replies errors draw or "
+            "vidence study draw writes it"
         )
     key = read_json(path, Key, advice="draw once more")
     rows = read_jsonl(folder / PACKET_FILE, PacketLine)

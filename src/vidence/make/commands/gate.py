@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from vidence.records import Item
     from vidence.tables.table import Table
 
-SECTION = "Make"
+GROUP = "items"
 
 FOUND = 3  # the command did its work: no question is left, or what is kept gives itself away
 _SEED = 0  # of orders of choices

@@ -4,8 +4,6 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import click
-
 from vidence.console.files import screen, write_asked, write_said
 from vidence.console.flags import CSV, JSON, argument, command, flag
 from vidence.console.screen import say
@@ -16,14 +14,9 @@ from vidence.records import Record
 if TYPE_CHECKING:
     from vidence.make.gates.licence_youtube import YouTube
 
-SECTION = "Make"
+GROUP = "videos"
 
 _NOT_ALL = 1
-
-
-@click.group()
-def licence() -> None:
-    """Check the licences of videos."""
 
 
 class Check(Record):
@@ -37,8 +30,8 @@ class Check(Record):
     json_path: Annotated[Path | None, JSON] = None
 
 
-@command(group=licence)
-def check(given: Check) -> int:
+@command()
+def licence(given: Check) -> int:
     """Ask YouTube for the licence of VIDEOS: addresses, names, or files that list them.
 
     The key is read from YOUTUBE_API_KEY (YouTube Data API v3). Creative Commons passes; the standard licence

@@ -31,7 +31,8 @@ from vidence.make.pipeline.ledger import (
 from vidence.make.pipeline.session import BuildContext, Built, MakeOverrides, Maker
 from vidence.records import Record
 
-SECTION = "Make"
+SECTION = "Start here"
+ORDER = 11
 
 NOTHING_MADE = 3  # the command did its work, and there is no question
 

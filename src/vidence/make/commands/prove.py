@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from vidence.make.sources.proof import Problem, Verdict, Without
     from vidence.make.sources.scene import Scene
 
-SECTION = "Make"
+GROUP = "items"
 
 
 class Prove(Record):

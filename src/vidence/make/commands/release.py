@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from vidence.records import Item
     from vidence.tables.table import Table
 
-SECTION = "Make"
+GROUP = "items"
 
 GIVES_AWAY = 3  # a folder tells hidden answers
 _SECRET_BYTES = 32
@@ -34,7 +34,7 @@ class Papers(Record):
 
     account: Annotated[Path | None, flag("The account.json of the making, for the datasheet.")] = None
     review: Annotated[Path | None, flag("Folder of a review: only what it accepted is released.")] = None
-    licences: Annotated[Path | None, flag("File of vidence licence check: films must pass it.")] = None
+    licences: Annotated[Path | None, flag("File of vidence videos licence: films must pass it.")] = None
     manual: Annotated[Path | None, flag("The sheet that two people filled, for --licences.")] = None
     agreement: Annotated[
         Path | None, flag("Text that users agree to; headings are written if it is absent.")

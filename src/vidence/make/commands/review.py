@@ -15,7 +15,7 @@ from vidence.make.review.protocol import StageRole
 from vidence.make.review.revisions import Role
 from vidence.records import Record
 
-SECTION = "Make"
+GROUP = "items"
 
 _SHEETS = "sheets"
 _SEED = 0  # of the intervals of agreement
@@ -154,7 +154,7 @@ def draw(given: Draw) -> None:
         reviews = read_reviews(folder)
     mine = held(reviews, by=by, role=role)
     if not mine:
-        raise UsageError(f"nothing waits for {by} as {role}; `vidence review state {folder}` says why")
+        raise UsageError(f"nothing waits for {by} as {role}; `vidence items review state {folder}` says why")
     path = folder / _SHEETS / f"{by}-{role}.csv"
     content = sheet(reviews, by=by, role=role)
     to_fill = filled_in(reviews.protocol.stages[ROLES.index(role)])
@@ -168,7 +168,7 @@ def draw(given: Draw) -> None:
             raise UsageError(f"{path} has been written into, and cannot be read: {error}") from error
         if taken.n_decided or taken.n_solved:
             raise UsageError(
-                f"{path} has been written into; take it in first: vidence review read {folder} {path} "
+                f"{path} has been written into; take it in first: vidence items review read {folder} {path} "
                 f"--by {by} --role {role}"
             )
         path.rename(kept)
@@ -250,7 +250,9 @@ def act(given: ActWanted) -> None:
     folder, item_id = given.folder, given.item_id
     reviews = read_reviews(folder)
     if item_id not in reviews.states:
-        raise UsageError(f"{folder} has no item {item_id!r}; `vidence review state {folder}` lists them")
+        raise UsageError(
+            f"{folder} has no item {item_id!r}; `vidence items review state {folder}` lists them"
+        )
     took = minutes_of(given.minutes) if given.minutes else None
     if given.minutes and took is None:
         raise UsageError(f"--minutes {given.minutes!r}; expected minutes such as 4.2, or 4:12")

@@ -10,7 +10,7 @@ from vidence.engine.environment import environment
 from vidence.errors import DataError, UsageError
 from vidence.records import Record
 
-SECTION = "Make"
+GROUP = "videos"
 
 _MOST_SHOWN = 10
 
@@ -25,7 +25,7 @@ class Scenes(Record):
 
 @command()
 def scenes(given: Scenes) -> None:
-    """Write the scenes of SOURCE for vidence prove, with their vocabulary in a .toml file of the same name.
+    """Write the scenes of SOURCE for vidence items prove, with their vocabulary in TOML.
 
     SOURCE is a spec, such as events:log.csv?format=epic or tracks:gt.txt?fps=30; vidence list scene-sources
     has all. What a source does not know is not said; only what its option complete names is complete.

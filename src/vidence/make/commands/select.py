@@ -18,14 +18,9 @@ if TYPE_CHECKING:
     from vidence.make.gates.video_rules import SelectRules
     from vidence.make.gates.video_selection import Selection
 
-SECTION = "Make"
+GROUP = "videos"
 
 _MOST_SHOWN = 60  # rows in the terminal; files have all
-
-
-@click.group()
-def select() -> None:
-    """Select source videos."""
 
 
 class Select(Record):
@@ -43,7 +38,8 @@ class Select(Record):
         ),
     ] = None
     detector: Annotated[
-        str | None, flag("Who counts people, as for vidence track; none leaves it out.", metavar="SPEC")
+        str | None,
+        flag("Who counts people, as for vidence videos track; none leaves it out.", metavar="SPEC"),
     ] = None
     manual: Annotated[Path | None, flag("Sheet that people filled; goes before models.", metavar="FILE")] = (
         None
@@ -59,8 +55,8 @@ class Select(Record):
     progress: Annotated[str, PROGRESS] = "auto"
 
 
-@command(group=select)
-def videos(given: Select) -> int:
+@command()
+def select(given: Select) -> int:
     """Measure the videos of SOURCE, a folder or CSV, and keep those that pass every gate.
 
     Written are sources.csv, kept.csv, dropped.jsonl, account.json and a page. What could not
@@ -109,7 +105,7 @@ def _say(selection: "Selection", json_path: Path | None) -> None:
     selected = selection.selected
     tables = [*([gate_table(selected)] if selected.gates else []), video_table(selected)]
     values = {"files": [str(path) for path in selection.files]}
-    write_said(json_path, "select videos", sentences=selected.sentences, tables=tables, values=values)
+    write_said(json_path, "videos select", sentences=selected.sentences, tables=tables, values=values)
     result = screen(json_path)
     if len(tables[-1].rows) > _MOST_SHOWN:
         more = f"The first {_MOST_SHOWN} of {len(tables[-1].rows):,}; sources.csv has all."

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from vidence.records import Item
     from vidence.tables.table import Measure, Table
 
-SECTION = "Make"
+GROUP = "items"
 
 SHARES_SOMETHING = 3  # two splits have in common what they should not
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -57,7 +57,7 @@ def split(given: SplitWanted) -> int:
     result = screen(given.json_path)
     if given.check:
         if len(given.whats) != _PAIR or given.shares is not None:
-            raise UsageError("--check takes two files and no --shares: vidence split --check A B")
+            raise UsageError("--check takes two files and no --shares: vidence items split --check A B")
         tables, sentences, code = _compare(given)
     else:
         if len(given.whats) != 1 or given.shares is None:

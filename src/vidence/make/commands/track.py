@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from vidence.seeing.track_run import TrackJob, TrackRecord
     from vidence.seeing.tracks import TrackedVideo
 
-SECTION = "Make"
+GROUP = "videos"
 
 _SHOWN_PROBLEMS = 3
 
@@ -132,7 +132,7 @@ def track(given: Track) -> None:
             _measure_given(given.tracks, _truth(given.gt))
             return
     if video is None:
-        raise UsageError("which video? say vidence track VIDEO")
+        raise UsageError("which video? say vidence videos track VIDEO")
     job = _job(given, video)
     _check_names(job)
     medium, content_hash = _open(video)

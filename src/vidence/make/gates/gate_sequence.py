@@ -292,7 +292,7 @@ def _leaks(asked: Sequence[Asked], rules: GateRules, desk: GateDesk) -> _Outcome
     n_open = sum(other not in dropped for other in is_open)
     leaks = (
         f"{LEAKS}: {n_open:,} questions share something with another split and are left open; cut the set "
-        "with vidence split, or drop them with --drop dropped,open"
+        "with vidence items split, or drop them with --drop dropped,open"
     )
     return _Outcome(dropped=dropped, is_open=is_open, notes=(leaks,) if n_open else ())
 

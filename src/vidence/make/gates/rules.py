@@ -248,7 +248,7 @@ class GateRules(Record, omit_defaults=True):
 
 
 class ReviewFolder(Record, omit_defaults=True):
-    """``[review]``: `folder` is that of `vidence review`, from that of the configuration."""
+    """``[review]``: `folder` is that of `vidence items review`, from that of the configuration."""
 
     folder: str = "review"
 
@@ -257,10 +257,10 @@ class ReviewRules(ReviewFolder, omit_defaults=True):
     """How people review a sample, and the decision rule.
 
     `share` of the questions are drawn, from each stratum (a task on a video) of `least_stratum` questions or
-    more at least one, and of each task at least `each_task`, or all that it has. `folder` is the review of
-    ``vidence review`` in which people look at them. The rest of a task is released when the upper end of the
-    interval of its rate of rejection, at `level`, is `most_rejected` or less. `frames` is how many frames a
-    question has on the page at most.
+    more at least one, and of each task at least `each_task`, or all that it has. `folder` is the folder
+    of ``vidence items review`` in which people look at them. The rest of a task is released when the upper
+    end of the interval of its rate of rejection, at `level`, is `most_rejected` or less. `frames` limits
+    the frames of a question on the page.
     """
 
     share: Share = 0.15

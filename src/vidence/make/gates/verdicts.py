@@ -55,7 +55,7 @@ def read_verdicts(path: Path) -> tuple[GateVerdict, ...]:
         try:
             verdicts.append(decoder.decode(line))
         except msgspec.DecodeError as error:
-            raise DataError(f"{path}:{number}: no verdict of `vidence gate` ({error})") from error
+            raise DataError(f"{path}:{number}: no verdict of `vidence items gate` ({error})") from error
     return tuple(verdicts)
 
 
@@ -104,8 +104,8 @@ def _check(by_id: Mapping[str, Item], verdicts: Sequence[GateVerdict]) -> None:
     )
     if older:
         raise DataError(
-            f"{len(older)} questions were changed behind their verdicts: {_named(older)}; run vidence gate "
-            "on them again"
+            f"{len(older)} questions were changed behind their verdicts: {_named(older)}; run "
+            "vidence items gate on them again"
         )
 
 

@@ -144,7 +144,7 @@ def _page(selected: Selected, *, settings: Mapping[str, object]) -> str:
     gates = [gate_table(selected)] if selected.gates else []
     return render(
         "diagnosis.html.j2",
-        eyebrow="vidence select videos",
+        eyebrow="vidence videos select",
         title="Selection of videos",
         sentences=selected.sentences,
         statements=[*gates, video_table(selected)],

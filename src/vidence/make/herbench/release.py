@@ -73,7 +73,9 @@ def review(
     work.files += _pages(work, drawn, videos, folder=folder, n_frames=rules.frames)
     at = work.context.clock().strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     spoken = read_audit(drawn.rows, folder=place, at=at)
-    draw = f"vidence review draw {place} --by NAME writes a sheet to fill in, vidence review read takes it in"
+    draw = (
+        f"`vidence items review draw {place} --by NAME` writes a sheet, `vidence items review read` reads it"
+    )
     if not spoken:
         review = (
             f"{len(drawn.rows):,} questions wait for people: look at {work.files[-1]}; {draw}; then call "

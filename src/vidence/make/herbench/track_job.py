@@ -1,4 +1,4 @@
-"""Give ``vidence track`` the tracking of a question configuration, so that both share cached results."""
+"""Let ``vidence videos track`` follow a question configuration, so that both share cached results."""
 
 from pathlib import Path
 from urllib.parse import quote

@@ -197,7 +197,7 @@ def row_of(content: bytes, kind: type[ValueT], *, place: Path) -> ValueT:
     try:
         return msgspec.json.decode(content, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise DataError(f"{place} is not as vidence release writes it: {error}") from error
+        raise DataError(f"{place} is not as vidence items release writes it: {error}") from error
 
 
 def secret_in(folder: Path, *, fresh: bytes) -> bytes:

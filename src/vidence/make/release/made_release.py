@@ -1,4 +1,4 @@
-"""Release from a `make` run: like `vidence release`, with the maker's knowledge."""
+"""Release from a `make` run: like `vidence items release`, with the maker's knowledge."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ _SEED: Final = 0  # of intervals in the datasheet
 
 
 class MakingRelease(ReleaseRules, omit_defaults=True):
-    """``[release]`` of a maker: the flags of `vidence release`.
+    """``[release]`` of a maker: the flags of `vidence items release`.
 
     Paths start from the folder of the configuration. `formats` are names of exporters, `hidden` the splits
     whose answers stay at home, `stratify` tags that `splits` spread evenly. `media_files` puts media into the

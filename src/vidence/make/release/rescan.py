@@ -28,7 +28,7 @@ def scan_again(folder: Path, hidden: Path) -> tuple[Leak, ...]:
     """
     if not (folder / MANIFEST).is_file() or not (hidden / ANSWERS_FILE).is_file():
         raise UsageError(
-            f"expected a release of vidence release ({folder / MANIFEST}) and its hidden answers "
+            f"expected a release of vidence items release ({folder / MANIFEST}) and its hidden answers "
             f"({hidden / ANSWERS_FILE})"
         )
     answers = rows_of(hidden / ANSWERS_FILE, HiddenAnswer)

@@ -301,7 +301,7 @@ def _shared(items: Sequence[Item], *, hidden: Collection[str]) -> str:
         raise UsageError(
             f"{len(entries):,} sources have questions in {' and '.join(sorted(entries[0]))}, and "
             "a hidden split "
-            "must share none; cut the splits by source with --shares, or see vidence split --check"
+            "must share none; cut the splits by source with --shares, or see vidence items split --check"
         )
     if not several:
         return ""

@@ -63,7 +63,7 @@ def withdrawn_since(
         DataError: its lists cannot be read.
     """
     if not (before / IDS_FILE).is_file():
-        raise UsageError(f"{before} is no release of vidence release (no {IDS_FILE})")
+        raise UsageError(f"{before} is no release of vidence items release (no {IDS_FILE})")
     known = {withdrawn.item_id: withdrawn for withdrawn in read_withdrawn(before / WITHDRAWN_FILE)}
     known |= {withdrawn.item_id: withdrawn for withdrawn in now_withdrawn if withdrawn.item_id not in known}
     there = {item.item_id for item in items}

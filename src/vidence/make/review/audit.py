@@ -47,8 +47,7 @@ def read_audit(rows: Sequence[ToReview], *, folder: Path, at: str) -> tuple[Revi
 
     Args:
         rows: the questions that are looked at.
-        folder: of a review of `vidence review`; it is begun where it is not there, and the questions that it
-            does not have yet are put into it.
+        folder: of `vidence items review`; created if absent, and questions that it lacks are added.
         at: when this is done, in UTC.
 
     Raises:

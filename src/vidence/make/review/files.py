@@ -131,7 +131,9 @@ def read_reviews(folder: Path) -> Reviews:
             and line.
     """
     if not (folder / PROTOCOL_FILE).is_file():
-        raise UsageError(f"{folder} holds no review (no {PROTOCOL_FILE}); `vidence review open` begins one")
+        raise UsageError(
+            f"{folder} holds no review (no {PROTOCOL_FILE}); `vidence items review open` begins one"
+        )
     protocol = read_config(folder / PROTOCOL_FILE, Protocol)
     revisions, events = _of_folder(folder)
     return Reviews.of(protocol, revisions, events)

@@ -261,7 +261,9 @@ def rates_words(rates: ReviewRates) -> tuple[str, ...]:
     sentences = [_counted_words(rates.states)]
     sentences += [f"{n:,} {words}." for words, n in special.items() if n]
     if rates.n_refused:
-        sentences.append(f"{rates.n_refused:,} events had no effect; `vidence review state` names them.")
+        sentences.append(
+            f"{rates.n_refused:,} events had no effect; `vidence items review state` names them."
+        )
     return tuple(sentences)
 
 

@@ -307,7 +307,7 @@ def translate(
     for item_id, content in items.items():
         worded = in_language(content, language) if language else dict(content)
         if item_id not in reviews.states:
-            faults.append(f"{item_id} is not in the review; `vidence review open` puts items in")
+            faults.append(f"{item_id} is not in the review; `vidence items review open` puts items in")
         elif recorder.is_last(item_id, worded):
             n_same += 1
         else:

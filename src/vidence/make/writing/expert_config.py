@@ -78,14 +78,14 @@ class DraftRules(Record, omit_defaults=True):
 
 
 class VideoRules(Record, omit_defaults=True):
-    """Where videos are listed; `kept` is what ``vidence select videos`` kept of them (``kept.csv``)."""
+    """Where videos are listed; `kept` is what ``vidence videos select`` kept of them (``kept.csv``)."""
 
     file: str = "videos.jsonl"
     kept: str = ""
 
 
 class LicenceRules(Record, omit_defaults=True):
-    """Where licences were kept (`vidence licence check`); `manual` is the sheet of people, see there."""
+    """Where licences were kept (`vidence videos licence`); `manual` is the sheet of people, see there."""
 
     kept: str = "licences.jsonl"
     manual: str = ""
@@ -101,7 +101,7 @@ class OnlineRules(Record, omit_defaults=True):
 
 
 class ExpertGates(Record, omit_defaults=True):
-    """The gates of `vidence gate` on what passed the checks, by the rule of a paper.
+    """The gates of `vidence items gate` on what passed the checks, by the rule of a paper.
 
     `text_only` are the names of models that see the words alone; `one_frame` and `needs_all` name one each.
     `blind` are the structures that texts give away: with the preset ``mmvu`` their questions are left open

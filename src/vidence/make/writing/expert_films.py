@@ -170,7 +170,7 @@ def _unpassed(
     if licence is not None:
         return f"licence-{licence.outcome}", licence.why or licence.licence
     if last is None:
-        return "licence-not-checked", f"{film.film}; run vidence licence check"
+        return "licence-not-checked", f"{film.film}; run vidence videos licence"
     if last.is_final:
         return "licence-old", f"{film.film} was checked on {last.at:%Y-%m-%d}, {days:g} days are believed"
     return f"licence-{last.outcome}", last.why

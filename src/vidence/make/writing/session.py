@@ -33,7 +33,7 @@ _AGES: Final = ("tags", "provenance")  # what may change without another questio
 
 
 class QuestionReview(ReviewFolder, omit_defaults=True):
-    """The review by people: `folder` is that of `vidence review`, `protocol` a name or a file.
+    """The review by people: `folder` is that of `vidence items review`, `protocol` a name or a file.
 
     What is not decided yet stays in the set where `waiting` is ``keep``.
     """
@@ -126,8 +126,8 @@ class WritingSession(Session):
         self.close(REVIEW, unit="questions", taken=taken, dropped=dropped)
         if n_waiting:
             self.sentences.append(
-                f"{n_waiting:,} wait for people: vidence review draw {folder} --by NAME; then this command "
-                "again."
+                f"{n_waiting:,} wait for people: vidence items review draw {folder} --by NAME; then this "
+                "command again."
             )
         changed = [name for name in taken if _is_behind(reviews, name, wordings[name])]
         if changed:

@@ -12,7 +12,7 @@ from vidence.records import Record
 if TYPE_CHECKING:
     from vidence.pointlight.checks import MotionReport
 
-SECTION = "Make"
+GROUP = "lights"
 
 
 class Mocap(Record):

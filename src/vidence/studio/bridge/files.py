@@ -36,7 +36,7 @@ class Exported:
 
 
 def export_studio(out: Path) -> Exported:
-    """Write each project as a folder of `vidence review` with its questions; people by pseudonym alone.
+    """Write each project as a folder of `vidence items review` with its questions; people by pseudonym alone.
 
     Raises:
         UsageError: the folder holds something else.
@@ -57,7 +57,7 @@ def export_studio(out: Path) -> Exported:
 
 
 def _project(project: ProjectRow, no_questions: list[str]) -> dict[str, bytes]:
-    """The review of a project in the files of `vidence review`, and its questions in those of vidence."""
+    """The review of a project in the files of `vidence items review`, and its questions as items."""
     revisions, events = events_in(project)
     called = {revision.sha256: revision for revision in revisions}
     rows = ItemRow.objects.filter(project=project, current__isnull=False)

@@ -1,4 +1,4 @@
-"""Read error labels (`vidence errors`) for the viewer: labeller, label and reply of a run."""
+"""Read error labels (`vidence replies errors`) for the viewer: labeller, label and reply of a run."""
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache

@@ -152,7 +152,7 @@ def kind_of(content: Mapping[str, object]) -> str:
 
 
 def take_review(folder: Path, *, slug: str) -> IntakeResult:
-    """Take a folder of `vidence review` in: its wordings and events; the project is made where it is absent.
+    """Import wordings and events of a folder of `vidence items review`; a missing project is created.
 
     Raises:
         UsageError: there is no review, or the project has other rules.
@@ -219,7 +219,7 @@ def _submitted(revision: Revision) -> Event:
 
 
 def is_review(path: Path) -> bool:
-    """Whether this is a folder of `vidence review`."""
+    """Whether this is a folder of `vidence items review`."""
     return (path / PROTOCOL_FILE).is_file()
 
 

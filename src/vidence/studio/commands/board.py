@@ -14,7 +14,7 @@ from vidence.engine.trust import needs_of_spec, remember
 from vidence.errors import StoreError, UsageError
 from vidence.studio.commands.studio import Kept, need_studio
 
-SECTION = "Make"
+GROUP = "items"
 
 _JUDGES = ("judge", "judge_models", "judge_prompts_dir", "max_cost", "concurrency", "patience_s")
 _SETTINGS = ("judge_panel", "judge_price_in", "judge_price_out")
@@ -52,8 +52,8 @@ class OpenedBoard(Kept):
 def open_for(given: OpenedBoard) -> None:
     """Open the board of a hidden split of RELEASE in the studio DIR, or change its limits, end and title.
 
-    RELEASE is the public folder that `vidence release --hide SPLIT` wrote; the answers are not read. What is
-    not given of a board that is open stays as it was.
+    RELEASE is the public folder that `vidence items release --hide SPLIT` wrote; the answers are not read.
+    Settings of an open board that are not given stay.
     """
     given.open()
     from vidence.studio.leaderboard import Limits, open_board
@@ -72,7 +72,7 @@ class Scorer(Kept):
     """Where the answers are, and who judges."""
 
     vault: Annotated[
-        Path, flag("The folder of the hidden answers, which vidence release wrote.", type=FOLDER)
+        Path, flag("The folder of the hidden answers, which vidence items release wrote.", type=FOLDER)
     ]
     is_once: Annotated[bool, flag("Score what waits, and end.", "--once")] = False
     overrides: Annotated[PlanOverrides, plan_part(only=_JUDGES, settings=_SETTINGS)]
@@ -93,7 +93,7 @@ def score(given: Scorer) -> None:
     from vidence.studio.settings import StudioSettings
 
     if not given.database and not (given.folder / SQLITE_FILE).is_file():
-        raise UsageError(f"{given.folder} holds no studio; open a board in it with: vidence board open")
+        raise UsageError(f"{given.folder} holds no studio; open a board in it with: vidence items board open")
     configure(StudioSettings(mode="team", data=given.folder.resolve(), database=given.database))
     try:
         _score_all(given)
@@ -109,7 +109,7 @@ def _score_all(given: Scorer) -> None:
 
     row = board_here()
     if row is None:
-        raise UsageError(f"no board is open in {given.folder}; open one with: vidence board open")
+        raise UsageError(f"no board is open in {given.folder}; open one with: vidence items board open")
     place, models = environment(), given.overrides.get("judge_models") or ()
     remember((need for spec in models for need in needs_of_spec("model", spec)), environment=place)
     vault = open_vault(given.vault, row, data=given.folder, is_judged=bool(models))

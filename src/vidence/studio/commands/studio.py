@@ -524,7 +524,7 @@ class Export(Kept):
 def export_files(given: Export) -> None:
     """Write all projects of the studio DIR as files into OUT: people by pseudonym, no passwords.
 
-    Each is a folder of `vidence review` with its questions; the same studio gives the same bytes.
+    Each is a folder of `vidence items review` with its questions; the same studio gives the same bytes.
     """
     given.open_there()
     from vidence.studio.bridge.files import export_studio
@@ -552,7 +552,7 @@ class Import(Kept):
 def import_files(given: Import) -> None:
     """Take files into the studio DIR; a second time nothing is new.
 
-    PATH is a folder of `vidence review` (as an export has one for each project), a set of `vidence make`, or
+    PATH is a folder of `vidence items review` (an export has one for each project), a set of `vidence make`,
     a file of questions or a benchmark's name. Questions come in as submitted, and wait for their first look.
     The project must be there; for a review it is made.
     """

@@ -196,7 +196,7 @@ def _power(study: "Study", drawn_study: "DrawnStudy", *, accuracy: float) -> tup
         return (f"{size}: no difference is found with power 0.8; draw more questions.",)
     return (
         f"{size}: a difference of {100 * least:.1f} points is found with power 0.8, and no smaller one "
-        "(`vidence power`).",
+        "(`vidence stats power`).",
     )
 
 

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from vidence.studio.settings import Export, StudioSettings
     from vidence.studio.viewer.filters import Filter
 
-SECTION = "Make"
+SECTION = "Start here"
+ORDER = 10
 
 _USUAL = (Path("runs"), Path("made"))
 _FOLDER = "viewer"

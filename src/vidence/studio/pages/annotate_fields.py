@@ -204,7 +204,7 @@ _PROGRAM: Final = _part(
     "program",
     "Proof",
     Field("program", "Program of the composition", lines=5),
-    about="As vidence prove reads it; where the project has the scene, it is proved beside the form.",
+    about="As vidence items prove reads it; where the project has the scene, it is proved beside the form.",
 )
 
 

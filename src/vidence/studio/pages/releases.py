@@ -1,4 +1,4 @@
-"""Releasing what was accepted, as `vidence release` writes it, and what there is to do with a release."""
+"""Release accepted questions, as `vidence items release` does, and list what to do with a release."""
 
 import os
 import shlex
@@ -34,7 +34,7 @@ _MOST_WORDS: Final = 300
 RELEASES: Final = "releases"
 FIRST_VERSION: Final = "1.0.0"
 _SECRET_BYTES: Final = 32
-_SEED: Final = 0  # of intervals in the datasheet, as of `vidence release`
+_SEED: Final = 0  # of intervals in the datasheet, as of `vidence items release`
 
 
 class Wish(Record):
@@ -65,7 +65,7 @@ def accounts_of(project: ProjectRow) -> dict[Path, Account]:
 
 
 def cautions_of(accounts: Mapping[Path, Account]) -> tuple[str, ...]:
-    """What the makings say must not go unnoticed, as `vidence release` prints it.
+    """What the makings say must not go unnoticed, as `vidence items release` prints it.
 
     The datasheet of a release has the account of one making: of several, it says nothing.
     """

@@ -90,7 +90,7 @@ class Wording(Record, omit_defaults=True):
     """All that is written of one item. `right` and `wrong` are options, `answer` is that of an open question.
 
     `start` and `end` are the clip in seconds of the first medium. `program` is the composition as
-    `vidence prove` reads it. `changed` says what was changed after a return.
+    `vidence items prove` reads it. `changed` says what was changed after a return.
     """
 
     question: str = ""

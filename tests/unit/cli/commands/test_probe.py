@@ -1,4 +1,4 @@
-"""``vidence probe``: what files hold, and which cannot be read."""
+"""``vidence videos probe``: what files hold, and which cannot be read."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""One numbering: what `vidence track --config` follows is what a making and its sheets show."""
+"""One numbering: what `vidence videos track --config` follows is what a making and its sheets show."""
 
 import msgspec
 import numpy as np

@@ -87,7 +87,7 @@ def test_proofs_and_keys_of_a_hidden_split_stay_at_home(tmp_path):
 
 def test_nothing_is_released_before_people_have_looked(tmp_path):
     built = made(tmp_path, more='\n[review]\nfolder = "review"\n[release]\nversion = "1"\n')
-    assert any("vidence review open" in one for one in built.sentences)
+    assert any("vidence items review open" in one for one in built.sentences)
     assert built.account.stages[-1].dropped == {"not-looked-at": built.account.stages[-1].n_in}
 
 

@@ -185,7 +185,7 @@ def test_people_accept_return_once_and_exclude(tmp_path):
     root = work.root
     built = made(work)
     assert built.is_empty
-    assert "3 wait for people: vidence review draw" in " ".join(built.sentences)
+    assert "3 wait for people: vidence items review draw" in " ".join(built.sentences)
     before = (root / "review/reviews.jsonl").read_bytes()
     made(work, now=NOW.replace(hour=13))
     assert (root / "review/reviews.jsonl").read_bytes() == before

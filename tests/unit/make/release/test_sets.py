@@ -102,7 +102,7 @@ def test_what_others_add_later_is_found_by_a_second_scan(tmp_path):
     assert scan_again(folder, outside) == ()
     (folder / "NEWS.md").write_text("table-001 is about a blue bowl; more soon.\n")
     assert [(one.file, one.item_id) for one in scan_again(folder, outside)] == [("NEWS.md", "table-001")]
-    with pytest.raises(UsageError, match="expected a release of vidence release"):
+    with pytest.raises(UsageError, match="expected a release of vidence items release"):
         scan_again(tmp_path, outside)
 
 

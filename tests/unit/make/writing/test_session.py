@@ -66,7 +66,7 @@ def test_what_is_new_is_put_in_and_stays_or_waits(tmp_path):
     assert read_reviews(tmp_path / "review").states["a"].state == "submitted"
     held = session(tmp_path, [item("a"), item("b")], "hold")
     assert dropped(held) == {"a": "waits-for-review", "b": "waits-for-review"}
-    assert "2 wait for people: vidence review draw" in held.sentences[0]
+    assert "2 wait for people: vidence items review draw" in held.sentences[0]
 
 
 def test_decisions_are_taken_over_with_the_last_wording(tmp_path):

@@ -15,8 +15,8 @@ def split(tmp_path_factory):
 
 
 def board(*words: object) -> tuple[int, str]:
-    """The exit code of ``vidence board``, and all that it printed."""
-    command = [sys.executable, "-m", "vidence", "board", *map(str, words)]
+    """The exit code of ``vidence items board``, and all that it printed."""
+    command = [sys.executable, "-m", "vidence", "items", "board", *map(str, words)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return done.returncode, done.stdout + done.stderr
 
@@ -40,9 +40,12 @@ def test_a_board_is_opened_and_scored_by_hand(split, tmp_path):
 def test_without_a_studio_nothing_is_scored(split, tmp_path, capsys):
     words = ("score", tmp_path, "--vault", split.vault, "--once")
     with pytest.raises(SystemExit) as ended:  # before anything of Django is set up
-        main(["board", *map(str, words)])
+        main(["items", "board", *map(str, words)])
     said = capsys.readouterr().err
-    assert (ended.value.code, "holds no studio; open a board in it with: vidence board open" in said) == (
+    assert (
+        ended.value.code,
+        "holds no studio; open a board in it with: vidence items board open" in said,
+    ) == (
         2,
         True,
     )

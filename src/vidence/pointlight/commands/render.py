@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from vidence.pointlight.stimulus import Stimulus
     from vidence.pointlight.writing import Sink
 
-SECTION = "Make"
+GROUP = "lights"
 
 # A metre that is less than this share of the picture's height makes a figure that is hard to see.
 _SMALL = 0.12
@@ -70,7 +70,7 @@ class Shown(Record):
 
 
 @command()
-def pointlight(given: Shown) -> None:
+def render(given: Shown) -> None:
     """Show one or two SOURCES as points of light: files of motion capture, or walker:ACTION.
 
     The folder gets the clip, a contact sheet, and stimulus.json, from which alone the same stimulus can be

@@ -1,0 +1,67 @@
+"""Difficulty and discrimination of questions from many runs; doubtful keys first."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+import numpy as np
+
+from vidence.console.files import screen, show, write_asked, write_said
+from vidence.console.flags import JSON, PARSER, argument, command, file_flag, flag
+from vidence.media.whole import write_file
+from vidence.records import Record
+
+if TYPE_CHECKING:
+    from vidence.report.pairing import PairedRuns
+    from vidence.tables.table import Table
+
+GROUP = "stats"
+
+
+class ManyRuns(Record):
+    """The runs by which questions are judged."""
+
+    folders: Annotated[tuple[Path, ...], argument("RUN...")]
+    shared: Annotated[bool, flag("Only the questions that all runs share.")] = False
+    parser: Annotated[str | None, PARSER] = None
+    out: Annotated[
+        Path | None,
+        file_flag("Write what was found, for vidence items audit --calibration or run --subset.", "--out"),
+    ] = None
+    json_path: Annotated[Path | None, JSON] = None
+
+    def paired(self) -> "PairedRuns":
+        """Their replies, question by question."""
+        from vidence.report.items import paired_replies
+        from vidence.report.results import load_run
+
+        runs = [load_run(folder, parser=self.parser, are_brief=True) for folder in self.folders]
+        return paired_replies(runs, shared=self.shared)
+
+    def show(self, name: str, messages: Sequence[str], table: "Table", *, found: Record | None) -> None:
+        """Write what was found, and say it."""
+        console = screen(self.out, self.json_path)
+        write_asked((self.out, lambda file: write_file(file, msgspec.json.encode(found))))
+        write_said(self.json_path, f"stats {name}", sentences=messages, tables=[table])
+        show(console, messages, [table])
+
+
+@command()
+def calibrate(given: ManyRuns) -> None:
+    """Difficulty and discrimination of each question by eight RUN folders or more; doubtful keys first.
+
+    Recorded replies count, and people. The model is logistic with two parameters, which are drawn towards
+    those of the other questions. A key is doubtful where right answers fall as ability rises.
+    """
+    from vidence.report import items as of
+    from vidence.report.results import SEED
+
+    paired = given.paired()
+    calibration = of.calibrated(paired, rng=np.random.default_rng(SEED))
+    given.show(
+        "calibrate",
+        (*of.sentences(calibration), *paired.notes),
+        of.items_table(calibration),
+        found=calibration,
+    )

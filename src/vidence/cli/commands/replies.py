@@ -1,0 +1,3 @@
+"""Judge stored replies, label errors, correct scores by people."""
+
+SECTION = "Explain"

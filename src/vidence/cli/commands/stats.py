@@ -1,0 +1,3 @@
+"""Power, contrasts, correlations, calibration of questions."""
+
+SECTION = "Explain"

@@ -1,0 +1,3 @@
+"""Probe, select and track videos; check licences; write scenes."""
+
+SECTION = "Make"

@@ -1,0 +1,3 @@
+"""Check motion capture, and render it as points of light."""
+
+SECTION = "Make"
