@@ -23,7 +23,7 @@ _NOT_ALL = 3  # as `console.flags.NOT_ALL`, which is imported late
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
-_HELP = """Ask video models questions, and say how sure the score is.
+_HELP = """Evaluate video models, explain their scores, and make benchmarks.
 
 \b
 vidence demo

@@ -245,27 +245,27 @@ def file_flag(help_text: str, name: str = "") -> msgspec.Meta:
     return flag(help_text, name, type=kind, metavar="FILE")
 
 
-JSON = file_flag("Write what is said as JSON, for other programs; - prints it.", "--json")
+JSON = file_flag("Write the results as JSON; - writes to standard output.", "--json")
 HTML = file_flag("Write one self-contained page.")
 CSV = file_flag("Write the rows as CSV.", "--csv")
 LATEX = file_flag("Write the tables for a paper, for \\input.")
-EVERYTHING = flag("Print all tables and sentences, without a limit of lines.", "--all")
+EVERYTHING = flag("Print all tables and sentences in full.", "--all")
 LEVEL = flag("Level of the intervals.", type=click.FloatRange(0.5, 1, min_open=True, max_open=True))
-PAGE = flag("Write a page, too.", "--page/--no-page")
-PARSER = flag("Read all stored replies again with this parser; nothing is asked.")
-TRUST = flag("Allow the keys, hosts and code that the file names; it is remembered.")
+PAGE = flag("Write an HTML page, too.", "--page/--no-page")
+PARSER = flag("Parse all stored replies again with this parser, without asking.")
+TRUST = flag("Trust the keys, hosts and code that the file names, now and later.")
 WHERE = flag("Only questions with this tag; repeatable.", metavar="TAG=VALUE")
 JOBS = flag(
-    "Processes that work side by side, on each machine (default: the cores); results are the same.",
+    "Parallel processes on each machine (default: the cores); results are the same.",
     type=click.IntRange(1),
     metavar="N",
 )
 ON = flag(
-    "Where the work is done: local, ray (the Ray cluster that this machine is part of), or "
+    "Where to run: local, ray (the Ray cluster of this machine), or "
     "ray://HOST:10001 (default: VIDENCE_ON, else local). Results are the same.",
     metavar="WHERE",
 )
 PROGRESS = flag(
-    "auto is a bar on a terminal and a line every 30 s elsewhere, plain are the lines, none is neither.",
+    "auto (a bar on a terminal, else a line every 30 s), plain (lines), or none.",
     type=MODES,
 )

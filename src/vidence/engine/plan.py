@@ -62,7 +62,7 @@ def _setting(help_text: str) -> msgspec.Meta:
 
 
 PATIENCE = flag(
-    "How long to sit out a server that answers nobody: 90s, 15m, 1h (default 10m).",
+    "How long to wait for a server that does not answer: 90s, 15m, 1h (default 10m).",
     "--patience",
     type=duration_s,
     metavar="DURATION",
@@ -74,9 +74,9 @@ _OUT = "US dollars per million tokens written (default: as listed)."
 class SamplingFlags(Record):
     """The flags that change the `sampling` of a plan; None leaves it as it is."""
 
-    temperature: Annotated[float | None, flag("0 is greedy.")] = None
+    temperature: Annotated[float | None, flag("Sampling temperature; 0 is greedy.")] = None
     top_p: Annotated[float | None, _setting("Nucleus sampling.")] = None
-    max_tokens: Annotated[int | None, flag("Longest reply.")] = None
+    max_tokens: Annotated[int | None, flag("Most tokens of a reply.")] = None
     model_seed: Annotated[int | None, _setting("Seed that is sent to the model.")] = None
     want_choice_logps: Annotated[
         bool | None, flag("Ask for the letters' log-probabilities.", "--choice-logps")
@@ -87,7 +87,7 @@ class ExtractFlag(Record):
     """A short form of `judge` and `judge_models`, see `read_overrides`."""
 
     extract_with: Annotated[
-        str | None, flag("A text model that reads the choice where no rule can, or finds none.")
+        str | None, flag("Text model that extracts the choice from replies that no rule can parse.")
     ] = None
 
 
@@ -106,40 +106,38 @@ class Plan(Record):
     media: Annotated[
         str | None,
         flag(
-            "Folder in which the videos lie, or its address, such as s3://BUCKET/FOLDER (default: beside the "
+            "Folder of the videos, or its address, such as s3://BUCKET/FOLDER (default: that of the "
             "questions)."
         ),
     ] = None
     map: Annotated[
         str | None,
         flag(
-            "For table: how a file in another layout is read; a preset, FILE.toml, or FIELD=COLUMN,...",
+            "For table: how columns map to fields: a preset, FILE.toml, or FIELD=COLUMN,...",
             metavar="MAP",
         ),
     ] = None
-    split: Annotated[str, flag("Which part of the benchmark (default: its first split).")]
+    split: Annotated[str, flag("Split of the benchmark (default: the first).")]
     protocol: Annotated[
-        str, flag("A named way to ask (default: the paper's for the split); `vidence list` names them.")
+        str, flag("Named protocol (default: the paper's for the split); `vidence list` names them.")
     ] = "paper"
     model: str
     name: Annotated[
-        str, flag("What tables and figures call the run (default: a short name of its model).")
+        str, flag("Name of the run in tables and figures (default: a short name of its model).")
     ] = ""
-    selector: Annotated[
-        str, flag("How frames are chosen: midpoints, fps:1, all, none, frag-scores:model, ...")
-    ]
+    selector: Annotated[str, flag("Frame selector: midpoints, fps:1, all, none, frag-scores:model, ...")]
     n_frames: Annotated[int, flag("Frames per question.", "--frames")]
     strategy: Annotated[
         str,
         flag(
-            "How a question is answered: once, self-consistency?n=N, best-of-n?m=M, self-refine?rounds=N, "
+            "Answering strategy: once, self-consistency?n=N, best-of-n?m=M, self-refine?rounds=N, "
             "retry?tries=N."
         ),
     ] = "once"
-    style: Annotated[str, flag("Answer at once, or think first.", type=STYLES)]
+    style: Annotated[str, flag("Answer directly, or reason first.", type=STYLES)]
     prompts: Annotated[str, flag("Named set of templates (default: the benchmark's).", "--prompt-set")]
     prompts_dir: Annotated[
-        str | None, flag("Folder with template files that replace those of the set.", "--prompts")
+        str | None, flag("Folder with templates that replace those of the set.", "--prompts")
     ] = None
     layout: Annotated[str, flag("images, montage:4x2 (columns x rows), or video (the whole file).")]
     frame_times: Annotated[bool, _setting("Write each frame's time.")]
@@ -150,20 +148,20 @@ class Plan(Record):
     size: Annotated[str, flag("native, short:720 or long:448 (pixels; frames are never enlarged).")]
     jpeg_quality: Annotated[int, _setting("1 to 95.")]
     sampling: Sampling
-    parser: Annotated[str, flag("How the letter is read from a reply (default: the benchmark's).")]
+    parser: Annotated[str, flag("Answer parser (default: the benchmark's).")]
     text_parser: Annotated[str, _setting("How answers that are texts are scored without a judge.")] = (
         "needs-judge"
     )
     headline: str
-    judge: Annotated[str, flag("The judge's protocol, used with --judge-model.")] = "rule-first"
+    judge: Annotated[str, flag("Judging protocol, used with --judge-model.")] = "rule-first"
     judge_models: Annotated[
-        tuple[str, ...], flag("Who judges, as --model; several are a panel.", "--judge-model")
+        tuple[str, ...], flag("Judge model, as for --model; several form a panel.", "--judge-model")
     ] = ()
     judge_panel: Annotated[str, _setting("What counts where the judge models of a panel differ.")] = (
         "majority"
     )
     judge_prompts_dir: Annotated[
-        str | None, flag("Folder with template files that replace those of the judge.", "--judge-prompts")
+        str | None, flag("Folder with templates that replace those of the judge.", "--judge-prompts")
     ] = None
     audio: Annotated[
         str,
@@ -172,7 +170,7 @@ class Plan(Record):
     shuffle_choices: Annotated[
         bool,
         flag(
-            "Draw an order of the choices for every question and repeat.",
+            "Shuffle the choices of every question and repeat.",
             "--shuffle-choices/--no-shuffle-choices",
         ),
     ] = False
@@ -189,7 +187,7 @@ class Plan(Record):
             metavar="FILE",
         ),
     ] = None
-    seed: Annotated[int, flag("Seed of the sample, waiting times and ids of verdicts (default 0).")] = 0
+    seed: Annotated[int, flag("Seed of the sample, of waiting times and of verdict ids (default 0).")] = 0
     repeats: Annotated[int, flag("Ask each question K times.")] = 1
     strict: Annotated[bool, flag("Stop at the first bad line of the data.")] = False
     allow_missing: Annotated[bool, flag("Leave out questions whose media are missing.")] = False
@@ -200,14 +198,14 @@ class Plan(Record):
     media_at: Annotated[
         tuple[str, ...],
         flag(
-            "A bucket, data set or server (s3://BUCKET) that questions may name media at; repeatable.",
+            "A bucket, data set or server (s3://BUCKET) from which questions may load media; repeatable.",
             "--media-at",
         ),
     ] = ()
-    recorded_only: Annotated[bool, flag("With replay: ask only what has a recorded reply.")] = False
-    concurrency: Annotated[int, flag("Requests in flight at most (default 16).")] = 16
+    recorded_only: Annotated[bool, flag("With replay: only questions with a recorded reply.")] = False
+    concurrency: Annotated[int, flag("Most requests in flight (default 16).")] = 16
     batch: Annotated[
-        bool, flag("Ask hosted models through their batch API: half the price, within a day for each wave.")
+        bool, flag("Use the batch API of hosted models: half the price, up to a day for each batch.")
     ] = False
     batch_poll_s: Annotated[float, _setting("Seconds between looks at a batch (default 60).")] = 60.0
     timeout_s: Annotated[float, _setting("Seconds to wait for one reply (default 180).")] = 180.0
@@ -221,7 +219,7 @@ class Plan(Record):
     ] = None
     decode_timeout_s: Annotated[float, _setting("Seconds for one video (default 300).")] = 300.0
     max_cost: Annotated[
-        float | None, flag("Stop when a session has spent this many US dollars; see `vidence list prices`.")
+        float | None, flag("Stop a session that has spent this many US dollars; see `vidence list prices`.")
     ] = None
     price_in: Annotated[float, flag(_IN)] = 0.0
     price_out: Annotated[float, flag(_OUT)] = 0.0
@@ -233,14 +231,14 @@ class Plan(Record):
     memory: Annotated[str, _setting("File of the reply memory (default: in the cache folder).")] = ""
     until: Annotated[
         str,
-        flag("Stop asking when the comparison with --against is decided: clear, or equivalent.", type=UNTIL),
+        flag("Stop when the comparison with --against is decided: clear, or equivalent.", type=UNTIL),
     ] = ""
     against: Annotated[
         str, flag("With --until: the folder of a finished run of the same questions.", metavar="RUN")
     ] = ""
     margin: Annotated[
         float | None,
-        flag("With --until equivalent: the difference in points that is as good as none."),
+        flag("With --until equivalent: the largest difference in points that counts as none."),
     ] = None
 
     def __post_init__(self) -> None:
@@ -467,7 +465,7 @@ _SET = Flag(
     flag="--set",
     kind=str,
     is_pairs=True,
-    help="A setting of the plan that has no flag, such as timeout_s=900; repeatable.",
+    help="A setting of the plan without a flag, such as timeout_s=900; repeatable.",
     default={},
     more={"metavar": "FIELD=VALUE"},
 )

@@ -27,14 +27,10 @@ class QuestionSet(Record):
     """The questions that a command is about, by the name of a file or of a benchmark."""
 
     what: Annotated[str, argument("ITEMS")]
-    data: Annotated[Path | None, flag("A benchmark's questions (default: what get fetched).", type=PATH)] = (
-        None
-    )
-    split: Annotated[str | None, flag("The part of the benchmark.")] = None
-    map: Annotated[str | None, flag("How the columns of a table are called; see vidence run --map.")] = None
-    media: Annotated[
-        str | None, flag("The folder in which the videos lie, or its address.", metavar="FOLDER")
-    ] = None
+    data: Annotated[Path | None, flag("Questions of a benchmark (default: as fetched).", type=PATH)] = None
+    split: Annotated[str | None, flag("Split of the benchmark.")] = None
+    map: Annotated[str | None, flag("How columns map to fields; see vidence run --map.")] = None
+    media: Annotated[str | None, flag("Folder of the videos, or its address.", metavar="FOLDER")] = None
     where: Annotated[dict[str, str], WHERE] = msgspec.field(default_factory=dict)
 
     def load(self) -> "LoadedSet":

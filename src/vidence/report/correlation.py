@@ -160,7 +160,7 @@ class Axes(Record):
     within: Annotated[
         str | None, flag("Without runs: the column of what kind of row it is.", metavar="COLUMN")
     ] = None
-    names: Annotated[tuple[str, ...], flag("What each run is called in the table, in order.", "--as")] = ()
+    names: Annotated[tuple[str, ...], flag("Name of each run in the table, in order.", "--as")] = ()
 
 
 def points_of(runs: Sequence[Run], axes: Axes) -> Points:

@@ -1,4 +1,4 @@
-"""The report card of a set of questions: what it gives away."""
+"""Check a set of questions for shortcuts, leaks and defects."""
 
 import hashlib
 from pathlib import Path
@@ -28,11 +28,11 @@ class Audit(Record):
 
     questions: QuestionSet
     calibration: Annotated[
-        Path | None, flag("List first the doubtful keys that vidence stats calibrate --out wrote.", type=PATH)
+        Path | None, flag("List the doubtful keys of vidence stats calibrate --out first.", type=PATH)
     ] = None
     out: Annotated[Path | None, flag("Folder (default: runs/audit- and a name).")] = None
     page: Annotated[bool, PAGE] = True
-    strict: Annotated[bool, flag("Exit code 3 where something is severe.")] = False
+    strict: Annotated[bool, flag("Exit with code 3 if a finding is severe.")] = False
     json_path: Annotated[Path | None, JSON] = None
 
 
@@ -40,8 +40,8 @@ class Audit(Record):
 def audit(given: Audit) -> int:
     """Check a set of questions: ITEMS is a file in the item format, or a benchmark.
 
-    Ten checks by the texts of the questions. The questions of a benchmark are those that `vidence get`
-    fetched, or lie where --data says. What models need of the videos, `vidence diagnose` tells.
+    Ten checks of the texts of the questions. The questions of a benchmark are those that `vidence get`
+    fetched, or at --data. What models need from the videos is measured by `vidence diagnose`.
     """
     from vidence.media.whole import write_file
     from vidence.report.item_card import audit_json, make_card, write_audit

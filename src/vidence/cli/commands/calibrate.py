@@ -23,11 +23,11 @@ class ManyRuns(Record):
     """The runs by which questions are judged."""
 
     folders: Annotated[tuple[Path, ...], argument("RUN...")]
-    shared: Annotated[bool, flag("Only the questions that all runs share.")] = False
+    shared: Annotated[bool, flag("Use only questions that all runs share.")] = False
     parser: Annotated[str | None, PARSER] = None
     out: Annotated[
         Path | None,
-        file_flag("Write what was found, for vidence items audit --calibration or run --subset.", "--out"),
+        file_flag("Write the result, for vidence items audit --calibration or run --subset.", "--out"),
     ] = None
     json_path: Annotated[Path | None, JSON] = None
 
@@ -49,10 +49,10 @@ class ManyRuns(Record):
 
 @command()
 def calibrate(given: ManyRuns) -> None:
-    """Difficulty and discrimination of each question by eight RUN folders or more; doubtful keys first.
+    """Estimate difficulty and discrimination from eight or more RUN folders; list doubtful keys first.
 
-    Recorded replies count, and people. The model is logistic with two parameters, which are drawn towards
-    those of the other questions. A key is doubtful where right answers fall as ability rises.
+    Recorded replies and people count as runs. The model is a two-parameter logistic with priors shared by
+    all questions. A key is doubtful if right answers become rarer as ability rises.
     """
     from vidence.report import items as of
     from vidence.report.results import SEED

@@ -1,4 +1,4 @@
-"""What people read in some replies of a run, so that its score can be corrected."""
+"""Let people read a sample of replies, and correct the score of a run by it."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -22,9 +22,9 @@ GROUP = "replies"
 class Drawing(Record):
     """Which replies are drawn, and for how many people."""
 
-    n: Annotated[int, flag("So many replies.", type=click.IntRange(50, 200))] = 100
-    people: Annotated[int, flag("A sheet for each of so many people.", type=click.IntRange(1, 20))] = 1
-    seed: Annotated[int, flag("Decides which.")] = 0
+    n: Annotated[int, flag("Number of replies.", type=click.IntRange(50, 200))] = 100
+    people: Annotated[int, flag("Number of people, each with a sheet.", type=click.IntRange(1, 20))] = 1
+    seed: Annotated[int, flag("Seed of the sample.")] = 0
 
 
 class CheckSample(Record):
@@ -32,17 +32,17 @@ class CheckSample(Record):
 
     folder: Annotated[Path, argument("RUN")]
     drawing: Drawing
-    read: Annotated[bool, flag("Read the replies here, one after another; what was said is kept.")] = False
+    read: Annotated[bool, flag("Read the replies here, one after another; readings are saved.")] = False
 
 
 @command("check-sample")
 def check_sample(given: CheckSample) -> None:
-    """Draw replies of RUN for people to read, and correct its score by what they say.
+    """Draw replies of RUN for people to read, and correct its score by their readings.
 
-    The first time replies are drawn into RUN/check, a study with a sheet for each person. They are read here
-    with --read, on the sheet, or on pages, as those of any study. Once all are read, report and compare print
-    the corrected score beside the raw one. People see neither what was read or marked nor, of choices, what
-    is right.
+    The first call draws replies into RUN/check, a study with a sheet for each person. People read them here
+    with --read, on the sheet, or in the browser, as in any study. Once all are read, report and compare
+    print the corrected score next to the raw one. People do not see how a reply was parsed or scored, nor
+    which choice is right.
     """
     from vidence.report.checked import FOLDER
     from vidence.report.results import SEED, load_run

@@ -1,4 +1,4 @@
-"""Two runs or more on the same questions: is the difference real?"""
+"""Compare runs on the same questions: differences, intervals and tests."""
 
 from pathlib import Path
 from typing import Annotated
@@ -18,15 +18,13 @@ class Compare(Record):
 
     folders: Annotated[tuple[Path, ...], argument()]
     parser: Annotated[str | None, PARSER] = None
-    shared: Annotated[
-        bool, flag("Compare the questions that all runs have a score for, where they differ.")
-    ] = False
+    shared: Annotated[bool, flag("Compare only the questions that all runs have a score for.")] = False
     margin: Annotated[
         float | None,
-        flag("Also say whether they are equivalent: the difference in points that is as good as none."),
+        flag("Test for equivalence, with the largest difference in points that counts as none."),
     ] = None
     anytime: Annotated[
-        bool, flag("Also look after every source: an interval that allows for all looks before it.")
+        bool, flag("Add an interval that stays valid however often the results are looked at.")
     ] = False
     level: Annotated[float, LEVEL] = 0.95
     everything: Annotated[bool, EVERYTHING] = False
@@ -35,7 +33,7 @@ class Compare(Record):
 
 @command()
 def compare(given: Compare) -> None:
-    """Two runs on the same questions: the second less the first. With more FOLDERS a ranking."""
+    """Compare two runs on the same questions (second minus first), or rank more than two."""
     from vidence.report.comparison import compare_runs
     from vidence.report.comparison_tables import section, write_comparison_csv, write_comparison_json
     from vidence.report.pairing import pair

@@ -1,4 +1,4 @@
-"""Inside a run: hard questions less easy ones, or the trend over a tag."""
+"""Compare groups of questions within a run, or test the trend over a tag."""
 
 from pathlib import Path
 from typing import Annotated
@@ -15,10 +15,10 @@ class Contrast(Record):
     """What is set against each other inside runs."""
 
     folders: Annotated[tuple[Path, ...], argument()]
-    tag: Annotated[str, flag("The tag whose values are set against each other.")]
-    of: Annotated[tuple[str, ...], flag("The value of the tag whose score is taken. [repeatable]")] = ()
-    to: Annotated[str | None, flag("The value whose score is subtracted from it.")] = None
-    trend: Annotated[bool, flag("The growth from one value of the tag to the next.")] = False
+    tag: Annotated[str, flag("The tag whose values are compared.")]
+    of: Annotated[tuple[str, ...], flag("The value of the tag to compare. [repeatable]")] = ()
+    to: Annotated[str | None, flag("The value to compare it with.")] = None
+    trend: Annotated[bool, flag("Estimate the change from one value of the tag to the next.")] = False
     parser: Annotated[str | None, PARSER] = None
     level: Annotated[float, LEVEL] = 0.95
     files: Outputs
@@ -26,7 +26,7 @@ class Contrast(Record):
 
 @command()
 def contrast(given: Contrast) -> None:
-    """Inside run FOLDERS: questions with one value of a tag less those with another, or the trend."""
+    """Compare questions by the values of a tag within each run of FOLDERS, or test the trend."""
     from vidence.report.contrasts import JSON_FORMAT, contrast_runs, section, write_contrast_csv
     from vidence.report.results import load_run
     from vidence.report.terminal import draw_section

@@ -1,4 +1,4 @@
-"""Questions in another layout, written in the item format."""
+"""Convert questions from another layout to the item format."""
 
 from pathlib import Path
 from typing import Annotated
@@ -20,17 +20,17 @@ class Convert(Record):
 
     data: Annotated[Path, argument()]
     map: Annotated[str | None, flag("A preset, FILE.toml, or FIELD=COLUMN,...", metavar="MAP")] = None
-    benchmark: Annotated[str, flag("The benchmark that the questions are of.")] = "table"
-    split: Annotated[str | None, flag("Which part of it (default: its first split).")] = None
+    benchmark: Annotated[str, flag("The benchmark that the questions belong to.")] = "table"
+    split: Annotated[str | None, flag("Split of the benchmark (default: the first).")] = None
     strict: Annotated[bool, flag("Stop at the first bad line.")] = False
-    out: Annotated[Path | None, flag("The file to write (default: standard output).")] = None
+    out: Annotated[Path | None, flag("Output file (default: standard output).")] = None
 
 
 @command()
 def convert(given: Convert) -> int:
-    """Write the questions of DATA in the item format, one JSON object on a line.
+    """Convert the questions of DATA to the item format, one JSON object per line.
 
-    Paths of media are written as they are seen from the folder of the new file.
+    Paths of media are written relative to the folder of the new file.
     """
     from vidence.engine.plan import PlanOverrides
     from vidence.engine.prepare import NOBODY, load_questions, make_plan

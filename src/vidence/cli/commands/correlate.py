@@ -1,4 +1,4 @@
-"""Two scores over models, tasks or rows of a table: do they go together?"""
+"""Correlate two scores over models, tasks or rows of a table."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -28,7 +28,7 @@ class Correlate(Record):
 
 @command()
 def correlate(given: Correlate) -> None:
-    """Whether two scores go together over run FOLDERS, or over the rows of a table."""
+    """Correlate two scores over run FOLDERS, or over the rows of a table."""
     from vidence.report.correlation_values import shown_of
     from vidence.report.results import load_run
     from vidence.report.terminal import draw_section

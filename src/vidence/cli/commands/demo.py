@@ -1,4 +1,4 @@
-"""Three simulated models on planted videos, offline, no key; measured beside planted figures."""
+"""Run three simulated models on synthetic videos, offline and without a key."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -78,14 +78,14 @@ class _Figure:
 class Demo(Record):
     """Where the demonstration goes."""
 
-    out: Annotated[Path, flag("Videos, runs, the page.")] = Path("demo-out")
+    out: Annotated[Path, flag("Folder for the videos, the runs and the page.")] = Path("demo-out")
 
 
 @command()
 def demo(given: Demo) -> int:
-    """Ask three simulated models about videos with planted evidence; compare measured with planted figures.
+    """Run three simulated models on videos with known evidence; compare measured with known values.
 
-    Exit code 1 when a figure is not the planted one.
+    The exit code is 1 when a measured value differs from the known one.
     """
     out, screen = given.out, Screen(markup=False, highlight=False)
     own_folder(out, ".vidence-demo")

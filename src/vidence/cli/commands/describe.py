@@ -1,4 +1,4 @@
-"""Statistics of a set: lengths, videos, evidence, letters, words, tags."""
+"""Describe a set of questions: lengths, videos, evidence, answer letters, vocabulary, tags."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,21 +25,21 @@ class Describe(Record):
 
     questions: QuestionSet
     measure: Annotated[
-        bool, flag("Look into the videos that are here for lengths.", "--measure/--no-measure")
+        bool, flag("Measure the lengths of videos that are on this machine.", "--measure/--no-measure")
     ] = True
     cross: Annotated[
         tuple[str, ...],
-        flag("Count the values of two tags together; repeatable.", metavar="TAG,TAG"),
+        flag("Cross-tabulate two tags; repeatable.", metavar="TAG,TAG"),
     ] = ()
     files: Outputs
 
 
 @command()
 def describe(given: Describe) -> None:
-    """Statistics of a set of questions: ITEMS is a file in the item format, or a benchmark.
+    """Describe a set of questions: ITEMS is a file in the item format, or a benchmark.
 
-    Lengths of texts, videos, sources, evidence, letters, vocabulary and tags; videos that are not here are
-    counted and not measured.
+    Lengths of texts, videos, sources, evidence, answer letters, vocabulary and tags. Missing videos are
+    counted, not measured.
     """
     from vidence.engine.prepare import media_root_of
     from vidence.report import set_statistics

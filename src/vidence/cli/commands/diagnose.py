@@ -1,4 +1,4 @@
-"""Why the score is what it is: MRFS, frame shares, modality, budgets, ..."""
+"""Explain a score: MRFS, frame shares, modality, budgets, ..."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -92,11 +92,11 @@ class Diagnose(Record):
 
 @command(cls=_WithOptions)
 def diagnose(given: Diagnose) -> int:
-    """Find out with the diagnostic NAME why a score is what it is; ``NAME?key=value`` sets an option.
+    """Explain a score with the diagnostic NAME; ``NAME?key=value`` sets an option.
 
-    WHAT is a run folder, whose plan is taken but for what an option of the diagnostic says (mrfs: its own
-    number of frames), or a benchmark (then with --model, as for `vidence run`). Findings are kept
-    in the folder, question by question; the same command goes on.
+    WHAT is a run folder, whose plan is used except where the diagnostic overrides it (mrfs: its own number
+    of frames), or a benchmark (with --model, as for `vidence run`). Findings are stored in the folder for
+    each question; run the same command again to resume.
     """
     from vidence.engine.diagnose import open_diagnostic
 

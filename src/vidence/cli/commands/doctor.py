@@ -1,4 +1,4 @@
-"""What is installed, what is wrong; with --model whether a model sees and answers."""
+"""Check the installation; with --model, check that a model sees and answers."""
 
 import importlib.metadata
 import importlib.util
@@ -69,7 +69,7 @@ class Doctor(Record):
     """What is looked over."""
 
     model: Annotated[
-        str | None, flag("Put one picture and one question to this model, too.", metavar="SPEC")
+        str | None, flag("Also send a picture and a question to this model.", metavar="SPEC")
     ] = None
     json_path: Annotated[Path | None, JSON] = None
 
@@ -88,7 +88,7 @@ def _was_seen(benchmark: str) -> bool:
 
 @command()
 def doctor(given: Doctor) -> int:
-    """Look over this installation; the exit code is 1 when something is wrong."""
+    """Check this installation; the exit code is 1 when a check fails."""
     looked = _Findings(is_quiet=screen(given.json_path).quiet)
     version, python = importlib.metadata.version("vidence"), sys.version.split()[0]
     looked.say(f"vidence {version} on Python {python}", vidence=version, python=python)

@@ -1,4 +1,4 @@
-"""Which kinds of errors wrong replies make: draw, label, report."""
+"""Classify the errors of wrong replies: draw, label, report."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -32,22 +32,22 @@ class DrawWanted(Record):
     """Which replies are drawn."""
 
     folders: Annotated[tuple[Path, ...], argument("RUN...")]
-    same: Annotated[int | None, flag("So many questions, the same for all runs.", type=click.IntRange(1))] = (
-        None
-    )
-    wrong: Annotated[int | None, flag("So many wrong replies of each run.", type=click.IntRange(1))] = None
-    seed: Annotated[int, flag("Decides which, and in which order.")] = 0
-    taxonomy: Annotated[
-        str | None, flag("The kinds: a name, or a TOML file (default: that of the benchmark).")
+    same: Annotated[
+        int | None, flag("Number of questions, the same for all runs.", type=click.IntRange(1))
     ] = None
-    out: Annotated[Path, flag("Folder to write to; not one that has drawn replies.")]
-    frames: Annotated[bool, flag("Picture the frames that were shown.", "--frames/--no-frames")] = True
+    wrong: Annotated[int | None, flag("Number of wrong replies of each run.", type=click.IntRange(1))] = None
+    seed: Annotated[int, flag("Seed of the sample and of its order.")] = 0
+    taxonomy: Annotated[
+        str | None, flag("Taxonomy of errors: a name, or a TOML file (default: that of the benchmark).")
+    ] = None
+    out: Annotated[Path, flag("New folder to write to.")]
+    frames: Annotated[bool, flag("Include pictures of the frames.", "--frames/--no-frames")] = True
     parser: Annotated[str | None, PARSER] = None
 
 
 @command(group=errors)
 def draw(given: DrawWanted) -> None:
-    """Draw replies of RUN folders for models to label, in an order that hides whose they are.
+    """Draw replies of RUN folders for models to label, in a random order without the names of runs.
 
     People label with a study: the preset errors of `vidence study draw`.
     """
@@ -81,10 +81,10 @@ class Label(Record):
     """Which model labels the rows of a packet, and what it may cost."""
 
     folder: Annotated[Path, argument("PACKET")]
-    model: Annotated[str, flag("Have this model label, for example openai:gpt-4.1.")]
-    limit: Annotated[int | None, flag("Only the first so many rows.", type=click.IntRange(1))] = None
+    model: Annotated[str, flag("The model that labels, for example openai:gpt-4.1.")]
+    limit: Annotated[int | None, flag("Only the first N rows.", type=click.IntRange(1))] = None
     max_cost: Annotated[
-        float | None, flag("Stop when so many US dollars are spent; see `vidence list prices`.")
+        float | None, flag("Stop when this many US dollars are spent; see `vidence list prices`.")
     ] = None
     price_in: Annotated[float, flag("US dollars per million tokens read (default: as listed).")] = 0.0
     price_out: Annotated[float, flag("US dollars per million tokens written (default: as listed).")] = 0.0
@@ -96,8 +96,8 @@ class Label(Record):
 def label(given: Label) -> int:
     """Have a model label the rows of PACKET, or of a study with drawn replies.
 
-    The model is asked once for each row; each of its labels quotes words of the reply. A reply that cannot be
-    read, or quotes what is not there, is asked for once more and then left out. Labels of models are kept
+    The model is asked once for each row, and each label must quote words of the reply. A label that cannot
+    be parsed, or quotes other words, is asked for once more, then left out. Labels of models are stored
     apart from those of people.
     """
     from vidence.explain.errors.packet import read_packet

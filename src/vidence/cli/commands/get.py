@@ -1,4 +1,4 @@
-"""Fetch a benchmark by its name: questions, and the videos that they need."""
+"""Download a benchmark: its questions, and with --media its videos."""
 
 import os
 import shlex
@@ -46,13 +46,11 @@ _AT_LEAST_1 = click.IntRange(min=1)
 class Chosen(Record):
     """The questions whose videos are fetched, as `vidence run` chooses them."""
 
-    split: Annotated[
-        str | None, flag("Which part of the benchmark the videos are for (default: its first split).")
-    ] = None
+    split: Annotated[str | None, flag("Split whose videos are fetched (default: the first).")] = None
     limit: Annotated[int | None, flag("Only videos of the first N questions.", type=_AT_LEAST_1)] = None
     where: Annotated[dict[str, str], WHERE] = msgspec.field(default_factory=dict)
     sample: Annotated[
-        int | None, flag("Only videos of the N questions that run samples.", type=_AT_LEAST_1)
+        int | None, flag("Only videos of the N questions that vidence run samples.", type=_AT_LEAST_1)
     ] = None
     sample_by: Annotated[
         str | None, flag("Only videos of N questions with each value of a tag.", metavar="TAG=N")
@@ -64,18 +62,18 @@ class Get(Record):
     """What is fetched."""
 
     name: Annotated[str | None, argument()] = None
-    with_media: Annotated[bool, flag("Fetch videos, too: those that the questions need.", "--media")] = False
+    with_media: Annotated[bool, flag("Fetch the videos that the questions need, too.", "--media")] = False
     config: Annotated[str | None, flag("The configuration, where a release has several.")] = None
     chosen: Chosen
     questions: Annotated[
         Path | None,
         flag(
-            "A file of questions that was fetched by other means.",
+            "A file of questions that you already have.",
             type=click.Path(path_type=Path, exists=True, dir_okay=False),
         ),
     ] = None
     yes: Annotated[bool, flag("Do not ask before fetching.")] = False
-    listed: Annotated[bool, flag("Show what can be fetched by name, and fetch nothing.", "--list")] = False
+    listed: Annotated[bool, flag("List what can be fetched by name, and fetch nothing.", "--list")] = False
     json_path: Annotated[Path | None, JSON] = None
     progress: Annotated[str, PROGRESS] = "auto"
 
@@ -84,9 +82,9 @@ class Get(Record):
 def get(given: Get) -> int:
     """Fetch benchmark NAME, or a data set hf:OWNER/NAME@REVISION of the Hugging Face hub.
 
-    What there is, its licence and its size are shown before anything is fetched. Files lie in the cache of
-    the hub's library (HF_HOME); HF_ENDPOINT, HF_TOKEN and HF_HUB_OFFLINE are heeded. The same command
-    goes on where it was stopped.
+    Contents, licence and size are shown before anything is fetched. Files are stored in the cache of the
+    huggingface_hub library (HF_HOME); HF_ENDPOINT, HF_TOKEN and HF_HUB_OFFLINE are respected. Run the same
+    command again to resume.
     """
     if given.listed or given.name is None:
         if not given.listed:

@@ -1,4 +1,4 @@
-"""The pages of the documentation."""
+"""Show a page of the documentation."""
 
 import difflib
 from pathlib import Path

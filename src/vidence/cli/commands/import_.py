@@ -1,4 +1,4 @@
-"""Results of lmms-eval, VLMEvalKit, inspect_ai or others as a run folder."""
+"""Import results of lmms-eval, VLMEvalKit, inspect_ai or other tools as a run."""
 
 from pathlib import Path
 from typing import Annotated
@@ -19,16 +19,16 @@ class Import(Record):
 
     layout: Annotated[str, argument()]
     log: Annotated[Path, argument()]
-    data: Annotated[Path | None, flag("The questions, where the log does not hold them.")] = None
-    map: Annotated[str | None, flag("How --data is read where it is in another layout.", metavar="MAP")] = (
+    data: Annotated[Path | None, flag("The questions, if the log does not hold them.")] = None
+    map: Annotated[str | None, flag("How --data is mapped, if it is in another layout.", metavar="MAP")] = (
         None
     )
-    split: Annotated[str | None, flag("Which part of --data.")] = None
+    split: Annotated[str | None, flag("Split of --data.")] = None
     benchmark: Annotated[str, flag("The benchmark that --data belongs to.")] = "table"
-    media: Annotated[str | None, flag("Folder in which the videos lie.", metavar="FOLDER")] = None
-    model_name: Annotated[str, flag("The model that replied (default: that of the log).")] = ""
-    parser: Annotated[str | None, flag("How the letter is read from a reply.")] = None
-    name: Annotated[str | None, flag("What tables and figures call the run (default: the model).")] = None
+    media: Annotated[str | None, flag("Folder of the videos.", metavar="FOLDER")] = None
+    model_name: Annotated[str, flag("Name of the model (default: that of the log).")] = ""
+    parser: Annotated[str | None, flag("Answer parser.")] = None
+    name: Annotated[str | None, flag("Name of the run in tables and figures (default: the model).")] = None
     out: Annotated[Path | None, flag("Run folder (default: runs/imported-...).")] = None
     page: Annotated[bool, PAGE] = True
 
@@ -37,8 +37,8 @@ class Import(Record):
 def import_results(given: Import) -> int:
     """Make a run folder of the results in LOG, a file of lmms-eval, vlmevalkit, inspect or another LAYOUT.
 
-    LAYOUT is a preset with replies, FILE.toml, or FIELD=COLUMN,... with reply.text=COLUMN. Nothing is asked:
-    the replies are read and scored as those of a run, so that report, compare, judge and audit work on them.
+    LAYOUT is a preset with replies, FILE.toml, or FIELD=COLUMN,... with reply.text=COLUMN. No model is
+    asked: replies are parsed and scored like those of a run, and report, compare, judge and audit apply.
     """
     from vidence.cli.commands.report import show_run
     from vidence.engine.importing import default_import_folder, import_log, read_log

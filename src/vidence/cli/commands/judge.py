@@ -1,4 +1,4 @@
-"""Judge the stored replies of a run; the evaluated model is not asked again."""
+"""Judge the stored replies of a run again, without asking the model."""
 
 from pathlib import Path
 from typing import Annotated
@@ -41,8 +41,8 @@ class Judge(Record):
 def judge(given: Judge) -> int:
     """Judge the replies stored in FOLDER; the model that answered is not asked again.
 
-    The folder then carries this judge. Verdicts of another judge stay in run.sqlite, and the last count.
-    Where the judge gives no verdict, the mark from before stays; the same command asks about these alone.
+    Verdicts of earlier judges stay in run.sqlite; the latest counts. A reply for which the judge gives no
+    verdict keeps its earlier score; run the command again to ask about these alone.
     """
     from vidence.cli.commands.report import show_run
     from vidence.engine.judges import judge_run

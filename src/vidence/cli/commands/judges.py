@@ -1,4 +1,4 @@
-"""Whether scores depend on who judges: judges against people."""
+"""Compare judges with each other and with people."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -36,16 +36,16 @@ GROUP = "replies"
 class Asking(Record):
     """Who judges, and how; nothing of it goes with verdicts from before."""
 
-    models: Annotated[tuple[str, ...], flag("A model that judges. [repeatable]", "--judge-model")] = ()
+    models: Annotated[tuple[str, ...], flag("Judge model. [repeatable]", "--judge-model")] = ()
     judges: Annotated[
         tuple[str, ...],
-        flag("A protocol, for each model (default: the runs' own). [repeatable]", "--judge"),
+        flag("Judging protocol for each model (default: the runs' own). [repeatable]", "--judge"),
     ] = ()
     prompts_dir: Annotated[
         Path | None,
-        flag("Folder with templates of your own, or imported ones, for the one protocol.", "--judge-prompts"),
+        flag("Folder with your own or imported templates for the protocol.", "--judge-prompts"),
     ] = None
-    concurrency: Annotated[int, flag("Requests in flight at most.")] = 16
+    concurrency: Annotated[int, flag("Most requests in flight.")] = 16
     patience_s: Annotated[float, PATIENCE] = 600.0
 
 
@@ -54,15 +54,15 @@ class Judges(Record):
 
     folders: Annotated[tuple[Path, ...], argument()]
     human: Annotated[
-        Path | None, flag("What people said: a study's labels/human.csv, or a table like it.")
+        Path | None, flag("Labels of people: a study's labels/human.csv, or a table like it.")
     ] = None
     asking: Asking
     families: Annotated[
         tuple[str, ...],
-        flag("Of a run or judge model. [repeatable]", "--family", metavar="NAME=FAMILY"),
+        flag("Model family of a run or a judge. [repeatable]", "--family", metavar="NAME=FAMILY"),
     ] = ()
     recorded: Annotated[
-        tuple[Path, ...], flag("Verdicts of --lines; nobody is asked about any. [repeatable]")
+        tuple[Path, ...], flag("Recorded verdicts, as written by --lines, to reuse. [repeatable]")
     ] = ()
     trust: Annotated[bool, TRUST] = False
     html: Annotated[Path | None, HTML] = None
@@ -82,9 +82,9 @@ class Judges(Record):
 
 @command()
 def judges(given: Judges) -> int:
-    """Whether the scores of run FOLDERS depend on who judges: judges against people.
+    """Compare judges of run FOLDERS with each other and with people.
 
-    The run folders stay as they are. A verdict is remembered, so the same command asks nothing twice.
+    The run folders are not changed. Verdicts are cached, and never asked for twice.
     """
     from vidence.engine.specs import whole_spec
     from vidence.report import judge_reliability, judge_tables

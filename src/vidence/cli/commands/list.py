@@ -1,4 +1,4 @@
-"""What there is: benchmarks, models, selectors, parsers, prompts."""
+"""List benchmarks, models, selectors, parsers, prompts and other plug-ins."""
 
 import json
 from collections.abc import Mapping
@@ -64,7 +64,7 @@ class Listed(Record):
 
 @command("list")
 def list_names(given: Listed) -> None:
-    """What there is, with a line for each: everything, one KIND, or one NAME with all its options."""
+    """List all plug-ins, those of one KIND, or one NAME with all its options."""
     words, values = _said(given.kind, given.name)
     if given.json_path != STANDARD_OUTPUT:
         click.echo(words)

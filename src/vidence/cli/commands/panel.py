@@ -1,4 +1,4 @@
-"""Models under conditions on benchmarks: one table, one figure, one page."""
+"""Run several models under several conditions; report all in one table and figure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -56,13 +56,13 @@ class PanelWanted(Record):
             metavar="VIEW",
         ),
     ] = ()
-    ask: Annotated[bool, flag("Ask what is missing, or take the runs as they are.", "--ask/--no-ask")] = True
+    ask: Annotated[bool, flag("Complete the runs, or report them as they are.", "--ask/--no-ask")] = True
     tables_dir: Annotated[
-        Path | None, flag("Write the tables of the views as CSV into this folder.", "--tables")
+        Path | None, flag("Write the tables of the views as CSV to this folder.", "--tables")
     ] = None
-    check: Annotated[
-        bool, flag("Say what would be asked and at most what replies cost, and ask nothing.")
-    ] = False
+    check: Annotated[bool, flag("Print the number of requests and the highest cost, and ask nothing.")] = (
+        False
+    )
     trust: Annotated[bool, TRUST] = False
     level: Annotated[float, LEVEL] = 0.95
     json_path: Annotated[Path | None, JSON] = None
@@ -80,8 +80,8 @@ class PanelWanted(Record):
 def panel(given: PanelWanted) -> int:
     """Run every model under every condition on every benchmark that FILE names, then its diagnostics.
 
-    Each is a run of its own in the folder of the panel; the same command goes on with those that are not
-    complete, and nothing is asked twice. A run that cannot go on does not stop the others.
+    Each is a run of its own in the folder of the panel; the same command resumes incomplete runs. A run that
+    fails does not stop the others.
     """
     from vidence.engine.config_file import read_config
     from vidence.engine.panel import PanelFile, check_panel, given_runs, planned

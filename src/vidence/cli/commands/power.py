@@ -1,4 +1,4 @@
-"""Before a run: which difference between two models it would find."""
+"""Compute which difference between two models a comparison can detect."""
 
 import math
 from dataclasses import dataclass, field
@@ -26,9 +26,9 @@ _SHARE = click.FloatRange(0, 1)
 class Power(Record):
     """A comparison that is planned."""
 
-    items: Annotated[int | None, flag("Questions.", type=click.IntRange(min=2))] = None
+    items: Annotated[int | None, flag("Number of questions.", type=click.IntRange(min=2))] = None
     videos: Annotated[
-        int | None, flag("Videos that they are about (default: one each).", type=click.IntRange(min=2))
+        int | None, flag("Number of videos (default: one per question).", type=click.IntRange(min=2))
     ] = None
     folder: Annotated[
         Path | None, flag("Take questions, videos, accuracy and icc from an earlier run.", "--run")
@@ -42,7 +42,7 @@ class Power(Record):
     ] = None
     correlation: Annotated[
         float,
-        flag("Of right and wrong between the two models, over questions.", type=click.FloatRange(-1, 1)),
+        flag("Correlation of correctness between the models, over questions.", type=click.FloatRange(-1, 1)),
     ] = 0.4
     icc: Annotated[
         float | None,
@@ -52,19 +52,20 @@ class Power(Record):
         ),
     ] = None
     difference: Annotated[
-        float | None, flag("The difference hoped for.", type=click.FloatRange(0, 1, min_open=True))
+        float | None, flag("Expected difference.", type=click.FloatRange(0, 1, min_open=True))
     ] = None
-    power: Annotated[float, flag("Power that is wanted.", type=_SHARE)] = 0.8
+    power: Annotated[float, flag("Required power.", type=_SHARE)] = 0.8
     level: Annotated[float, flag("Level of the test.", type=_SHARE)] = 0.95
     json_path: Annotated[Path | None, JSON] = None
 
 
 @command()
 def power(given: Power) -> None:
-    """The difference that a planned comparison of two models would find, and what a given one takes.
+    """Compute the smallest difference that a comparison detects, or the questions that a difference needs.
 
-    Found is what `vidence compare` calls clear, clustered by video. The correlation within a video that
-    --run takes is that of the scores; that of the differences between two models is mostly smaller.
+    A difference is detected if `vidence compare` calls it clear, clustered by video. The correlation within
+    a video that --run takes is that of the scores; that of differences between two models is mostly
+    smaller.
     """
     from vidence.statistics.power import USUAL_ICC, Design
 

@@ -1,4 +1,4 @@
-"""What a video file claims, and what it really holds."""
+"""Compare what a video file claims with what it contains."""
 
 import json
 from functools import partial
@@ -26,16 +26,16 @@ class Probe(Record):
     files: Annotated[tuple[str, ...], argument()]
     kind: Annotated[
         Literal["video", "image", "frames"],
-        flag("What the files are; frames is a folder of numbered images."),
+        flag("Type of the files; frames is a folder of numbered images."),
     ] = "video"
     json_path: Annotated[Path | None, JSON] = None
 
 
 @command()
 def probe(given: Probe) -> int:
-    """What FILES claim, and what they really hold; the exit code is 1 when one cannot be read.
+    """Compare what FILES claim with what they contain; the exit code is 1 when a file cannot be read.
 
-    A file may be an address (s3://, gs://, hf://, https://), which is read by ranges.
+    A file may be an address (s3://, gs://, hf://, https://); only the ranges needed are read.
     """
     from vidence.engine.environment import environment
     from vidence.engine.executor import Parallelism

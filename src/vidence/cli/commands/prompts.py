@@ -1,4 +1,4 @@
-"""The prompts of authors, from your copy of their release."""
+"""Import the prompts that the authors of a benchmark released."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,7 +20,7 @@ DEFAULT_FOLDER = Path("prompts")
 
 @click.group()
 def prompts() -> None:
-    """The words of the prompts: the authors' from your own copy; `vidence list prompts` has all."""
+    """Import prompts from your copy of a release; `vidence list prompts` shows all."""
 
 
 class ImportPrompts(Record):
@@ -31,14 +31,14 @@ class ImportPrompts(Record):
         Path,
         flag("The folder of the authors' repository, or a text file with one prompt (with --as).", "--from"),
     ]
-    template: Annotated[str, flag("Which template a text file is, such as choice-cot.", "--as")] = ""
+    template: Annotated[str, flag("The template that the text file holds, such as choice-cot.", "--as")] = ""
     out: Annotated[Path | None, flag("The new folder (default: prompts/NAME).")] = None
-    unchecked: Annotated[bool, flag("Take texts whose SHA-256 is not known; every report says so.")] = False
+    unchecked: Annotated[bool, flag("Accept texts with an unknown SHA-256; every report notes it.")] = False
 
 
 @command("import", group=prompts)
 def import_prompts(given: ImportPrompts) -> None:
-    """Make templates of the prompts that the authors of NAME released, for --prompts or --judge-prompts."""
+    """Convert the prompts released by the authors of NAME to templates, for --prompts or --judge-prompts."""
     from vidence.ask.prompting.released import released, take, write
 
     name = given.name

@@ -1,4 +1,4 @@
-"""Tables, a page, CSV or JSON from run folders; --parser reads replies again."""
+"""Report runs as tables, HTML, CSV, JSON or LaTeX."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -40,8 +40,8 @@ class Report(Record):
     csv_path: Annotated[
         Path | None, file_flag("Write one row per trial, with all that is known of it.", "--csv")
     ] = None
-    jsonl_path: Annotated[Path | None, file_flag("Write the same as JSON lines.", "--jsonl")] = None
-    parquet_path: Annotated[Path | None, file_flag("Write the same as Parquet.", "--parquet")] = None
+    jsonl_path: Annotated[Path | None, file_flag("Write the rows as JSON Lines.", "--jsonl")] = None
+    parquet_path: Annotated[Path | None, file_flag("Write the rows as Parquet.", "--parquet")] = None
     json_path: Annotated[
         Path | None, file_flag("Write plan, facts, tables and trials as JSON.", "--json")
     ] = None
@@ -58,12 +58,12 @@ class Report(Record):
         flag("With --hub: the benchmark's data set there, and its task.", metavar="OWNER/NAME:TASK"),
     ] = None
     level: Annotated[float, LEVEL] = 0.95
-    items: Annotated[int, flag("Most items on the page.", type=click.IntRange(min=0))] = 300
-    against_chance: Annotated[bool, flag("How far the scores lie above chance, with intervals.")] = False
-    published: Annotated[bool, flag("Set the runs under the rows that their papers print.")] = False
+    items: Annotated[int, flag("Most items shown on the page.", type=click.IntRange(min=0))] = 300
+    against_chance: Annotated[bool, flag("Show how far scores lie above chance, with intervals.")] = False
+    published: Annotated[bool, flag("Compare the runs with the rows printed in their papers.")] = False
     everything: Annotated[bool, EVERYTHING] = False
     latex: Annotated[Path | None, LATEX] = None
-    tables_dir: Annotated[Path | None, flag("Write each table as CSV into this folder.", "--tables")] = None
+    tables_dir: Annotated[Path | None, flag("Write each table as CSV to this folder.", "--tables")] = None
 
     @property
     def rows(self) -> tuple[Path | None, ...]:
@@ -73,11 +73,11 @@ class Report(Record):
 
 @command()
 def report(given: Report) -> None:
-    """Tables from one or several run FOLDERS; a FILE of ``-`` is the standard output, without the tables.
+    """Report one or more run FOLDERS as tables; a FILE of ``-`` writes to standard output instead.
 
-    Of the folder of a study its report is shown, as by `vidence study report`; runs behind it are models that
-    its people are set beside. With --parser, --tables, --against-chance or rows its people are a run like
-    others.
+    For the folder of a study the report is that of `vidence study report`, and the other runs are models to
+    compare people with. With --parser, --tables, --against-chance or row files, its people are a run like
+    any other.
     """
     from vidence.media.whole import write_file
     from vidence.report import export

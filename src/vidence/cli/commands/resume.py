@@ -1,4 +1,4 @@
-"""Take a run up where it stopped; nothing is asked twice."""
+"""Resume an interrupted run; stored replies are reused."""
 
 from pathlib import Path
 from typing import Annotated
@@ -27,6 +27,6 @@ class Resume(Record):
 
 @command()
 def resume(given: Resume) -> int:
-    """Take the run in FOLDER up where it stopped; failed questions are asked again."""
+    """Resume the run in FOLDER; failed questions are asked again."""
     plan = taken_up(given.folder, environment=environment(), is_trusted=given.trust)
     return go(msgspec.structs.replace(plan, **given.overrides), given.folder, given.ending)

@@ -1,4 +1,4 @@
-"""Put a benchmark to a model."""
+"""Run a model on a benchmark."""
 
 from pathlib import Path
 from typing import Annotated
@@ -87,7 +87,7 @@ class Run(Record):
     plan_path: Annotated[
         Path | None,
         flag(
-            "Repeat the plan of a run, plan.toml or its folder, in a new folder; other flags change it.",
+            "Repeat the plan of a run (plan.toml or its folder) in a new folder; other flags change it.",
             "--plan",
         ),
     ] = None
@@ -98,20 +98,20 @@ class Run(Record):
             "--study",
         ),
     ] = None
-    phase: Annotated[str, flag("With --study: the phase whose plan is followed (default: the first).")] = ""
+    phase: Annotated[str, flag("With --study: the phase to follow (default: the first).")] = ""
     overrides: Annotated[PlanOverrides, plan_part(settings=())]
     out: Annotated[Path | None, flag("Run folder (default: runs/ and a name of its own).")] = None
     trust: Annotated[bool, TRUST] = False
-    dry_run: Annotated[bool, flag("Estimate asks, tokens, dollars and hours; ask nothing.")] = False
+    dry_run: Annotated[bool, flag("Estimate requests, tokens, dollars and hours; ask nothing.")] = False
     ending: Ending
 
 
 @command(cls=_RunCommand)
 def run(given: Run) -> int:
-    """Put BENCHMARK to a model and report the score.
+    """Run a model on BENCHMARK and report the score.
 
-    What a flag does not say, the benchmark's own protocol does. The same command again goes on with
-    the same run; nothing is asked twice.
+    Defaults come from the protocol of the benchmark. Run the same command again to resume; stored replies
+    are reused.
     """
     if given.plan_path is not None:
         return _repeat(given.plan_path, given)

@@ -1,4 +1,4 @@
-"""The runs in a folder: how far each is, its score, what it cost."""
+"""List the runs in a folder: status, score, cost."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,7 +28,7 @@ class Runs(Record):
 
 @command()
 def runs(given: Runs) -> None:
-    """The runs in FOLDER (default: runs) and below it: status, score, cost, seconds and tokens of a reply."""
+    """List the runs in and below FOLDER (default: runs): status, score, cost, time and tokens per reply."""
     from vidence.report.run_list import list_runs
     from vidence.tables.terminal import print_table
 

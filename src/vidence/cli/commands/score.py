@@ -1,4 +1,4 @@
-"""Score a submission to a hidden split, where its answers are."""
+"""Score a submission to a hidden split."""
 
 from pathlib import Path
 from typing import Annotated
@@ -26,7 +26,7 @@ class Score(Record):
         Path,
         flag("The folder of answers that vidence items release --hide wrote.", metavar="FOLDER"),
     ]
-    split: Annotated[str | None, flag("The hidden split, where there are several.")] = None
+    split: Annotated[str | None, flag("The hidden split, if there are several.")] = None
     overrides: Annotated[PlanOverrides, plan_part(only=_FIELDS, settings=_SETTINGS)]
     out: Annotated[Path | None, flag("Run folder (default: runs/scored-...).")] = None
     page: Annotated[bool, PAGE] = True
@@ -37,8 +37,8 @@ class Score(Record):
 def score(given: Score) -> int:
     """Score SUBMISSION: a run folder, its submission.jsonl, or a table of item_id and answer.
 
-    What is unknown, missing, doubled or outside the options is counted; the exit code is then 3. The score is
-    that of a run with the same replies; the folder that comes of it holds the answers.
+    Unknown, missing and duplicate items, and answers outside the options, are counted; the exit code is then
+    3. The result is a run folder, which holds the answers.
     """
     from vidence.cli.commands.report import show_run
     from vidence.engine import submission as submitted

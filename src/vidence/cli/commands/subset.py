@@ -16,15 +16,15 @@ class SubsetWanted(Record):
     """The runs that choose a subset, and how large it is."""
 
     given: ManyRuns
-    n: Annotated[int, flag("So many questions.", type=click.IntRange(2))] = 100
+    n: Annotated[int, flag("Number of questions.", type=click.IntRange(2))] = 100
 
 
 @command()
 def subset(given: SubsetWanted) -> None:
-    """Choose questions that predict the score on all, by eight RUN folders or more on the same questions.
+    """Choose a subset that predicts the full score, from eight or more RUN folders on the same questions.
 
-    The error is that of cross-validation: each run is left out, the others choose, and its score is
-    predicted. Random questions are printed for comparison, and half and twice as many questions.
+    The error is cross-validated: each run is left out in turn, the subset is chosen from the others, and
+    its score predicted. Random subsets, and subsets of half and twice the size, are printed for comparison.
     """
     from vidence.report import items as of
     from vidence.report.results import SEED

@@ -126,7 +126,7 @@ class Draw(Timed):
         flag("Of what waits; at least one of each stratum.", type=click.FloatRange(0, 1, min_open=True)),
     ] = 1.0
     stratum: Annotated[str, flag("Draw from each value of this tag.", metavar="TAG")] = ""
-    seed: Annotated[int, flag("Decides which.")] = 0
+    seed: Annotated[int, flag("Seed of the sample.")] = 0
     more: Annotated[bool, flag("Draw also where something drawn before is not decided.")] = False
 
 

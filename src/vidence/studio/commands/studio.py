@@ -544,7 +544,7 @@ class Import(Kept):
     what: Annotated[tuple[str, ...], argument("PATH...")]
     project: Annotated[str, flag("Where questions and reviews go.", metavar="SLUG")] = ""
     data: Annotated[Path | None, flag("A benchmark's questions, where PATH is its name.")] = None
-    part: Annotated[str | None, flag("The part of the benchmark.", metavar="SPLIT")] = None
+    part: Annotated[str | None, flag("Split of the benchmark.", metavar="SPLIT")] = None
     by: Annotated[str, flag("Under which pseudonym questions come in.")] = "import"
 
 

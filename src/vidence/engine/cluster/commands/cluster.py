@@ -1,4 +1,4 @@
-"""The file that asks Slurm or Kubernetes for machines and runs a command."""
+"""Write a job file for Slurm or Kubernetes that runs a command on several machines."""
 
 from typing import Annotated, Literal
 
@@ -28,7 +28,7 @@ class Cluster(Record):
 
 @command(context_settings={"ignore_unknown_options": True})
 def cluster(given: Cluster) -> None:
-    """Write the file that asks a scheduler for machines and runs a command on them; read it first.
+    """Write a job file that requests machines and runs a command on them; review it before use.
 
     A batch script: vidence cluster slurm --nodes 8 -- run herbench --model ... > job.sh
     A RayJob for KubeRay: vidence cluster k8s --image ... --claim ... -- run herbench --model ... > job.yaml
