@@ -61,6 +61,12 @@ class Entry:
         return len(self.told) == 1
 
     @property
+    def one_sheet(self) -> str:
+        """The sheet of the frames that all trials were shown in the same way; empty where there is none."""
+        ways = {(trial.sheet_id, trial.shown) for trial in self.told}
+        return self.told[0].sheet_id if len(ways) == 1 else ""
+
+    @property
     def marks(self) -> str:
         """Run and status of each trial, for the filters."""
         return " ".join(f"{reply.run_id}:{reply.row.status}" for reply in self.told)

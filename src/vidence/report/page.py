@@ -22,7 +22,7 @@ from vidence.report.questions import ContactSheets, error_of, how_read, logp_wor
 from vidence.report.repeats import REPEAT_TABLES
 from vidence.report.results import STATUSES, Run
 from vidence.report.sections import Section
-from vidence.report.side_by_side import run_names, side_by_side
+from vidence.report.side_by_side import run_names, scores_of_runs, side_by_side
 from vidence.report.tables import all_tables, asked, headline
 from vidence.tables.rendering import render
 from vidence.tables.table import Table
@@ -103,7 +103,7 @@ def write_page(  # noqa: PLR0913 - the whole page is one call; each argument sta
     media_root: Path | None,
     rng: np.random.Generator,
     tables: Sequence[Sequence[Table]] = (),
-    n_items: int = 300,
+    n_items: int = 1000,
     extra_sections: Sequence[Section] = (),
     level: float = 0.95,
     title: str = "",
@@ -145,6 +145,7 @@ def write_page(  # noqa: PLR0913 - the whole page is one call; each argument sta
         subtitle=asked(runs[0]) if len(runs) == 1 else "",
         views=views,
         comparison=side_by_side(runs, [view.scores for view in views]) if len(runs) > 1 else (),
+        compared=scores_of_runs(runs, [view.scores[0] for view in views]) if len(runs) > 1 else None,
         sections=extra_sections,
         links=_links(views, extra_sections),
         browser=browser,

@@ -220,7 +220,7 @@ class Panel:
         """The runs by benchmark and by model with its condition, as `vidence.open_run` gives them."""
         return {(cell.benchmark, cell.label): open_run(cell.run.folder) for cell in self.cells}
 
-    def write_page(self, path: Path | str, *, cache_root: Path, n_items: int = 300) -> None:
+    def write_page(self, path: Path | str, *, cache_root: Path, n_items: int = 1000) -> None:
         """Write the page of the panel.
 
         Args:

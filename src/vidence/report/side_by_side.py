@@ -1,11 +1,21 @@
 """Several runs side by side: their names, and the same tables with a column for each run."""
 
 from collections.abc import Mapping, Sequence
+from typing import Final
+
+from msgspec.structs import replace
 
 from vidence.engine.specs import label, short_name
 from vidence.report.results import OUTCOMES, Run
 from vidence.tables.table import FEW_VIDEOS, Cell, Column, Table, Value, several
 from vidence.tables.table import Row as TableRow
+
+_DRAWN: Final[Mapping[str, str]] = {
+    "videos": "videos",
+    "accuracy": "accuracy, %",
+    "chance": "chance",
+    "constant": "always one letter",
+}
 
 
 def run_names(runs: Sequence[Run]) -> tuple[str, ...]:
@@ -69,6 +79,28 @@ def overview(runs: Sequence[Run], scores: Sequence[Table]) -> Table:
         columns=columns,
         rows=(parsers, *rows),
         note=_same_questions(runs),
+    )
+
+
+def scores_of_runs(runs: Sequence[Run], scores: Sequence[Table]) -> Table:
+    """The headline score of each run in a row of its own, for the figure above the other tables.
+
+    Args:
+        runs: the runs.
+        scores: for each run its table named ``score``.
+    """
+    known = {column.key: column for column in scores[0].columns}
+    columns = tuple(replace(known[key], title=title) for key, title in _DRAWN.items())
+    return Table(
+        name="runs:scores",
+        title="Accuracy of each run",
+        label="run",
+        columns=columns,
+        rows=tuple(
+            TableRow(key=name, label=name, values=tuple(score.cell("headline", c.key) for c in columns))
+            for name, score in zip(run_names(runs), scores, strict=True)
+        ),
+        figure="scores",
     )
 
 

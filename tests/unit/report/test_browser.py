@@ -1,9 +1,10 @@
 """Which questions a page shows, and what all runs made of each."""
 
+import dataclasses
 from collections import Counter
 
 from vidence.records import Answered, Unreadable
-from vidence.report.browser import browse, pick
+from vidence.report.browser import Entry, RunReply, browse, pick
 from vidence.report.questions import ContactSheets
 
 RIGHT, WRONG, UNREADABLE = Answered(answer="A"), Answered(answer="B"), Unreadable(reason="-")
@@ -69,6 +70,16 @@ def test_other_orders_of_the_choices_are_told(runs):
     ).entries
     assert not entry.is_one_order
     assert [one.name for one in entry.told] == ["repeat 0", "repeat 1"]
+
+
+def test_frames_stand_once_where_all_runs_were_shown_the_same(runs):
+    first, again, other = (
+        RunReply(run_id=f"r{i}", name="", row=runs.load(f"r{i}").rows[0], sheet_id=sheet, shown="", prompt_note="")
+        for i, sheet in enumerate(("s1", "s1", "s2"))
+    )
+    entry = Entry(id="q", item=runs.items[0], told=(first, again), tag_ids="", is_one_order=True)
+    assert entry.one_sheet == "s1"
+    assert dataclasses.replace(entry, told=(first, other)).one_sheet == ""
 
 
 def test_room_is_counted_in_trials(runs):

@@ -58,7 +58,7 @@ class Report(Record):
         flag("With --hub: the benchmark's data set there, and its task.", metavar="OWNER/NAME:TASK"),
     ] = None
     level: Annotated[float, LEVEL] = 0.95
-    items: Annotated[int, flag("Most items shown on the page.", type=click.IntRange(min=0))] = 300
+    items: Annotated[int, flag("Most items shown on the page.", type=click.IntRange(min=0))] = 1000
     against_chance: Annotated[bool, flag("Show how far scores lie above chance, with intervals.")] = False
     published: Annotated[bool, flag("Compare the runs with the rows printed in their papers.")] = False
     everything: Annotated[bool, EVERYTHING] = False

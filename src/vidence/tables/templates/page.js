@@ -65,6 +65,9 @@
     count.textContent = n === items.length ? `${n} shown` : `${n} of ${items.length} shown`;
   };
 
+  // Paper has no pages to turn: all questions that fit are printed.
+  addEventListener("beforeprint", () => { for (const item of items) item.hidden = !fitting.includes(item); });
+  addEventListener("afterprint", () => turn(page));
   pages.addEventListener("click", (event) => event.target.value && turn(page + Number(event.target.value)));
   addEventListener("hashchange", follow);
   form.hidden = false;
