@@ -10,10 +10,21 @@ from django.core.cache import caches
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
 from django.shortcuts import redirect
-from django.urls import reverse
+from django.urls import get_resolver, reverse
 from django.utils.deprecation import MiddlewareMixin
 
-from vidence.studio.access import ANYONE, EVERY_ROLE, ROLES, SAFE, SOLO, Person, Role, RoutedView
+from vidence.studio.access import (
+    ANYONE,
+    EVERY_ROLE,
+    PROJECT,
+    ROLES,
+    SAFE,
+    SOLO,
+    Person,
+    Role,
+    RoutedView,
+    rules,
+)
 from vidence.studio.accounts import person_of_user
 from vidence.studio.pages.faults import closed
 from vidence.studio.settings import SESSION_S, current
@@ -24,6 +35,21 @@ _ALONE: Final[Mapping[str, frozenset[Role]]] = {
     "view": frozenset({"researcher"}),
     "solo": frozenset(ROLES),
 }
+_STEPS: Final[Mapping[str, str]] = {
+    "guidelines": "Guidelines",
+    "qualification": "Qualification",
+    "intake": "Media",
+    "new-item": "New item",
+    "project": "Items",
+    "hints": "Hints to try",
+    "rates": "What the review comes to",
+    "releases": "Releases",
+    "time": "Time",
+    "people": "People",
+    "trials": "Trial items",
+    "ledger": "Ledger",
+}
+"""The pages of a project in the order of the work, then those of who leads it."""
 _BEFORE_A_PASSWORD: Final = ("password", "sign-out")
 
 
@@ -104,12 +130,30 @@ def for_templates(request: HttpRequest) -> dict[str, object]:
     person = getattr(request, "person", None)
     settings = current().settings
     roles = person.roles_in(None) if person is not None else frozenset()
+    match = request.resolver_match
+    project = str(match.kwargs.get("project", "")) if match is not None else ""
     return {
         "person": person,
         "roles": roles,
+        "steps": _steps(project, person) if project and person is not None else (),
         "works": not EVERY_ROLE.isdisjoint(roles),
         "mode": settings.mode,
         "export": settings.export,
         "first": settings.first,
         "pulse": settings.pulse,
     }
+
+
+def _steps(project: str, person: Person) -> list[tuple[str, str, str]]:
+    """The pages of a project that a person may open, in the order of the work: name, words and address."""
+    allowed = {
+        pattern.name: pattern.callback.roles  # as `route` makes them
+        for where, pattern in rules(get_resolver().url_patterns)
+        if where.startswith(PROJECT)
+    }
+    roles = person.roles_in(project)
+    return [
+        (name, words, reverse(name, args=[project]))
+        for name, words in _STEPS.items()
+        if not roles.isdisjoint(allowed[name])
+    ]

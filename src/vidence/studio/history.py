@@ -100,6 +100,15 @@ def history_of(item: ItemRow, person: Person) -> History:
     )
 
 
+def question_for(item: ItemRow, person: Person) -> str:
+    """The question of the last wording of an item that a person may read; empty where there is no such."""
+    reviews = reviews_of_item(item)
+    revisions = sorted(reviews.revisions.values(), key=lambda revision: revision.n)
+    readable = _readable(item, _reader(item, person, reviews), events=reviews.events, revisions=revisions)
+    known = [str(row.content.get("question", "")) for row in revisions if row.sha256 in readable]
+    return known[-1] if known else ""
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Reader:
     """A reader of an item: `hidden` are acts not shown, `told` acts whose messages are shown."""

@@ -74,7 +74,9 @@ def test_other_orders_of_the_choices_are_told(runs):
 
 def test_frames_stand_once_where_all_runs_were_shown_the_same(runs):
     first, again, other = (
-        RunReply(run_id=f"r{i}", name="", row=runs.load(f"r{i}").rows[0], sheet_id=sheet, shown="", prompt_note="")
+        RunReply(
+            run_id=f"r{i}", name="", row=runs.load(f"r{i}").rows[0], sheet_id=sheet, shown="", prompt_note=""
+        )
         for i, sheet in enumerate(("s1", "s1", "s2"))
     )
     entry = Entry(id="q", item=runs.items[0], told=(first, again), tag_ids="", is_one_order=True)

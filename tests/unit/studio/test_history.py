@@ -1,11 +1,14 @@
 """Who reads what of an item: the words of a revision, who did it, and what was said."""
 
+import re
+
 import pytest
 
 from vidence.studio.access import Person
 from vidence.studio.history import history_of
 from vidence.studio.projects import add_items
 from vidence.studio.records.items import ItemRow
+from vidence.studio.records.people import UserRow
 from vidence.studio.workflow import Act, RecordedAct, act, protocol_of
 
 LONG = "The cup is never seen; say which one is meant, and when it can be seen."
@@ -69,3 +72,25 @@ def test_each_reads_what_is_theirs(item, team):
         found = history_of(item, person("eve", role))
         assert found.wordings == ()
         assert {(one.message, one.by) for one in found.done} == {("", "")}
+
+
+def test_the_list_of_a_project_shows_each_what_they_may_read(item, team):
+    def listed(name, role, asked=""):
+        if not team_has(name):
+            team.user(name, role, project="films")
+        page = team.signed_in(name).get(f"/projects/films/{asked}").content.decode()
+        return "Which bowl?" in page, item.author.pseudonym in page, "?sort=author" in page
+
+    def team_has(name):
+        return UserRow.objects.filter(name=name).exists()
+
+    assert listed("Ann", "author") == (True, False, False)
+    assert listed("Olga", "operator") == (True, True, True)
+    for role in ("reviewer", "meta", "researcher"):
+        assert listed(role.title(), role) == (False, False, False)
+    add_items(item.project, ["a0", "z9"], kinds={})
+    for asked, first in (("", "a0"), ("?sort=-item", "z9"), ("?sort=-state", "q1"), ("?sort=no", "a0")):
+        page = team.signed_in("Olga").get(f"/projects/films/{asked}").content.decode()
+        assert re.findall(r">([aqz]\d)</a>", page)[0] == first, asked
+    by_author = team.signed_in("Reviewer").get("/projects/films/?sort=-author").content.decode()
+    assert re.findall(r">([aqz]\d)</a>", by_author) == ["a0", "q1", "z9"]

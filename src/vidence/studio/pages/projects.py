@@ -1,6 +1,6 @@
 """A project: begun in the browser, its items by state, and what was done with each of them."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 from urllib.parse import urlencode
 from uuid import UUID
@@ -15,18 +15,28 @@ from django.urls import reverse
 
 from vidence.errors import UnknownNameError, UsageError
 from vidence.make.review.protocol import Protocol, load_protocol, protocol_bytes, protocol_names
-from vidence.studio.access import BOTH, EVERY_ROLE, ITEM, PROJECT, SIGNED_IN, route
+from vidence.studio.access import BOTH, EVERY_ROLE, ITEM, PROJECT, SIGNED_IN, Person, route
 from vidence.studio.hint_trials import closed
-from vidence.studio.history import history_of
+from vidence.studio.history import history_of, question_for
+from vidence.studio.intake import media_rows, shown_media
 from vidence.studio.leaderboard import board_here
 from vidence.studio.pages.answers import item_named, whole_number
 from vidence.studio.projects import RuleText, add_project, folder_below, languages_in, read_rules
 from vidence.studio.records.items import ItemRow
 from vidence.studio.records.people import ProjectRow
+from vidence.studio.records.work import DraftRow
 from vidence.studio.settings import current
-from vidence.studio.writing import WRITABLE, is_writer
+from vidence.studio.writing import AUTHOR, WRITABLE, decoded, is_writer
 
-_PAGE: Final = 100
+_PAGE: Final = 25
+_ORDERS: Final[Mapping[str, tuple[str, str]]] = {
+    "item": ("Item", "item_id"),
+    "author": ("Author", "author__pseudonym"),
+    "state": ("State", "state"),
+    "changed": ("Changed", "changed_at"),
+}
+"""What the items of a project are sorted by: the heading of its column, and the field."""
+_ASKED: Final = ("state", "words", "sort")
 _TEXT: Final = "text"
 """What the choice of a protocol says where the text below it counts."""
 _FIELDS: Final = ("act", "title", "slug", "languages", "media", "protocol")
@@ -111,29 +121,75 @@ def project_page(request: HttpRequest, project: str) -> HttpResponse:
     row = get_object_or_404(ProjectRow.objects.select_related("protocol"), slug=project)
     items = ItemRow.objects.filter(project=row)
     counts = list(items.values("state").annotate(n=Count("pk")).order_by("state"))
-    fields = {
+    context = {
         "project": row,
         "counts": counts,
-        "roles_here": request.person.roles_in(project),
-        **_listed(request, items, [entry["state"] for entry in counts]),
+        "n_all": sum(state["n"] for state in counts),
+        **_listed(request, items, [state["state"] for state in counts]),
     }
-    return render(request, "project.html", fields)
+    return render(request, "project.html", context)
 
 
 def _listed(request: HttpRequest, items: "QuerySet[ItemRow]", states: Collection[str]) -> dict[str, object]:
-    """A page of the items; a state that no item has, or a page that is not there, shows what is nearest."""
-    state = request.GET.get("state", "")
-    words = request.GET.get("words", "").strip()
-    chosen = items.filter(state=state) if state in states else items
-    if words:
-        chosen = chosen.filter(item_id__icontains=words)
-    rows = chosen.order_by("item_id").only("public", "item_id", "state")
+    """A page of the items; a state that no item has, or a page that is not there, shows what is nearest.
+
+    Who wrote an item is for operators alone, and so is the order by authors.
+    """
+    person, asked = request.person, {name: request.GET.get(name, "").strip() for name in _ASKED}
+    is_operator = "operator" in person.roles_in(request.resolver_match.kwargs["project"])
+    orders = {key: order for key, order in _ORDERS.items() if is_operator or key != "author"}
+    if asked["state"] not in states:
+        asked["state"] = ""
+    if asked["sort"].removeprefix("-") not in orders:
+        asked["sort"] = ""
+    chosen = items.filter(state=asked["state"]) if asked["state"] else items
+    if asked["words"]:
+        chosen = chosen.filter(item_id__icontains=asked["words"])
+    order = asked["sort"] or "item"
+    field = orders[order.removeprefix("-")][1]
+    rows = chosen.select_related("project__protocol", "author", "current").prefetch_related("media")
+    page = Paginator(
+        rows.order_by(f"-{field}" if order.startswith("-") else field, "item_id"), _PAGE
+    ).get_page(whole_number(request.GET.get("page", "")) or 1)
+    questions = _questions(list(page), person)
     return {
-        "page": Paginator(rows, _PAGE).get_page(whole_number(request.GET.get("page", "")) or 1),
-        "query": urlencode({name: result for name, result in (("state", state), ("words", words)) if result}),
-        "chosen": state if state in states else "",
-        "words": words,
+        **asked,
+        "page": page,
+        "lines": [(item, questions.get(item.pk, ""), _token(item)) for item in page],
+        "query": _query(asked),
+        "headings": [
+            (title, _query(asked | {"sort": f"-{key}" if order == key else key}), _direction(order, key))
+            for key, (title, _) in orders.items()
+        ],
+        "is_operator": is_operator,
     }
+
+
+def _query(asked: Mapping[str, str]) -> str:
+    return urlencode({name: value for name, value in asked.items() if value})
+
+
+def _direction(order: str, key: str) -> str:
+    """How a column is sorted, as ``aria-sort`` says it; empty where it is not."""
+    return {key: "ascending", f"-{key}": "descending"}.get(order, "")
+
+
+def _questions(items: Sequence[ItemRow], person: Person) -> dict[int, str]:
+    """The questions of items by their keys, as far as a person may read them, own drafts among them."""
+    written = DraftRow.objects.filter(
+        item__in=[item.pk for item in items if item.current is None],
+        user__pseudonym=person.name,
+        stage=AUTHOR,
+        is_closed=False,
+    )
+    drafts = {draft.item_id: decoded(draft.body).question for draft in written}
+    return drafts | {item.pk: question_for(item, person) for item in items if item.current is not None}
+
+
+def _token(item: ItemRow) -> str:
+    """The token of the first medium of an item; empty where there is none that can be read."""
+    media = shown_media(media_rows(item)[:1], item.project)
+    return media[0].token if media else ""
 
 
 def item_page(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
