@@ -162,7 +162,7 @@ def addresses(values):
     from vidence.studio.assets import edition
 
     unknown = {
-        "made": UUID(int=1),
+        "made_set": UUID(int=1),
         "video": "north",
         "token": "a" * 32,
         "run": "no-such",
@@ -407,7 +407,9 @@ def test_no_one_is_told_where_files_of_the_server_lie(broken, street, tmp_path, 
     street.config.write_text(street.config.read_text() + "[what]\n")
     places = find_places(current().settings.paths)
     at = {"project": "films", "item": item.public, "token": token, "study": study.public, "key": study.key}
-    all_at = [addresses({**at, "made": boards.made.public, "place": one.id, "run": one.id}) for one in places]
+    all_at = [
+        addresses({**at, "made_set": boards.made.public, "place": one.id, "run": one.id}) for one in places
+    ]
     wheres = sorted({(name, where) for found in all_at for name, where in found.items()})
     forms = [
         {"act": "make", "slug": "new", "title": "New", "protocol": "mmvu", "media": "/elsewhere"},
