@@ -17,6 +17,7 @@ from vidence.errors import UnknownNameError, UsageError
 from vidence.make.review.protocol import Protocol, load_protocol, protocol_bytes, protocol_names
 from vidence.studio.access import BOTH, EVERY_ROLE, ITEM, PROJECT, SIGNED_IN, Person, route
 from vidence.studio.hint_trials import closed
+from vidence.studio.drafts import AUTHOR
 from vidence.studio.history import history_of, question_for
 from vidence.studio.intake import media_rows, shown_media
 from vidence.studio.leaderboard import board_here
@@ -26,7 +27,7 @@ from vidence.studio.records.items import ItemRow
 from vidence.studio.records.people import ProjectRow
 from vidence.studio.records.work import DraftRow
 from vidence.studio.settings import current
-from vidence.studio.writing import AUTHOR, WRITABLE, decoded, is_writer
+from vidence.studio.writing import WRITABLE, decoded, is_writer
 
 _PAGE: Final = 25
 _ORDERS: Final[Mapping[str, tuple[str, str]]] = {
