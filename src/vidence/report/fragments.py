@@ -71,7 +71,7 @@ def list_fragment(
         links: by the keys of row and column what stands in place of the text of a cell.
         ticks: by their keys the rows that can be chosen as ``run`` of a form, and whether they are.
     """
-    return render(_TEMPLATE, listed=table, links=links or {}, ticks=ticks or {})
+    return render("listing.html.j2", table=table, links=links or {}, ticks=ticks or {})
 
 
 def words_fragment(title: str, headings: tuple[str, str], rows: Sequence[tuple[str, str, str]]) -> str:

@@ -1,5 +1,8 @@
 """Pieces of the report for other pages: escaped, and without a style or a script of their own."""
 
+import jinja2
+from jinja2.meta import find_referenced_templates
+
 from vidence.report.fragments import Link, list_fragment, run_fragment, section_fragment
 from vidence.report.results import load_run
 from vidence.report.sections import Section
@@ -35,3 +38,15 @@ def test_a_list_leads_to_the_pages_of_its_rows_and_lets_them_be_chosen():
     assert piece.count("checkbox") == 1
     assert '<td class="words" data-label="fate"></td>' in piece
     assert not any(word in piece for word in ("<b>", "<i>", "<Runs>"))
+
+
+def test_a_list_compiles_no_template_of_a_report():
+    environment = jinja2.Environment(loader=jinja2.PackageLoader("vidence.tables"), autoescape=True)
+
+    def compiled(name: str) -> set[str]:
+        source = environment.loader.get_source(environment, name)[0]
+        used = set(find_referenced_templates(environment.parse(source)))
+        return used.union({name}, *map(compiled, used))
+
+    assert compiled("listing.html.j2") == {"listing.html.j2", "words.html.j2"}
+    assert "parts.html.j2" in compiled("fragment.html.j2")
