@@ -2,8 +2,8 @@
 
     python scripts/follow.py docs/paths/evaluate.md FOLDER
 
-A block with a title is a file; blocks without a language hold commands (vidence, python, pip install); a
-`python` block is run as a script, a `text` block is what the commands before it print (`...`: left out).
+A block with a title is a file; blocks without a language hold commands (`vidence`, `python`, `pip install`);
+a `python` block is run as a script; a `text` block is printed by the commands before it, `...` is left out.
 Nothing else is read from a page, so a step that it forgets fails here. Needs no package.
 """
 

@@ -11,6 +11,7 @@ from vidence.errors import UsageError
 from vidence.installation import packaged
 from vidence.pointlight.motion import Motion, MotionSource
 from vidence.records import Record
+from vidence.statistics.exact import root
 
 Floats = NDArray[np.float64]
 # Lengths as shares of the body height.
@@ -241,13 +242,23 @@ def gait(
 
 
 def periodic(points: tuple[tuple[float, float], ...], phase: Floats) -> Floats:
-    """A smooth curve through points (share of the cycle, value) that closes on itself."""
-    from scipy.interpolate import CubicSpline
-
-    at = [*(p for p, _ in points), points[0][0] + 1.0]
-    values = [*(v for _, v in points), points[0][1]]
-    result: Floats = CubicSpline(at, values, bc_type="periodic")(np.mod(phase - at[0], 1.0) + at[0])
-    return result
+    """A smooth curve through points (share of the cycle, value) that closes on itself: a cubic spline."""
+    at, values = np.array(points).T
+    steps, rises = np.diff(at, append=at[0] + 1), np.diff(values, append=values[0])
+    before, means = np.roll(steps, 1), rises / steps
+    here, after = np.arange(len(at)), np.roll(np.arange(len(at)), -1)
+    matrix = np.diag(2 * (before + steps))
+    matrix[here, np.roll(here, 1)] += steps
+    matrix[here, after] += before
+    # The slopes at the points with which the second derivatives of neighbouring pieces are equal there.
+    slopes = np.linalg.solve(matrix, 3 * (steps * np.roll(means, 1) + before * means))
+    place = np.mod(phase - at[0], 1.0) + at[0]
+    i = np.searchsorted(at, place, side="right") - 1
+    j, t = after[i], (place - at[i]) / steps[i]
+    curve: Floats = (1 - t) ** 2 * ((1 + 2 * t) * values[i] + t * steps[i] * slopes[i]) + t**2 * (
+        (3 - 2 * t) * values[j] + (t - 1) * steps[i] * slopes[j]
+    )
+    return curve
 
 
 def _leg(cycle: Cycle, phase: Floats, *, scale: float) -> Limb:
@@ -272,8 +283,6 @@ def _hip_scale(cycle: Cycle, *, step_m: float, height_m: float) -> float:
 
     The knee bends of the cycle are kept. The factor is searched in [0.2, 2].
     """
-    from scipy.optimize import brentq
-
     ends = np.array([0.0, cycle.stance])
 
     def excess(scale: float) -> float:
@@ -285,7 +294,7 @@ def _hip_scale(cycle: Cycle, *, step_m: float, height_m: float) -> float:
             f"a body of {height_m:g} m cannot step {step_m:.2f} m with this gait; choose another speed or "
             "height"
         )
-    return float(brentq(excess, 0.2, 2.0))
+    return root(excess, 0.2, 2.0, close=1e-13)
 
 
 def _pelvis_height(cycle: Cycle, phase: Floats, *, scale: float, height_m: float, period_s: float) -> Floats:

@@ -14,6 +14,7 @@ from vidence.media.video import Video
 from vidence.records import Record
 from vidence.seeing.boxes import iou
 from vidence.seeing.tracks import PAPER_FPS, PERSON, Detections, Rows, Track, frames_in
+from vidence.weights.checkpoints import library
 
 _MEASURED: Final = 4
 _STATES: Final = 8
@@ -441,12 +442,11 @@ def _assign(
 
     Shapes: `costs` (n_tracks, n_boxes). No pair costs more than `most`; as many pairs are made as can be.
     """
-    from scipy.optimize import linear_sum_assignment
-
+    optimize = library("scipy.optimize", owner="tracking", extra="build")
     if not costs.size:
         return [], tracks, rows
     allowed = costs <= most + 1e-9
-    chosen = linear_sum_assignment(np.where(allowed, costs, _IMPOSSIBLE))
+    chosen = optimize.linear_sum_assignment(np.where(allowed, costs, _IMPOSSIBLE))
     pairs = [(int(i), int(j)) for i, j in zip(*chosen, strict=True) if allowed[i, j]]
     free_tracks, free_rows = np.ones(len(tracks), bool), np.ones(len(rows), bool)
     for i, j in pairs:

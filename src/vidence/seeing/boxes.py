@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from vidence.errors import UsageError
 from vidence.records import Record
+from vidence.weights.checkpoints import library
 
 Boxes = NDArray[np.float64]
 
@@ -87,11 +88,10 @@ def hull_area(boxes: NDArray[np.float64]) -> float:
     >>> hull_area(np.array([[0.0, 0, 10, 10], [20, 20, 30, 30]]))
     500.0
     """
-    from scipy.spatial import ConvexHull, QhullError
-
+    spatial = library("scipy.spatial", owner="tracking", extra="build")
     try:
-        return float(ConvexHull(boxes[:, [0, 1, 0, 3, 2, 1, 2, 3]].reshape(-1, 2)).volume)
-    except (QhullError, ValueError):  # all corners on one line; no corner at all
+        return float(spatial.ConvexHull(boxes[:, [0, 1, 0, 3, 2, 1, 2, 3]].reshape(-1, 2)).volume)
+    except (spatial.QhullError, ValueError):  # all corners on one line; no corner at all
         return 0.0
 
 

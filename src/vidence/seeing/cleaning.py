@@ -8,6 +8,7 @@ from vidence.errors import UsageError
 from vidence.records import Record
 from vidence.seeing.boxes import areas_px
 from vidence.seeing.tracks import PAPER_FPS, PERSON, DroppedTrack, Track, frames_in
+from vidence.weights.checkpoints import library
 
 LEAST_SIDE_PX = 1.0
 
@@ -83,11 +84,10 @@ def smooth(track: Track, *, window_frames: int = 5, sigma: float = 1.0) -> Track
         )
     if window_frames == 1:
         return track
-    from scipy.ndimage import gaussian_filter1d
-
+    ndimage = library("scipy.ndimage", owner="tracking", extra="build")
     breaks = np.flatnonzero(np.diff(track.frame_indices) > 1) + 1
     runs = [
-        gaussian_filter1d(run, sigma, axis=0, mode="reflect", radius=window_frames // 2)
+        ndimage.gaussian_filter1d(run, sigma, axis=0, mode="reflect", radius=window_frames // 2)
         for run in np.split(track.boxes_px, breaks)
     ]
     return replace(track, boxes_px=np.concatenate(runs))

@@ -13,6 +13,7 @@ from vidence.installation import install_trackers
 from vidence.records import Record
 from vidence.seeing.boxes import iou
 from vidence.seeing.track_files import MotRows
+from vidence.weights.checkpoints import library
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -115,10 +116,9 @@ def _counts(truth: MotRows) -> NDArray[np.bool_]:
 
 def _on_distractor(there: MotRows, rows: MotRows) -> NDArray[np.bool_]:
     """Which boxes of a result belong to something that looks like a pedestrian and is none."""
-    from scipy.optimize import linear_sum_assignment
-
+    optimize = library("scipy.optimize", owner="tracking", extra="build")
     overlaps = iou(there.boxes_px[:, None], rows.boxes_px[None])
-    pairs = linear_sum_assignment(-np.where(overlaps >= _SAME, overlaps, 0.0))
+    pairs = optimize.linear_sum_assignment(-np.where(overlaps >= _SAME, overlaps, 0.0))
     is_on = np.zeros(len(rows.ids), np.bool_)
     for i, j in zip(*pairs, strict=True):
         is_on[j] = overlaps[i, j] >= _SAME and there.class_ids[i] in _DISTRACTORS

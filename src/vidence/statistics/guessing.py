@@ -4,6 +4,7 @@ import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import TypeAlias
 
 import numpy as np
@@ -47,8 +48,6 @@ def stickiness(pairs: Sequence[SamePairs], *, level: float = 0.95) -> Stickiness
     >>> stickiness([SamePairs(n_choices=5, distance=1, n_same=25, n=100)]).rho
     0.0
     """
-    from scipy.special import chdtri
-
     telling = [pair for pair in pairs if pair.n_choices > 2 and pair.n]
     if not telling:
         return None
@@ -62,7 +61,7 @@ def stickiness(pairs: Sequence[SamePairs], *, level: float = 0.95) -> Stickiness
             if same_pairs.n > same_pairs.n_same:
                 gain += (same_pairs.n - same_pairs.n_same) * np.log1p(-both)
     best = int(np.argmax(gain))
-    near = _GRID[gain >= gain[best] - float(chdtri(1, 1 - level)) / 2]
+    near = _GRID[gain >= gain[best] - NormalDist().inv_cdf((1 + level) / 2) ** 2 / 2]
     return Stickiness(rho=float(_GRID[best]), low=float(near[0]), high=float(near[-1]))
 
 

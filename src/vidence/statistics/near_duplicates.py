@@ -1,8 +1,8 @@
 """Texts that say nearly the same, found exactly and without comparing every pair; images that look alike."""
 
+import itertools
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,13 +11,9 @@ from vidence.errors import UsageError
 from vidence.records import Record
 from vidence.text import normal_form
 
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
-
 SHINGLE = 5
 LEAST = 0.8
 _PART = 4
-BLOCK_CELLS = 2**19  # of the table of what texts share, in memory at once
 
 
 class Near(Record):
@@ -76,28 +72,38 @@ def near_pairs(texts: Sequence[str], *, least: float = LEAST) -> tuple[Near, ...
     """
     if not 0 < least <= 1:
         raise UsageError(f"resemblance {least}; expected a number above 0 and up to 1, for example {LEAST}")
-    whole, sizes = _matrix([shingles(text) for text in texts])
+    sets = [shingles(text) for text in texts]
+    counts = Counter(itertools.chain.from_iterable(sets))
+    ranks = {shingle: i for i, shingle in enumerate(sorted(counts, key=lambda s: (counts[s], s)))}
+    rows = [np.array(sorted(ranks[shingle] for shingle in entry), np.int64) for entry in sets]
+    sizes = np.array([len(row) for row in rows], np.int64)
     # The slack keeps ceil from rounding up what is whole but for rounding errors.
     common = np.ceil(least * sizes - 1e-9).astype(np.int64)
     shared = np.maximum(1, common // _PART)
-    place = np.arange(whole.nnz) - np.repeat(whole.indptr[:-1], sizes)
-    prefixes = whole.multiply(1)
-    prefixes.data = (place < np.repeat(sizes - common + shared, sizes)).astype(np.int32)
-    prefixes.eliminate_zeros()
-    across = prefixes.T.tocsr()
+    prefixes = [row[:n] for row, n in zip(rows, (sizes - common + shared).tolist(), strict=True)]
+    cells = np.concatenate([*prefixes, np.empty(0, np.int64)])
+    holders = np.repeat(np.arange(len(rows)), [len(prefix) for prefix in prefixes])[
+        np.argsort(cells, kind="stable")
+    ]
+    starts = np.searchsorted(np.sort(cells), np.arange(len(ranks) + 1))
     nears: list[Near] = []
-    rows = max(1, BLOCK_CELLS // max(1, len(texts)))
-    for start in range(0, len(texts), rows):
-        met = (prefixes[start : start + rows] @ across).tocoo()
-        first, second = met.row + start, met.col
-        is_near = (first < second) & (met.data >= np.minimum(shared[first], shared[second]))
-        first, second = first[is_near], second[is_near]
-        n_alike = np.asarray(whole[first].multiply(whole[second]).sum(axis=1), np.float64).ravel()
-        values = n_alike / (sizes[first] + sizes[second] - n_alike)
-        nears += [
-            Near(first=int(first[i]), second=int(second[i]), resemblance=float(values[i]))
-            for i in np.flatnonzero(values >= least)
-        ]
+    holds = np.zeros(len(ranks), bool)  # which shingles the second text has
+    for second, prefix in enumerate(prefixes):
+        met = [holders[starts[rank] : starts[rank + 1]] for rank in prefix]
+        n_met = np.bincount(np.concatenate(met), minlength=second)[:second]
+        candidates = np.flatnonzero((n_met > 0) & (n_met >= np.minimum(shared[:second], shared[second])))
+        if len(candidates):
+            holds[rows[second]] = True
+            ends = np.cumsum(sizes[candidates])
+            has = holds[np.concatenate([rows[first] for first in candidates])]
+            holds[rows[second]] = False
+            n_alike = np.add.reduceat(has, ends - sizes[candidates], dtype=np.int64)
+            values = n_alike / (sizes[candidates] + sizes[second] - n_alike)
+            nears += [
+                Near(first=int(first), second=second, resemblance=float(value))
+                for first, value in zip(candidates, values, strict=True)
+                if value >= least
+            ]
     return tuple(sorted(nears, key=lambda near: (near.first, near.second)))
 
 
@@ -131,19 +137,6 @@ def difference_hash(image: NDArray[np.uint8]) -> int:
     patches = sums / sizes
     bits = (patches[:, :-1] < patches[:, 1:]).reshape(-1)
     return int.from_bytes(np.packbits(bits).tobytes(), "big")
-
-
-def _matrix(sets: Sequence[frozenset[str]]) -> "tuple[csr_array, NDArray[np.int64]]":
-    """Which shingles each text has, the rarest in the first columns, and how many these are."""
-    from scipy.sparse import csr_array
-
-    counts = Counter(shingle for entry in sets for shingle in entry)
-    ranks = {shingle: i for i, shingle in enumerate(sorted(counts, key=lambda s: (counts[s], s)))}
-    columns = [rank for entry in sets for rank in sorted(ranks[shingle] for shingle in entry)]
-    sizes = np.array([len(entry) for entry in sets], np.int64)
-    ends = np.concatenate([[0], np.cumsum(sizes)])
-    ones = np.ones(len(columns), np.int32)
-    return csr_array((ones, columns, ends), shape=(len(sets), len(ranks))), sizes
 
 
 def gather(pairs: Iterable[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:

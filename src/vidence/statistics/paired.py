@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from vidence.errors import UsageError
 from vidence.records import Estimate, Record, noun_of
+from vidence.statistics.exact import binomial_tail
 from vidence.statistics.intervals import SHARE, Bounds, ClusteredMean, plural
 from vidence.statistics.repeats import over_repeats
 
@@ -199,8 +200,6 @@ def mcnemar(first: ArrayLike, second: ArrayLike) -> McNemar:
     >>> found.n_only_first, found.n_only_second, found.p_exact
     (4, 0, 0.125)
     """
-    from scipy import stats
-
     ours, theirs = _pair(first, second)
     if not _is_binary(ours, theirs):
         raise UsageError("McNemar's test needs values of 0 and 1; average no repeats before it")
@@ -209,8 +208,8 @@ def mcnemar(first: ArrayLike, second: ArrayLike) -> McNemar:
     n_apart = n_first + n_second
     p_exact = p_mid = 1.0
     if n_apart:
-        p_exact = float(stats.binomtest(n_first, n_apart, 0.5).pvalue)
-        chance_of_seen = float(stats.binom.pmf(n_first, n_apart, 0.5))
+        p_exact = min(1.0, 2 * binomial_tail(n_apart, max(n_first, n_second), 0.5))
+        chance_of_seen = math.comb(n_apart, n_first) / 2**n_apart
         p_mid = 1 - chance_of_seen / 2 if n_first == n_second else p_exact - chance_of_seen
     return McNemar(
         n_both=int(((ours == 1) & (theirs == 1)).sum()),

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from vidence.errors import UsageError
 from vidence.records import Record
+from vidence.statistics.exact import root, t_power
 from vidence.statistics.intervals import p_values
 from vidence.statistics.resampling import BLOCK_CELLS, as_labels, as_values, check_level
 from vidence.statistics.sandwich import Layout
@@ -27,8 +28,6 @@ MANY_APART = 40.0
 N_SIMULATED = 4000
 # More videos than this are no answer.
 MOST_CLUSTERS = 2**40
-# Differences of so many standard errors are not taken for ones of the other sign.
-FAR = 5.0
 
 
 class Design(Record):
@@ -167,15 +166,9 @@ def discordance(first: float, second: float, *, correlation: float) -> float:
 
 def _t_power(difference: float, error: float, *, df: float, level: float) -> float:
     """The chance that a two-sided t test finds a difference that has this standard error."""
-    from scipy.special import nctdtr, stdtrit
-    from scipy.stats import nct
-
     if error == 0:
         return 1.0 if difference else 1 - level
-    distance, critical = abs(difference) / error, float(stdtrit(df, (1 + level) / 2))
-    # Farther out that tail is below 1e-6, and scipy (and statsmodels with it) gives NaN for it at times.
-    far_tail = float(nctdtr(df, distance, -critical)) if distance < FAR else 0.0
-    return min(1.0, float(nct.sf(critical, df, distance)) + far_tail)
+    return t_power(abs(difference) / error, dof=df, level=level)
 
 
 def _check_power(power: float, level: float) -> None:
@@ -195,11 +188,9 @@ def _check_discordance(difference: float, apart: float) -> None:
 
 def _smallest(power_of: Callable[[float], float], most: float, power: float, *, xtol: float = 1e-9) -> float:
     """The difference in (0, most] that has this power; inf where none has."""
-    from scipy.optimize import brentq
-
     if power_of(most) < power:
         return math.inf
-    return float(brentq(lambda d: power_of(d) - power, most * 1e-9, most, xtol=xtol))
+    return root(lambda difference: power_of(difference) - power, 0.0, most, close=xtol)
 
 
 def _fewest(power_of: Callable[[int], float], power: float) -> int:

@@ -10,6 +10,7 @@ from vidence.errors import UsageError
 from vidence.records import Estimate, Record, noun_of
 from vidence.statistics.contrasts import LEAST_VIDEOS
 from vidence.statistics.intervals import Values, too_few
+from vidence.statistics.near_duplicates import gather
 from vidence.statistics.resampling import as_labels, check_level
 from vidence.statistics.student import quantile
 
@@ -123,19 +124,24 @@ def _check_linked(names: Sequence[str], pairs: NDArray[np.int64], results: Value
     Raises:
         UsageError: no chain of pairs links all names.
     """
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
     wins = np.concatenate([pairs[results > 0], pairs[results < 1][:, ::-1]])
-    graph = coo_array((np.ones(len(wins)), tuple(wins.T)), shape=(len(names), len(names)))
-    n_apart, part = connected_components(graph, directed=False)
-    if n_apart > 1:
-        groups = (", ".join(np.array(names)[part == k]) for k in range(n_apart))
+    linked = gather([*((i, i) for i in range(len(names))), *((int(i), int(j)) for i, j in wins)])
+    if len(linked) > 1:
+        groups = (", ".join(names[i] for i in group) for group in linked)
         raise UsageError(
             f"no pair links {' and '.join(f'{{{group}}}' for group in groups)}, so their strengths cannot be "
             "set against each other; compare one of each, or take them apart"
         )
-    return bool(connected_components(graph, directed=True, connection="strong")[0] > 1)
+    return any(_n_reached(way, len(names)) < len(names) for way in (wins, wins[:, ::-1]))
+
+
+def _n_reached(ways: NDArray[np.int64], n: int) -> int:
+    """How many of `n` nodes, the first included, can be reached from the first."""
+    reached = np.zeros(n, bool)
+    reached[0] = True
+    while not reached[ways[reached[ways[:, 0]], 1]].all():
+        reached[ways[reached[ways[:, 0]], 1]] = True
+    return int(reached.sum())
 
 
 def _maximum(pairs: NDArray[np.int64], results: Values, weights: Values) -> tuple[Values, Values, Values]:
@@ -143,8 +149,6 @@ def _maximum(pairs: NDArray[np.int64], results: Values, weights: Values) -> tupl
 
     By Newton's method over the log-odds of a win, a defeat and a tie; the likelihood is concave.
     """
-    from scipy.special import softmax
-
     n_names, has_ties, places = int(pairs.max()) + 1, bool((results == 0.5).any()), np.arange(len(pairs))
     design = np.zeros((len(pairs), 2 + has_ties, n_names + has_ties))
     for outcome, half in enumerate((0.5, -0.5)):
@@ -153,7 +157,8 @@ def _maximum(pairs: NDArray[np.int64], results: Values, weights: Values) -> tupl
     met = np.select([results == 1, results == 0], [0, 1], 2)
     values = np.zeros(design.shape[2])
     for _ in range(_STEPS):
-        chances = softmax(design @ values, axis=1)[:, :, None]
+        odds = np.exp(design @ values - (design @ values).max(axis=1, keepdims=True))
+        chances = (odds / odds.sum(axis=1, keepdims=True))[:, :, None]
         apart = design - (chances * design).sum(axis=1, keepdims=True)
         scores = apart[places, met]
         information = np.einsum("i,ijk,ijl->kl", weights, chances * apart, apart)

@@ -8,8 +8,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from msgspec import Meta
@@ -321,7 +322,18 @@ def find_weights(owner: str, settings: WeightSettings, *, types: Mapping[str, st
     return source
 
 
-def require_libraries(owner: str, libraries: Sequence[str]) -> None:
+@cache
+def library(name: str, *, owner: str, extra: str) -> ModuleType:
+    """Import a module of a library that an extra brings, such as ``scipy.optimize``.
+
+    Raises:
+        UsageError: as for `require_libraries`.
+    """
+    require_libraries(owner, (name.partition(".")[0],), extra=extra)
+    return importlib.import_module(name)
+
+
+def require_libraries(owner: str, libraries: Sequence[str], *, extra: str = "select") -> None:
     """Refuse to go on without these libraries.
 
     Raises:
@@ -333,7 +345,7 @@ def require_libraries(owner: str, libraries: Sequence[str]) -> None:
         except ModuleNotFoundError:  # not even the package that it is a part of
             is_there = False
         if not is_there:
-            raise UsageError(f"{owner}: needs {library}; run: {adding('select')}")
+            raise UsageError(f"{owner}: needs {library}; run: {adding(extra)}")
 
 
 def load_model(

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vidence.errors import UsageError
-from vidence.statistics import near_duplicates
 from vidence.statistics.near_duplicates import difference_hash, gather, near_pairs, resemblance, shingles
 
 
@@ -41,17 +40,6 @@ def test_the_pairs_are_those_of_comparing_every_two(texts, least):
     }
     found = {(n.first, n.second): n.resemblance for n in near_pairs(texts, least=least)}
     assert found == pytest.approx(wanted)
-
-
-def test_the_size_of_the_blocks_changes_nothing(monkeypatch):
-    texts = [
-        f"the {one} person {two} the door" for one in ("tall", "talls", "small") for two in ("opens", "open")
-    ]
-    whole = near_pairs(texts, least=0.5)
-    assert len(whole) > len(texts)
-    for cells in (1, 13, 40):
-        monkeypatch.setattr(near_duplicates, "BLOCK_CELLS", cells)
-        assert near_pairs(texts, least=0.5) == whole
 
 
 def test_one_changed_word_of_many_is_near_and_another_text_is_not():

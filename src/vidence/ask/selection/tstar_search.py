@@ -18,6 +18,7 @@ from vidence.ask.selection.scored import GridName, ScoredSettings
 from vidence.ask.selection.search import Objects
 from vidence.ask.selection.uniform import Positions
 from vidence.errors import DataError, UsageError
+from vidence.weights.checkpoints import library
 
 # Of the scores of one round, and of the belief, the released code goes on with the upper quarter.
 UPPER_QUARTER = 75
@@ -180,8 +181,7 @@ def believed(scores: NDArray[np.float64], is_visited: NDArray[np.bool_]) -> NDAr
     Source: T*, released code (smoothing spline with s = 0.5, floor 1/n, sigmoid).
     Departs: with fewer than 4 frames the spline is of lower degree; the released code fails there.
     """
-    from scipy.interpolate import UnivariateSpline
-
+    interpolate = library("scipy.interpolate", owner="selector tstar", extra="select")
     n, visited = len(scores), np.flatnonzero(is_visited)
     if len(visited) == 1:
         curve = np.full(n, scores[visited[0]])
@@ -190,7 +190,9 @@ def believed(scores: NDArray[np.float64], is_visited: NDArray[np.bool_]) -> NDAr
         with warnings.catch_warnings():
             # Once in some hundred fits it stops close to the smoothing that it aims at, and says so.
             warnings.filterwarnings("ignore", "\nThe maximal number of iterations", UserWarning)
-            curve = UnivariateSpline(visited, scores[visited], k=degree, s=SMOOTHING)(np.arange(n))
+            curve = interpolate.UnivariateSpline(visited, scores[visited], k=degree, s=SMOOTHING)(
+                np.arange(n)
+            )
     lifted: NDArray[np.float64] = 1 / (1 + np.exp(-np.maximum(1 / n, curve)))
     shares: NDArray[np.float64] = lifted / lifted.sum()
     return shares

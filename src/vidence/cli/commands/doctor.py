@@ -36,7 +36,7 @@ EXTRAS: Mapping[str, Extra] = {
     "gemini": Extra("gemini: Google's models", ("aiohttp",)),
     "select": Extra(
         "frame selection by similarity; the detectors grounding-dino and owlv2, the tracker sam2",
-        ("torch", "transformers", "sentencepiece", "google.protobuf"),
+        ("torch", "transformers", "sentencepiece", "google.protobuf", "scipy"),
     ),
     "parquet": Extra("questions and tables in Parquet", ("pyarrow",)),
     "remote": Extra(
@@ -183,7 +183,7 @@ def _is_there(module: str) -> bool:
 
 def _libraries(looked: _Findings) -> list[str]:
     libraries = []
-    for name in ("av", "numpy", "pillow", "msgspec", "anyio", "aiohttp", "httpx2", "scipy"):
+    for name in ("av", "numpy", "pillow", "msgspec", "anyio", "aiohttp", "httpx2"):
         try:
             version = importlib.metadata.version(name)
             looked.say(f"  {name:<10} {version}", libraries={name: version})

@@ -26,6 +26,7 @@ from vidence.statistics.chance import (
     numeric_median,
     shortest_choice,
 )
+from vidence.statistics.exact import binomial_tail
 from vidence.text import letter_index, normal_form
 
 Weights: TypeAlias = NDArray[np.float64]  # (boards, texts): the share of a pick; a row of zeros is silent
@@ -491,12 +492,9 @@ def n_needed(chance: float, *, alpha: float) -> int:
     >>> n_needed(0.2, alpha=0.005), n_needed(0.5, alpha=0.005)
     (15, 39)
     """
-    from scipy.special import bdtrc
-
     telling = chance + TELLING * (1 - chance)
     for n in range(1, _MOST_NEEDED):
-        ends = bdtrc(np.arange(-1, n), n, chance)
-        fewest = int(np.argmax(ends <= alpha)) if (ends <= alpha).any() else n + 1
-        if fewest <= n and float(bdtrc(fewest - 1, n, telling)) >= _POWER:
+        fewest = next((k for k in range(n + 1) if binomial_tail(n, k, chance) <= alpha), None)
+        if fewest is not None and binomial_tail(n, fewest, telling) >= _POWER:
             return n
     return _MOST_NEEDED

@@ -12,6 +12,7 @@ from vidence.catalog import names
 from vidence.engine.config_file import Count, CountOrNone, Share
 from vidence.errors import UnknownNameError, UsageError
 from vidence.records import Record
+from vidence.statistics.exact import binomial_tail
 
 ALL: Final = "test"
 ALL_TASKS: Final = "all"
@@ -65,12 +66,10 @@ class TextOnlyRules(Record, omit_defaults=True):
         >>> TextOnlyRules(models=("a",), at_least=1, runs=3).by_luck(2)
         0.125
         """
-        from scipy.stats import binom
-
         if n_choices < 2:
             return 0.0
         each = n_choices ** -self.runs_of(n_choices)
-        return float(binom.sf(self.at_least - 1, len(self.models), each))
+        return binomial_tail(len(self.models), self.at_least, each)
 
     def __post_init__(self) -> None:
         if len(set(self.models)) < len(self.models):

@@ -14,6 +14,7 @@ from vidence.make.sources.annotations.annotation_records import AnnotationRecord
 from vidence.make.writing.choices_rules import NOT_PLAIN, content, same_words, stems
 from vidence.make.writing.written import TRUTH_AMONG, WRONG_NUMBER
 from vidence.records import Item
+from vidence.statistics.near_duplicates import gather
 from vidence.text import normal_form
 
 PARAPHRASE, ALSO_TRUE = "paraphrase", "also-true"
@@ -57,16 +58,12 @@ def open_labels(record: AnnotationRecord, space: LabelSpace) -> tuple[str, ...]:
 
 def apart(space: LabelSpace) -> dict[str, int]:
     """A number for each label; labels that are true with one another, or say the same, have one number."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
     places = {label.name: i for i, label in enumerate(space.labels)}
     by_words: dict[Collection[str], int] = {}
     pairs = [(i, places[other]) for name, i in places.items() for other in space.kin(name) if other in places]
     pairs += [(i, by_words.setdefault(content(name) or stems(name), i)) for name, i in places.items()]
-    ends = np.array(pairs, np.int64).T
-    graph = coo_array((np.ones(len(pairs)), (ends[0], ends[1])), shape=(len(places), len(places)))
-    return dict(zip(places, connected_components(graph, directed=False)[1].tolist(), strict=True))
+    numbers = {i: number for number, group in enumerate(gather(pairs)) for i in group}
+    return {name: numbers[i] for name, i in places.items()}
 
 
 def match_labels(

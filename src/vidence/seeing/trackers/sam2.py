@@ -18,7 +18,7 @@ from vidence.media.video import FrameProblem, Video
 from vidence.seeing.association import by_class, named_classes, tracks_of
 from vidence.seeing.boxes import iou
 from vidence.seeing.tracks import PERSON, Detections, Track, frames_in
-from vidence.weights.checkpoints import WeightSettings, find_weights, load_model
+from vidence.weights.checkpoints import WeightSettings, find_weights, library, load_model
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -86,8 +86,7 @@ class Sam2:
         return tracks_of(detections, histories)
 
     def _histories(self, detections: Detections, frames: Sequence[_Frame], *, fps: float) -> list[list[int]]:
-        from scipy.optimize import linear_sum_assignment
-
+        optimize = library("scipy.optimize", owner="tracker sam2", extra="select")
         age, settings = frames_in(self._settings.max_age_s, fps), self._settings
         living: list[tuple[Sam2VideoInferenceSession, list[int]]] = []
         histories: list[list[int]] = []
@@ -95,7 +94,7 @@ class Sam2:
             masks = np.array([self._mask(session, number, pixels) for session, _ in living]).reshape(-1, 4)
             fits = iou(masks[:, None], detections.boxes_px[rows][None])
             left = set(rows.tolist())
-            for i, j in zip(*linear_sum_assignment(-fits), strict=True):
+            for i, j in zip(*optimize.linear_sum_assignment(-fits), strict=True):
                 if fits[i, j] >= settings.least_iou:
                     living[i][1].append(int(rows[j]))
                     left.remove(int(rows[j]))

@@ -36,6 +36,7 @@ from vidence.make.pipeline.material import Corpus, Doubt, Material, PersonCount,
 from vidence.records import Evidence, Record
 from vidence.seeing.boxes import EDGES, Edge, Region, edges_at, named_regions, share_inside
 from vidence.seeing.tracks import PERSON, Track, TrackedVideo, listed_others
+from vidence.weights.checkpoints import library
 
 _INSIDE = 0.5
 SURE: Final = "sure"
@@ -442,15 +443,14 @@ class _Crowd:
 
         Each can be that of one earlier track which ends inside the frame, and that one can go on once.
         """
-        from scipy.sparse import csr_array
-        from scipy.sparse.csgraph import maximum_bipartite_matching
-
+        sparse = library("scipy.sparse", owner="task rlpc", extra="build")
+        graphs = library("scipy.sparse.csgraph", owner="task rlpc", extra="build")
         ending = [track for track in tracks if self._ends[track.track_id][-1].is_inside]
         beginning = [track for track in tracks if self._ends[track.track_id][0].is_inside]
         if not ending or not beginning:
             return set()
         may_be = np.array([[self._may_go_on(a, b) for a in ending] for b in beginning], np.int8)
-        matched = maximum_bipartite_matching(csr_array(may_be), perm_type="column")
+        matched = graphs.maximum_bipartite_matching(sparse.csr_array(may_be), perm_type="column")
         return {track.track_id for track, at in zip(beginning, matched, strict=True) if at >= 0}
 
     def _may_go_on(self, track: Track, other: Track) -> bool:
