@@ -14,7 +14,7 @@ from vidence.engine.plan import plan_settings
 
 FLAGS_HEAD = """# Every flag
 
-Generated from the commands when this site is built. `vidence run --help` prints the same in the terminal.
+Generated from the commands when this site is built; `vidence run --help --all` prints the same.
 
 The column *field* is the name of the setting in `plan.toml`, and of the keyword of
 [`vidence.evaluate`](../reference/python.md), which takes `data`, `model` and `out` by themselves. Where a

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 
 import pytest
 
@@ -122,7 +123,17 @@ def test_help_and_version(vidence):
         n for n, f in all_commands().items() if not f.group
     ]
     assert "vidence, version" in vidence("--version").out
-    assert "--recorded-only" in vidence("run", "--help").out
+    short, whole = vidence("run", "--help").out, vidence("run", "--help", "--all").out
+    assert ("--recorded-only" in short, "--recorded-only" in whole) == (False, True)
+    assert len(re.findall(r"^  --(?!help|all)", short, re.MULTILINE)) == 10
+    assert [line for line in whole.split("\n") if re.match(r"\w.*:$", line)] == [
+        "Benchmark and model:",
+        "Frames and prompts:",
+        "Reading and judging replies:",
+        "Which questions, and how often:",
+        "Pace, money, and when to stop:",
+        "The run:",
+    ]
     unknown = vidence("run", "table", "--nonsense")
     assert unknown.code == 2
     assert "--nonsense" in unknown.err

@@ -10,7 +10,9 @@ from typing import Annotated, Literal, TypeVar, Union, get_args, get_origin, get
 import click
 import msgspec
 from click.core import ParameterSource
+from click.shell_completion import CompletionItem
 
+from vidence import catalog
 from vidence.errors import UsageError
 from vidence.records import Record
 
@@ -53,6 +55,23 @@ def argument(metavar: str = "", **more: object) -> msgspec.Meta:
     """A field that is an argument; a tuple takes what is left of the line."""
     named = {"metavar": metavar} if metavar else {}
     return msgspec.Meta(extra={"flag": _Said(is_argument=True, more={**named, **more})})
+
+
+def names_of(kind: str, *, or_file: bool = False) -> dict[str, object]:
+    """A setting for `flag` and `argument`: shells complete the names of plug-ins of a kind.
+
+    Args:
+        kind: of plug-ins, such as ``selector``.
+        or_file: complete files as well.
+    """
+
+    def complete(
+        _context: click.Context, _parameter: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        names = [CompletionItem(name) for name in catalog.names(kind) if name.startswith(incomplete)]
+        return [*names, *([CompletionItem(incomplete, type="file")] if or_file else [])]
+
+    return {"shell_complete": complete}
 
 
 def part(flags: "Sequence[Flag]", function: Callable[[dict[str, object]], object]) -> msgspec.Meta:

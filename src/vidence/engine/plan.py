@@ -19,7 +19,7 @@ import tomli_w
 from vidence.ask.judging.panel import PANEL_RULES
 from vidence.ask.models.prices import Prices, given_prices, needs_prices
 from vidence.ask.prompting.compose import STYLES
-from vidence.console.flags import WHERE, Flag, flag, flags_of, part
+from vidence.console.flags import WHERE, Flag, flag, flags_of, names_of, part
 from vidence.contracts import View
 from vidence.engine.limits import AskLimits, duration_s
 from vidence.engine.store import PLAN_NAME, RUN_FILE
@@ -125,13 +125,17 @@ class Plan(Record):
     name: Annotated[
         str, flag("Name of the run in tables and figures (default: a short name of its model).")
     ] = ""
-    selector: Annotated[str, flag("Frame selector: midpoints, fps:1, all, none, frag-scores:model, ...")]
+    selector: Annotated[
+        str,
+        flag("Frame selector: midpoints, fps:1, all, none, frag-scores:model, ...", **names_of("selector")),
+    ]
     n_frames: Annotated[int, flag("Frames per question.", "--frames")]
     strategy: Annotated[
         str,
         flag(
             "Answering strategy: once, self-consistency?n=N, best-of-n?m=M, self-refine?rounds=N, "
-            "retry?tries=N."
+            "retry?tries=N.",
+            **names_of("strategy"),
         ),
     ] = "once"
     style: Annotated[str, flag("Answer directly, or reason first.", type=STYLES)]
@@ -148,14 +152,17 @@ class Plan(Record):
     size: Annotated[str, flag("native, short:720 or long:448 (pixels; frames are never enlarged).")]
     jpeg_quality: Annotated[int, _setting("1 to 95.")]
     sampling: Sampling
-    parser: Annotated[str, flag("Answer parser (default: the benchmark's).")]
+    parser: Annotated[str, flag("Answer parser (default: the benchmark's).", **names_of("parser"))]
     text_parser: Annotated[str, _setting("How answers that are texts are scored without a judge.")] = (
         "needs-judge"
     )
     headline: str
-    judge: Annotated[str, flag("Judging protocol, used with --judge-model.")] = "rule-first"
+    judge: Annotated[str, flag("Judging protocol, used with --judge-model.", **names_of("judge"))] = (
+        "rule-first"
+    )
     judge_models: Annotated[
-        tuple[str, ...], flag("Judge model, as for --model; several form a panel.", "--judge-model")
+        tuple[str, ...],
+        flag("Judge model, as for --model; several form a panel.", "--judge-model", **names_of("model")),
     ] = ()
     judge_panel: Annotated[str, _setting("What counts where the judge models of a panel differ.")] = (
         "majority"

@@ -1,4 +1,4 @@
-"""The shell completes commands and flags without importing a command for its name."""
+"""Shells complete commands, flags, and the names of plug-ins."""
 
 import pytest
 
@@ -23,6 +23,16 @@ def completed(capsysbinary, monkeypatch, *words):
         (["run", "mmvu", "--sampl"], ["--sample", "--sample-by"]),
         (["replies", "errors", "lab"], ["label"]),
         (["nothing", "zz"], []),
+        (["run", "hum"], ["humanpcr"]),
+        (["run", "table", "--selector", "herb"], ["herbench-uniform"]),
+        (["run", "table", "--parser", "herb"], ["herbench-official"]),
+        (["run", "table", "--judge-model", "open"], ["openai"]),
+        (["diagnose", "frame"], ["frame-shares"]),
+        (["diagnose", "mrfs", "mmv"], ["mmvu", "mmv"]),  # the last is a file
+        (["make", "act"], ["actpld"]),
+        (["get", "perceptionc"], ["perceptioncomp"]),
+        (["list", "sel"], ["selectors"]),
+        (["list", "models", "scr"], ["scripted"]),
         ([""], [name for name, file in all_commands().items() if not file.group]),
         (["stats", "co"], ["contrast", "correlate"]),
     ],

@@ -10,7 +10,7 @@ import msgspec
 from vidence.catalog import names, options_of, parse_spec, settings_type
 from vidence.cli.asking import Ending
 from vidence.console.files import screen, write_asked
-from vidence.console.flags import LEVEL, NOT_ALL, TRUST, argument, command, flag
+from vidence.console.flags import LEVEL, NOT_ALL, TRUST, argument, command, flag, names_of
 from vidence.console.screen import Screen, say, several
 from vidence.engine.display import watched
 from vidence.engine.environment import environment, now
@@ -74,12 +74,14 @@ _FIELDS = frozenset(
 class Diagnose(Record):
     """What is examined, and with which diagnostic."""
 
-    named: Annotated[str, argument("NAME")]  # --name is what the run is called
-    what: Annotated[str, argument()]
+    named: Annotated[str, argument("NAME", **names_of("diagnostic"))]  # --name is what the run is called
+    what: Annotated[str, argument(**names_of("benchmark", or_file=True))]
     data: Annotated[
         Path | None, flag("File or folder of the questions (default: what vidence get fetched).")
     ] = None
-    model: Annotated[str | None, flag("provider:name?key=value, for example openai:gpt-4.1.")] = None
+    model: Annotated[
+        str | None, flag("provider:name?key=value, for example openai:gpt-4.1.", **names_of("model"))
+    ] = None
     settings: Annotated[dict[str, str], flag("An option of the diagnostic; repeatable.", "--set")] = (
         msgspec.field(default_factory=dict)
     )

@@ -20,7 +20,7 @@ from vidence.ask.fetching.hub import Hub, HubFile
 from vidence.ask.fetching.plain import github_base
 from vidence.catalog import create, ready
 from vidence.console.files import screen, show, write_said
-from vidence.console.flags import JSON, NOT_ALL, PROGRESS, WHERE, argument, command, flag
+from vidence.console.flags import JSON, NOT_ALL, PROGRESS, WHERE, argument, command, flag, names_of
 from vidence.console.progress import Meter
 from vidence.console.screen import say, several
 from vidence.contracts import Benchmark, Release
@@ -61,7 +61,7 @@ class Chosen(Record):
 class Get(Record):
     """What is fetched."""
 
-    name: Annotated[str | None, argument()] = None
+    name: Annotated[str | None, argument(**names_of("benchmark"))] = None
     with_media: Annotated[bool, flag("Fetch the videos that the questions need, too.", "--media")] = False
     config: Annotated[str | None, flag("The configuration, where a release has several.")] = None
     chosen: Chosen

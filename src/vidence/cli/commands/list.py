@@ -54,11 +54,18 @@ PURPOSES: Mapping[str, str] = {
 }
 
 
+def _complete(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """The kinds, or the names of the kind that is given, that begin so."""
+    kind = context.params.get("kind")
+    words = plurals() if parameter.name == "kind" else _described(kind) if kind in plurals() else ()
+    return [word for word in words if word.startswith(incomplete)]
+
+
 class Listed(Record):
     """What is listed."""
 
-    kind: Annotated[str | None, argument()] = None
-    name: Annotated[str | None, argument()] = None
+    kind: Annotated[str | None, argument(shell_complete=_complete)] = None
+    name: Annotated[str | None, argument(shell_complete=_complete)] = None
     json_path: Annotated[Path | None, JSON] = None
 
 

@@ -7,7 +7,7 @@ import click
 from rich.console import Console
 
 from vidence.cli.asking import Ending, estimated, go
-from vidence.console.flags import TRUST, argument, command, flag
+from vidence.console.flags import TRUST, argument, command, flag, names_of
 from vidence.console.screen import say
 from vidence.engine.environment import environment
 from vidence.engine.plan import MUST_AGREE, Plan, PlanOverrides, plan_part, read_plan, read_source
@@ -20,6 +20,7 @@ SECTION = "Start here"
 ORDER = 4
 
 
+_ALL = "--all"
 # The parts of the help, each by the field of the flag that it begins, or goes on, with.
 _PARTS = {
     "data": "Benchmark and model",
@@ -33,24 +34,53 @@ _PARTS = {
 }
 
 
+_FIRST = (
+    "data",
+    "model",
+    "media",
+    "n_frames",
+    "selector",
+    "judge_models",
+    "limit",
+    "max_cost",
+    "out",
+    "dry_run",
+)
+"""The fields of the flags that ``--help`` lists without ``--all``."""
+
+
 class _RunCommand(click.Command):
-    """``--plan`` says what would have to be given otherwise."""
+    """``--help`` shows ten flags, ``--help --all`` every flag; ``--plan`` replaces BENCHMARK and --model."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The flags in parts."""
-        title, parts = "", dict[str, list[tuple[str, str]]]()
-        for param in self.get_params(ctx):
-            title = _PARTS.get(param.name or "", title)
-            if isinstance(param, click.Option) and (record := param.get_help_record(ctx)):
+        options = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
+        title, parts = "The flags that most runs need", dict[str, list[tuple[str, str]]]()
+        is_short = _ALL not in ctx.meta
+        if is_short:
+            known = {option.name: option for option in options}
+            options = [*(known[name] for name in _FIRST), options[-1]]  # that of the help
+        for option in options:
+            title = title if is_short else _PARTS.get(option.name or "", title)
+            if record := option.get_help_record(ctx):
                 parts.setdefault(title, []).append(record)
+        if is_short:
+            parts[title].append((_ALL, "With --help: show every flag, in parts."))
         for title, flags in parts.items():
             with formatter.section(title):
                 formatter.write_dl(flags, col_max=24)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if _ALL in args and {"-h", "--help"} & set(args):
+            ctx.meta[_ALL] = True
+            args = ["--help"]
         rest = super().parse_args(ctx, args)
-        if ctx.resilient_parsing:  # a shell completes a word
-            return rest
+        if not ctx.resilient_parsing:  # where a shell completes a word, others may be missing
+            self._check(ctx)
+        return rest
+
+    def _check(self, ctx: click.Context) -> None:
+        """Refuse what lacks a question or a model, or names one twice."""
         needed = [p for p in self.params if p.name in {"benchmark", "model"}]
         if ctx.params.get("study_path") is not None:
             needed = [p for p in needed if p.name == "model"]
@@ -70,20 +100,21 @@ class _RunCommand(click.Command):
                 )
         elif ctx.params.get("benchmark") is not None:
             raise click.UsageError("--plan names the benchmark; leave BENCHMARK out.", ctx=ctx)
-        return rest
 
 
 class Run(Record):
     """What is asked, of which model, and where the run goes."""
 
-    benchmark: Annotated[str | None, argument("BENCHMARK")] = None
+    benchmark: Annotated[str | None, argument("BENCHMARK", **names_of("benchmark"))] = None
     data: Annotated[
         Path | None,
         flag(
             "File or folder of the questions, or hf:OWNER/NAME@REVISION (default: what vidence get fetched)."
         ),
     ] = None
-    model: Annotated[str | None, flag("provider:name?key=value, for example openai:gpt-4.1.")] = None
+    model: Annotated[
+        str | None, flag("provider:name?key=value, for example openai:gpt-4.1.", **names_of("model"))
+    ] = None
     plan_path: Annotated[
         Path | None,
         flag(

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from vidence.catalog import create
 from vidence.console.files import screen, show, write_said
-from vidence.console.flags import FILE, JOBS, JSON, ON, PROGRESS, TRUST, argument, command, flag
+from vidence.console.flags import FILE, JOBS, JSON, ON, PROGRESS, TRUST, argument, command, flag, names_of
 from vidence.console.progress import Meter, interruptible
 from vidence.console.screen import Screen, say, several
 from vidence.engine.display import Waits
@@ -104,7 +104,7 @@ def account_line(account: StageAccount, *, n_cached: int = 0) -> Text:
 class Make(Record):
     """What to make."""
 
-    name: Annotated[str, argument()]
+    name: Annotated[str, argument(**names_of("maker"))]
     config: Annotated[Path, argument(type=FILE)]
     out: Annotated[Path | None, flag("Folder to work in (default: the configuration's).")] = None
     overrides: MakeOverrides

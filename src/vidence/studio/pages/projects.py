@@ -16,8 +16,8 @@ from django.urls import reverse
 from vidence.errors import UnknownNameError, UsageError
 from vidence.make.review.protocol import Protocol, load_protocol, protocol_bytes, protocol_names
 from vidence.studio.access import BOTH, EVERY_ROLE, ITEM, PROJECT, SIGNED_IN, Person, route
-from vidence.studio.hint_trials import closed
 from vidence.studio.drafts import AUTHOR
+from vidence.studio.hint_trials import closed
 from vidence.studio.history import history_of, question_for
 from vidence.studio.intake import media_rows, shown_media
 from vidence.studio.leaderboard import board_here
