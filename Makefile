@@ -101,7 +101,7 @@ check: $(VENV)/.test-installed ## format, lint, types, imports, sizes, words, do
 	$(BIN)/python scripts/fragments.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir build/site
 
-dist: $(VENV)/.test-installed ## build sdist and wheel, and try the wheel on every Python from 3.11 to 3.13 that is there
+dist: $(VENV)/.test-installed ## build sdist and wheel, and try the wheel on every Python from 3.11 to 3.14 that is there
 	$(BIN)/python scripts/dist.py
 
 pictures: $(VENV)/.test-installed ## draw the pictures of the paths, the gallery and the studio (needs Chromium)

@@ -1,9 +1,10 @@
 """Build the sdist and, out of it, the wheel; install the wheel into clean environments and use it there.
 
-    python scripts/dist.py [--into build/dist] [PYTHON ...]
+    python scripts/dist.py [--into build/dist] [--extra NAME]... [PYTHON ...]
 
-Without names every Python from 3.11 to 3.13 is tried that is on the PATH or that pyenv has; one that is
-not there is skipped, with the reason. Packages come from the index that pip is configured for.
+Without names every Python from 3.11 to 3.14 is tried that is on the PATH or that pyenv has; one that is
+not there is skipped, with the reason. The pages of docs/paths are followed in each environment; every --extra
+is installed into one more. Packages come from the index that pip is configured for.
 """
 
 import argparse
@@ -19,8 +20,11 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from follow import PATHS, extras, follow
+
 ROOT = Path(__file__).parents[1]
-VERSIONS = ("3.11", "3.12", "3.13")
+VERSIONS = ("3.11", "3.12", "3.13", "3.14")
+MOST_BYTES = 3 * 2**20  # of the wheel
 _LONGEST_S = 1800
 _QUESTION = {"item_id": "q", "question": "?", "choices": ["a", "b"], "answer": "A"}
 
@@ -74,10 +78,8 @@ def check(python: Path, wheel: Path) -> None:
             k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "VIRTUAL_ENV", "VIDENCE"))
         }
         clean |= {"VIDENCE_CACHE": str(folder / "cache"), "VIDENCE_STATE": str(folder / "state")}
-        _run([str(python), "-m", "venv", str(folder / "venv")], cwd=folder, env=clean)
-        inside = folder / "venv" / "bin"
-        pip = [str(inside / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        _run([*pip, str(wheel)], cwd=folder, env=clean)
+        inside = _environment(folder, python, env=clean)
+        _install(inside, str(wheel), cwd=folder, env=clean)
         (folder / "questions.jsonl").write_text(json.dumps(_QUESTION) + "\n", encoding="utf-8")
         run = ["run", "table", "--data", "questions.jsonl", "--model", "baseline:constant?letter=A"]
         for words in (
@@ -91,6 +93,33 @@ def check(python: Path, wheel: Path) -> None:
             _run([str(inside / words[0]), *words[1:]], cwd=folder, env=clean)
         if not (folder / "run" / "report.html").is_file():
             sys.exit("dist: the run of the installed wheel wrote no report.html")
+        pages = sorted(PATHS.glob("*.md"), key=lambda page: len(extras(page.read_text(encoding="utf-8"))))
+        for page in pages:  # those that need no extra before one is installed
+            if named := extras(page.read_text(encoding="utf-8")):
+                _install(inside, f"{wheel}[{','.join(named)}]", cwd=folder, env=clean)
+            (folder / page.stem).mkdir()
+            for _ in follow(page, folder / page.stem, python=str(inside / "python")):
+                pass
+
+
+def check_extra(python: Path, wheel: Path, extra: str) -> None:
+    """Install a wheel with an extra into a new environment; what it asks for goes together and loads."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        inside = _environment(folder, python, env=os.environ)
+        _install(inside, f"{wheel}[{extra}]", cwd=folder, env=os.environ)
+        _run([str(inside / "python"), "-m", "pip", "check"], cwd=folder)
+        _run([str(inside / "vidence"), "doctor"], cwd=folder)
+
+
+def _environment(folder: Path, python: Path, *, env: Mapping[str, str]) -> Path:
+    _run([str(python), "-m", "venv", str(folder / "venv")], cwd=folder, env=env)
+    return folder / "venv" / "bin"
+
+
+def _install(inside: Path, requirement: str, *, cwd: Path, env: Mapping[str, str]) -> None:
+    pip = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check")
+    _run([str(inside / "python"), *pip, requirement], cwd=cwd, env=env)
 
 
 def _run(words: Sequence[str], *, cwd: Path, env: Mapping[str, str] | None = None) -> None:
@@ -105,11 +134,14 @@ def main() -> int:
     """Build, then check on each Python."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--into", type=Path, default=ROOT / "build" / "dist")
+    parser.add_argument("--extra", action="append", default=[], dest="extras", metavar="NAME")
     parser.add_argument("pythons", nargs="*", type=Path, metavar="PYTHON")
     asked = parser.parse_args()
-    sdist, wheel = build(asked.into)
+    sdist, wheel = build(asked.into.resolve())
     for path in (sdist, wheel):
         print(f"dist: {path.name}, {path.stat().st_size / 1e6:.1f} MB")
+    if wheel.stat().st_size > MOST_BYTES:
+        sys.exit(f"dist: the wheel has {wheel.stat().st_size:,} bytes; expected {MOST_BYTES:,} or fewer")
     if not project_urls(wheel):
         print(
             "dist: no project URLs; before an upload name the public ones: [project.urls] in pyproject.toml"
@@ -122,7 +154,10 @@ def main() -> int:
             print(f"dist: {name}: skipped, neither on the PATH nor in {pyenv}")
             continue
         check(python, wheel)
-        print(f"dist: {name}: installed, imported, run ({python})", flush=True)
+        print(f"dist: {name}: installed, imported, run, pages followed ({python})", flush=True)
+        for extra in asked.extras:
+            check_extra(python, wheel, extra)
+            print(f"dist: {name}: installed with {extra}", flush=True)
     if not any(pythons):
         sys.exit("dist: no Python to try; name one: python scripts/dist.py /path/to/python3.12")
     return 0

@@ -63,10 +63,13 @@ def commands(text: str) -> list[list[str]]:
     return [words for step in steps(text) if step.kind == "commands" for words in _lines(step.body)]
 
 
-def follow(page: Path, folder: Path, *, python: str = sys.executable) -> Iterator[str]:
+def follow(
+    page: Path, folder: Path, *, python: str = sys.executable, is_offline: bool = False
+) -> Iterator[str]:
     """Do in a folder what a page says, step by step, and yield what each step prints.
 
-    `python` has vidence installed with the extras of the page.
+    `python` has vidence installed with the extras of the page; offline it has hatchling as well, which pip
+    otherwise fetches to build a package of the page.
 
     Raises:
         SystemExit: a command failed, or did not print what the page shows.
@@ -75,6 +78,7 @@ def follow(page: Path, folder: Path, *, python: str = sys.executable) -> Iterato
     clean = {key: os.environ[key] for key in ("PATH", "LANG", "PYTHONPATH") if key in os.environ}
     clean["PYTHONPATH"] = os.pathsep.join(filter(None, [str(site), clean.get("PYTHONPATH", "")]))
     clean |= {"HOME": str(folder / "home"), "OMP_NUM_THREADS": "1"}
+    pip = ["--quiet", "--no-deps", *(["--no-build-isolation"] if is_offline else [])]
     printed = ""
     for step in steps(page.read_text(encoding="utf-8")):
         if step.kind == "file":
@@ -87,7 +91,9 @@ def follow(page: Path, folder: Path, *, python: str = sys.executable) -> Iterato
             printed = _done([python, "-c", step.body], cwd=folder, env=clean)
             yield printed
         else:
-            printed = "".join(_command(words, python, cwd=folder, env=clean) for words in _lines(step.body))
+            printed = "".join(
+                _command(words, python, pip, cwd=folder, env=clean) for words in _lines(step.body)
+            )
             yield printed
 
 
@@ -99,13 +105,14 @@ def _lines(body: str) -> list[list[str]]:
     ]
 
 
-def _command(words: list[str], python: str, *, cwd: Path, env: Mapping[str, str]) -> str:
+def _command(words: list[str], python: str, pip: list[str], *, cwd: Path, env: Mapping[str, str]) -> str:
     match words:
         case ["pip", "install", package] if _OWN.fullmatch(package):
             return ""  # what is tried here
         case ["pip", "install", *packages]:
-            pip = ("pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--target", "site")
-            return _done([python, "-m", *pip, *packages], cwd=cwd, env=env)
+            return _done(
+                [python, "-m", "pip", "install", *pip, "--target", "site", *packages], cwd=cwd, env=env
+            )
         case ["vidence", "study", "open", *_]:
             return _open([python, "-m", *words, "--port", "0"], cwd=cwd, env=env)
         case ["vidence", *_]:

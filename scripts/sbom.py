@@ -13,6 +13,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 SBOM_FILE = "vidence.cdx.json"
+DESIGN_PAGES = ("coverage", "numbers", "promises", "trust")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _LOCKED = re.compile(r"^(?P<name>[a-z0-9-]+)==(?P<version>[^\s;\\]+)", re.MULTILINE)
 
@@ -119,8 +120,10 @@ class SbomHook(BuildHookInterface):  # type: ignore[type-arg]
         path.parent.mkdir(exist_ok=True)
         path.write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
         build_data["sbom_files"].append(str(path))
-        # The pages that `vidence help` shows; a checkout has them beside the sources.
+        # The pages that `vidence help` shows, but those for developers; a checkout has all of them.
         for page in sorted([*Path(self.root, "docs").rglob("*.md"), *Path(self.root, "docs").glob("*.json")]):
+            if page.parent.name == "design" and page.stem not in DESIGN_PAGES:
+                continue
             place = page.relative_to(self.root).as_posix()
             build_data["force_include"][place] = f"{core.name}/{place}"
 

@@ -17,6 +17,7 @@ def test_the_wheel_is_built_from_the_sdist_and_brings_the_documentation(script, 
         names = {name.partition("/")[2] for name in packed.getnames()}
     assert {"pyproject.toml", "LICENSE", "docs/item-format.md", "src/vidence/py.typed"} <= names
     assert not [name for name in names if name.startswith(("tests/", "bench/", ".venv"))]
+    assert wheel.stat().st_size <= script("dist").MOST_BYTES
     with zipfile.ZipFile(wheel) as packed:
         members = packed.namelist()
         metadata = packed.read(next(one for one in members if one.endswith("/METADATA"))).decode()

@@ -22,7 +22,7 @@ def written(follow, script, tmp_path_factory):
     def folder_of(name: str) -> Path:
         if name not in folders:
             folders[name] = tmp_path_factory.mktemp(name)
-            for _ in follow.follow(ROOT / "docs" / "paths" / f"{name}.md", folders[name]):
+            for _ in follow.follow(ROOT / "docs" / "paths" / f"{name}.md", folders[name], is_offline=True):
                 pass
         return folders[name]
 
