@@ -268,7 +268,7 @@ def main() -> int:
     options.add_argument("--parser", action="append", choices=PARSERS)
     options.add_argument("--part", choices=(*FILES, "all"), default="all")
     options.add_argument("--misses", type=int, default=0, help="print so many replies that are misread")
-    options.add_argument("--docs", type=Path, help="a page to write the tables into")
+    options.add_argument("--docs", type=Path, help="a page to write the table of all parts into")
     given = options.parse_args()
     names = given.parser or PARSERS
     if given.misses and given.part in ("held-out", "new"):
@@ -283,7 +283,7 @@ def main() -> int:
             print("Replies of held-out styles are counted below and not shown.\n")
     tables = [by_part(replies, names), by_kind(replies, names[0])]
     if given.docs:
-        write_docs(given.docs, "\n\n".join(tables))
+        write_docs(given.docs, tables[0])
     print("\n\n".join([*tables, *(by_kind(replies, name) for name in names[1:])]))
     return 0
 
