@@ -1,5 +1,6 @@
 """The built documentation warns of nothing and asks nobody for anything."""
 
+import json
 import os
 import re
 import subprocess
@@ -51,6 +52,14 @@ def test_pages_load_nothing_from_elsewhere(site):
         assert {a for a in addresses if re.match(r"(?:\w+:)?//", a)} == set(), path.name
         # The theme would fetch a library for these.
         assert "mermaid" not in text, path.name
+
+
+def test_the_search_index_lies_beside_the_pages_and_has_each_of_them(site):
+    entries = json.loads((site / "search" / "search_index.json").read_text(encoding="utf-8"))["docs"]
+    indexed = {entry["location"].partition("#")[0] for entry in entries}
+    built = {path.relative_to(site).as_posix() for path in site.rglob("*.html")} - {"404.html"}
+    assert indexed == built
+    assert any("forgetful" in entry["text"] for entry in entries if "paths/diagnose" in entry["location"])
 
 
 def test_style_sheets_load_nothing_from_elsewhere(site):
