@@ -10,7 +10,7 @@ import math
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Literal, Protocol, TypeAlias, TypeVar
 from urllib.parse import urlsplit
 
@@ -59,7 +59,7 @@ class Server:
     key_env: str
     key: str = field(repr=False)
 
-    @property
+    @cached_property
     def host(self) -> str:
         """The name of the machine, in lower case."""
         return urlsplit(self.address).hostname or ""

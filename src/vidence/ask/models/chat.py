@@ -17,7 +17,7 @@ from vidence.ask.models.answers import (
     without_reply,
 )
 from vidence.ask.models.http import Dialect, HttpSettings
-from vidence.ask.models.images import Pieces
+from vidence.ask.models.images import MARKED, Pieces
 from vidence.contracts import Request
 from vidence.errors import RejectedRequestError, TransientModelError
 from vidence.records import ImagePart, Part, Reply, Sampling, TextPart, VideoPart
@@ -88,6 +88,11 @@ class ChatDialect(Dialect):
 
     _settings: Settings
 
+    def image_form(self) -> object:
+        """See `Dialect.image_form`."""
+        detail = self._settings.image_detail
+        return {"type": "image_url", "image_url": {"url": MARKED, **({"detail": detail} if detail else {})}}
+
     async def body(
         self, request: Request, pieces: Pieces, *, leave_out: Collection[str]
     ) -> dict[str, object]:
@@ -118,15 +123,12 @@ class ChatDialect(Dialect):
             body |= {"logprobs": True, "top_logprobs": settings.top_logprobs}
         return body
 
-    async def _content(self, part: Part, request: Request, pieces: Pieces) -> dict[str, object]:
+    async def _content(self, part: Part, request: Request, pieces: Pieces) -> object:
         match part:
             case TextPart():
                 return {"type": "text", "text": part.text}
             case ImagePart():
-                image: dict[str, object] = {"url": pieces.mark(self._media.of_image(part, request))}
-                if self._settings.image_detail:
-                    image["detail"] = self._settings.image_detail
-                return {"type": "image_url", "image_url": image}
+                return pieces.mark(self._media.of_image(part, request))
             case VideoPart():
                 url = pieces.mark(await self._media.of_video(part))
                 return {"type": "video_url", "video_url": {"url": url}}

@@ -20,7 +20,7 @@ import msgspec
 from msgspec import Meta
 
 from vidence.ask.models.answers import Answer, Server, believed, declined, decode, fault
-from vidence.ask.models.images import EncodedMedia, Pieces
+from vidence.ask.models.images import MARKED, EncodedMedia, Pieces
 from vidence.ask.models.keys import check_no_key, note_key
 from vidence.ask.models.settings import Count, spec_of
 from vidence.contracts import Request
@@ -336,8 +336,12 @@ class Dialect(ABC):
     def __init__(self, server: Server, settings: HttpSettings) -> None:
         self._server = server
         self._settings = settings
-        self._media = EncodedMedia(as_url=self.as_url)
+        self._media = EncodedMedia(as_url=self.as_url, form=self.image_form())
         self._doubted = False
+
+    def image_form(self) -> object:
+        """The part of a list that holds an image, `MARKED` in place of its JSON string."""
+        return MARKED
 
     @property
     def caches(self) -> bool:

@@ -8,7 +8,6 @@ a megabyte at a time.
 import base64
 from collections import OrderedDict
 from collections.abc import Mapping
-from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Final
 
@@ -27,6 +26,7 @@ from vidence.records import ImagePart, VideoPart
 MEMORY_BYTES = 64 * 2**20
 MEMORY_REQUESTS = 128  # questions about a clip follow one another; its frames may go soon after
 _MARK: Final = b"\x00"  # in JSON a string has it as \u0000, so that it cannot stand anywhere else
+MARKED: Final = msgspec.Raw(_MARK)
 
 
 def bytes_of(part: ImagePart, request: Request) -> bytes:
@@ -62,14 +62,22 @@ def pixels_of(part: ImagePart, images: Mapping[str, bytes]) -> NDArray[np.uint8]
 class EncodedMedia:
     """Images and videos as JSON strings, ready to be sent: data URLs, or base64 alone.
 
-    Kept is what one of the last `max_requests` requests carried, up to `max_bytes`; so memory does
-    not grow with the number of clips.
+    Where a protocol lists images in a `form` of its own, with `MARKED` in place of the string, an image is
+    that form and a comma, so that it is sent as it is kept. Kept is what one of the last `max_requests`
+    requests carried, up to `max_bytes`; so memory does not grow with the number of clips.
     """
 
     def __init__(
-        self, *, as_url: bool = True, max_bytes: int = MEMORY_BYTES, max_requests: int = MEMORY_REQUESTS
+        self,
+        *,
+        as_url: bool = True,
+        form: object = MARKED,
+        max_bytes: int = MEMORY_BYTES,
+        max_requests: int = MEMORY_REQUESTS,
     ) -> None:
         self._as_url = as_url
+        before, behind = msgspec.json.encode(form).split(_MARK)
+        self._around = (before, behind + b"," if behind else b"")
         self.max_bytes = max_bytes
         self.max_requests = max_requests
         self.n_bytes = 0
@@ -87,9 +95,9 @@ class EncodedMedia:
         _, (_, oldest) = self._kept.popitem(last=False)
         self.n_bytes -= len(oldest)
 
-    def _encode(self, media_type: str, content: bytes) -> bytes:
+    def _encode(self, media_type: str, content: bytes, around: tuple[bytes, bytes] = (b"", b"")) -> bytes:
         start = msgspec.json.encode(f"data:{media_type};base64,")[:-1] if self._as_url else b'"'
-        return b"".join((start, base64.b64encode(content), b'"'))
+        return b"".join((around[0], start, base64.b64encode(content), b'"', around[1]))
 
     def _find(self, digest: str, media_type: str) -> bytes | None:
         values = self._kept.get((digest, media_type))
@@ -113,7 +121,7 @@ class EncodedMedia:
         """
         text = self._find(part.digest, part.media_type)
         if text is None:
-            text = self._encode(part.media_type, bytes_of(part, request))
+            text = self._encode(part.media_type, bytes_of(part, request), self._around)
             self._keep(part.digest, part.media_type, text)
         return text
 
@@ -149,10 +157,17 @@ class Pieces:
     def mark(self, text: bytes) -> msgspec.Raw:
         """What stands for this text in the body until it is split."""
         self._encoded.append(text)
-        return msgspec.Raw(_MARK)
+        return MARKED
 
     def of(self, body: dict[str, object]) -> tuple[bytes, ...]:
         """The body; what was encoded is not copied."""
-        between = msgspec.json.encode(body).split(_MARK)
-        in_turns = chain.from_iterable(zip_longest(between, self._encoded, fillvalue=b""))
-        return tuple(filter(None, in_turns))
+        first, *between = msgspec.json.encode(body).split(_MARK)
+        pieces = [first]
+        for text, behind in zip(self._encoded, between, strict=True):
+            if not text.endswith(b","):
+                pieces += (text, behind)
+            elif behind.startswith(b","):
+                pieces += (text, behind[1:])
+            else:  # the last of a list
+                pieces += (text[:-1], behind)
+        return tuple(filter(None, pieces))

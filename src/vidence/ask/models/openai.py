@@ -22,7 +22,7 @@ from vidence.ask.models.http import (
     identity_of,
     read_key,
 )
-from vidence.ask.models.images import Pieces
+from vidence.ask.models.images import MARKED, Pieces
 from vidence.contracts import Request
 from vidence.errors import RejectedRequestError, TransientModelError, UsageError
 from vidence.records import ImagePart, Part, Reply, TextPart, VideoPart
@@ -79,15 +79,16 @@ class ResponsesDialect(ChatDialect):
             body |= {"include": ["message.output_text.logprobs"], "top_logprobs": settings.top_logprobs}
         return body
 
-    def _input(self, part: Part, request: Request, pieces: Pieces) -> dict[str, object]:
+    def image_form(self) -> object:
+        """See `Dialect.image_form`; the protocol wants the level named, and some servers insist on it."""
+        return {"type": "input_image", "image_url": MARKED, "detail": self._settings.image_detail or "auto"}
+
+    def _input(self, part: Part, request: Request, pieces: Pieces) -> object:
         match part:
             case TextPart():
                 return {"type": "input_text", "text": part.text}
             case ImagePart():
-                url = pieces.mark(self._media.of_image(part, request))
-                # The protocol wants the level named, and some servers insist on it.
-                detail = self._settings.image_detail or "auto"
-                return {"type": "input_image", "image_url": url, "detail": detail}
+                return pieces.mark(self._media.of_image(part, request))
             case VideoPart():
                 raise RejectedRequestError(
                     f"{request.item_id}: the Responses API takes no video file ({part.path}); ask with "

@@ -71,15 +71,23 @@ def test_a_body_holds_what_was_encoded_without_a_copy():
     async def body() -> Sequence[bytes]:
         return await dialect.written(request, leave_out=())
 
-    (before, url, behind), (_, again, _) = (anyio.run(body) for _ in range(2))
-    assert again is url
-    assert before.endswith(b'"url":')
-    assert behind.startswith(b"}")
-    content = msgspec.json.decode(before + url + behind)["messages"][0]["content"]
+    (before, image, behind), (_, again, _) = (anyio.run(body) for _ in range(2))
+    assert again is image
+    assert before.endswith(b"[")
+    assert image.startswith(b'{"type":"image_url","image_url":{"url":"data:image/jpeg;base64,')
+    assert behind.startswith(b'{"type":"text"')
+    content = msgspec.json.decode(before + image + behind)["messages"][0]["content"]
     assert content[1] == {"type": "text", "text": 'say "hé"'}
     pieces = Pieces()
     body = {"a": pieces.mark(b'"one"'), "b": [pieces.mark(b'"two"'), "\x00"]}
     assert pieces.of(body) == (b'{"a":', b'"one"', b',"b":[', b'"two"', b',"\\u0000"]}')
+
+
+def test_images_of_a_list_bring_their_commas_but_the_last_of_all():
+    pieces = Pieces()
+    images = [b'{"url":"one"},', b'{"url":"two"},']
+    sent = pieces.of({"content": [pieces.mark(image) for image in images], "n": 2})
+    assert sent == (b'{"content":[', images[0], b'{"url":"two"}', b'],"n":2}')
 
 
 def test_the_memory_is_bounded_and_forgets_what_was_not_used():
