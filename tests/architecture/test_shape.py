@@ -5,6 +5,7 @@ import importlib
 import inspect
 import os
 import pkgutil
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -189,3 +190,8 @@ def test_a_name_is_the_name_of_a_file_that_defines_create():
                 data = {file.stem for file in path.with_suffix("").glob("*.toml")}  # each is a thing
                 found |= set(declared[0]) if declared else data or {path.stem.replace("_", "-")}
         assert set(catalog.names(kind)) == found
+
+
+def test_scipy_which_the_core_does_not_install_is_imported_by_library_alone():
+    imports = re.compile(r"^\s*(?:from|import) scipy", re.MULTILINE)
+    assert [path for path in FILES if imports.search(path.read_text("utf-8"))] == []

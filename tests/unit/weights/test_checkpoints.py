@@ -7,7 +7,7 @@ import pytest
 
 from vidence.errors import AccessError, UsageError
 from vidence.weights import checkpoints
-from vidence.weights.checkpoints import fetch_config, folder_of
+from vidence.weights.checkpoints import fetch_config, folder_of, library
 
 
 def test_a_folder_is_found_and_what_is_none_is_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,3 +54,9 @@ def test_large_files_enter_in_part(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         seen.add(checkpoints.digest_of_model(tmp_path))
     (tmp_path / "large.safetensors").write_bytes(content + b"more")
     assert len(seen | {checkpoints.digest_of_model(tmp_path)}) == 5
+
+
+def test_a_library_that_is_absent_names_the_extra_that_brings_it():
+    assert library("json.decoder", owner="x", extra="build").JSONDecoder
+    with pytest.raises(UsageError, match=r"tracking: needs absent_library; run: .*install"):
+        library("absent_library.part", owner="tracking", extra="build")
