@@ -93,7 +93,7 @@ def test_the_help_imports_neither_numpy_nor_a_command():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stderr.strip() == "[]"
-    assert "Put a benchmark to a model." in done.stdout
+    assert "Run a model on a benchmark." in done.stdout
 
 
 def facts_of(node: ast.AST) -> Iterator[str]:
