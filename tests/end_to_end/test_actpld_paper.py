@@ -159,7 +159,7 @@ def test_the_panel_that_making_writes_gives_the_paper_as_it_lies(vidence, lights
     page = (vidence.folder / "runs/panel-panel/actpld.html").read_text()
     assert "P01 (choices) 28 of 28" in page
     assert page.count("People are in no point: each is the mean over the models.") == 1
-    assert "No people stand beside the models" not in page
+    assert "No comparison with people" not in page
 
 
 def described(slot, trial, item):

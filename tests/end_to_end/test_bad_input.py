@@ -33,7 +33,7 @@ RUN = ["run", "table", "--data", "questions.jsonl", "--no-page", "--out", "r", "
         (["report", "questions.jsonl"], "questions.jsonl is a file; give a run folder"),
         (["demo", "--out", "questions.jsonl/out"], "questions.jsonl/out, or one above it, is a file"),
         ([*RUN, "baseline:constant?letter=Q"], "always says Q, and no question has that choice: 3 choices"),
-        ([*RUN, "scripted:A", "--judge", "rule-first"], "nobody is named who judges; add --judge-model"),
+        ([*RUN, "scripted:A", "--judge", "rule-first"], "needs a judge model; add --judge-model"),
         (
             ["run", "table", "--data", "https://x/q.jsonl", "--model", "scripted:A"],
             "https://x/q.jsonl is an address; fetch the file",

@@ -33,8 +33,8 @@ def open_batches(
         raise UsageError("--batch sends no whole videos; leave it out, or take --layout images")
     if any(isinstance(view.selector, AskingSelector | SearchingSelector) for view in views):
         raise UsageError(
-            f"--batch: {plan.selector} asks which frames to show as it goes; leave --batch out, or name a "
-            "--selector that asks nobody"
+            f"--batch: {plan.selector} asks a model which frames to show; leave --batch out, or name a "
+            "--selector that asks no model"
         )
 
     def say(message: str) -> None:

@@ -605,7 +605,7 @@ MUST_AGREE = {
     "benchmark_version": "this version of vidence reads the benchmark differently",
     "prompts_digest": "the prompt templates have changed",
     "selector_version": "this version of vidence selects frames differently",
-    "selector_identity": "what the selector goes by has changed (its file of scores, or the model it asks)",
+    "selector_identity": "the scores of the selector have changed (their file, or the model behind them)",
     "strategy_version": "this version of vidence asks differently",
     "model_identity": "the model is a different one (its files or address changed)",
     "judge_version": "this version of vidence judges differently",

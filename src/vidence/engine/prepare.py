@@ -286,9 +286,7 @@ def _check_values(given: PlanOverrides) -> None:
     }
     for flag, value in judging.items():
         if value and not given.get("judge_models"):
-            raise UsageError(
-                f"{flag} {value} says how to judge, and nobody is named who judges; add --judge-model SPEC"
-            )
+            raise UsageError(f"{flag} {value} needs a judge model; add --judge-model SPEC")
     folder = Path(memory).resolve().parent if (memory := given.get("memory")) else None
     if folder is not None and not folder.is_dir():
         raise UsageError(
@@ -673,7 +671,7 @@ def _refuse(unusable: Sequence[str], unnamed: Mapping[str, int]) -> None:
         listed = "".join(f"\n  {origin}: {unnamed[origin]:,} media" for origin in first)
         flags = " ".join(f"--media-at {origin}" for origin in first)
         raise DataError(
-            f"questions name media at addresses, and a network is read only at your word:{listed}\n"
+            f"questions name media at addresses, which are read only with your consent:{listed}\n"
             f"If that is meant, add {flags}"
         )
 

@@ -264,9 +264,9 @@ def check(needs: Iterable[Need], *, source: Path, environment: Environment, is_t
     place = environment.settings_file
     settings_words = f", or allow it for all files in {place}:{entries}" if entries and place else ""
     raise TrustError(
-        f"{source} wants what needs your word:{listed}\n"
-        "A plan or a configuration of somebody else can send keys away and run code. If this is meant, say "
-        f"--trust (in Python trust=True), which is remembered for exactly this{settings_words}"
+        f"{source} needs your consent for:{listed}\n"
+        "A plan or configuration that you did not write can send keys away and run code. To allow exactly "
+        f"this, now and later, add --trust (in Python trust=True){settings_words}"
     )
 
 

@@ -268,8 +268,8 @@ def _check_edits(path: MediaPath, file: BinaryIO, size: int) -> None:
     n_edits = _n_edits(file, 0, size, inside=_WAY_TO_EDITS)
     if n_edits > MOST_EDITS:
         raise MediaError(
-            f"{path}: its edit lists have {n_edits:,} entries; expected at most {MOST_EDITS:,}: encode the "
-            "video anew without edits"
+            f"{path}: its edit lists have {n_edits:,} entries; expected at most {MOST_EDITS:,}: re-encode "
+            "the video without edits"
         )
 
 

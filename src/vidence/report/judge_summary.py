@@ -102,7 +102,7 @@ _KINDS = {
     "judge": "verdicts ({})",
     "error": "judge errors ({})",
     "undecided": "undecided judges ({})",
-    "waiting": "nobody yet, or nothing to judge",
+    "waiting": "not scored yet, or nothing to judge",
 }
 
 

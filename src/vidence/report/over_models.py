@@ -146,7 +146,7 @@ def sorted_statements(benchmark: str, value: ByValue, *, by: str, draws: Draws) 
 
 
 def _between(value: float, low: float, high: float, *, n: int, draws: Draws) -> Estimate:
-    method = "sorted means with marks dealt out anew"
+    method = "sorted means of permuted marks"
     return Estimate(value=value, low=low, high=high, level=draws.level, n=n, n_clusters=n, method=method)
 
 

@@ -160,7 +160,7 @@ def _whole_paper(grid: Grid, paper: str, *, draws: Draws) -> Viewed:
             statements.append(msgspec.structs.replace(statement, name=named, title=title, note=note))
     if not statements:
         raise UsageError(f"the runs of the panel give nothing of {paper}: {'; '.join(missing)}")
-    alone = () if about.people else ("No people stand beside the models: no run of the panel is of people.",)
+    alone = () if about.people else ("No comparison with people: no run of the panel is of people.",)
     return Viewed(
         name=paper,
         sentences=(*(f"Not shown: {word}." for word in missing), *alone, *about.gaps(), *about.left_out()),

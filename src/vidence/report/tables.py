@@ -252,7 +252,7 @@ def usage_table(run: Run) -> Table:
     cost, (seconds, tokens) = spent(run), median_reply(run)
     rows: tuple[tuple[str, str, str, Value | Cell], ...] = (
         ("replies", "replies", "", n_replies),
-        ("new", "asked anew", "", len(new)),
+        ("new", "newly asked", "", len(new)),
         (
             *("remembered", "remembered, %", "replies taken from the memory, paid for earlier"),
             Cell(value=remembered, kind="share"),
@@ -475,7 +475,7 @@ def _few_videos(score: Table) -> list[str]:
     estimate = score.estimate("headline", "accuracy")
     ending = "the interval is wide for that reason"
     if estimate is None or not has_interval(estimate):
-        ending = "nothing is said about other videos"
+        ending = "the result does not extend to other videos"
     return [f"Caution: {several(n, 'video')} only, so a single one can move the score far; {ending}."]
 
 

@@ -146,7 +146,7 @@ def krippendorff_alpha(
     if table.ndim != 2 or np.isinf(table).any():
         raise UsageError(
             f"ratings of shape {table.shape}; expected finite numbers, one row for each item and one column "
-            "for each rater, NaN where there is none"
+            "for each rater, NaN without a score"
         )
     is_pairable = (~np.isnan(table)).sum(axis=1) >= 2
     if not is_pairable.any():

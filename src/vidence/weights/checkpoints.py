@@ -280,7 +280,7 @@ class WeightSettings(Record):
     positional: ClassVar[str] = "weights"
     weights: Annotated[FilePath, Meta(description="folder, or name of a repository on the hub")] = ""
     device: Annotated[
-        str, Meta(description="auto (a GPU, the CPU where there is none), cpu, mps, cuda or cuda:NUMBER")
+        str, Meta(description="auto (a GPU, otherwise the CPU), cpu, mps, cuda or cuda:NUMBER")
     ] = "auto"
     batch: Annotated[int, Meta(ge=1, description="frames, and texts, in one forward pass")] = 32
     revision: Annotated[str, Meta(description="branch, tag or commit of a repository on the hub")] = ""

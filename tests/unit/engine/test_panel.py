@@ -119,7 +119,9 @@ def test_what_the_file_of_a_panel_wants_needs_the_users_word(tmp_path):
     place = Environment(cache_root=tmp_path / "cache", state_root=tmp_path / "state")
     runs = runs_of(panel(models=(ALWAYS, stranger)))
     source = Path("p.toml")
-    with pytest.raises(TrustError, match=r"p\.toml wants .*\n  to ask https://stranger\.example"):
+    with pytest.raises(
+        TrustError, match=r"p\.toml needs your consent for:\n  to ask https://stranger\.example"
+    ):
         check_panel(runs, source=source, environment=place, is_trusted=False)
     check_panel(runs, source=source, environment=place, is_trusted=True)
     check_panel(runs, source=source, environment=place, is_trusted=False)  # it is remembered

@@ -461,9 +461,9 @@ def test_questions_and_media_that_were_fetched_are_taken_where_none_are_named(tm
 @pytest.mark.parametrize(
     ("overrides", "said"),
     [
-        ({"judge": "humanpcr"}, "--judge humanpcr says how to judge, and nobody is named"),
-        ({"judge_panel": "mean"}, "--set judge_panel mean says how to judge"),
-        ({"judge_prompts_dir": "words"}, "--judge-prompts words says how to judge"),
+        ({"judge": "humanpcr"}, "--judge humanpcr needs a judge model"),
+        ({"judge_panel": "mean"}, "--set judge_panel mean needs a judge model"),
+        ({"judge_prompts_dir": "words"}, "--judge-prompts words needs a judge model"),
         ({"memory": "/no/such/folder/m.sqlite"}, "in a folder that is not there; make /no/such/folder"),
     ],
 )

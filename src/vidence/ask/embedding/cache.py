@@ -178,13 +178,13 @@ def _read_part(path: Path, *, n_axes: int) -> _Part | None:
     except OSError:
         return None
     if hashlib.sha256(data).hexdigest()[:_NAME_LENGTH] != path.stem:
-        _log.debug("%s is damaged; its frames are looked at anew", path)
+        _log.debug("%s is damaged; its frames are scored again", path)
         return None
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as stored:
             indices, values = stored["indices"], stored["values"]
     except (KeyError, ValueError, zipfile.BadZipFile) as error:
-        _log.debug("%s cannot be read (%s); its frames are looked at anew", path, error)
+        _log.debug("%s cannot be read (%s); its frames are scored again", path, error)
         return None
     if indices.ndim != 1 or values.ndim != n_axes or len(indices) != len(values):
         _log.debug("%s has another form (%s, %s)", path, indices.shape, values.shape)

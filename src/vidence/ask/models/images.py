@@ -38,7 +38,7 @@ def bytes_of(part: ImagePart, request: Request) -> bytes:
     if part.digest not in request.images:
         raise UsageError(
             f"the prompt of item {request.item_id!r} names image {part.digest}, whose bytes are not in "
-            "Request.images; whoever makes the request must put them there"
+            "Request.images; expected the bytes of every image of the prompt"
         )
     return request.images[part.digest]
 

@@ -256,7 +256,7 @@ _PATH = (
     "Others pass close by without any contact."
 )
 _IS_PATH = re.compile(r"card_path", re.IGNORECASE)
-_NOTHING = "There is nobody to be seen."
+_NOTHING = "No person is visible."
 
 
 class CardWriter(LocalModel):

@@ -180,7 +180,7 @@ def look_of(pictures: Sequence[NDArray[np.uint8]]) -> Appearance:
         UsageError: no pictures.
     """
     if not pictures:
-        raise UsageError("a look is read from pictures, and there are none")
+        raise UsageError("no pictures; expected at least one to read a look from")
     known = np.array([look.colour for look in LOOKS])
     votes = np.zeros(len(LOOKS), int)
     for picture in pictures:

@@ -64,7 +64,7 @@ ASIDES: Mapping[str, Mapping[str, str]] = {
     "forced-frame": {},
     "hints": {"hints": "help on where to look, one line for each level"},
     "subtitles": {
-        "subtitles": "what is said, one line for each",
+        "subtitles": "the text of the subtitles, one per line",
         "is_all": "yes where these are all there are",
     },
 }

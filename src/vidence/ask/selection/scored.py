@@ -67,8 +67,8 @@ class ScoredSettings(Record):
         if bool(self.embedder) == bool(self.scores):
             given = f"both {self.embedder!r} and the file {self.scores!r}" if self.scores else "neither"
             raise UsageError(
-                f"the selector {owner} goes by scores and was given {given}; expected what computes them, as "
-                f"in {owner}:blip-itm:WEIGHTS, or a file of them, as in {owner}?scores=FILE"
+                f"the selector {owner} needs frame scores and was given {given}; expected a model, "
+                f"as in {owner}:blip-itm:WEIGHTS, or a file of them, as in {owner}?scores=FILE"
             )
         if self.scores and passed:
             raise UsageError(
@@ -186,7 +186,7 @@ class ByScores(ScoringSelector):
             return self._table.of(clip, item, self.candidates)
         if scores is None:
             raise UsageError(
-                f"the selector {self._name} goes by scores and was handed none for item {item.item_id!r}; "
+                f"the selector {self._name} needs frame scores and was given none for item {item.item_id!r}; "
                 f"compute them with {self.score_rules.embedder!r}, or name a file of them: "
                 f"{self._name}?scores=FILE"
             )

@@ -155,9 +155,9 @@ def _check_token(place: str, named: str) -> None:
     """
     if _serves(place):
         raise UsageError(
-            f"the Ray cluster at {named} does as told by all who reach its ports: it wants no token. Start "
-            "it with RAY_AUTH_MODE=token (`ray get-auth-token --generate` makes one, and `vidence cluster` "
-            f"writes all of it); where nobody else reaches them, say --on '{named}?insecure_cluster=true'"
+            f"the Ray cluster at {named} takes work from any host that reaches its ports, without a token. "
+            "Start it with RAY_AUTH_MODE=token (`ray get-auth-token --generate` makes one, `vidence cluster` "
+            f"writes all of it); on a closed network use --on '{named}?insecure_cluster=true'"
         )
     token = importlib.import_module("ray._raylet").AuthenticationTokenLoader.instance()
     own = token.get_raw_token(ignore_auth_mode=True) if token.has_token(ignore_auth_mode=True) else ""

@@ -311,7 +311,7 @@ def _questions(side: Found) -> Table:
         rows=lines(right),
         measures=(
             number("right", lambda finding: finding.n_right),
-            number("who", lambda finding: ", ".join(_who(finding)), "by whom"),
+            number("who", lambda finding: ", ".join(_who(finding)), "models"),
         ),
     )
 

@@ -250,10 +250,10 @@ def _flags(side: Found, settings: Settings) -> Table:
         return Flagged(is_so=is_so, chances=chances, beyond=known)
 
     repeated = (
-        f"Solved: at least {n_wanted} of {repeats} repeats right. The chance is that of guesses drawn anew "
-        "for each repeat; a model that guesses alike each time is right more often."
+        f"Solved: at least {n_wanted} of {repeats} repeats right. The chance is that of independent "
+        "guesses in each repeat; a model that repeats its guesses is right more often."
     )
-    known_note = "the share that is known if whoever does not know guesses"
+    known_note = "the share known, if the rest is guessed"
     return tabulate(
         "solved",
         "Questions that need less than the video",

@@ -187,10 +187,10 @@ def _lines(
         line = _at(lines, accuracy, around=around if first is None else (lines,))
         first = line if first is None else first
         guesser = _Row(mean=lines.mean, found=lines.chance)
-        rows.append(RowSpec(f"guesser{key}", "whoever only guesses", guesser, detail=how))
+        rows.append(RowSpec(f"guesser{key}", "guesses only", guesser, detail=how))
         one_frame = _Row(mean=line, found=accuracy)
         rows.append(
-            RowSpec(f"one-frame{key}", "whoever needs one frame, as often right", one_frame, detail=how)
+            RowSpec(f"one-frame{key}", "needs one frame, with the same accuracy", one_frame, detail=how)
         )
     measures: tuple[Measure[_Row], ...] = (
         number("mean", lambda row: row.mean, "mean MRFS"),

@@ -236,7 +236,7 @@ class _Together:
             value, n = self._guessed(curve, k), len(self.found.items)
             return Estimate(
                 value=value, low=value, high=value, level=self.found.figures.level, n=n, n_clusters=n,
-                method="guessing anew each time",
+                method="independent guesses",
             )  # fmt: skip
 
         pair = curves(

@@ -202,7 +202,10 @@ def _headline(side: Found) -> Table:
             number("questions", lambda _: len(side.items)),
             share("share", lambda row: side.mean(row[0])),
             share(
-                "anew", lambda row: float(row[1].mean()), "guessing anew", note="a guess of its own each time"
+                "independent",
+                lambda row: float(row[1].mean()),
+                "independent guesses",
+                note="a new guess for each order",
             ),
             share("letter", lambda row: float(row[2].mean()), "one letter", note=letter_note),
             share(

@@ -37,7 +37,7 @@ _WAYS: Mapping[str, str] = {
     OWN: "own review",
     NONE: "no review",
     FOREIGN: "review of something else",
-    RESAMPLE: "asked anew",
+    RESAMPLE: "asked again",
 }
 FOREIGN_REVIEWS: Final = (
     "The answer counts three people at the table, but one of them leaves before the cups are put down. Go "
@@ -58,7 +58,7 @@ class Settings(Record):
     rounds: Annotated[int, Meta(ge=1, le=8, description="of a review and a new answer")] = 3
     controls: Annotated[
         tuple[Control, ...],
-        Meta(description="what else is asked: without a review, with a foreign one, anew without a trail"),
+        Meta(description="controls: without a review, with one of another question, again without a trail"),
     ] = ("none", "foreign", "resample")
 
     def __post_init__(self) -> None:

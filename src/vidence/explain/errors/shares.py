@@ -302,7 +302,7 @@ def _sentences(packet: Packet, labellings: Sequence[Labelling], taxonomy: Taxono
     if n_left := sum(key.left_out.values()):
         yield f"{n_left:,} questions without a marked reply were not drawn from."
     if not labellings:
-        yield "Nobody has labelled any of them yet, so that there are no shares."
+        yield "None of them has a label yet, so there are no shares."
     for labelling in labellings:
         n = len(labelling.weights())
         left = n_wrong - n

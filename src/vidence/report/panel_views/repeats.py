@@ -76,8 +76,8 @@ class Repeats(SettingsView[Settings]):
                 )
                 for label, table in values.items()
             ),
-            note="Of questions with a score in every repeat. What moves is the replies: nothing is said of "
-            "other questions.",
+            note="Of questions with a score in every repeat. The intervals are over replies, not over other "
+            "questions.",
         )
 
     def _is_shown(self, key: str) -> bool:

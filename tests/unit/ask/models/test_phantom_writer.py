@@ -44,7 +44,7 @@ def test_most_pictures_decide_and_paths_are_told_apart():
     assert ask([figure(1), figure(4), figure(4)]).text == LOOKS[4].words
     path = ask([figure(4)], template="vidence/card_path.txt").text
     assert "straight line" in path
-    assert ask([]).text == "There is nobody to be seen."
+    assert ask([]).text == "No person is visible."
 
 
 def test_limits_and_bad_requests_are_heeded():

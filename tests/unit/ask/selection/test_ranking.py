@@ -60,7 +60,7 @@ def test_a_selector_with_a_ranking_of_its_own_is_asked_for_it() -> None:
     by_scores = catalog.create("selector", "similarity:clip:w?grid=fps:1")
     scores = np.array([0.1, 0.9, 0.3, 0.2, 0.8, 0.0, 0.0, 0.0])
     assert ranking.ranked(by_scores, CLIP, ITEM, n_frames=3, scores=scores).tolist() == [10, 40, 20]
-    with pytest.raises(UsageError, match="handed none"):
+    with pytest.raises(UsageError, match="given none"):
         ranking.ranked(by_scores, CLIP, ITEM, n_frames=3)
     item = Item(item_id="q1", question="?", answer="A", evidence=(Evidence(frames=(7,)),))
     oracle = catalog.create("selector", "oracle")

@@ -99,8 +99,8 @@ def head(token):
 @pytest.mark.parametrize(
     ("token", "own", "said"),
     [
-        ("", "", "does as told by all who reach its ports: it wants no token"),
-        ("", "mine", "does as told by all who reach its ports: it wants no token"),
+        ("", "", "takes work from any host that reaches its ports, without a token"),
+        ("", "mine", "takes work from any host that reaches its ports, without a token"),
         ("theirs", "", "wants a token: set RAY_AUTH_MODE=token"),
         ("theirs", "mine", "wants another token: set RAY_AUTH_MODE=token"),
         ("theirs", "theirs", ""),

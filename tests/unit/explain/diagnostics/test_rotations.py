@@ -94,7 +94,7 @@ def test_independent_guesses_get_the_power_of_the_chance():
             for one in map(item, range(4 * N))
         ],
     )
-    assert value(found["rotations"], "all", "anew") == pytest.approx(0.008)
+    assert value(found["rotations"], "all", "independent") == pytest.approx(0.008)
     stated = found["rotations"].estimate("all", "share")
     assert stated.low <= 0.008 <= stated.high
     for followed in ("text", "letter"):
@@ -165,7 +165,7 @@ def test_what_four_questions_say_worked_out_by_hand():
     for key, values in {
         "questions": (4, 4, 4),
         "share": (0.25, round((2 / 3 + 0 + 1 + 2 / 3) / 4, 6), 0.5),
-        "anew": (round((3 / 27 + 1 / 4) / 4, 6), 0.375, 0.375),
+        "independent": (round((3 / 27 + 1 / 4) / 4, 6), 0.375, 0.375),
         "letter": (0.0, 0.375, 0.375),
         "text": (0.375, 0.375, 0.375),
     }.items():

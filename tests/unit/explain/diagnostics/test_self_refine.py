@@ -146,7 +146,7 @@ def test_what_four_questions_say_worked_out_by_hand():
         assert column(said["controls"], key) == dict(zip(("own", "resample"), values, strict=True)), key
     assert curves(said["by-round"]) == {
         "own review": [(0, 0.5), (1, 0.5), (2, 1.0)],
-        "asked anew": [(0, 0.5), (1, 0.75), (2, 0.5)],
+        "asked again": [(0, 0.5), (1, 0.75), (2, 0.5)],
     }
 
 

@@ -139,7 +139,7 @@ def test_what_is_not_labelled_is_counted_and_no_kind(plant):
         f"{n} of {n_wrong} wrong replies are labelled by people (ann); {n_wrong - n} are not labelled"
         in words
     )
-    assert "Nobody has labelled any of them yet" in said_of(planted, ())[0]
+    assert "None of them has a label yet" in said_of(planted, ())[0]
     kinds = tables["kinds:people"]
     assert kinds.cell("visual-extraction", "printed").text == "37.42"
     assert kinds.columns[-1].title == "Figure 8, appendix G.3, mean over settings"
