@@ -437,7 +437,7 @@ def test_addresses_in_questions_are_asked_only_where_the_user_names_them(
         (tmp_path / "q.jsonl").write_text(json.dumps(row))
         for words in ((*run, "--out", "run"), audit):
             code, said = command(*words)
-            reason = "only at your word" if path in paths else "cannot be used"
+            reason = "only with your consent" if path in paths else "cannot be used"
             held.append(code == 2 and reason in said and CANARY not in said)
     record_attack("addresses in questions", len(held), sum(held))
     assert all(held)
