@@ -25,13 +25,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from urllib.parse import unquote
 
 import msgspec
 from msgspec import Meta
 
 from vidence.errors import UnknownNameError, UsageError
+from vidence.installation import entry_points
 from vidence.records import Record
 
 if TYPE_CHECKING:
@@ -114,16 +115,9 @@ def _files(kind: str) -> Mapping[str, _File]:
     return dict(sorted(files.items()))
 
 
-@functools.cache
-def _all_entry_points() -> importlib.metadata.EntryPoints:
-    """Those of all distributions, whose files are read once in a process."""
-    groups = importlib.metadata.entry_points()
-    return cast("importlib.metadata.EntryPoints", groups)  # in Python 3.11 of another type
-
-
 def _entry_points(kind: str) -> Mapping[str, importlib.metadata.EntryPoint]:
     """The plug-ins of other distributions of a kind by name."""
-    return {e.name: e for e in _all_entry_points().select(group=f"vidence.{plural(kind)}")}
+    return {e.name: e for e in entry_points().select(group=f"vidence.{plural(kind)}")}
 
 
 def plural(kind: str) -> str:
@@ -137,7 +131,7 @@ def plural(kind: str) -> str:
 
 def forget() -> None:
     """Search for plug-ins again, for programs that install distributions at run time."""
-    _all_entry_points.cache_clear()
+    entry_points.cache_clear()
 
 
 def names(kind: str) -> tuple[str, ...]:

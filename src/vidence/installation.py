@@ -1,5 +1,6 @@
 """What this installation is: its version, its data files, how something is added, where its pages lie."""
 
+import functools
 import importlib.metadata
 import re
 import shlex
@@ -10,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import msgspec
 
@@ -41,6 +42,13 @@ def pip() -> str:
     text = shutil.which("pip")
     is_ours = text is not None and Path(text).parent == Path(sys.executable).parent
     return "pip" if is_ours else f"{shlex.quote(sys.executable)} -m pip"
+
+
+@functools.cache
+def entry_points() -> importlib.metadata.EntryPoints:
+    """Those of all distributions, whose files are read once in a process."""
+    groups = importlib.metadata.entry_points()
+    return cast("importlib.metadata.EntryPoints", groups)  # in Python 3.11 of another type
 
 
 def requirements(*extras: str) -> tuple[str, ...]:

@@ -12,7 +12,6 @@ module. Listing reads the files and imports none.
 
 import functools
 import importlib
-import importlib.metadata
 import importlib.util
 import re
 import sys
@@ -24,6 +23,7 @@ from typing import TYPE_CHECKING
 import click
 
 from vidence.errors import UnknownNameError, UsageError
+from vidence.installation import entry_points
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -123,7 +123,7 @@ def added_commands() -> Mapping[str, CommandFile]:
         UsageError: a command has the name of one of vidence, or its module cannot be found.
     """
     files = {}
-    for point in sorted(importlib.metadata.entry_points(group=ENTRY_POINTS)):
+    for point in sorted(entry_points().select(group=ENTRY_POINTS)):
         where = f"the entry point {point.name!r} in {ENTRY_POINTS}"
         try:
             spec = importlib.util.find_spec(point.module)

@@ -1,11 +1,13 @@
 """Commands are found by their files; those of other distributions by their entry points."""
 
 import importlib
+import importlib.metadata
 import sys
 
 import click
 import pytest
 
+from vidence import catalog
 from vidence.cli import finding
 from vidence.cli.main import main
 from vidence.errors import UnknownNameError, UsageError
@@ -24,9 +26,11 @@ def installed(tmp_path, monkeypatch):
             (tmp_path / "added_command.py").write_text(text)
         monkeypatch.syspath_prepend(tmp_path)
         importlib.invalidate_caches()
+        catalog.forget()
         finding.added_commands.cache_clear()
 
     yield install
+    catalog.forget()
     finding.added_commands.cache_clear()
     sys.modules.pop("added_command", None)
 
@@ -106,3 +110,14 @@ def test_a_field_of_the_plan_without_a_flag_says_how_to_set_it(capsys):
 def test_files_without_a_title_are_no_commands():
     assert not {"__init__", "--init--"} & finding.command_files().keys()
     assert isinstance(finding.find_command("import"), click.Command)
+
+
+def test_commands_and_plug_ins_share_one_search_for_entry_points(monkeypatch):
+    searches: list[str] = []
+    search = importlib.metadata.entry_points
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda: searches.append("all") or search())
+    catalog.forget()
+    finding.added_commands.cache_clear()
+    finding.all_commands()
+    catalog.names("model")
+    assert searches == ["all"]

@@ -19,7 +19,7 @@ from vidence.console.files import screen, write_said
 from vidence.console.flags import JSON, command, flag
 from vidence.engine.environment import cache_root
 from vidence.errors import UsageError, VidenceError
-from vidence.installation import Extra, adding, pip
+from vidence.installation import Extra, adding, entry_points, pip
 from vidence.records import Record
 
 SECTION = "Start here"
@@ -244,10 +244,10 @@ def _plug_ins(looked: _Findings) -> list[str]:
     """What other packages add: each is imported, and entry points that no kind has are named."""
     kinds = {f"vidence.{catalog.plural(kind)}": kind for kind in catalog.FOLDERS} | {ENTRY_POINTS: "command"}
     troubles = []
-    for group in sorted(importlib.metadata.entry_points().groups):
+    for group in sorted(entry_points().groups):
         if not group.startswith("vidence."):
             continue
-        points = importlib.metadata.entry_points(group=group)
+        points = entry_points().select(group=group)
         if group not in kinds:
             named = ", ".join(sorted(point.value for point in points))
             troubles.append(f"{named}: there is no entry point group {group}; known are {', '.join(kinds)}")
