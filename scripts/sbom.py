@@ -13,7 +13,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 SBOM_FILE = "vidence.cdx.json"
-DESIGN_PAGES = ("coverage", "numbers", "promises", "trust")
+DESIGN_PAGES = ("numbers", "trust")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _LOCKED = re.compile(r"^(?P<name>[a-z0-9-]+)==(?P<version>[^\s;\\]+)", re.MULTILINE)
 
