@@ -135,6 +135,37 @@ def test_looks_at_items_by_keyboard(page, films):
     settled(page, films)
 
 
+def test_an_acceptance_without_remarks_takes_three_acts(page, films):
+    enter(page, films, "Eve")
+    for acts in ("keys", "clicks"):
+        page.goto(f"{films.url}/work")
+        take(page, "experts")  # the first act
+        page.get_by_role("heading", name="Field by field").wait_for()
+        page.wait_for_load_state("load")
+        rows = page.locator("form[data-look] fieldset[data-row]")
+        assert rows.count() > 9
+        all_right = page.get_by_role("button", name="All right")
+        page.keyboard.press("a") if acts == "keys" else all_right.click()
+        accept = page.get_by_role("button", name="Accept", exact=True)
+        expect(accept).to_be_focused()
+        expect(rows.locator("input:checked")).to_have_count(rows.count())
+        page.keyboard.press("Enter") if acts == "keys" else accept.click()
+        expect(page.get_by_text("You have decided: accept.")).to_be_visible()
+
+
+def test_all_right_leaves_answers_and_scores_as_they_are(page, films):
+    enter(page, films, "Eve")
+    take(page, "twice")
+    page.get_by_role("heading", name="Field by field").wait_for()
+    page.wait_for_load_state("load")
+    page.keyboard.press("n")
+    page.keyboard.press("x")
+    page.get_by_role("button", name="All right").click()
+    picked = page.locator("form[data-look] input:checked")
+    assert picked.evaluate_all("all => all.map((one) => one.value)") == ["no", "yes"]
+    expect(page.locator("fieldset", has_text="How plain").get_by_role("radio").first).to_be_focused()
+
+
 def state(page):
     """How the form of the decision stands."""
     return page.locator("form[data-look] [data-save-state]")

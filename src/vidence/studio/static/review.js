@@ -1,4 +1,4 @@
-// Keys of a review: from row to row, right or wrong, values, the words to the author. The form works without.
+// Keys of a review: all right, from row to row, right or wrong, values, the words to the author. The form works without.
 
 import { isText, pressedKey, shortcut } from "./keys.js";
 
@@ -35,6 +35,23 @@ function pick(key) {
   return true;
 }
 
+/** Every row that is open takes its right or yes; the focus goes to the first that has none, or to Accept. */
+function allRight() {
+  for (const row of form.querySelectorAll("fieldset[data-row]")) {
+    const well = row.querySelector("input:checked") ? null : row.querySelector("input[data-key=v]");
+    if (well === null) continue;
+    well.checked = true;
+    well.dispatchEvent(new Event("change", { bubbles: true }));
+  }
+  const left = [...form.querySelectorAll("fieldset[data-row]")].find((row) => !row.querySelector("input:checked"));
+  (left?.querySelector("input") ?? form.querySelector("button[value=accept]")).focus();
+}
+
+for (const button of form?.querySelectorAll("[data-all-right]") ?? []) {
+  button.hidden = false;
+  button.addEventListener("click", allRight);
+}
+
 function pressed(event) {
   if (event.defaultPrevented || event.metaKey) return;
   const sent = event.ctrlKey ? pressedKey(event) : undefined;
@@ -50,6 +67,7 @@ function pressed(event) {
   const key = shortcut(event);
   if (key === "n") go(1);
   else if (key === "b") go(-1);
+  else if (key === "a" && form) allRight();
   else if (key === "m" && form) form.elements.namedItem("message").focus();
   else if (!((key === "v" || key === "x" || /^[1-9]$/.test(key)) && pick(key))) return;
   event.preventDefault();
