@@ -99,7 +99,8 @@ def test_marks_by_keyboard_become_evidence_that_is_saved(page, team, address):
     assert page.locator("#f-evidence-0-end").input_value() == "0.666667"
     assert page.locator("#f-evidence-0-kind").input_value() == "proactive"
     expect(state(page)).to_have_text(SAVED)
-    expect(page.locator("[data-checks]")).to_contain_text("The right option is empty")
+    expect(page.locator("[data-checks]")).to_contain_text("Parts that are still empty")
+    expect(page.locator("[data-checks]")).not_to_contain_text("The right option is empty")
     page.get_by_role("button", name="Add a step").press("Enter")
     page.keyboard.type("It turns white.")
     page.keyboard.press("Control+s")
@@ -109,6 +110,7 @@ def test_marks_by_keyboard_become_evidence_that_is_saved(page, team, address):
     assert page.locator("#f-step-0").input_value() == "It turns white."
     page.locator("#f-step-0").press("Control+Enter")
     expect(page.get_by_role("alert")).to_contain_text("Not handed in")
+    expect(page.locator("[data-checks]")).to_contain_text("The right option is empty")
     looked(page, "not-handed-in")
     assert page.evaluate("window.pwned") is None
 

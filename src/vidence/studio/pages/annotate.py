@@ -26,11 +26,12 @@ from vidence.studio.intake import (
     roots_of,
     shown_media,
 )
-from vidence.studio.pages.annotate_fields import FormContext, group_of, groups_of
+from vidence.studio.pages.annotate_fields import FormContext, group_of, groups_of, in_written_parts
 from vidence.studio.pages.answers import as_json, is_script, item_named, saved_as_json, version_in
 from vidence.studio.records.items import ItemRow, MediumRow
 from vidence.studio.records.people import ProjectRow, UserRow
 from vidence.studio.records.work import DraftRow
+from vidence.studio.rules.faults import FieldRemark
 from vidence.studio.rules.forms import (
     FORMS,
     Kind,
@@ -241,6 +242,7 @@ def _page(
     if not written.language and item.project.languages:
         written = msgspec.structs.replace(written, language=str(item.project.languages[0]))
     checks = checked or check(written, desk.told)
+    remarks = checks.said if refused else in_written_parts(checks.said, written)
     previews = shown_media(desk.rows, item.project)
     returned = why_returned(item, protocol_of(item.project))
     groups = groups_of(
@@ -251,7 +253,7 @@ def _page(
             media=[preview.name for preview in previews],
             shapes=desk.told.media,
             new_id=_new_id,
-            said=checks.said if refused or draft.version else (),
+            said=remarks,
             marks=returned.marks if returned else (),
         ),
     )
@@ -274,7 +276,7 @@ def _page(
         "first_marked": next((group.name for group in groups if group.marks), ""),
         "refused": refused,
         "request_word": new_request(),
-        **_checks(desk, checks, balance=True),
+        **_checks(desk, checks, remarks, balance=True),
     }
     return render(request, "annotate/edit.html", fields, status=status)
 
@@ -301,10 +303,13 @@ def _lanes(written: Wording, medium: int) -> str:
     return msgspec.json.encode(lanes).decode()
 
 
-def _checks(desk: Desk, checks: MachineChecks, *, balance: bool = False) -> dict[str, object]:
-    """Render the panel of automatic checks."""
+def _checks(
+    desk: Desk, checks: MachineChecks, remarks: tuple[FieldRemark, ...], *, balance: bool = False
+) -> dict[str, object]:
+    """The panel of automatic checks with those remarks that are shown now."""
     fields: dict[str, object] = {
-        "said": [(remark, group_of(remark.field)) for remark in checks.said],
+        "said": [(remark, group_of(remark.field)) for remark in remarks],
+        "is_partial": len(remarks) < len(checks.said),
         "licences": checks.licences,
         "verdicts": checks.verdicts,
         "proof": checks.proof,
@@ -324,14 +329,16 @@ def _balance(desk: Desk) -> list[tuple[str, int]]:
     return [(chr(ord("A") + place), n) for place, n in enumerate(counts)]
 
 
-def checks(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
+def checks_panel(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
     """Run the automatic checks on the saved item, for the panel of its form."""
     row = item_named(project, item)
     if row.state not in WRITABLE or not is_writer(row, request.person.name):
         raise Http404
     desk = desk_of(row, author=request.person.name)
     written = decoded(shown_draft(row, known_account(request.person)).body)
-    return render(request, "annotate/checks.html", _checks(desk, check(written, desk.told)))
+    checks = check(written, desk.told)
+    remarks = checks.said if "all" in request.GET else in_written_parts(checks.said, written)
+    return render(request, "annotate/checks.html", _checks(desk, checks, remarks))
 
 
 def _conflict(request: HttpRequest, item: ItemRow, *, mine: Wording, found: Conflict) -> HttpResponse:
@@ -357,6 +364,6 @@ def _new_id() -> str:
 urls = [
     route(f"{PROJECT}/media/", intake, name="intake", roles={"author", "operator"}, to=BOTH),
     route(f"{PROJECT}/new/", new, name="new-item", roles={"author"}, to=BOTH),
-    route(f"{ITEM}/edit/checks", checks, name="item-checks", roles={"author"}),
+    route(f"{ITEM}/edit/checks", checks_panel, name="item-checks", roles={"author"}),
     route(f"{ITEM}/edit", edit, name="edit-item", roles={"author"}, to=BOTH),
 ]

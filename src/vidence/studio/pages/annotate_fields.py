@@ -1,6 +1,6 @@
 """The form of an item for the template: groups of fields with values and messages."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Final
 
@@ -33,6 +33,8 @@ _WHOLE: Final = {
     "right-text": "wrong",
     "language": "question",
 }
+_FILLED_IN: Final = ("-id", "-kind", "-medium")
+"""The ends of the names of fields that hold something before anything is written."""
 NUMBER: Final = "__n__"
 """In the place of the number, from 0, of a row that a script adds."""
 COUNTED: Final = "__m__"
@@ -151,6 +153,16 @@ def group_of(name: str) -> str:
     bare = name.split("-", maxsplit=1)[0]
     several = {"step": "steps", "condition": "conditions", "hint": "hints"}
     return _WHOLE.get(name) or several.get(bare, bare)
+
+
+def in_written_parts(remarks: Iterable[FieldRemark], written: Wording) -> tuple[FieldRemark, ...]:
+    """The remarks on parts of the form that hold something, and those on the whole once any does."""
+    parts = {
+        group_of(name)
+        for name, value in fields_of(written).items()
+        if value.strip() and name != "language" and not name.endswith(_FILLED_IN)
+    }
+    return tuple(remark for remark in remarks if group_of(remark.field) in (parts | {""} if parts else ()))
 
 
 # --------------------------------------------------------------------------- parts that are always the same

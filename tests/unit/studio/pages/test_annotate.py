@@ -159,13 +159,28 @@ def test_a_save_has_a_version_and_what_no_form_has_is_refused(place, edit):
     answer = place.post(edit, headers=JSON, question="Which lens?")
     told = json.loads(answer.content)
     assert (answer.status_code, told["version"], told.keys()) == (200, 1, {"version", "at"})
-    assert "The right option is empty." in place.client.get(f"{edit}/checks").content.decode()
+    empty, later = "The right option is empty.", "Parts that are still empty are checked"
+    panels = [place.client.get(f"{edit}/checks{asked}").content.decode() for asked in ("", "?all=1")]
+    assert [(empty in panel, later in panel) for panel in panels] == [(False, True), (True, False)]
     assert "Which lens?" in place.client.get(edit).content.decode()
     assert DraftLogRow.objects.get().version == 1
     answer = place.post(edit, question="Which lens?", action="save", **{"step-1": "later", "step-0": "first"})
     assert (answer.status_code, answer["location"]) == (302, edit)
     page = place.client.get(edit).content.decode()
     assert page.index("first") < page.index("later")
+
+
+def test_an_empty_form_is_calm_until_it_is_handed_in(place, edit):
+    page = place.client.get(edit).content.decode()
+    assert "fault-said" not in page
+    assert "Parts that are still empty are checked when you hand in." in page
+    place.post(edit, **{"wrong-0-text": "a concave one"})
+    page = place.client.get(edit).content.decode()
+    assert "The right option is empty." in page
+    assert "There is no question." not in page
+    refused = place.post(edit, version=1, action="submit").content.decode()
+    assert "There is no question." in refused
+    assert "/edit/checks?all=1" in refused
 
 
 def test_two_tabs_are_a_conflict_that_shows_both(place, edit):
