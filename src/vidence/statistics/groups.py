@@ -1,20 +1,17 @@
 """Scores of groups of questions that belong together, such as the pairs of VinoGround."""
 
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from vidence.errors import UsageError
 
 RELEVANCE: Final = "relevance"
 """The structure of a group whose questions can be answered in any order."""
-_MARKS: Final[Mapping[str, tuple[float, ...]]] = MappingProxyType(
-    {
-        "[1,2,3,4]": (0, 1 / 16, 4 / 16, 9 / 16, 1),
-        "[1,[2,3],4]": (0, 1 / 12, 4 / 12, 7 / 12, 1),
-        "[[1,2],3,4]": (0, 0.1, 0.2, 0.5, 1),
-    }
-)
+_MARKS: Final[Mapping[str, tuple[float, ...]]] = {
+    "[1,2,3,4]": (0, 1 / 16, 4 / 16, 9 / 16, 1),
+    "[1,[2,3],4]": (0, 1 / 12, 4 / 12, 7 / 12, 1),
+    "[[1,2],3,4]": (0, 0.1, 0.2, 0.5, 1),
+}
 # Of two questions side by side the later one counts alone: what is right there, and what it counts as.
 _LATER: Final = {("[1,[2,3],4]", (True, False, True)): 2, ("[[1,2],3,4]", (False, True)): 1}
 
@@ -59,7 +56,7 @@ def graded(scores: Sequence[float], structure: str) -> float | None:
 
 GroupRule: TypeAlias = Callable[[Sequence[float], str], float | None]
 """The score of a group of the scores of its questions and its structure."""
-_RULES: Final[Mapping[str, GroupRule]] = MappingProxyType({"all": all_right, "graded": graded})
+_RULES: Final[Mapping[str, GroupRule]] = {"all": all_right, "graded": graded}
 
 
 def group_rule(average: str) -> tuple[GroupRule, str] | None:

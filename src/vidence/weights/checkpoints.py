@@ -28,7 +28,7 @@ WHOLE_BYTES = 64 << 20
 HEAD_BYTES = 1 << 20
 BLOCK_BYTES = 4096
 N_BLOCKS = 1024
-PILLOW: Mapping[str, str] = MappingProxyType({"backend": "pil"})
+PILLOW: Mapping[str, str] = {"backend": "pil"}
 """What processors of images are loaded with: with torchvision the same frame would have other numbers."""
 # What a checkpoint of a model consists of; the optimiser's state and the model card change no reply.
 SUFFIXES = (".json", ".safetensors", ".bin", ".jinja", ".model", ".txt", ".py")

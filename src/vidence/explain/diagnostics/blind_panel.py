@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from types import MappingProxyType
 from typing import Annotated, Final, Literal
 
 import msgspec
@@ -52,12 +51,10 @@ class Procedure(Record):
     at_least: int | None = None
 
 
-PROTOCOLS: Mapping[str, Procedure] = MappingProxyType(
-    {
-        "humanpcr": Procedure(runs=3, permute=True, forced=True),
-        "herbench": Procedure(runs=1, permute=False, forced=False, at_least=3),
-    }
-)
+PROTOCOLS: Mapping[str, Procedure] = {
+    "humanpcr": Procedure(runs=3, permute=True, forced=True),
+    "herbench": Procedure(runs=1, permute=False, forced=False, at_least=3),
+}
 
 
 class Settings(Record):

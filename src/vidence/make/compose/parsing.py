@@ -6,7 +6,7 @@ import re
 import tokenize
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias, TypeVar, get_args
+from typing import TypeVar, get_args
 
 import msgspec
 
@@ -55,7 +55,6 @@ _COMPARISONS: Mapping[type[ast.cmpop], Comparison] = {
 }  # fmt: skip
 _NUMBERED = re.compile(r"#\s*\d")
 _ONE_NUMBER = re.compile(r"(\d+)(?:\s+([a-z][a-z ]*?))?")
-_Place: TypeAlias = tuple[int, int]
 T = TypeVar("T")
 
 

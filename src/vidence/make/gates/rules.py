@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from types import MappingProxyType
 from typing import Annotated, Final, Literal, TypeAlias
 
 import msgspec
@@ -317,13 +316,11 @@ class Preset(Record, omit_defaults=True):
     to_people: bool = False
 
 
-PRESETS: Final[Mapping[str, Preset]] = MappingProxyType(
-    {
-        "humanpcr": Preset(runs=3),
-        "herbench": Preset(runs=1, at_least=3, forced=False),
-        "mmvu": Preset(to_people=True),
-    }
-)
+PRESETS: Final[Mapping[str, Preset]] = {
+    "humanpcr": Preset(runs=3),
+    "herbench": Preset(runs=1, at_least=3, forced=False),
+    "mmvu": Preset(to_people=True),
+}
 """Source: HumanPCR, appendix B.1 (the choices permuted anew in each run, out if all are right); HERBench, 7.6
 (three of four models); MMVU, section 3.3 (text and a single frame, looked at by people).
 

@@ -5,7 +5,6 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from types import MappingProxyType
 from typing import Final
 
 import numpy as np
@@ -73,23 +72,21 @@ def _lecture(candidate: Candidate, today: date) -> float | None:
     return None if seen is None else seen.lecture
 
 
-_READ: Final[Mapping[str, Callable[[Candidate, date], float | None]]] = MappingProxyType(
-    {
-        "seconds": lambda candidate, _: candidate.measured.seconds,
-        "fps": lambda candidate, _: candidate.measured.fps,
-        "short_px": lambda candidate, _: min(candidate.measured.width_px, candidate.measured.height_px),
-        "audio": lambda candidate, _: float(candidate.measured.has_audio),
-        "cuts_per_minute": _cut_rate,
-        "motion": lambda candidate, _: candidate.measured.motion,
-        "people": lambda candidate, _: (
-            candidate.measured.people if candidate.listed.people is None else candidate.listed.people
-        ),
-        "things": lambda candidate, _: candidate.measured.things,
-        "text": _text,
-        "lecture": _lecture,
-        "age_days": _age,
-    }
-)
+_READ: Final[Mapping[str, Callable[[Candidate, date], float | None]]] = {
+    "seconds": lambda candidate, _: candidate.measured.seconds,
+    "fps": lambda candidate, _: candidate.measured.fps,
+    "short_px": lambda candidate, _: min(candidate.measured.width_px, candidate.measured.height_px),
+    "audio": lambda candidate, _: float(candidate.measured.has_audio),
+    "cuts_per_minute": _cut_rate,
+    "motion": lambda candidate, _: candidate.measured.motion,
+    "people": lambda candidate, _: (
+        candidate.measured.people if candidate.listed.people is None else candidate.listed.people
+    ),
+    "things": lambda candidate, _: candidate.measured.things,
+    "text": _text,
+    "lecture": _lecture,
+    "age_days": _age,
+}
 
 
 @dataclass(frozen=True, kw_only=True)

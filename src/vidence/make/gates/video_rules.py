@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import Annotated, Final, Literal
 
 import msgspec
@@ -25,21 +24,19 @@ class Measure:
     words: str
 
 
-MEASURES: Final[Mapping[str, Measure]] = MappingProxyType(
-    {
-        "seconds": Measure("seconds", "number", "length in seconds"),
-        "fps": Measure("frames/s", "number", "frames a second"),
-        "short_px": Measure("short side, px", "count", "shorter side in pixels"),
-        "audio": Measure("audio", "count", "1 with a sound track, 0 without"),
-        "cuts_per_minute": Measure("cuts/min", "number", "cuts a minute"),
-        "motion": Measure("motion", "number", "mean difference of greys in a shot, 0 to 255"),
-        "people": Measure("people", "number", "people a frame"),
-        "things": Measure("things", "number", "other things a frame, of a detector with classes"),
-        "text": Measure("text", "share", "share of frames with on-screen text"),
-        "lecture": Measure("lecture", "share", "share of frames like a lecture"),
-        "age_days": Measure("days old", "count", "days since it was published"),
-    }
-)
+MEASURES: Final[Mapping[str, Measure]] = {
+    "seconds": Measure("seconds", "number", "length in seconds"),
+    "fps": Measure("frames/s", "number", "frames a second"),
+    "short_px": Measure("short side, px", "count", "shorter side in pixels"),
+    "audio": Measure("audio", "count", "1 with a sound track, 0 without"),
+    "cuts_per_minute": Measure("cuts/min", "number", "cuts a minute"),
+    "motion": Measure("motion", "number", "mean difference of greys in a shot, 0 to 255"),
+    "people": Measure("people", "number", "people a frame"),
+    "things": Measure("things", "number", "other things a frame, of a detector with classes"),
+    "text": Measure("text", "share", "share of frames with on-screen text"),
+    "lecture": Measure("lecture", "share", "share of frames like a lecture"),
+    "age_days": Measure("days old", "count", "days since it was published"),
+}
 OTHERS: Final = "*"
 
 Quantile = Annotated[float, Meta(ge=0, le=1)]
@@ -122,22 +119,20 @@ class SelectRules(Record, omit_defaults=True):
 
 
 _UPPER_THREE_QUARTERS: Final = Gate(from_quantile=0.25)
-PRESETS: Final[Mapping[str, Mapping[str, Gate]]] = MappingProxyType(
-    {
-        "perceptioncomp": {
-            "seconds": Gate(at_least=120, at_most=600),
-            "cuts_per_minute": _UPPER_THREE_QUARTERS,
-            "motion": _UPPER_THREE_QUARTERS,
-            "people": _UPPER_THREE_QUARTERS,
-        },
-        "mmvu": {
-            "audio": Gate(at_most=0),
-            "text": Gate(at_most=0.25),
-            "lecture": Gate(at_most=0.25),
-        },
-        "humanpcr-r": {"seconds": Gate(at_least=300), "age_days": Gate(at_most=731)},
-    }
-)
+PRESETS: Final[Mapping[str, Mapping[str, Gate]]] = {
+    "perceptioncomp": {
+        "seconds": Gate(at_least=120, at_most=600),
+        "cuts_per_minute": _UPPER_THREE_QUARTERS,
+        "motion": _UPPER_THREE_QUARTERS,
+        "people": _UPPER_THREE_QUARTERS,
+    },
+    "mmvu": {
+        "audio": Gate(at_most=0),
+        "text": Gate(at_most=0.25),
+        "lecture": Gate(at_most=0.25),
+    },
+    "humanpcr-r": {"seconds": Gate(at_least=300), "age_days": Gate(at_most=731)},
+}
 """Gates of papers. What the papers give are lengths, ages, and words; the other numbers are ours.
 
 Source: PerceptionComp, section 3.1 (2 to 10 minutes; many people and things, many changes of scene, much

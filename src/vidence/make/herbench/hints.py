@@ -4,7 +4,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from vidence.installation import packaged
@@ -28,19 +27,17 @@ COUNTED: Final = "people's counts"
 _MOST_NAMED: Final = 6
 
 # Of which stages the accounts say why a part of the material is not there.
-_STAGES: Final[Mapping[str, Tables]] = MappingProxyType(
-    {
-        "tracked": ("tracks", "watching"),
-        "chosen": ("tracks", "watching"),
-        "a_cards": ("cards", "crops", "tracks", "watching"),
-        "b_cards": ("cards", "crops", "tracks", "watching"),
-        "crops": ("crops", "tracks", "watching"),
-        "shots": ("watching",),
-        "scene_cards": ("scenes", "scene-pictures", "watching"),
-        "false_scene_cards": ("false-scenes",),
-        "events": ("events",),
-    }
-)
+_STAGES: Final[Mapping[str, Tables]] = {
+    "tracked": ("tracks", "watching"),
+    "chosen": ("tracks", "watching"),
+    "a_cards": ("cards", "crops", "tracks", "watching"),
+    "b_cards": ("cards", "crops", "tracks", "watching"),
+    "crops": ("crops", "tracks", "watching"),
+    "shots": ("watching",),
+    "scene_cards": ("scenes", "scene-pictures", "watching"),
+    "false_scene_cards": ("false-scenes",),
+    "events": ("events",),
+}
 
 SHEETS: Final = "sheets"
 """The folder that the lines take sheets from, beside the configuration."""
@@ -54,30 +51,28 @@ _SCENES = (
     ("[models]", 'writer = "openai:gpt-4o"', "any model that sees pictures"),
 )
 # Table, line, and what it is for, by what is missing.
-_LINES: Final[Mapping[str, tuple[tuple[str, str, str], ...]]] = MappingProxyType(
-    {
-        "[[logs]]": (
-            ("[[logs]]", 'format = "plain"', "or epic, hd-epic"),
-            ("[[logs]]", 'path = "log.csv"', "video_id,start,end,narration,verb,noun"),
+_LINES: Final[Mapping[str, tuple[tuple[str, str, str], ...]]] = {
+    "[[logs]]": (
+        ("[[logs]]", 'format = "plain"', "or epic, hd-epic"),
+        ("[[logs]]", 'path = "log.csv"', "video_id,start,end,narration,verb,noun"),
+    ),
+    "[tracking]": (
+        ("[tracking]", 'detector = "hog"', "a last resort; better rfdetr:FILE, owlv2:FILE or boxes:FILE"),
+    ),
+    COUNTED: (
+        (
+            "[people]",
+            'folder = "people"',
+            "with counts.csv; or tracks in [[sources]]; or [tasks.rlpc.options] count = 'paper'",
         ),
-        "[tracking]": (
-            ("[tracking]", 'detector = "hog"', "a last resort; better rfdetr:FILE, owlv2:FILE or boxes:FILE"),
-        ),
-        COUNTED: (
-            (
-                "[people]",
-                'folder = "people"',
-                "with counts.csv; or tracks in [[sources]]; or [tasks.rlpc.options] count = 'paper'",
-            ),
-        ),
-        "[cards]": (_CARDS,),
-        CARD_WRITER: (_CARDS,),
-        "[shots]": (("[shots]", 'detector = "content"', "or transnetv2"),),
-        SCENES: _SCENES,
-        SCENE_WRITER: _SCENES,
-        TASK_WRITER: (("[models]", f'{ASKED} = "openai:gpt-4o?temperature=0"', "who writes questions"),),
-    }
-)
+    ),
+    "[cards]": (_CARDS,),
+    CARD_WRITER: (_CARDS,),
+    "[shots]": (("[shots]", 'detector = "content"', "or transnetv2"),),
+    SCENES: _SCENES,
+    SCENE_WRITER: _SCENES,
+    TASK_WRITER: (("[models]", f'{ASKED} = "openai:gpt-4o?temperature=0"', "who writes questions"),),
+}
 _ORDER: Final = ("[[logs]]", "[tracking]", "[shots]", "[cards]", "[scenes]", "[models]", "[people]")
 
 

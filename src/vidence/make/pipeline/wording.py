@@ -20,36 +20,39 @@ SYSTEM, REPAIR = "card_system", "card_repair"
 _MOST_EARLIER: Final = 4_000
 
 # What each template can use, and what it means.
-VARIABLES: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
-    {
-        SYSTEM: {},
-        APPEARANCE: {"n_pictures": "how many crops are shown"},
-        PATH: {
-            "n_moments": "how many moments are shown, each as a crop and as a whole frame",
-            "times_s": "a list of their times in seconds",
-        },
-        SCENE: {"n_pictures": "how many frames are shown"},
-        FALSE: {
-            "text": "the faithful description, as a JSON string",
-            "fewest": "the smallest number of changes",
-            "most": "the largest number of changes",
-        },
-        IDENTIFY: {
-            "text": "the description, as a JSON string",
-            "n_people": "how many people are shown",
-            "n_pictures": "how many pictures there are of them together",
-        },
-        REPAIR: {
-            "earlier": "the reply that cannot be used, as a JSON string",
-            "problem": "what is wrong with it",
-        },
-    }
-)
+VARIABLES: Final[Mapping[str, Mapping[str, str]]] = {
+    SYSTEM: {},
+    APPEARANCE: {"n_pictures": "how many crops are shown"},
+    PATH: {
+        "n_moments": "how many moments are shown, each as a crop and as a whole frame",
+        "times_s": "a list of their times in seconds",
+    },
+    SCENE: {"n_pictures": "how many frames are shown"},
+    FALSE: {
+        "text": "the faithful description, as a JSON string",
+        "fewest": "the smallest number of changes",
+        "most": "the largest number of changes",
+    },
+    IDENTIFY: {
+        "text": "the description, as a JSON string",
+        "n_people": "how many people are shown",
+        "n_pictures": "how many pictures there are of them together",
+    },
+    REPAIR: {
+        "earlier": "the reply that cannot be used, as a JSON string",
+        "problem": "what is wrong with it",
+    },
+}
 # What must stand in a template once, as it is: it is data of others.
 _SHOWN: Final = frozenset({"text", "earlier", "notes"})
-_PROBES: Final[Mapping[str, object]] = MappingProxyType(
-    {"n_pictures": 3, "n_people": 2, "n_moments": 2, "times_s": [0.5, 1.0], "fewest": 2, "most": 5}
-)
+_PROBES: Final[Mapping[str, object]] = {
+    "n_pictures": 3,
+    "n_people": 2,
+    "n_moments": 2,
+    "times_s": [0.5, 1.0],
+    "fewest": 2,
+    "most": 5,
+}
 
 
 def load_template(name: str, *, variables: Mapping[str, str], folder: Path | None = None) -> Template:

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
 import msgspec
@@ -189,20 +188,17 @@ def _shown(value: object) -> str:
     return msgspec.json.encode(value).decode()[:60]
 
 
-_READERS: Final[Mapping[str, Callable[[str, object], object]]] = MappingProxyType(
-    dict.fromkeys(COLUMNS, _text)
-    | {
-        "kind": _kind,
-        "choices": _texts,
-        "misconception": _texts,
-        "steps": _texts,
-        "start_s": _number,
-        "end_s": _number,
-        "minutes": _number,
-        "knowledge": _links,
-        "evidence": _evidence,
-    }
-)
+_READERS: Final[Mapping[str, Callable[[str, object], object]]] = dict.fromkeys(COLUMNS, _text) | {
+    "kind": _kind,
+    "choices": _texts,
+    "misconception": _texts,
+    "steps": _texts,
+    "start_s": _number,
+    "end_s": _number,
+    "minutes": _number,
+    "knowledge": _links,
+    "evidence": _evidence,
+}
 
 
 WHOLE_ROW: Final = "row"

@@ -1,7 +1,6 @@
 """What a configuration of `vidence make expert` says."""
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Annotated, Literal, TypeAlias
 
 import msgspec
@@ -27,18 +26,16 @@ REASONING = ("causal", "prediction", "counter-factual", "assessment", "planning"
 """HumanPCR's five types of reasoning (appendix B.3.1, step 2)."""
 
 
-_BOUNDS: Mapping[Form, dict[str, float]] = MappingProxyType(
-    {
-        "mmvu": {
-            **{"longest_clip_s": 228.0, "most_answer_words": 7, "most_per_clip": 3},
-            **{"least_video_s": 0.0, "most_age_days": 0.0},
-        },
-        "humanpcr-r": {
-            **{"longest_clip_s": 0.0, "most_answer_words": 0, "most_per_clip": 0},
-            **{"least_video_s": 300.0, "most_age_days": 731.0},
-        },
-    }
-)
+_BOUNDS: Mapping[Form, dict[str, float]] = {
+    "mmvu": {
+        **{"longest_clip_s": 228.0, "most_answer_words": 7, "most_per_clip": 3},
+        **{"least_video_s": 0.0, "most_age_days": 0.0},
+    },
+    "humanpcr-r": {
+        **{"longest_clip_s": 0.0, "most_answer_words": 0, "most_per_clip": 0},
+        **{"least_video_s": 300.0, "most_age_days": 731.0},
+    },
+}
 
 
 class DraftRules(Record, omit_defaults=True):

@@ -25,15 +25,13 @@ POINT, SAME = "choices_point", "choices_same"
 _NOTES: Final = {"notes": "what it is about, as JSON"}
 _N: Final = {"n": "how many are wanted, or shown"}
 _ASPECT: Final = {"aspect": "what the task asks about, in words"}
-VARIABLES: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
-    {
-        ASK: {**_N, **_NOTES, **_ASPECT},
-        EXPAND: {**_N, **_NOTES, **_ASPECT},
-        OPTIONS: {**_N, **_NOTES},
-        POINT: _NOTES,
-        SAME: {**_N, **_NOTES},
-    }
-)
+VARIABLES: Final[Mapping[str, Mapping[str, str]]] = {
+    ASK: {**_N, **_NOTES, **_ASPECT},
+    EXPAND: {**_N, **_NOTES, **_ASPECT},
+    OPTIONS: {**_N, **_NOTES},
+    POINT: _NOTES,
+    SAME: {**_N, **_NOTES},
+}
 QUESTION_CHANGED, WRONG_NUMBER, TRUTH_AMONG = "question-changed", "wrong-number", "truth-among-wrong"
 _LINE: Final = re.compile(r"^\W{0,3}(?:question\s+)?(\d{1,2})\s*[.):]\s*(\S.*)$", re.IGNORECASE)
 _RIGHT: Final = re.compile(r"^\W{0,3}correct answer\s*:", re.IGNORECASE | re.MULTILINE)

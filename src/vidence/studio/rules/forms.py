@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
 import msgspec
@@ -18,9 +17,12 @@ Part: TypeAlias = Literal[
 MOST_ROWS: Final = 40
 MOST_SIGNS: Final = 10_000
 MOST_MEDIA: Final = 6
-KINDS: Final[Mapping[Kind, str]] = MappingProxyType(
-    {"open": "open question", "mcq": "options", "3afc": "three options", "made": "made by a program"}
-)
+KINDS: Final[Mapping[Kind, str]] = {
+    "open": "open question",
+    "mcq": "options",
+    "3afc": "three options",
+    "made": "made by a program",
+}
 
 
 class Form(Record, omit_defaults=True):
@@ -44,60 +46,58 @@ class Form(Record, omit_defaults=True):
     categories: str = "Category of the answer"
 
 
-FORMS: Final[Mapping[str, Form]] = MappingProxyType(
-    {
-        form.name: form
-        for form in (
-            Form(
-                name="humanpcr-r",
-                title="Reasoning over several pieces of evidence (HumanPCR-R)",
-                kinds=("open",),
-                parts=("clip", "reasoning", "steps", "evidence", "hints", "knowledge"),
-                least_evidence=2,
-                least_proactive=1,
-                tied=True,
-            ),
-            Form(
-                name="humanpcr-pc",
-                title="Perception and comprehension (HumanPCR-P&C)",
-                kinds=("mcq",),
-                parts=("clip", "category", "evidence"),
-                wrong=3,
-            ),
-            Form(
-                name="mmvu",
-                title="Questions of experts (MMVU)",
-                kinds=("mcq", "open"),
-                parts=("clip", "concept", "steps", "knowledge", "evidence", "hints"),
-                wrong=4,
-                per_video=3,
-            ),
-            Form(
-                name="perceptioncomp",
-                title="Composed questions (PerceptionComp)",
-                kinds=("mcq",),
-                parts=("category", "conditions", "evidence"),
-                wrong=4,
-                most_words=4,
-            ),
-            Form(
-                name="actpld",
-                title="Which action is it (ActPLD)",
-                kinds=("3afc",),
-                parts=("clip", "category"),
-                wrong=2,
-                categories="Group of actions",
-            ),
-            Form(
-                name="herbench",
-                title="Made by a program (HERBench)",
-                kinds=("made",),
-                parts=("evidence",),
-                wrong=4,
-            ),
-        )
-    }
-)
+FORMS: Final[Mapping[str, Form]] = {
+    form.name: form
+    for form in (
+        Form(
+            name="humanpcr-r",
+            title="Reasoning over several pieces of evidence (HumanPCR-R)",
+            kinds=("open",),
+            parts=("clip", "reasoning", "steps", "evidence", "hints", "knowledge"),
+            least_evidence=2,
+            least_proactive=1,
+            tied=True,
+        ),
+        Form(
+            name="humanpcr-pc",
+            title="Perception and comprehension (HumanPCR-P&C)",
+            kinds=("mcq",),
+            parts=("clip", "category", "evidence"),
+            wrong=3,
+        ),
+        Form(
+            name="mmvu",
+            title="Questions of experts (MMVU)",
+            kinds=("mcq", "open"),
+            parts=("clip", "concept", "steps", "knowledge", "evidence", "hints"),
+            wrong=4,
+            per_video=3,
+        ),
+        Form(
+            name="perceptioncomp",
+            title="Composed questions (PerceptionComp)",
+            kinds=("mcq",),
+            parts=("category", "conditions", "evidence"),
+            wrong=4,
+            most_words=4,
+        ),
+        Form(
+            name="actpld",
+            title="Which action is it (ActPLD)",
+            kinds=("3afc",),
+            parts=("clip", "category"),
+            wrong=2,
+            categories="Group of actions",
+        ),
+        Form(
+            name="herbench",
+            title="Made by a program (HERBench)",
+            kinds=("made",),
+            parts=("evidence",),
+            wrong=4,
+        ),
+    )
+}
 """Source: HumanPCR, appendix B.3 (two pieces of evidence, one of them proactive); MMVU, section 3.2 (one
 right and four wrong options, two or three questions for each video); PerceptionComp, section 3.4 (five
 options of a word or a short phrase); ActPLD, section 2.5 (three options).
@@ -106,16 +106,14 @@ Departs: HumanPCR-P&C and HERBench give no number of options for a form: four an
 four words at most."""
 
 _ROW: Final = re.compile(r"(wrong|step|evidence|condition|knowledge|hint)-(\d{1,2})(?:-([a-z][a-z0-9]*))?")
-_ROWS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {
-        "wrong": ("id", "text", "category", "why"),
-        "step": ("",),
-        "evidence": ("medium", "kind", "start", "end", "frames", *BOX, "text", "steps"),
-        "condition": ("text", "skill", "depends", "hands", "at", "note", "otherwise"),
-        "knowledge": ("title", "url"),
-        "hint": ("",),
-    }
-)
+_ROWS: Final[Mapping[str, tuple[str, ...]]] = {
+    "wrong": ("id", "text", "category", "why"),
+    "step": ("",),
+    "evidence": ("medium", "kind", "start", "end", "frames", *BOX, "text", "steps"),
+    "condition": ("text", "skill", "depends", "hands", "at", "note", "otherwise"),
+    "knowledge": ("title", "url"),
+    "hint": ("",),
+}
 _PLAIN: Final = (
     *("question", "language", "answer", "category", "reasoning", "subject", "textbook", "chapter", "concept"),
     *("start", "end", "program", "changed"),

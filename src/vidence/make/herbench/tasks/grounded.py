@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from types import MappingProxyType
 from typing import Annotated, Final
 
 import numpy as np
@@ -26,12 +25,10 @@ from vidence.make.pipeline.material import BY_MODEL, Corpus, Crop, Made, Materia
 from vidence.make.pipeline.writer import WritingTask, write_all
 
 NAMES = ("agar", "agbi")
-SUMMARIES: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "agar": "Appearance-grounded attribute recognition: what others whom somebody passes look like.",
-        "agbi": "Appearance-grounded behavior interactions: whom somebody is with, and what they do.",
-    }
-)
+SUMMARIES: Final[Mapping[str, str]] = {
+    "agar": "Appearance-grounded attribute recognition: what others whom somebody passes look like.",
+    "agbi": "Appearance-grounded behavior interactions: whom somebody is with, and what they do.",
+}
 _TITLES: Final = {
     "agar": "Appearance-Grounded Attribute Recognition",
     "agbi": "Appearance-Grounded Behavior Interactions",
