@@ -30,6 +30,9 @@ from vidence.records import Record
 LEAST_SKILL = 0.1
 """The share of the conditions that each skill takes, where the vocabulary allows."""
 
+_MOST_SHAPE = 0.25
+"""The share from which on a shape is only drawn where others give nothing."""
+
 
 class Quota(Record, omit_defaults=True):
     """How many compositions of each kind are wanted.
@@ -133,6 +136,7 @@ def fill(scenes: Mapping[str, SceneBits], quota: Quota, strength: Strength, *, s
         entry.search.most_guess, entry.search.most_prior = strength.most_guess, strength.most_prior
     have: Counter[QuotaCell] = Counter()
     skills: Counter[Skill] = Counter()
+    shapes: Counter[Shape] = Counter()
     with without_collecting():
         while open_ := [
             element
@@ -141,12 +145,16 @@ def fill(scenes: Mapping[str, SceneBits], quota: Quota, strength: Strength, *, s
         ]:
             for video in open_:
                 cell = min((c for c in quota.cells if c not in video.dead), key=lambda c: have[c])
+                video.search.often = frozenset(
+                    shape for shape, n in shapes.items() if n > _MOST_SHAPE * shapes.total()
+                )
                 composed = _tried(video, cell, strength, have=have, skill=_rarest(skills, video.search))
                 if composed is None:
                     continue
                 filled.composed.append(composed)
                 have[cell_of(composed)] += 1
                 skills.update(skills_of(composed.composition))
+                shapes[composed.shape] += 1
     for video in videos:
         filled.unmet += [Unmet(video.name, cell, why, n) for cell, (why, n) in video.dead.items()]
         if n := video.search.n_left_out:
@@ -205,9 +213,10 @@ def _tried(
         return quota_cell in cells and (quota_cell == cell or have[quota_cell] <= have[cell])
 
     for attempt in range(video.quota.tries):
-        asked = _with_skill(cell, skill if attempt < video.quota.tries // 2 else None)
+        if attempt == video.quota.tries // 2:
+            skill, video.search.often = None, frozenset()
         video.n_tried += 1
-        composed = video.search.tried(asked, number=video.n_tried, fits=fits)
+        composed = video.search.tried(_with_skill(cell, skill), number=video.n_tried, fits=fits)
         if composed is None:
             continue
         if weak := _weak(composed, strength, video.search.scene.words):

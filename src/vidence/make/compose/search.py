@@ -31,18 +31,18 @@ from vidence.make.sources.proof import Proof
 from vidence.make.sources.vocabulary import EVENT, PAIR, AnswerType, Skill
 
 _Plain: TypeAlias = Literal[
-    "attribute", "count", "carried", "related", "ordered", "then", "ranked", "next", "tally"
+    "attribute", "count", "carried", "related", "ordered", "then", "ranked", "next", "between", "tally"
 ]
 Shape: TypeAlias = _Plain | MoreShape
 ALL_SHAPES: tuple[Shape, ...] = (*get_args(_Plain), *CONJUNCTIVE, *SEQUENTIAL)
 _BY_SKILL: Mapping[Skill, tuple[Shape, ...]] = {
     "spatial": ("related", "direction", "nearest"),
-    "temporal": ("ordered", "next", "tally"),
+    "temporal": ("ordered", "next", "between", "tally"),
     "correspondence": ("carried",),
     "visual knowledge": ("known",),
 }
 """The shapes that take a skill for certain."""
-_OF_EVENTS: tuple[Shape, ...] = ("then", "next")
+_OF_EVENTS: tuple[Shape, ...] = ("then", "next", "between")
 _End: TypeAlias = Literal["first", "last"]
 _MENDED = 3
 """How often needless conditions are taken out of one composition."""
@@ -83,6 +83,7 @@ class Search:
     Attributes:
         most_guess: the largest share of right bindings without a condition; others are refused.
         most_prior: the largest share of right bindings without all conditions.
+        often: shapes that are drawn only where no other gives a cell.
     """
 
     def __init__(
@@ -100,6 +101,7 @@ class Search:
         self.asked = self.statements.asked()
         self.refused: Counter[str] = Counter()
         self.most_guess = self.most_prior = 1.0
+        self.often: frozenset[Shape] = frozenset()
         self.n_left_out = 0
         """How many conditions without a witness were left out."""
         self._vocabulary = scene.words.sha256()
@@ -118,6 +120,7 @@ class Search:
             "then": self._then,
             "ranked": self._ranked,
             "next": self._next,
+            "between": self._between,
             "tally": self._tally,
         }
 
@@ -145,7 +148,7 @@ class Search:
         ):
             names.append("then")
         is_of_event = listed and any(attribute.category == EVENT for attribute in self._asked(wanted.type))
-        names += ["next", "ranked"] if is_of_event else []
+        names += ["next", "between", "ranked"] if is_of_event else []
         names += ["tally"] if listed and wanted.type == "attribute" and self._counted() else []
         if self._asked(wanted.type, entities=True):
             names += ["carried"]
@@ -183,13 +186,12 @@ class Search:
         return self._proved(self._composition(program, number), shape, fits=fits)
 
     def _shape(self, wanted: QuotaCell) -> Shape | None:
-        """Choose a shape for a cell: with its skill and size, else with its size."""
-        shapes = self.shapes(wanted)
-        sized = [shape for shape in shapes if self._may_give(shape, wanted.n_conditions)]
-        if not sized:
-            anything = self.shapes(replace(wanted, skill=None))
-            sized = [name for name in anything if self._may_give(name, wanted.n_conditions)]
-        return self.rng.choice(sized or shapes) if shapes else None
+        """Choose a shape of a cell's size: with its skill, and not drawn often, where there is one."""
+        shapes, anything = self.shapes(wanted), self.shapes(replace(wanted, skill=None))
+        able = [shape for shape in (*shapes, *anything) if self._may_give(shape, wanted.n_conditions)]
+        rare = [shape for shape in able if shape not in self.often]
+        first = [shape for shape in rare or able if shape in shapes]
+        return self.rng.choice(first or rare or able or shapes) if shapes else None
 
     def _may_give(self, shape: Shape, n: int) -> bool:
         """Return whether a shape may still give programs of `n` or `n + 1` conditions."""
@@ -554,17 +556,17 @@ class Search:
         program.add("answer", asked_of("R", asked.attribute))
         return program
 
-    def _event(self, program: _Program, event: str, *, n: int) -> bool:
-        """Return a step that ends with `T` for an event, identified by attributes, time or player."""
+    def _event(self, program: _Program, event: str, *, n: int, variable: str = "T") -> bool:
+        """Return a step for an event, identified by attributes, time or player."""
         place, roles = self.scene.place[EVENT][event], self.scene.events[event].roles
         statements = self.statements.single(EVENT, place, self.rng, n=n)
         if statements:
-            self._the(program, "T", category=EVENT, atoms=program.atoms(statements))
+            self._the(program, variable, category=EVENT, atoms=program.atoms(statements))
             return True
         for statement in self._tellable(EVENT, place, ()):
             how = self._end(EVENT, self.scene.everybody[EVENT] & statement.masks.may, place)
             if how is not None:
-                self._at_end(program, "T", category=EVENT, atoms=program.atoms([statement]), how=how)
+                self._at_end(program, variable, category=EVENT, atoms=program.atoms([statement]), how=how)
                 return True
         known = [
             attribute_statement
@@ -580,21 +582,16 @@ class Search:
         played = Compare(
             attribute=role, how="==", value=Variable(name="P"), condition=program.condition("semantic")
         )
-        self._the(program, "T", category=EVENT, atoms=(*atoms, played))
+        self._the(program, variable, category=EVENT, atoms=(*atoms, played))
         return True
 
     def _next(self, wanted: QuotaCell, asked: AskableAttribute) -> _Program | None:
         """Identify an event as the first after another, or the last before, regardless of the player."""
-        scene, target = self.scene, self._member(EVENT)
+        target = self._member(EVENT)
         how: _End = self.rng.choice(("first", "last"))
         word: Literal["after", "before"] = "after" if how == "first" else "before"
         known = self._tellable(EVENT, target, asked.attribute.split(PAIR))
-        name = scene.members[EVENT][target]
-        near = sorted(
-            (e for e in scene.events if scene.timed(EVENT, word, e).must >> target & 1),
-            key=lambda e: abs(scene.ends[e][0] - scene.ends[name][0]),
-        )[:_NEAREST]
-        program = _Program()
+        near, program = self._near(target, word), _Program()
         if not near or not self._event(program, self.rng.choice(near), n=max(wanted.n_conditions - 3, 1)):
             return None
         atoms: tuple[Atom, ...] = (
@@ -602,6 +599,35 @@ class Search:
             Timed(how=word, of=Variable(name="T"), condition=program.condition("temporal")),
         )
         self._at_end(program, "U", category=EVENT, atoms=atoms, how=how)
+        program.add("answer", asked_of("U", asked.attribute))
+        return program
+
+    def _near(self, target: int, word: Literal["after", "before"]) -> list[str]:
+        """Return the events nearest to an event that takes place after them, or before."""
+        scene, name = self.scene, self.scene.members[EVENT][target]
+        there = (event for event in scene.events if scene.timed(EVENT, word, event).must >> target & 1)
+        return sorted(there, key=lambda event: abs(scene.ends[event][0] - scene.ends[name][0]))[:_NEAREST]
+
+    def _between(self, wanted: QuotaCell, asked: AskableAttribute) -> _Program | None:
+        """Identify an event as the only one of a kind, or of all, between two others."""
+        scene, target, program = self.scene, self._member(EVENT), _Program()
+        known = self._tellable(EVENT, target, asked.attribute.split(PAIR))[: self.rng.randint(0, 1)]
+        may = scene.everybody[EVENT] & (known[0].masks.may if known else -1)
+        pairs = [
+            (first, last)
+            for first in self._near(target, "after")
+            for last in self._near(target, "before")
+            if may & scene.timed(EVENT, "after", first).may & scene.timed(EVENT, "before", last).may
+            == 1 << target
+        ]
+        ends = self.rng.choice(pairs) if pairs else ()
+        if not ends or not all(
+            self._event(program, end, n=1, variable=v) for v, end in zip("TS", ends, strict=True)
+        ):
+            return None
+        after = Timed(how="after", of=Variable(name="T"), condition=program.condition("temporal"))
+        before = Timed(how="before", of=Variable(name="S"), condition=program.condition("temporal"))
+        self._the(program, "U", category=EVENT, atoms=(*program.atoms(known), after, before))
         program.add("answer", asked_of("U", asked.attribute))
         return program
 

@@ -14,6 +14,7 @@ from vidence.make.compose.program import without_atom
 from vidence.make.compose.prove import Rules, prove
 from vidence.make.compose.scene_bits import SceneBits
 from vidence.make.compose.search import QuotaCell, Search
+from vidence.make.compose.wording import PlainWords
 from vidence.make.compose.world import World
 from vidence.make.sources.composition import Select, Variable
 from vidence.make.sources.scene import AttributeFact
@@ -73,9 +74,29 @@ def test_a_log_of_events_gives_what_comes_next_and_counts():
         assert prove(made.composition, world, rules=Rules(), subsets="all").is_proven
         shapes[made.shape] += 1
         answers[made.proof.answer.type, made.shape] += 1
-    assert set(shapes) == {"count", "next", "ranked", "tally"}
-    assert min(answers[kind, "next"] for kind in ("action", "object", "event")) >= 5
+    assert {"count", "next", "ranked", "tally"} <= set(shapes)
+    assert min(answers[kind, "next"] for kind in ("action", "object", "event")) >= 3
     assert min(shapes.values()) >= 5, shapes
+
+
+def test_an_event_is_told_by_the_two_that_it_is_between():
+    scene = event_log(n=15)
+    world, words = World(scene), PlainWords(scene.vocabulary)
+    between = list(searched(scene, n=600, shapes=["between"]))
+    assert len(between) > 5
+    for composed in between:
+        assert prove(composed.composition, world, rules=Rules(), subsets="all").is_proven
+        assert words.read(words.write(composed.composition)) == composed.composition.steps
+
+
+def test_a_shape_that_is_often_drawn_gives_way_to_others():
+    search = Search(SceneBits(event_log(n=15)), rng=random.Random(0))
+    search.often = frozenset({"next"})
+    composed = [search.tried(QuotaCell("object", "sequential", 4), number=n) for n in range(200)]
+    assert {one.shape for one in composed if one is not None} == {"between", "ranked"}
+    only = Search(SceneBits(event_log(n=15)), rng=random.Random(0), shapes=["next"])
+    only.often = frozenset({"next"})
+    assert any(only.tried(QuotaCell("object", "sequential", 4), number=n) for n in range(200))
 
 
 def test_who_is_like_others_is_told_by_coming_first_or_last():

@@ -27,11 +27,11 @@ def test_questions_of_the_search_read_back_exactly():
 def test_events_have_words_of_their_own():
     scene = event_log()
     words = PlainWords(scene.vocabulary)
-    texts = [words.write(made.composition) for made in searched(scene, n=200)]
+    texts = [words.write(made.composition) for made in searched(scene, n=400)]
     assert any(text.startswith("How many events are there ①") for text in texts)
     assert any("What is the object of U?" in text for text in texts)
     assert any(text.endswith("What happens in U, and what is the object of U?") for text in texts)
-    for made, text in zip(searched(scene, n=200), texts, strict=True):
+    for made, text in zip(searched(scene, n=400), texts, strict=True):
         assert words.read(text) == made.composition.steps
     with pytest.raises(WordingError, match="no sentence of ours"):
         words.read("What happens in U, and what is the object of T?")
