@@ -20,7 +20,7 @@ WIDTH_PX = 1000
 _COLOURS = 64
 # Each picture: the page that is followed, what it writes, and how many pixels of that are shown.
 PICTURES = {
-    "report": ("evaluate", "runs/fuser/report.html", 960),
+    "demo": ("evaluate", "demo-out/report.html", 1100),
     "evaluate-compare": ("evaluate", "compared.html", 1000),
     "diagnose-gap": ("diagnose", "runs/bad/diagnostics/selector-gap.html", 900),
     "people-report": ("people", "people.html", 900),

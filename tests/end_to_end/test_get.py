@@ -4,23 +4,18 @@ import gzip
 import io
 import json
 import re
-import shlex
-import subprocess
 import sys
 import tomllib
 import zipfile
 from pathlib import Path
 
-import numpy as np
 import pytest
 from huggingface_hub import constants
 
 import vidence as package
 from servers.hub import Hub
 from servers.openai_stub import OpenAIStub
-from subjects.planted_kitchens import log_of, plan_kitchen
 from subjects.samples import sample_folder
-from subjects.streets import plan_street, write_street
 from vidence.tables.table import DASH
 
 from .conftest import write_clip
@@ -94,56 +89,6 @@ def test_fetched_and_run_in_two_commands(vidence, hub, mmvu) -> None:
     [trial] = vidence.trials("r").values()
     assert trial.selection.frames
     assert not [path for _, path, _ in hub.requests if path.endswith(".md")]
-
-
-def blocks_of(readme, language):
-    found = re.findall(r"^```(\w*)\n(.*?)^```$", readme, re.DOTALL | re.MULTILINE)
-    return [body.replace("\\\n", " ") for name, body in found if name == language]
-
-
-def test_the_commands_of_the_readme_work_in_their_order(vidence, mmvu, clip) -> None:
-    """What belongs to the user is a clip, a log and a street; the other files are shown, or made before."""
-    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    lines = [line for block in blocks_of(readme, "") for line in block.splitlines()]
-    commands = [line for line in lines if line.startswith("vidence ")]
-    assert lines[0] == "pip install ."  # `make dist` does that
-    kitchens = [plan_kitchen(f"kitchen-{n}", rng=np.random.default_rng(n)) for n in range(3)]
-    street = plan_street("street", looks=range(3), rng=np.random.default_rng(2))
-    write_street(street, vidence.folder)
-    for name, content in {
-        "kitchen.mp4": clip,
-        "log.csv": log_of(kitchens).encode(),
-        "questions.jsonl": blocks_of(readme, "json")[0].encode(),
-        "answers.jsonl": re.search(r"`(\{.*\})`", readme)[1].encode(),
-        "kitchens.toml": blocks_of(readme, "toml")[0].encode(),
-    }.items():
-        (vidence.folder / name).write_bytes(content)
-
-    def answer(body):
-        marked = re.search(r'<reply id=\\"(\w+)', json.dumps(body))
-        verdict = {"extracted_answer": "a bridge", "reason": "no", "correct": False}
-        return json.dumps({"id": marked[1]} | verdict) if marked else "The final answer is (B)."
-
-    with OpenAIStub(answer=answer) as server:
-        vidence.env.update(OPENAI_BASE_URL=server.base_url, OPENAI_API_KEY="k")
-        for command in commands:
-            few = command.replace("--limit 20", "--limit 2")  # the sample is as small
-            words = shlex.split(few.replace("http://localhost:8000/v1", server.base_url))[1:]
-            if words[0] in ("view", "studio"):  # they serve until they are stopped: test_readme.py
-                continue
-            done = vidence(*words, *(["--yes"] if words[0] == "get" else []))
-            assert done.code == 0, (command, done.err)
-            assert words[:2] != ["videos", "track"] or "3 tracks" in done.out
-    items = (vidence.folder / "made" / "kitchens" / "items.jsonl").read_text(encoding="utf-8")
-    assert {json.loads(line)["tags"]["task"] for line in items.splitlines()} == {"AC", "ASII"}
-    assert (vidence.folder / "runs" / "mmvu-qwen" / "diagnostics" / "mrfs.html").exists()
-    assert (vidence.folder / "jump" / "clip.mp4").exists()
-    report = (vidence.folder / "runs" / "mmvu-qwen" / "report.html").read_text(encoding="utf-8")
-    assert f"hf:yale-nlp/MMVU@{mmvu}" in report
-    assert {request.body["model"] for request in server.requests} == {"Qwen2.5-VL-7B-Instruct", "gpt-4.1"}
-    subprocess.run(
-        [sys.executable, "-c", blocks_of(readme, "")[-1]], cwd=vidence.folder, env=vidence.env, check=True
-    )
 
 
 def test_a_video_that_is_nowhere_is_named_and_the_others_are_run(vidence, mmvu) -> None:

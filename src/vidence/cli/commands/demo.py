@@ -44,15 +44,23 @@ _MODELS: Final[Mapping[str, SimulatedModel]] = {
 }
 _SOUND: Final = "all evidence"
 _MRFS: Final = {"selector": "evidence"}  # ranks first one frame of each card that a question needs
-_N_STEPS: Final = 3 + len(_MODELS)
+_N_STEPS: Final = 4 + len(_MODELS)
+_CHANCE: Final = 0.2  # every question has five choices
 
 _INTRO: Final = (
-    f"{_SPEC.n_videos} videos were drawn in which cards with numbers come and go, and {_N_QUESTIONS} "
-    "questions such as 'What is the sum of the numbers on the red and the grey card?' were asked. Three "
-    f"simulated models read the cards in {_N_FRAMES} frames: one uses all evidence, one uses one frame "
-    "only, one uses the text only. The times of frames and cards decide what each must score (planted).",
-    "Next, ask a model about your own clips, one question a line (docs/item-format.md): "
-    "vidence run table --data questions.jsonl --model openai:NAME",
+    f"{_SPEC.n_videos} videos in which cards with numbers come and go, {_N_QUESTIONS} questions such as "
+    "'What is the sum of the numbers on the red and the grey card?', and three simulated models that see "
+    f"{_N_FRAMES} evenly spaced frames. Their defects are known, and so is what each must score (planted)."
+)
+_NEXT: Final = (
+    "1. Put one question a line into questions.jsonl, beside the video kitchen.mp4 (vidence help item-format "
+    "has all fields):",
+    '{"item_id": "q1", "media": [{"path": "kitchen.mp4"}], "question": "What is put into the pan first?", '
+    '"choices": ["oil", "onions", "rice"], "answer": "A"}',
+    "2. Ask a model (vidence list models), and look at runs/own/report.html:",
+    "vidence run table --data questions.jsonl --model openai:gpt-4.1 --out runs/own",
+    "3. Ask again without frames, with one frame and with shuffled frames, to see whether it looks:",
+    "vidence diagnose modality runs/own",
 )
 
 
@@ -89,7 +97,7 @@ def demo(given: Demo) -> int:
     """
     out, screen = given.out, Screen(markup=False, highlight=False)
     own_folder(out, ".vidence-demo")
-    runs, figures = anyio.run(_measure, out, screen)
+    runs, figures, sentences = anyio.run(_measure, out, screen)
     n_missed = sum(not figure.is_recovered for figure in figures)
     verdict = f"{n_missed} of {len(figures)} measured figures are not the planted ones: something is wrong."
     if not n_missed:
@@ -103,11 +111,15 @@ def demo(given: Demo) -> int:
         media_root=out / "world",
         rng=np.random.default_rng(SEED),
         n_items=30,
-        title="Demonstration: measured and planted",
-        extra_sections=(Section(title="In short", paragraphs=(*_INTRO, verdict), tables=(table,)),),
+        title="Demonstration: did it look, find, combine, or guess?",
+        extra_sections=(
+            Section(title="In short", paragraphs=(_INTRO, *sentences, verdict), tables=(table,)),
+            Section(title="Next: your own video", paragraphs=_NEXT),
+        ),
     )
     print_table(table, screen)
-    screen.print(Text(f"\n{verdict} Open {page}"), soft_wrap=True)
+    for sentence in ("", *sentences, "", f"{verdict} Open {page}; it says what to do with your own video."):
+        screen.print(Text(sentence), soft_wrap=True)
     return int(n_missed > 0)
 
 
@@ -115,7 +127,7 @@ def _step(screen: Screen, n: int, doing: str) -> None:
     screen.print(Text(f"{n} of {_N_STEPS}: {doing}"), soft_wrap=True)
 
 
-async def _measure(out: Path, screen: Screen) -> tuple[list[Run], list[_Figure]]:
+async def _measure(out: Path, screen: Screen) -> tuple[list[Run], list[_Figure], list[str]]:
     """Render, ask every model, compare, and search for the frames that questions need."""
     _step(screen, 1, f"render {_SPEC.n_videos} videos with planted evidence into {out / 'world'}")
     render(out / "world", _SPEC, seed=SEED)
@@ -138,9 +150,36 @@ async def _measure(out: Path, screen: Screen) -> tuple[list[Run], list[_Figure]]
                 kind="difference",
             )
         )
-    _step(screen, _N_STEPS - 1, "find how many frames each question needs (MRFS)")
+    _step(screen, _N_STEPS - 2, "find how many frames each question needs (MRFS)")
     figures.append(await _mrfs(out, runs[_SOUND]))
-    return list(runs.values()), figures
+    _step(screen, _N_STEPS - 1, "ask again with the annotated evidence, and without frames")
+    tables = {label: await _diagnosed(out, run, "selector-gap", options={}) for label, run in runs.items()}
+    return (
+        list(runs.values()),
+        figures,
+        [_sentence(label, gap["selector-gap"]) for label, gap in tables.items()],
+    )
+
+
+def _sentence(label: str, gap: Table) -> str:
+    """Whether a model looked, found, combined or guessed, by its accuracies and gaps."""
+    cells = (("plan", "accuracy"), ("text", "accuracy"), ("plan", "retrieval"), ("plan", "fusion"))
+    estimates = [estimate for cell in cells if (estimate := gap.estimate(*cell)) is not None]
+    accuracy, words, retrieval, fusion = estimates
+    guessed = "guessed" if words.low > _CHANCE else "did not guess"
+    guess = f"it {guessed} ({100 * words.value:.1f} % without frames; chance is {100 * _CHANCE:.1f} %)"
+    more = f"{100 * (accuracy.value - words.value):.1f} points more than without frames"
+    if accuracy.value <= words.value:
+        return (
+            f"The model that uses {label} did not look ({more}), so it found and combined nothing; {guess}."
+        )
+    found = "found the evidence" if retrieval.low <= 0 else "did not find all evidence"
+    combined = "combined it" if fusion.low <= 0 else "did not combine it"
+    return (
+        f"The model that uses {label} looked ({more}), {found} (evenly spaced frames cost "
+        f"{100 * retrieval.value:.1f} points), {combined} ({100 * fusion.value:.1f} points are lost with the "
+        f"evidence shown); {guess}."
+    )
 
 
 def _environment(out: Path) -> Environment:
@@ -158,7 +197,6 @@ async def _ask(out: Path, model: SimulatedModel) -> Run:
             "n_frames": _N_FRAMES,
             "sample": _N_QUESTIONS,
             "seed": SEED,
-            "memory": str(out / "replies.sqlite"),
         },
     )
     folder = out / "runs" / model.name
@@ -181,19 +219,24 @@ def _accuracy(label: str, model: SimulatedModel, asked: Run) -> _Figure:
     )
 
 
-async def _mrfs(out: Path, asked: Run) -> _Figure:
-    """The mean number of frames over the questions that need any."""
-    diagnostic = open_diagnostic("mrfs", _MRFS)
+async def _diagnosed(out: Path, asked: Run, name: str, *, options: Mapping[str, str]) -> Mapping[str, Table]:
+    """The tables of a diagnostic of a run."""
+    diagnostic = open_diagnostic(name, options)
     await diagnose(
         diagnostic,
         asked.plan,
         asked.folder,
-        options=_MRFS,
+        options=options,
         environment=_environment(out),
         now=now(),
         on_event=lambda _: None,
     )
-    table = load_diagnosed(diagnostic, asked.folder, options=_MRFS).tables()["mrfs"]
+    return load_diagnosed(diagnostic, asked.folder, options=options).tables()
+
+
+async def _mrfs(out: Path, asked: Run) -> _Figure:
+    """The mean number of frames over the questions that need any."""
+    table = (await _diagnosed(out, asked, "mrfs", options=_MRFS))["mrfs"]
     needed = [n for row in asked.rows if (n := expected_mrfs(_MODELS[_SOUND], row.item))]
     return _Figure(
         label=f"mean MRFS, {_SOUND}",

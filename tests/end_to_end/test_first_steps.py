@@ -1,9 +1,8 @@
-"""What the README shows, one thing at a time; test_get.py does all of it in its order."""
+"""What newcomers do first: own questions, recorded answers, judges, a comparison, the browser."""
 
 import csv
 import json
 import re
-import shlex
 import signal
 import urllib.request
 from pathlib import Path
@@ -17,28 +16,16 @@ ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def blocks(language: str) -> list[str]:
-    """The fenced blocks of the README in that language, or in none."""
-    found = re.findall(r"^```(\w*)\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
-    return [body for name, body in found if name == language]
-
-
-def commands() -> list[str]:
-    """The lines in blocks that start with ``vidence``, continued lines joined."""
-    lines = [line for block in blocks("") for line in block.replace("\\\n", " ").splitlines()]
-    return [line for line in lines if line.startswith("vidence ")]
-
-
-def command(*needles: str) -> list[str]:
-    """The words of the one command that holds all of these, without ``vidence``."""
-    (found,) = (line for line in commands() if all(needle in line for needle in needles))
-    return shlex.split(found)[1:]
-
-
-def own_question() -> dict[str, object]:
-    """The question that the README shows."""
-    (block,) = blocks("json")
-    return json.loads(block)
+QUESTION = {
+    "item_id": "q1",
+    "media": [{"path": "kitchen.mp4"}],
+    "question": "What is put into the pan first?",
+    "choices": ["oil", "onions", "rice"],
+    "answer": "A",
+}
+OWN = ("run", "table", "--data", "questions.jsonl", "--model")
+MODEL = (*OWN, "openai:gpt-4.1", "--frames", "16")
+JUDGED = ("--judge", "rule-first", "--judge-model", "openai:gpt-4.1")
 
 
 def run_folder(vidence) -> str:
@@ -49,17 +36,16 @@ def run_folder(vidence) -> str:
 
 @pytest.fixture
 def kitchen(vidence, questions):
-    """The command line in a folder with the question of the README and its video."""
+    """The command line in a folder with a question and its video."""
     questions(clips=["kitchen.mp4"], n_questions=1)
-    (vidence.folder / "questions.jsonl").write_text(json.dumps(own_question()) + "\n", encoding="utf-8")
+    (vidence.folder / "questions.jsonl").write_text(json.dumps(QUESTION) + "\n", encoding="utf-8")
     return vidence
 
 
 def test_own_questions_are_asked_and_the_report_is_written(kitchen):
-    question = own_question()
     with OpenAIStub(answer="Answer: A") as server:
         kitchen.env["OPENAI_BASE_URL"] = server.base_url
-        done = kitchen(*command("run table", "openai:"))
+        done = kitchen(*MODEL)
         (asked,) = server.requests
     assert done.code == 0, done.err
     images = [part for part in asked.body["messages"][-1]["content"] if part["type"] == "image_url"]
@@ -67,33 +53,31 @@ def test_own_questions_are_asked_and_the_report_is_written(kitchen):
     assert "Accuracy 100.0 %" in done.out
     folder = run_folder(kitchen)
     page = (kitchen.folder / folder / "report.html").read_text(encoding="utf-8")
-    assert str(question["question"]) in page
+    assert str(QUESTION["question"]) in page
     assert "Accuracy 100.0 %" in kitchen("report", folder).out
 
 
 def test_recorded_answers_need_neither_media_nor_model(vidence):
-    questions = {"item_id": "q2", **{k: v for k, v in own_question().items() if k != "item_id"}}
-    lines = [json.dumps(own_question()), json.dumps(questions)]
+    questions = {"item_id": "q2", **{k: v for k, v in QUESTION.items() if k != "item_id"}}
+    lines = [json.dumps(QUESTION), json.dumps(questions)]
     (vidence.folder / "questions.jsonl").write_text("\n".join(lines), encoding="utf-8")
     recorded = [{"item_id": "q1", "text": "onions"}, {"item_id": "q2", "text": "A man pours oil."}]
     (vidence.folder / "answers.jsonl").write_text("\n".join(map(json.dumps, recorded)), encoding="utf-8")
-    done = vidence(*command("run table", "replay:"))
+    done = vidence(*OWN, "replay:answers.jsonl")
     assert done.code == 0, done.err
     folder = run_folder(vidence)
-    assert "`vidence report DIR --csv trials.csv`" in README
     assert vidence("report", folder, "--csv", "trials.csv").code == 0
     with (vidence.folder / "trials.csv").open(newline="", encoding="utf-8") as file:
         rows = [
             (r["item_id"], r["parser"], r["outcome"], r["read"], r["correct"]) for r in csv.DictReader(file)
         ]
     assert rows == [("q1", "robust", "answered", "B", "0"), ("q2", "robust", "unreadable", "", "0")]
-    assert "`--parser NAME`" in README
     loose = vidence("report", folder, "--parser", "herbench-official")
     assert "Accuracy 50.0 %" in loose.out
 
 
 def two_runs(vidence, answers: dict[str, list[str]]) -> None:
-    """The runs that the README names, with these answers recorded, in turn, for eight questions."""
+    """Two runs with these answers recorded, in turn, for eight questions."""
     release = [
         {
             "id": f"validation_{i}",
@@ -128,13 +112,13 @@ def test_open_answers_are_judged_afterwards_and_two_runs_compared(vidence):
 
     with OpenAIStub(answer=verdict) as server:
         vidence.env["OPENAI_BASE_URL"] = server.base_url
-        judged = vidence(*command("replies", "judge", "mmvu-qwen"))
+        judged = vidence("replies", "judge", "runs/mmvu-qwen", *JUDGED)
         assert (judged.code, server.n_requests) == (0, 8), judged.err
-        other = vidence(*command("replies", "judge", "mmvu-gpt"))
+        other = vidence("replies", "judge", "runs/mmvu-gpt", *JUDGED)
     assert "Accuracy 0.0 %" in judged.out
     assert server.n_requests == 12  # what equals the right answer needs no judge
     assert "Accuracy 50.0 %" in other.out
-    compared = vidence(*command("compare"))
+    compared = vidence("compare", "runs/mmvu-qwen", "runs/mmvu-gpt")
     assert compared.code == 0, compared.err
     assert "50.0 points above" in " ".join(compared.out.split())
 
@@ -156,9 +140,9 @@ def opened(vidence, *words: str) -> str:
 def test_runs_and_the_demonstration_open_in_a_browser(kitchen):
     with OpenAIStub(answer="Answer: A") as server:
         kitchen.env["OPENAI_BASE_URL"] = server.base_url
-        kitchen(*command("run table", "openai:"), "--out", "runs/mine")
-    assert "runs/mine" in opened(kitchen, *command("view"))
-    assert "Demonstration" in opened(kitchen, *command("studio"))
+        kitchen(*MODEL, "--out", "runs/mine")
+    assert "runs/mine" in opened(kitchen, "view", "runs")
+    assert "Demonstration" in opened(kitchen, "studio")
 
 
 def test_the_number_of_benchmarks_is_right():
