@@ -28,7 +28,7 @@ def split_words(words: list[str], commands: dict[str, click.Command]) -> tuple[s
 
 def flags(command: click.Command) -> set[str]:
     """Every flag of a command, the two of help included."""
-    known = {"-h", "--help"}
+    known = {"-h", "--help", *(["--all"] if command.name == "run" else [])}
     if isinstance(command, click.Group):
         known |= {flag for part in command.commands.values() for flag in flags(part)}
     for parameter in command.params:
