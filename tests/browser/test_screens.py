@@ -206,19 +206,24 @@ def of_people(to: Looked):
     to.look(to.at("Rob", f"{films}/qualification"), "qualification")
 
 
+def in_state(page, state):
+    """The link of the first item of a project that is in a state."""
+    rows = page.get_by_role("row").filter(has=page.get_by_role("cell", name=state, exact=True))
+    return rows.get_by_role("link").first
+
+
 def of_authors(to: Looked):
     """Media, a new item, its form, what was returned, messages and hints."""
     home = "/projects/demonstration/"
     to.look(to.at("Ann", f"{home}media/"), "media")
     to.look(to.at("Ann", f"{home}new/"), "new-item")
     page = to.at("Ann", home)
-    item = page.get_by_role("listitem").filter(has_text=re.compile(r"returned$"))
-    address = item.get_by_role("link").get_attribute("href")
+    address = in_state(page, "returned").get_attribute("href")
     page = to.at("Ann", f"{address}edit")
     painted(page)
     to.look(page, "revise")
     page = to.at("Ann", home)
-    page.get_by_role("listitem").filter(has_text=re.compile(r"drafting$")).get_by_role("link").first.click()
+    in_state(page, "drafting").click()
     page.get_by_role("link", name="Write on").click()
     painted(page)
     page.get_by_label("Question", exact=True).fill("Which card is seen first?")
