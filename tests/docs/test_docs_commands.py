@@ -1,6 +1,7 @@
 """Every command that the documentation shows is one that vidence understands."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -9,7 +10,8 @@ import pytest
 import vidence
 from vidence import catalog
 from vidence.ask.prompting.templates import sets
-from vidence.cli.finding import all_commands, find_command
+from vidence.cli.finding import CommandGroup, all_commands, find_command
+from vidence.cli.main import app
 
 # Names that a page makes up for the parser to replace.
 _PLACEHOLDERS = {"BENCHMARK", "SPEC", "NAME", "..."}
@@ -111,12 +113,32 @@ def test_every_command_in_the_text_exists_with_its_flags(pages, commands):
             else:
                 name, rest = split_words(words[1:], commands)
                 given = {w.partition("=")[0] for w in rest if w.startswith("-")}
-                if "--help" in given:
-                    given -= {"--all"}  # the help of run with all its flags
                 ok = name in commands and given <= flags(commands[name])
             if not ok:
                 wrong.append(f"{page.name}: {code}")
     assert wrong == []
+
+
+def helps(command: click.Command) -> Iterator[str]:
+    """The help of a command, of its parts and of its flags."""
+    yield command.help or ""
+    yield from (parameter.help or "" for parameter in command.params if isinstance(parameter, click.Option))
+    if isinstance(command, click.Group) and not isinstance(command, CommandGroup):
+        for part in command.commands.values():
+            yield from helps(part)
+
+
+def test_every_command_in_a_help_exists_with_its_flags(commands):
+    texts = [app.help or "", *(text for command in commands.values() for text in helps(command))]
+    codes = [code for text in texts for code in re.findall(r"`vidence ([^`]+)`|^ *vidence (.+)$", text, re.M)]
+    wrong = []
+    for line in filter(None, (quoted or plain for quoted, plain in codes)):
+        name, rest = split_words(line.split(), commands)
+        given = {word.partition("=")[0] for word in rest if word.startswith("-")}
+        if name not in commands or not given <= flags(commands[name]):
+            wrong.append(line)
+    assert wrong == []
+    assert len(codes) > 10
 
 
 def test_every_diagnose_names_its_diagnostic_before_the_run(pages):
