@@ -72,8 +72,8 @@ def test_several_runs_are_ranked(vidence, recorded):
     recorded({"low": "BBBB" * 20, "mid": "ABBA" * 20, "high": "AAAA" * 20}, per_video=1)
     done = vidence("compare", "low", "mid", "high", "--json", "c.json", "--html", "c.html")
     text = " ".join(done.out.split())
-    assert "3 of 3 pairs can be told apart at 95 %" in text
-    assert "replay:high is first and is told apart from all others." in text
+    assert "3 of 3 pairs differ clearly at 95 %" in text
+    assert "replay:high is first, clearly above all others." in text
     ranking = json.loads((vidence.folder / "c.json").read_text())["compared"]["ranking"]
     assert ranking["names"] == ["replay:high", "replay:mid", "replay:low"]
     assert [p["p_holm"] <= 0.05 for p in ranking["pairs"]] == [True, True, True]

@@ -68,14 +68,14 @@ def ranked_sentences(ranked: Ranked) -> tuple[str, ...]:
     average = f", means over {ranked.macro_tag}" if ranked.macro_tag else ""
     best = next((group for group in ranking.groups if ranking.names[0] in group), ())
     first = (
-        f"{ranking.names[0]} is first and is told apart from all others."
+        f"{ranking.names[0]} is first, clearly above all others."
         if len(best) == 1
-        else f"The first place is open between {_several(best)}."
+        else f"The first place is undecided between {_several(best)}."
     )
     return (
         f"{len(ranking.names)} runs on the same {ranked.n_items:,} questions on "
         f"{several(ranked.n_clusters, ranked.clustered_by)}"
-        f"{average}: {n_clear} of {len(ranking.pairs)} pairs can be told apart at "
+        f"{average}: {n_clear} of {len(ranking.pairs)} pairs differ clearly at "
         f"{100 * ranking.level:g} % ({ranking.method}).",
         first,
         *_without_answer(ranked.unanswered),
@@ -101,7 +101,7 @@ def _main(compared: Compared) -> str:
             f"{compared.second} and {compared.first} have the same scores on all "
             f"{several(comparison.difference.n, 'question')} ({percent(comparison.mean_first)} %){depends}."
         )
-    over = f", means over {compared.macro_tag}, each value alike" if compared.macro_tag else ""
+    over = f", unweighted means over {compared.macro_tag}" if compared.macro_tag else ""
     figures = (
         f"{percent(comparison.mean_first)} % against {percent(comparison.mean_second)} %{over}; "
         f"{_interval(compared, comparison)}; {_tests(compared)}"

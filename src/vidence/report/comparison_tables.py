@@ -107,7 +107,7 @@ def _provenance(runs: Sequence[Provenance]) -> Table:
             words("how", lambda provenance: provenance.how),
         ),
         notes=(
-            "Told by the trials. What the plan of a run says of frames and prompts is so of trials that were "
+            "From the trials. What the plan states about frames and prompts holds for trials that were "
             "asked alone.",
         ),
     )
@@ -314,7 +314,7 @@ def _ranking(ranked: Ranked) -> Table:
             words("groups", groups),
         ),
         notes=(
-            "Runs that share a letter cannot be told apart. The place is what the clear pairs leave open.",
+            "Runs that share a letter do not differ clearly. Places are those that the clear pairs allow.",
         ),
     )
 

@@ -492,9 +492,9 @@ def sample_tables(run: Run, *, draws: Draws) -> tuple[Table, ...]:
             share("accuracy", lambda row: row[1]),
         ),
         notes=(
-            "The weighted mean estimates that of all questions that could be drawn: each question counts 1 / "
+            "The weighted mean estimates the score on all eligible questions: each question counts 1 / "
             "its inclusion probability. Means over the values of this tag need no weights.",
-            f"Nothing was asked of {empty}, so the weighted mean says nothing of it." if empty else "",
+            f"No question of {empty} was asked; the weighted mean does not cover it." if empty else "",
         ),
     )
     return (table,)
@@ -539,7 +539,7 @@ def margin_table(run: Run, *, level: float = 0.95) -> Table:
         measures=(*_sizes(run), _accuracy(draws), *map(above, ("chance", "constant", "longest"))),
         notes=(
             f"A score beats a rule at the level {draws.level:g} where the interval lies above 0. The letter "
-            "of 'always' was chosen on these very questions, so it is hard to beat.",
+            "of 'always' was chosen on these same questions, so it is hard to beat.",
             few_note(line.about.scored.n_videos for line in lines),
         ),
     )

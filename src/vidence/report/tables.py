@@ -119,7 +119,7 @@ def reason_table(run: Run) -> Table:
     n_more = len(counts) - len(rows)
     return tabulate(
         "reasons",
-        "How answers were read, and why some were not",
+        "How answers were parsed, and why some were not",
         label=Column(key="outcome", title="outcome"),
         rows=rows,
         measures=(
@@ -189,7 +189,7 @@ def position_table(run: Run, *, rng: np.random.Generator) -> Table:
                 "expected",
                 lambda at: f"{at[0].wrong_expected[at[1]]:.1f}",
                 group=wrong,
-                note="if no letter were preferred",
+                note="expected without a preference",
             ),
         ),
         notes=(bias_sentences(bias) if bias else "Answers hidden." if run.n_hidden else "No choices.",),
@@ -362,7 +362,7 @@ def check_sentences(run: Run, score: Table) -> list[str]:
     n, folder = len(check.draw.drawn), run.folder
     if check.n_unread:
         return [
-            f"{check.n_unread:,} of {n:,} drawn replies are unread, so that no score is corrected. Read "
+            f"{check.n_unread:,} of {n:,} drawn replies are unread; no score is corrected. Read "
             f"them here with `vidence replies check-sample {folder} --read`, on pages with "
             f"`vidence study open {folder / FOLDER}`, or on a sheet, which "
             f"`vidence study close {folder / FOLDER} --sheet FILE` reads."

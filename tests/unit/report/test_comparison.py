@@ -149,7 +149,7 @@ def test_macro_means_come_first_where_the_plans_ask_for_them(makes):
     assert found.over_items.difference.value == pytest.approx(5 / 40)
     said = sentences(found)
     assert said[0].startswith("scripted:b is 25.0 points above scripted:a")
-    assert "(58.3 % against 33.3 %, means over task, each value alike; 95 % interval" in said[0]
+    assert "(58.3 % against 33.3 %, unweighted means over task; 95 % interval" in said[0]
     assert any(s.startswith("Over questions, each alike: scripted:b is 12.5 points above") for s in said)
     table = tables_of_two(found)[0]
     assert [line.key for line in shown_rows(table)] == ["headline", "micro"]
@@ -248,9 +248,9 @@ def test_a_ranking_says_what_can_be_told_apart(makes):
     assert ranked.ranking.names == ("scripted:best", "scripted:like", "scripted:worst")
     said = ranked_sentences(ranked)
     assert said[0].startswith(
-        "3 runs on the same 60 questions on 60 videos: 2 of 3 pairs can be told apart at 95 %"
+        "3 runs on the same 60 questions on 60 videos: 2 of 3 pairs differ clearly at 95 %"
     )
-    assert said[1] == "The first place is open between scripted:best and scripted:like."
+    assert said[1] == "The first place is undecided between scripted:best and scripted:like."
     assert "What differs besides the model: n_frames (4 / 8)." in said
     ranking, _, pairs, _, settings = tables_of_many(ranked)
     assert [line.cells[1].text for line in shown_rows(ranking)] == ["1 to 2", "1 to 2", "3"]
@@ -273,7 +273,7 @@ def test_two_are_for_comparing_and_many_for_ranking(makes):
     ranked = rank_runs(pair([makes.run(items, [1] * 60), makes.run(items, [0] * 60)]), level=0.95)
     names = [table.name for table in section(ranked).tables]
     assert names == ["ranking", "outcomes", "pairs", "provenance"]
-    assert ranked_sentences(ranked)[1].endswith("is first and is told apart from all others.")
+    assert ranked_sentences(ranked)[1].endswith("is first, clearly above all others.")
     paired = pair([makes.run(items, [1] * 60) for _ in range(3)])
     with pytest.raises(UsageError, match="3 runs; expected two"):
         compared(paired)

@@ -155,7 +155,7 @@ class Hub:
             path.resolve().unlink(missing_ok=True)
             path.unlink(missing_ok=True)
             raise DataError(
-                f"{file.path} of {address} is not what the hub lists (size or hash differ) and was removed; "
+                f"{file.path} of {address} differs from the hub's listing in size or hash and was removed; "
                 "try again, or tell who runs the hub"
             )
 
@@ -218,7 +218,7 @@ def _explained(address: HubAddress, *, is_offline: bool) -> Iterator[None]:
         raise DataError(f"{address.repo} has no revision {address.revision!r}") from error
     except errors.RepositoryNotFoundError as error:
         raise DataError(
-            f"there is no data set {address.repo} at the hub that this user may see; where it is private, "
+            f"there is no data set {address.repo} at the hub that this user may see; if it is private, "
             "set HF_TOKEN"
         ) from error
     except errors.RemoteEntryNotFoundError as error:

@@ -26,7 +26,7 @@ _FORM = Form(
 _MORE = {
     "label": "the label that is right",
     "synonyms": "other words for it, joined by commas; may be empty",
-    "features": "what it looks like, joined by semicolons; may be empty",
+    "features": "its features, separated by semicolons; may be empty",
     "rivals": "the labels that would be wrong, joined by commas; may be empty",
 }
 

@@ -74,7 +74,7 @@ def _outcome(item: Item, extracted: str, *, is_right: bool) -> Outcome:
         return Answered(answer=read.answer, rule=CONTRADICTION if is_contradiction else "judge/letter")
     if is_right:
         return Answered(answer=item.answer, rule="judge/correct")
-    return Unreadable(reason="what the judge found in the reply is none of the choices")
+    return Unreadable(reason="the answer that the judge extracted is none of the choices")
 
 
 def create(prompts_dir: Path | None = None) -> MmvuOfficial:

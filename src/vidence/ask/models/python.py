@@ -23,7 +23,7 @@ from vidence.records import Reply
 
 OFFERED = {
     "prompt": "the words, one text",
-    "images": "what is shown, a list of PIL images",
+    "images": "the images of the prompt, a list of PIL images",
     "choices": "the texts of the choices",
     "system": "the system message",
     "sampling": "temperature, max_tokens, ...",

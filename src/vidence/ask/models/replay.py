@@ -34,7 +34,7 @@ class Settings(Record):
     id: Annotated[str, Meta(description="column of the item's id; in every row")] = "item_id"
     text: Annotated[str, Meta(description="column of the reply; in every row")] = "text"
     sample: Annotated[str, Meta(description="column that counts a question's replies from 0")] = "sample"
-    reasoning: Annotated[str, Meta(description="column of what the model thought")] = "reasoning"
+    reasoning: Annotated[str, Meta(description="column of the model's reasoning")] = "reasoning"
     refusal: Annotated[str, Meta(description="column of the words in which it declined")] = "refusal"
     finish: Annotated[str, Meta(description="column of why the reply ended")] = "finish"
     asked: Annotated[str, Meta(description="how the replies were asked, in words, for reports")] = ""

@@ -38,7 +38,7 @@ class Settings(Record):
 
     positional: ClassVar[str] = "text"
 
-    text: Annotated[str, Meta(description="what it says; may be percent-encoded")] = ""
+    text: Annotated[str, Meta(description="text of every reply; may be percent-encoded")] = ""
     delay_s: Annotated[float, Meta(ge=0, description="seconds before each answer")] = 0.0
     fail: Annotated[Literal["429", "500", "400", "401"] | None, Meta(description="status to fail with")] = (
         None

@@ -33,7 +33,7 @@ VARIABLES: Mapping[str, str] = {
     "columns": "of a montage; 1 where frames come one by one",
     "rows": "of a montage; 1 where frames come one by one",
     "duration_s": "how long the media are, in seconds",
-    "modality": "what is shown: image, multiple images or video",
+    "modality": "the kind of media: image, multiple images or video",
     "frames": "where the frames stand; before the words if it is left out",
 }
 FRAMES_HERE = "\0frames\0"

@@ -42,7 +42,7 @@ def _candidate(text: str) -> tuple[str, str]:
 def _last_alone(words: str, rule: str) -> Answered | Unreadable:
     letters = _LONE_LETTER.findall(words.upper())
     if not letters:
-        return Unreadable(reason="no letter A to E stands alone in what the official rule looks at")
+        return Unreadable(reason="no letter A to E stands alone in the text that the official rule reads")
     return Answered(answer=letters[-1], rule=rule)
 
 
@@ -83,7 +83,7 @@ def read_gemini(item: Item, text: str) -> Answered | Unreadable:
     upper = words.upper()
     letter = next((letter for letter in "ABCDE" if letter in upper), None)
     if letter is None:
-        return Unreadable(reason="no letter A to E occurs in what the official rule looks at")
+        return Unreadable(reason="no letter A to E occurs in the text that the official rule reads")
     return Answered(answer=letter, rule=rule)
 
 

@@ -329,7 +329,7 @@ class Reader:
             if len(equal) == 1:
                 yield Statement(mark.end(), rank, rule, equal[0], "choice-text")
             elif marks and not any(mark.start() < s.start < mark.end() for s in statements):
-                doubt = f"what the reply marks is no choice: {marks[:60]!r}"
+                doubt = f"the marked answer is no choice: {marks[:60]!r}"
                 yield Statement(mark.start(), rank, rule, -1, doubt=doubt)
 
     def _of_slots(self) -> Iterator[Statement]:
@@ -341,7 +341,7 @@ class Reader:
                 continue
             if self.has("marker", self.masked[max(0, at - _HEADING) : at]):
                 message = self.masked[max(0, at - 40) : at + 20]
-                doubt = f"what the reply gives as its answer is no choice: {message!r}"
+                doubt = f"the stated answer is no choice: {message!r}"
                 yield Statement(at, Rank.MARKED, "marker", -1, doubt=doubt)
 
     def _places(self) -> Iterator[Place]:

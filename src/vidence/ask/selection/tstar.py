@@ -51,7 +51,7 @@ class Settings(SearchSettings):
         Meta(ge=0, le=1, description="below this confidence of an embedder nothing is seen"),
     ] = 0.1
     objects: Annotated[
-        str, Meta(description="who names what is looked for: question, tags, model or model:SPEC")
+        str, Meta(description="source of the targets: question, tags, model or model:SPEC")
     ] = QUESTION
     targets: Annotated[tuple[str, ...], Meta(description="the objects to look for, a|b|c")] = ()
     cues: Annotated[tuple[str, ...], Meta(description="objects that targets are near, a|b|c")] = ()

@@ -86,7 +86,7 @@ class Diagnose(Record):
         msgspec.field(default_factory=dict)
     )
     overrides: Annotated[PlanOverrides, plan_part(only=_FIELDS)]
-    out: Annotated[Path | None, flag("Run folder (default: runs/ and a name).")] = None
+    out: Annotated[Path | None, flag("Run folder (default: a new name in runs/).")] = None
     level: Annotated[float, LEVEL] = 0.95
     trust: Annotated[bool, TRUST] = False
     ending: Ending

@@ -131,7 +131,7 @@ class Run(Record):
     ] = None
     phase: Annotated[str, flag("With --study: the phase to follow (default: the first).")] = ""
     overrides: Annotated[PlanOverrides, plan_part(settings=())]
-    out: Annotated[Path | None, flag("Run folder (default: runs/ and a name of its own).")] = None
+    out: Annotated[Path | None, flag("Run folder (default: a new name in runs/).")] = None
     trust: Annotated[bool, TRUST] = False
     dry_run: Annotated[bool, flag("Estimate requests, tokens, dollars and hours; ask nothing.")] = False
     ending: Ending

@@ -258,7 +258,7 @@ def _headline(side: Found, settings: Settings) -> Table:
         label="answers",
         rows=map(line, wanted if side.items else ()),
         measures=(
-            *flagged(side.mean, note="expected if every answer is a guess of its own"),
+            *flagged(side.mean, note="expected if every answer is an independent guess"),
             share("above", lambda row: row.beyond, "above guessing"),
         ),
         notes=(

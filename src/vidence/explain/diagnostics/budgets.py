@@ -47,7 +47,7 @@ class Settings(Record):
     """Options of the diagnostic. Only what is named is swept; frames where nothing is."""
 
     frames: Annotated[
-        tuple[Count, ...], Meta(description="budgets, in place of 8, 16, 32, ... up to the plan's")
+        tuple[Count, ...], Meta(description="budgets (default: 8, 16, 32, ... up to the plan's)")
     ] = ()
     thinking: Annotated[tuple[str, ...], Meta(description="values of the model's option `setting`")] = ()
     setting: Annotated[str, Meta(description="the model's option that `thinking` sweeps")] = "thinking_budget"

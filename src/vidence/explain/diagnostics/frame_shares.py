@@ -53,7 +53,7 @@ class Settings(Record):
         Literal["oracle", "ranked", "plan"],
         Meta(description="oracle: the annotated evidence; ranked: a selector's best frames; plan: the run's"),
     ] = "oracle"
-    selector: Annotated[str, Meta(description="for ranked and plan: a selector in place of the plan's")] = ""
+    selector: Annotated[str, Meta(description="selector for ranked and plan (default: the plan's)")] = ""
     n: Annotated[Count | None, Meta(description="most frames; oracle: 16, otherwise the plan's")] = None
     pieces: Annotated[
         Literal["one", "all"], Meta(description="of the evidence: one frame for each annotated span, or all")

@@ -41,7 +41,7 @@ class Settings(Record):
     mode: Annotated[Mode, Meta(description="how to search")] = "nested-bisect"
     max: Annotated[Count, Meta(description="frames of the full context, the paper's x")] = 16
     min: Annotated[Count, Meta(description="fewest frames that are tried")] = 1
-    selector: Annotated[str, Meta(description="whose ranking, in place of the plan's selector")] = ""
+    selector: Annotated[str, Meta(description="selector whose ranking is used (default: the plan's)")] = ""
     text_only: Annotated[bool, Meta(description="ask without frames first")] = True
     check_repeat: Annotated[bool, Meta(description="ask twice with all frames and count other answers")] = (
         False

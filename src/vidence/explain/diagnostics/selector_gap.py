@@ -39,7 +39,7 @@ class Settings(Record):
     """Options of the diagnostic."""
 
     selectors: Annotated[tuple[str, ...], Meta(description="specs to compare beside the plan's")] = ()
-    base: Annotated[str, Meta(description="a selector in place of the plan's")] = ""
+    base: Annotated[str, Meta(description="baseline selector (default: the plan's)")] = ""
     oracle: Annotated[
         str, Meta(description="selector of the evidence: evidence fills up to the budget, oracle does not")
     ] = "evidence"
@@ -242,7 +242,7 @@ class _Gaps:
             return side.ratio(oracle - values[name], 1 - values[name]) if name in gaps else None
 
         gap_note = "accuracy on the frames of the evidence less that on these frames, paired"
-        fusion_note = "what is lost with the evidence in sight; the same for all selectors"
+        fusion_note = "lost although the evidence is shown; the same for all selectors"
         share_note = "the share of the loss that is due to retrieval"
         return tabulate(
             "selector-gap",
@@ -252,7 +252,7 @@ class _Gaps:
             measures=(
                 side.questions(),
                 share("accuracy", side.accuracy),
-                share("loss", lambda name: side.mean(1 - values[name]), note="what is not right"),
+                share("loss", lambda name: side.mean(1 - values[name]), note="share of wrong answers"),
                 difference("retrieval", gaps, "retrieval gap", note=gap_note),
                 share("fusion", fusion, "fusion gap", note=fusion_note),
                 share("retrieval_share", retrieval_share, "retrieval / loss", note=share_note),

@@ -295,7 +295,7 @@ class _Rounds:
         return tabulate(
             "controls",
             f"What re-asking alone does, after round {last}",
-            label="what is done",
+            label="condition",
             rows=side.rows(self.ways, _WAYS),
             measures=measures,
             notes=("All start from the same first answer.",),

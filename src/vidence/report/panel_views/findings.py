@@ -21,7 +21,7 @@ class FindingSettings(Record):
     """Options of a view that shows findings: which diagnostics, and what of them."""
 
     finding: Annotated[
-        tuple[str, ...], Meta(description="diagnostics: their tables in place of scores, run below run")
+        tuple[str, ...], Meta(description="diagnostics whose tables replace the scores, one run per row")
     ] = ()
     tables: Annotated[tuple[str, ...], Meta(description="tables of the findings; none: the first")] = ()
     values: Annotated[

@@ -49,7 +49,7 @@ def test_mmvu_judges_an_empty_reply_like_any_other(bench, outcome):
 def test_mmvu_makes_letters_of_choices_and_nothing_else(bench):
     judge = bench.judge("mmvu-official")
     wrong = bench.put(judge, bench.choice, "a hen", verdict("a hen", correct=False)).score
-    assert wrong.outcome == Unreadable(reason="what the judge found in the reply is none of the choices")
+    assert wrong.outcome == Unreadable(reason="the answer that the judge extracted is none of the choices")
     right = bench.put(judge, bench.choice, "the one that barks", verdict("it barks", correct=True)).score
     assert right.outcome == Answered(answer="B", rule="judge/correct")
     assert (wrong.value, right.value) == (0.0, 1.0)

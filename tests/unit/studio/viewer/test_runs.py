@@ -39,7 +39,7 @@ def test_a_run_that_goes_on_is_looked_at_again(look, tmp_path):
 def test_the_page_of_a_run_has_the_tables_of_the_report_or_says_what_is_damaged(look, tmp_path):
     run = write_run(tmp_path / "a")
     text = look(run).get(f"/run/{place_id(run)}").content.decode()
-    assert "How answers were read, and why some were not" in text
+    assert "How answers were parsed, and why some were not" in text
     assert "How it was run" in text
     assert '<svg class="figure"' in text
     assert "style=" not in text
