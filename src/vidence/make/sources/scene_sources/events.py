@@ -19,6 +19,7 @@ from vidence.contracts import Flow
 from vidence.errors import UnknownNameError
 from vidence.make.pipeline.material import Event
 from vidence.make.sources.event_log import EventLogReader
+from vidence.make.sources.event_words import counted_verb
 from vidence.make.sources.scene import AttributeFact, EventFact, Header
 from vidence.make.sources.scene_writing import (
     AsksNobody,
@@ -52,13 +53,14 @@ class Settings(Record):
 class _Events(AsksNobody):
     """A log of events: each has a kind, what is done, and an `object`, what it is done to.
 
-    Words of one class are one kind or object, which is called by the commonest of them. An object is a kind
+    Words of one class are one kind or object, which is called by the commonest of them; verbs without a class
+    are one kind with their synonyms (``put``, ``place``). An object is a kind
     of thing and no entity: a log does not say whether two plates are the same.
     """
 
     settings: Settings
     name: str = "events"
-    version: int = 1
+    version: int = 2
 
     def read(self) -> Flow[SceneSet]:
         """The scenes of the log.
@@ -77,7 +79,7 @@ class _Events(AsksNobody):
             name: event for name, event in log.events.items() if name in (self.settings.video or log.events)
         }
         every = [event for events in log.events.values() for event in events]
-        kinds = _called((event.verb_class, event.verb) for event in every)
+        kinds = _called(map(_verb, every))
         objects = _called((event.noun_class, event.noun) for event in every)
         words = Vocabulary(
             attributes={
@@ -107,10 +109,15 @@ def create(settings: Settings) -> SceneSource:
 
 
 def _lines(event: Event, kinds: Mapping[_Class, str], objects: Mapping[_Class, str]) -> Iterable[Told]:
-    kind = kinds[_key(event.verb_class, event.verb)]
+    kind = kinds[_key(*_verb(event))]
     yield EventFact(id=event.event_id, kind=kind, span=(event.start_s, event.end_s), by="log")
     what = objects[_key(event.noun_class, event.noun)]
     yield AttributeFact(of=event.event_id, name=OBJECT, value=what, by="log")
+
+
+def _verb(event: Event) -> _Class:
+    """Return the class and word of a verb; without a class, synonyms are one word."""
+    return event.verb_class, event.verb if event.verb_class >= 0 else counted_verb(event.verb)
 
 
 def _key(number: int, text: str) -> _Class:

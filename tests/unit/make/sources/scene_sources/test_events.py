@@ -1,6 +1,7 @@
 import pytest
 
 from subjects.scene_sources import source, told
+from vidence import catalog
 from vidence.errors import UnknownNameError
 
 
@@ -28,8 +29,14 @@ def test_words_of_one_class_are_one_kind(tmp_path):
         [("take", 0), ("pick up", 0), ("take", 0), ("take", 3), ("grab", 3), ("hum", -1)]
     )]  # fmt: skip
     (tmp_path / "log.csv").write_text("\n".join(rows) + "\n")
-    from vidence import catalog
-
     (scene,) = told(catalog.create("scene-source", f"events:{tmp_path / 'log.csv'}")).scenes
     kinds = [one.kind for one in scene.lines if hasattr(one, "kind")]
     assert kinds == ["take", "take", "take", "grab", "grab", "hum"]
+
+
+def test_synonyms_without_a_class_are_one_kind(tmp_path):
+    verbs = ("put", "place", "wash", "place")
+    rows = [f"k1,{n},{n + 1},x,{verb},cup" for n, verb in enumerate(verbs)]
+    (tmp_path / "log.csv").write_text("\n".join(["video_id,start,end,narration,verb,noun", *rows]) + "\n")
+    (scene,) = told(catalog.create("scene-source", f"events:{tmp_path / 'log.csv'}")).scenes
+    assert [line.kind for line in scene.lines if hasattr(line, "kind")] == ["put", "put", "wash", "put"]
