@@ -253,7 +253,7 @@ def test_three_films_are_released_with_few_acts(films, page):
     by_kind = {"join": 1, "place": 2, "seen": 20, "count": 2, "card": 6, "line-up": 6, "scene": 15, "done": 5}
     assert dict(sitting.acts) == by_kind
     assert sitting.acts.total() + LOG.count("\n") - 1 <= MOST_ACTS, "the lines of the log are acts, too"
-    words = ("audit", "made/set/items.jsonl", "--no-page", "--json", "audit.json")
+    words = ("items", "audit", "made/set/items.jsonl", "--no-page", "--json", "audit.json")
     subprocess.run([sys.executable, "-m", "vidence", *words], cwd=films, check=True)
     (card,) = (
         sheet
