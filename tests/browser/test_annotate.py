@@ -61,7 +61,7 @@ def address(page, team, sign_in):
     """A new item on the film; its form."""
     sign_in(page, team.url, "Ann", "/projects/films/media/")
     page.get_by_role("checkbox").check()
-    page.get_by_role("button", name="Take in what is ticked").click()
+    page.get_by_role("button", name="Register the selected media").click()
     page.get_by_role("link", name="New item").click()
     page.get_by_role("checkbox").check()
     page.get_by_role("button", name="Begin").click()
@@ -246,7 +246,7 @@ def test_a_box_is_drawn_on_a_picture_or_written_as_numbers(page, team, sign_in):
         picture.save(plates / f"{number}.png")
     sign_in(page, team.url, "Ann", "/projects/films/media/")
     page.get_by_role("checkbox", name="plates images", exact=True).check()
-    page.get_by_role("button", name="Take in what is ticked").click()
+    page.get_by_role("button", name="Register the selected media").click()
     page.get_by_role("link", name="New item").click()
     page.get_by_role("checkbox").check()
     page.get_by_role("button", name="Begin").click()

@@ -174,7 +174,7 @@ def test_words_that_leak_are_marked_and_a_card_finds_its_person(opened):
     row.get_by_role("link", name="Which of them does A fit?").press("Enter")
     expect(opened.locator("[data-row]")).to_have_count(N_TRACKS)
     opened.get_by_role("checkbox", name="Person 1", exact=True).press("Space")
-    opened.get_by_role("button", name="That is all whom it fits").press("Enter")
+    opened.get_by_role("button", name="Save the selection").press("Enter")
     expect(opened.get_by_text("it is the card of 3")).to_be_visible()
 
 

@@ -220,7 +220,7 @@ class Sitting:
             ]
             if shown == frames:
                 one.locator("input[name=fits]").check()
-        self.press("line-up", self.page.get_by_role("button", name="That is all whom it fits"))
+        self.press("line-up", self.page.get_by_role("button", name="Save the selection"))
         expect(self.page.get_by_role("status").first).to_contain_text("It fits")
 
 

@@ -112,7 +112,7 @@ def test_ten_questions_of_three_clips(page, serve, team, clips, tmp_path, sign_i
     page.goto(f"{project}/media/")
     for one in page.locator("input[name=path]").all():
         one.check()
-    page.get_by_role("button", name="Take in what is ticked").click()
+    page.get_by_role("button", name="Register the selected media").click()
     expect(page.locator("input[name=path]")).to_have_count(0)
     for number in range(10):
         write(page, project, number)

@@ -110,7 +110,7 @@ def settled(page, films):
     page.get_by_role("button", name="Return to the author").press("Enter")
     expect(page.get_by_text("You have decided: return.")).to_be_visible()
     page.goto(f"{films.url}/projects/twice/rates")
-    expect(page.get_by_role("heading", level=1)).to_have_text("What the review comes to")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Review results")
 
 
 def counted_and_edited(page, films):

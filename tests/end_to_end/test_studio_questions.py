@@ -81,7 +81,7 @@ def test_what_is_decided_on_pages_is_released_as_they_say_beforehand(place):
     assert "As [review] in config.toml says it." in page
     assert "is 70 % or less" in page
     n_drawn = len(verdicts(one.reviews))
-    assert f"Before anybody looked: {n_drawn} of" in page
+    assert f"Plan: {n_drawn} of" in page
     assert "are released with them" in page
     one.config.write_text(rules.replace("most_rejected = 0.7", "most_rejected = 0.1"))
     page = words()

@@ -411,7 +411,8 @@ def stride(motion: Motion) -> Check:
         rate,
         unit="Hz",
         limits=(low, high),
-        message=f"nobody steps like this; the true rate may be {'half' if rate > high else 'twice'} of "
+        message="people do not step at this rate; "
+        f"the true rate may be {'half' if rate > high else 'twice'} of "
         f"{motion.fps:g} (fps=...)",
     )
 

@@ -216,7 +216,7 @@ def _feet(figure: Motion) -> Floats | None:
 def _bridged(places: Floats, seen: Bools) -> Floats:
     """Places with straight lines over frames that are not seen, and held at both ends."""
     if not seen.any():
-        raise DataError("no frame shows the points that the framing goes by; take framing=fixed")
+        raise DataError("no frame shows the points that framing needs; use framing=fixed")
     frames = np.arange(len(places))
     columns = [np.interp(frames, frames[seen], places[seen, axis]) for axis in range(places.shape[1])]
     values: Floats = np.stack(columns, axis=1)

@@ -80,7 +80,7 @@ def metres_for_stature(heads: NDArray[np.float64], ankles: NDArray[np.float64], 
 
 
 CMU_FPS = 120.0
-_MEASURED = "feet at 0.99 Hz, the beat of salsa, at 60; 1.98 Hz at 120 is more than anybody can"
+_MEASURED = "feet at 0.99 Hz, the beat of salsa, at 60; 1.98 Hz at 120 is impossible"
 _FALLING = "at 120 the centre of mass falls with 46 m/s2 in the backflip 87_03; with 12 at 60"
 _LISTED = "flagged as 60 Hz in a list of trials of a perception laboratory (UCLA)"
 

@@ -167,7 +167,7 @@ class AssociationSettings(Record):
     high_iou: Annotated[float, Meta(ge=0, le=1, description="least IoU of a match of a sure box")] = 0.7
     low_iou: Annotated[float, Meta(ge=0, le=1, description="least IoU of a match of another box")] = 0.35
     last_iou: Annotated[
-        float, Meta(ge=0, le=1, description="least IoU of the last match of sure boxes (1: there is none)")
+        float, Meta(ge=0, le=1, description="least IoU of the last match of sure boxes (1: no such match)")
     ] = 0.3
     max_age_s: Annotated[float, Meta(gt=0, description="seconds that a track may be lost")] = 1.0
     n_init: Annotated[int, Meta(ge=1, description="boxes that a track needs to count")] = 3

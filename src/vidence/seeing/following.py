@@ -21,7 +21,7 @@ from vidence.seeing.tracks import Detections, DroppedTrack, Span, Track, Tracked
 from vidence.seeing.watching import Detector, Finder
 
 LOOKS_PER_S = 10.0
-"""How often a second a detector looks at most, unless something else is said."""
+"The default rate of a detector, in frames per second."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,7 +118,7 @@ class Followed:
     identities: dict[str, str]
     """What the tracks depend on, by part: detector, describer, tracker."""
     parts: tuple[DroppedTrack, ...] = ()
-    """Tracks that were left out as limbs of somebody."""
+    "Tracks that were left out as limbs of a person."
     n_out_of_scale: int = 0
     """Boxes that were not used because their size does not fit their place."""
     looks: Mapping[str, TrackAppearance] = field(default_factory=dict)

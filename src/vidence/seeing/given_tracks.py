@@ -167,8 +167,8 @@ class GivenTracks:
         if last_s < _ENDS_EARLY * end_s:
             notes.append(
                 f"the tracks of {self._path.name} end at {last_s:.1f} s, and {Path(video.probe.path).name} "
-                f"at {end_s:.1f} s; nobody counts as there after that. If frame numbers count in "
-                f"another rate than {video.probe.counted.fps:g}, say ?fps="
+                f"at {end_s:.1f} s; after that the scene counts as empty. If frame numbers have "
+                f"another rate than {video.probe.counted.fps:g}, add ?fps="
             )
         return InVideo(tracks=tracks, others=others, dropped=dropped, notes=tuple(notes))
 

@@ -144,7 +144,7 @@ def _by_people(item: Item, facts: ItemFacts) -> Iterator[FieldRemark]:
         if hint_try.asked.is_same(now):
             words = (
                 f"A second person answered revision {hint_try.n} from the words and these hints without the "
-                f"video, in {hint_try.seconds:.0f} s: they are too strong. Word them anew."
+                f"video, in {hint_try.seconds:.0f} s: they are too strong. Reword them."
             )
             yield FieldRemark(field="hints", level="fault", words=words, by="people")
 

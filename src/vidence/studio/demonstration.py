@@ -65,7 +65,7 @@ STORIES: Final[Sequence[tuple[_Step, ...]]] = (
     (*_META, _Step("Cleo", "reject")),
     (_SUBMIT, _Step("Ann", "withdraw")),
 )
-"""What is done with each question, in their order; the first of them are left to whoever tries the studio."""
+"What is done with each question, in order; the first are left for the visitor."
 
 
 def is_made(folder: Path) -> bool:

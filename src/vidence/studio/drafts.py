@@ -13,7 +13,7 @@ from vidence.studio.records.work import DraftLogRow, DraftRow
 from vidence.studio.settings import current
 
 AUTHOR: Final = "author"
-"""The stage of whoever writes an item."""
+"The stage of authors."
 PART: Final = ":"
 """Stands between the role of a stage and the form of its page that a draft is of."""
 MOST_BYTES: Final = 400_000

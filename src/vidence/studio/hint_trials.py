@@ -49,13 +49,13 @@ def closed(item: ItemRow, person: Person) -> str:
     state = reviews.states[item.item_id]
     is_author = item.author is not None and item.author.pseudonym == person.name
     if person.name == state.author or is_author:
-        return "You wrote it; somebody else tries its hints."
+        return "You wrote it; another person must try its hints."
     events = reviews.events_of.get(item.item_id, ())
     has_seen = any(event.by == person.name and event.kind in LOOKS for event in events)
     counted = counted_by(item, person, state)
     blind = is_blind(state, reviews.protocol, by=person.name, roles=roles, counted=counted)
     if person.name in state.claims or has_seen or ("operator" in roles and not blind):
-        return "You know what it says, or may; somebody who does not tries its hints."
+        return "You know its answer, or may read it; a person who does not must try its hints."
     if any(hint_try.by == person.name for hint_try in of_wording(item, content_of(item.current.content))):
         return "You have tried these hints."
     return ""
@@ -90,7 +90,7 @@ def answer(item: ItemRow, person: Person, words: str, *, is_sure: bool, opened: 
         ProjectRow.objects.select_for_update().get(pk=item.project_id)
         row = ItemRow.objects.select_related("project__protocol", "current", "author").get(pk=item.pk)
         if row.current != item.current:
-            return Refused(reason="it was worded anew since it was shown")
+            return Refused(reason="it was reworded since it was shown")
         if why := closed(row, person):
             return Refused(reason=why)
         content = content_of(row.current.content)

@@ -82,7 +82,7 @@ def refusal(kind: str, item: ItemRow, protocol: Protocol, *, by: str) -> str:
     if kind == "claim":
         has_tried = ReviewRow.objects.filter(item=item, stage=STAGE, reviewer__pseudonym=by).exists()
         if has_tried and any(stage.solves for stage in protocol.stages):
-            return f"{by} has tried its hints; whoever answers it before the key is shown has not"
+            return f"{by} has tried its hints; reviewers who solve it must not have"
         return ""
     tries = of_wording(item, content_of(item.current.content))
     strong = next((hint_try for hint_try in tries if hint_try.finding == "too-strong"), None)
@@ -90,5 +90,5 @@ def refusal(kind: str, item: ItemRow, protocol: Protocol, *, by: str) -> str:
         return ""
     return (
         f"a second person answered revision {strong.n} from the words and the hints without the video, in "
-        f"{strong.seconds:.0f} s: the hints are too strong; return it, or word them anew"
+        f"{strong.seconds:.0f} s: the hints are too strong; return it, or reword them"
     )

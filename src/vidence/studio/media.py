@@ -268,8 +268,8 @@ class MediaDesk:
         video, digest = known_video(copy, kind="video", cache_root=self._cache_root)
         if video.n_frames != original.video.n_frames:
             raise MediaError(
-                f"{copy}: has {video.n_frames} frames and its original {original.video.n_frames}; remove it, "
-                "so that it is made anew"
+                f"{copy}: has {video.n_frames} frames, its original {original.video.n_frames}; remove it, "
+                "so that it is made again"
             )
         return self._table_of(video, digest)
 

@@ -245,6 +245,6 @@ class FaultMiddleware(MiddlewareMixin):
         if status == STATUS:
             words = (
                 f"Nothing of this was saved: {words}. What was saved before is kept. Go back, keep your "
-                "text elsewhere, and tell whoever runs the server."
+                "text elsewhere, and tell the operator of the server."
             )
         return fault(request, status, title=title, words=words)

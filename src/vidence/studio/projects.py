@@ -40,7 +40,7 @@ def add_project(
     languages: Sequence[str] = (),
     by: str = "",
 ) -> ProjectRow:
-    """Begin a project.
+    """Create a project.
 
     Args:
         slug: its name in addresses.
@@ -126,7 +126,7 @@ def folder_below(words: str, roots: Sequence[Path]) -> str:
     if not words:
         return ""
     if not roots:
-        raise UsageError("this studio was told of no folder of media; it is started with --media-root DIR")
+        raise UsageError("this studio has no media folder; start it with --media-root DIR")
     whole = tuple(root.resolve() for root in roots)
     refused = f"the folder {words!r}; expected one of this studio: {', '.join(map(str, roots))}, or below"
     for start in (*whole, *(entry.parent for entry in whole)):

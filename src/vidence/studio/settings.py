@@ -60,7 +60,7 @@ class StudioSettings(Record):
     """Whether a proxy stands in front, whose ``X-Forwarded-For`` and ``X-Forwarded-Proto`` are believed."""
     clock: Callable[[], datetime] = now
     pulse: Pulse = Pulse()
-    """How often pages say that somebody works, and what silence means."""
+    "How often pages send a heartbeat, and what silence means."
     most_changes_a_minute: int = 3_600
     """How many requests of one address may change something; a team may share one address."""
 

@@ -195,7 +195,7 @@ def decide(row: TimeCorrectionRow, *, by: UserRow, is_approved: bool, answer: st
         if decide.state != "filed":
             raise UsageError(f"it was {decide.state} already")
         if decide.user_id == by.pk and current().settings.mode == "team":
-            raise UsageError("nobody decides their own correction; another operator does")
+            raise UsageError("operators cannot decide their own corrections; ask another operator")
         if is_approved:
             decide.span = TimeSpanRow.objects.create(
                 user=decide.user,

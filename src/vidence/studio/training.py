@@ -178,7 +178,7 @@ class RoleProgress(Record):
 def standing(seat: Seat) -> RoleProgress:
     """Return the progress of a person in the qualification trials of a role.
 
-    A new version of the guidelines asks for them anew where the protocol says so, with as many tries.
+    A new version of the guidelines requires them again where the protocol says so, with as many tries.
     """
     rules = seat.protocol.qualification or Qualification()
     runs = seat.runs.filter(guideline=newest(seat.project)) if rules.again else seat.runs

@@ -108,7 +108,7 @@ def refuse_unsafe_folder(data: Path, *, has_database: bool, mounts: Path = Path(
     """
     if not os.access(data, os.W_OK | os.X_OK):
         raise StoreError(
-            f"{data} cannot be written: it is mounted read-only, or belongs to somebody else; a team's "
+            f"{data} is not writable: it is mounted read-only, or belongs to another user; a team's "
             "studio writes into it, so take another folder (vidence view only reads)"
         )
     kind = kind_of_disk(data.resolve(), mounts.read_text(encoding="utf-8")) if mounts.is_file() else ""

@@ -120,7 +120,7 @@ def act(item: ItemRow, act: Act) -> Result:
         project = ProjectRow.objects.select_for_update().get(pk=item.project_id)
         row = ItemRow.objects.select_for_update().get(pk=item.pk)
         if act.seen is not None and act.seen != row.lock_version:
-            return Refused(reason="somebody has changed it since it was shown")
+            return Refused(reason="it has changed since it was shown")
         protocol = protocol_of(project)
         if admission.is_asked(act.kind, act.origin) and (
             fault := admission.refusal(act.by, project, protocol, role=act.role, item=row)

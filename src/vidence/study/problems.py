@@ -184,7 +184,7 @@ def _of_people(study: Study) -> Iterator[str]:
     if study.design == "latin-square" and len(asking) < 2:
         yield f"a Latin square rotates phases, and {len(asking)} asks all; add one, or set another design"
     if study.exclude.catch_below is not None and not study.catch.n:
-        yield "catch_below of [exclude] goes by catch trials, and there are none; set n of [catch]"
+        yield "catch_below of [exclude] needs catch trials; set n of [catch]"
     if study.exclude.without_calibration and not study.calibrates:
         yield "without_calibration of [exclude] needs calibrates = true, or everyone is left out"
 

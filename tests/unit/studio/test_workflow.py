@@ -84,7 +84,7 @@ def test_who_saw_an_older_item_is_told(place):
     seen = place.item.lock_version
     place.do("submit", content=WORDS)
     late = place.do("claim", "bob", "reviewer", seen=seen)
-    assert late == Refused(reason="somebody has changed it since it was shown")
+    assert late == Refused(reason="it has changed since it was shown")
     assert isinstance(place.do("claim", "bob", "reviewer", seen=place.item.lock_version), RecordedAct)
 
 

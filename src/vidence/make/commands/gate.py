@@ -169,12 +169,14 @@ def _rules(given: Gate) -> "GateRules":
     panel, preset = given.panel, _preset(given)
     runs = _runs(panel.runs, preset)
     if panel.runs and not panel.models:
-        raise UsageError("--runs says how readers of the words are asked, and nobody is; add --model SPEC")
+        raise UsageError(
+            "--runs applies to readers without the video, of which --model SPEC names none; add one"
+        )
     asked = (*panel.models, panel.one_frame, panel.needs_all)
     if (panel.judges or panel.judge) and not any(asked):
-        raise UsageError("a judge marks what readers answer, and nobody is asked; add --model SPEC")
+        raise UsageError("a judge marks answers of readers, but no reader is given; add --model SPEC")
     if panel.judge and not panel.judges:
-        raise UsageError(f"--judge {panel.judge} says how is judged, and not by whom; add --judge-model SPEC")
+        raise UsageError(f"--judge {panel.judge} needs a model that judges; add --judge-model SPEC")
     rules = GateRules.of(
         preset,
         text_only=panel.models,

@@ -199,7 +199,7 @@ def _sentences(released_set: "ReleasedSet") -> "Sequence[str]":
         sentences.append(released_set.facts.media.words)
     if released_set.hidden_files:
         folder = released_set.hidden_files[0].parent
-        sentences.append(f"The answers are in {folder}, for you alone; keep it, and give it to nobody.")
+        sentences.append(f"The answers are in {folder}, readable by you alone; keep it secret.")
     return [*sentences, parts.shared] if parts.shared else sentences
 
 

@@ -98,7 +98,7 @@ class Track(Record):
     tracks: Annotated[
         str | None,
         flag(
-            "Tracks in the format of MOTChallenge: show and measure them as they are; nobody is looked for.",
+            "Tracks in MOTChallenge format, shown and measured unchanged; no detector runs.",
             metavar="FILE",
         ),
     ] = None
@@ -297,10 +297,10 @@ def _lines(record: "TrackRecord") -> list[str]:
         f"{counts['tracks_associated']} tracks, {counts['tracks']} after cleaning"
     ]
     if record.cuts:
-        lines.append(f"{counts['shots']} shots; nobody is followed from one into the next")
+        lines.append(f"{counts['shots']} shots; no track crosses a cut")
     if not counts["detections"]:
         lines.append(
-            "nobody was found; look at contact-sheet.jpg, and try a detector that finds smaller people: "
+            "no people were detected; check contact-sheet.jpg, and try a detector for smaller people: "
             "hog:?least_px=32"
         )
     elif not counts["tracks"]:

@@ -130,7 +130,7 @@ def _question(draft: Draft, proof: Proof) -> Iterator[str]:
     chain = " → ".join(f"{name} = {value}" for name, value in proof.binding.items())
     yield f"Right: {letter_of(draft)}, {proof.answer.value}. {chain or 'Nothing is picked.'}"
     yield ""
-    yield "| ignored | comes out | somebody who lands there | seen at | right all the same |"
+    yield "| ignored | result | one binding with that result | seen at | right all the same |"
     yield "|---|---|---|---|---|"
     for condition in proof.conditions:
         without, witness = condition.without, condition.without.witness

@@ -54,7 +54,7 @@ class EvaluatedSet:
     may: frozenset[str]
     doubts: Mapping[str, Doubt] = field(compare=False)
     unlisted: Doubt | None = None
-    """That there may be members whom nobody listed."""
+    "Whether there may be unlisted members."
 
     def doubt(self) -> Doubt | None:
         """The reason why the set is not determined; None if it is."""
@@ -576,7 +576,7 @@ class Walk:
         """Yield every certain member; possible further members are a doubt."""
         self._doubt(evaluated.doubt())
         if not evaluated.may:
-            self._dead(f"nobody is {pick}: no member fits")
+            self._dead(f"{pick} is empty: no member fits")
         for name in self.world.ordered(evaluated.must):
             yield name, (*picks, (pick, name))
 

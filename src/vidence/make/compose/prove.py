@@ -241,7 +241,7 @@ class Prover:
             step, says = next(iter(whole.notes.dead), ("answer", "nothing fits"))
             yield self._problem("no-referent", says, step=step)
         elif self.composition.answer not in (None, values[0]):
-            says = f"{self.composition.answer!r} is said to be the answer, and {values[0]!r} is"
+            says = f"{self.composition.answer!r} is claimed as the answer; the program gives {values[0]!r}"
             yield self._problem("other-answer", says, step="answer")
 
     def _both(self, pick: str, names: Sequence[str]) -> str:
@@ -253,7 +253,7 @@ class Prover:
 
     def _doubts(self, notes: Notes, ids: tuple[str, ...] = ()) -> Iterator[Problem]:
         for step, doubt in list(notes.doubts)[:_MOST_DOUBTS]:
-            words = {"unknown-fact": "nobody stated", "too-near": "too near to tell:", "contradiction": ""}
+            words = {"unknown-fact": "not stated:", "too-near": "too near to tell:", "contradiction": ""}
             doubts = f"{words[doubt.reason]} {doubt.about}".strip()
             says = f"without {', '.join(ids)}: {doubts}" if ids else doubts
             yield Problem(

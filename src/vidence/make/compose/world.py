@@ -24,7 +24,7 @@ from vidence.make.sources.scene import (
 from vidence.make.sources.vocabulary import ENTITY, EVENT
 
 BY_MODEL = "model:"
-"""How `by` begins of a fact that a model proposed; whoever confirms it writes their own name there."""
+"The prefix of `by` for facts proposed by a model; a person who confirms one replaces it with their name."
 _FEW = 16
 """So many names are sorted by time; more are looked for among all that are sorted already."""
 LEAST_PEOPLE = 2
@@ -120,7 +120,7 @@ class World:
         self.unconfirmed = frozenset(
             fact_id(fact) for fact in scene.facts if isinstance(fact.by, str) and fact.by.startswith(BY_MODEL)
         )
-        """Facts that a model proposed and nobody confirmed."""
+        "Facts proposed by a model and not confirmed by a person."
         self._close()
         self._complete: dict[tuple[str, str], bool] = {}
         self._told: dict[tuple[str, str], Told] = {}

@@ -321,7 +321,7 @@ PRESETS: Final[Mapping[str, Preset]] = {
     "herbench": Preset(runs=1, at_least=3, forced=False),
     "mmvu": Preset(to_people=True),
 }
-"""Source: HumanPCR, appendix B.1 (the choices permuted anew in each run, out if all are right); HERBench, 7.6
+"""Source: HumanPCR, appendix B.1 (the choices permuted in each run, out if all are right); HERBench, 7.6
 (three of four models); MMVU, section 3.3 (text and a single frame, looked at by people).
 
 Departs: HumanPCR does not say how many runs (three here). MMVU's people judge without models; here models

@@ -13,7 +13,7 @@ from vidence.make.gates.video_list import ListedVideo, PeopleSaid
 from vidence.make.gates.video_measuring import FrameShares, Measured
 from vidence.make.gates.video_rules import MEASURES, OTHERS, Gate, SelectRules
 
-_NOBODY_LOOKED: Final = "nobody looked; name a looker, or give a sheet that people filled"
+_NOBODY_LOOKED: Final = "not rated; name a looker, or give a sheet filled in by people"
 
 
 @dataclass(frozen=True, kw_only=True)

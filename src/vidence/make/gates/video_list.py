@@ -175,7 +175,7 @@ def _fault(row: Mapping[str, str], known: set[str], values: Mapping[str, PeopleS
         except ValueError:
             return f"{name} is {row[name]!r}; expected 0 to 1, yes, no, or an empty cell"
     if (row["text"] or row["lecture"]) and not row["by"]:
-        return "nobody signs it; expected a name under by"
+        return "no signature; expected a name under by"
     return ""
 
 

@@ -320,7 +320,7 @@ def look(frames: Sequence[Crop], template: Template, repairs: CardWording) -> Ca
         if task.made is not None:
             return task.made
         objection = task.objection
-        return FrameShares(why=f"{objection.reason}: {objection.detail}" if objection else "nothing was said")
+        return FrameShares(why=f"{objection.reason}: {objection.detail}" if objection else "no reply")
 
     return start
 

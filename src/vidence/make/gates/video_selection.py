@@ -334,7 +334,7 @@ class _Work:
         empty = [people for people in seen if people is not None]
         if spec and (empty or "people" in self.rules.wanted_gates):
             rate = f"{sum(empty) / len(empty):.2f} a frame" if empty else "list some with 0 under people"
-            where = f"on {several(len(empty), 'video')} where people counted nobody"
+            where = f"on {several(len(empty), 'video')} without people by human count"
             sentences.append(f"false people of {spec}, {where}: {rate}")
         return sentences
 

@@ -69,7 +69,7 @@ def write_all_cards(work: HerbenchSession, videos: list[VideoState], *, needs: C
                 if pattern
                 else "[cards] has no model"
             )
-            why = "nobody has written its cards yet" if by_people else none
+            why = "its cards are not written yet" if by_people else none
             track.absent |= dict.fromkeys(("a_cards", "b_cards"), why)
     failed = [] if step is None or by_people else _write(work, to_write, step, cards=cards, said=values)
     cards |= {video_id: _laid_over(work, cards.get(video_id, []), mine) for video_id, mine in values.items()}

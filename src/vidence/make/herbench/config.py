@@ -162,8 +162,8 @@ class SceneStep(Record, omit_defaults=True):
     def __post_init__(self) -> None:
         if self.false and not self.model and not self.false_model:
             raise UsageError(
-                "[scenes] names nobody who falsifies descriptions; give model, who describes shots, or "
-                f"false_model (a model, or {BY_RULES!r} for none), or say false = false: the descriptions "
+                "[scenes] has no writer of false descriptions; give model, which describes shots, or "
+                f"false_model (a model, or {BY_RULES!r} for none), or set false = false: the descriptions "
                 "of the files are then taken as they are"
             )
 
@@ -240,7 +240,7 @@ class HerbenchConfig(MadeConfig, omit_defaults=True):
         step, by_people = self.scenes, any(source.scene_cards for source in self.sources)
         if step is not None and not (step.model or step.false_model or by_people or self.people):
             raise UsageError(
-                "[scenes] names nobody who describes shots; give model, or scene_cards in [[sources]], such "
+                "[scenes] has no writer of descriptions; give model, or scene_cards in [[sources]], such "
                 'as "sheets/{video_id}/scenes.csv" (--sheets writes one to fill in)'
             )
         for name in self._asked():
@@ -274,7 +274,7 @@ class HerbenchConfig(MadeConfig, omit_defaults=True):
         if step is None or step.model or step.file or any(source.cards for source in self.sources):
             return
         raise UsageError(
-            "[cards] names nobody who writes cards; give model, a name in [models], or file, such as "
+            "[cards] has no writer; give model, a name in [models], or file, such as "
             '"sheets/{video_id}/cards.csv" (--sheets writes one to fill in), or cards in [[sources]]'
         )
 

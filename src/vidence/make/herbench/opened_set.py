@@ -149,7 +149,7 @@ class Remade:
         parts = [f"pictures of {several(self.n_shots, 'shot')}"] if self.n_shots else []
         parts += [f"crops of {several(len(self.tracks), 'track')}"] if self.tracks else []
         parts += [several(n, what) for n, what in numbers if n]
-        parts += ["tracks, crops and cards of whoever is other then"] if self.has_tracks else []
+        parts += ["tracks, crops and cards of changed tracks"] if self.has_tracks else []
         drafts = " and of ".join(("drafts of this video", *self.across))
         most = "at most " if self.has_other_shots or self.tracks or self.n_gone else ""
         asks = "" if self.n_asks is None else f"; {most}{several(self.n_asks, 'ask')} of models"

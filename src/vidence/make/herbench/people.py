@@ -165,14 +165,12 @@ def _say_told(
     message = (
         f"{n_told} of {share.n} readings of false descriptions without the film said that they are false"
     )
-    work.ledger.notes.append(
-        f"{FALSE_STAGE}: {message}: {share.words}; who guesses says so {CHANCE:.0%} of the time"
-    )
+    work.ledger.notes.append(f"{FALSE_STAGE}: {message}: {share.words}; guessing gives {CHANCE:.0%}")
     if share.value > most_told:
         rest = several(n_unread, "false description")
         caution = (
             f"{message}: {share.value:.0%}, more than the {most_told:.0%} that most_told in [people] allows. "
-            f"Those told are left out; {rest} that nobody has read remain{'s' if n_unread == 1 else ''}"
+            f"Recognized ones are dropped; {rest} without readings remain{'s' if n_unread == 1 else ''}"
         )
         work.ledger.cautions.append(caution)
         work.trouble(caution)

@@ -244,7 +244,7 @@ def review_words(rules: ReviewRules) -> str:
     clean = clean_needed(rules)
     size = math.ceil(clean / rules.share)
     review_words = (
-        f"Review: what nobody looks at of a task is released after {several(clean, 'review')} or more "
+        f"Review: the unreviewed rest of a task is released after {several(clean, 'review')} or more "
         f"without a rejection (upper end of Wilson's interval at {rules.most_rejected:g} or less)"
     )
     if rules.each_task >= clean:

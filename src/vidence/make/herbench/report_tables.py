@@ -180,7 +180,7 @@ def demand_words(drafts: Sequence[Draft]) -> str:
     """Summarize which claimed evidence was tested for necessity."""
     n = sum(draft.k_verified is not None for draft in drafts)
     if not n:
-        return "Nobody tried whether an answer needs each of them: spans are stored, not proved necessary."
+        return "No gate tested whether an answer needs each of them: spans are stored, not proved necessary."
     rest = len(drafts) - n
     demand_words = (
         f"A model that is right with all spans was tried with one after the other withheld, for {n:,} of "

@@ -82,8 +82,8 @@ def write_all_scenes(work: HerbenchSession, videos: list[VideoState], *, needs: 
             why = "[scenes] names no model, and the source has no file of scene cards"
             state.absent["scene_cards"] = why if work.config.scenes else "the configuration has no [scenes]"
         elif not (given.get(state.video_id) or cards.get(state.video_id)):
-            state.absent["scene_cards"] = f"nobody has filled in {file.name}"
-            work.trouble(f"{state.video_id}: nobody has filled in {file.name}")
+            state.absent["scene_cards"] = f"{file.name} is not filled in"
+            work.trouble(f"{state.video_id}: {file.name} is not filled in")
     _Writing(work, step, given=given, said=cards).write(to_write, shown=states)
     use_false_checks(work, videos)
 

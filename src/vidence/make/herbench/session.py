@@ -24,7 +24,7 @@ T = TypeVar("T")
 VIDEO_ID = "{video_id}"
 """What stands for the id of a video in paths of the configuration."""
 Cut: TypeAlias = Callable[[KeptVideo, PictureFolder], T]
-"""Cuts pictures out of a video into a folder; picklable, with all that it goes by."""
+"Cuts pictures from a video into a folder; picklable with all its settings."
 
 
 @dataclass(frozen=True, kw_only=True)

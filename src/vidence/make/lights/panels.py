@@ -12,7 +12,7 @@ from vidence.media.whole import write_whole
 from vidence.records import Record
 
 PANEL_FILE = "panel.toml"
-_OURS = "# Written anew by each `vidence make actpld`; name models under [panel] of its configuration.\n"
+_OURS = "# Rewritten by each `vidence make actpld`; name models under [panel] of its configuration.\n"
 
 
 class PanelRules(Record, omit_defaults=True):

@@ -225,7 +225,7 @@ class _Build(Session):
         stand_ins = [c for c, clip in clips.items() if any(d.startswith("skeleton:") for d in clip.doubts)]
         if stand_ins:
             named = ", ".join(stand_ins[:5]) + (" ..." if len(stand_ins) > 5 else "")
-            messages.append(f"{len(stand_ins)} of them have the bones of somebody else: {named}.")
+            messages.append(f"{len(stand_ins)} of them have another subject's bones: {named}.")
         self.sentences[:0] = messages
         return super().end()
 

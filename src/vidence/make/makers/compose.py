@@ -314,7 +314,7 @@ class _Build(Session):
             ]
         elif not (self.root / rules.folder).is_dir():
             self.sentences.append(
-                f"Nobody has looked yet: vidence items review open {self.out / ITEMS_FILE} --out "
+                f"Not reviewed yet: vidence items review open {self.out / ITEMS_FILE} --out "
                 f"{self.root / rules.folder} --protocol perceptioncomp begins a review."
             )
             dropped = [Dropped(what=name, stage="review", reason="not-looked-at") for name in ids]

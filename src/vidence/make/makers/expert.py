@@ -462,7 +462,7 @@ class ExpertMaker:
         )
         rows = work.checked(work.material.rows, looks={})
         n = sum(state_of(row) != "fault" for row in rows)
-        message = f"{n:,} of {len(rows):,} drafts have no fault that a machine can see without asking anybody"
+        message = f"{n:,} of {len(rows):,} drafts pass the machine checks that ask no model and no server"
         tables = (findings_table(rows),) if any(row.findings for row in rows) else ()
         return Outlook(sentences=(message,), tables=tables, can_make=n > 0)
 

@@ -266,7 +266,7 @@ class _Build(HerbenchSession):
             if is_open and board.material.shots and not board.material.scene_cards and "shots" in self.needs:
                 wants.append(several(len(board.material.shots), "sentence") + " about shots")
             if wants:
-                words = f"{board.video_id}: write {' and '.join(wants)}; say whom each A fits."
+                words = f"{board.video_id}: write {' and '.join(wants)}; note which tracks each A fits."
                 yield Stop(first=f"{board.video_id}/cards", words=words)
         if self.reviewing.is_pending:
             yield Stop(first="/review", words="Look at the drawn questions, under My work.")

@@ -291,7 +291,7 @@ class _Build(Session):
         ]
         if self.n_unread:
             self.sentences.append(
-                f"{self.n_unread:,} open questions were checked by words alone: nobody marks free answers "
+                f"{self.n_unread:,} open questions were checked by words alone: free answers are not marked "
                 "here."
             )
         if not self.config.hints.reader:

@@ -180,7 +180,7 @@ class ArtifactCache:
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:
-            _log.warning("%s cannot be used (%s) and is made anew", path, error)
+            _log.warning("%s cannot be used (%s) and is made again", path, error)
             return None
 
     def has(self, stage: Stage[T], inputs: Mapping[str, str]) -> bool:

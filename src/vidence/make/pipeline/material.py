@@ -73,8 +73,8 @@ class Card(Record, omit_defaults=True):
     @property
     def fit(self) -> str:
         """The people it fits, and who tested it."""
-        fits = f"fits tracks {', '.join(self.fits)}" if self.fits else "fits nobody"
-        return f"{fits}, says {self.identified_by}" if self.identified_by else "tried on nobody"
+        fits = f"fits tracks {', '.join(self.fits)}" if self.fits else "fits no track"
+        return f"{fits}, says {self.identified_by}" if self.identified_by else "not tested"
 
 
 class Change(Record):

@@ -230,7 +230,7 @@ def _waiting(items: Sequence[Item], reviews: Reviews | None) -> tuple[Dropped, .
             what=item.item_id,
             stage=RELEASE,
             reason="not-accepted",
-            detail=states.get(item.item_id, "nobody has looked"),
+            detail=states.get(item.item_id, "not reviewed"),
         )
         for item in items
         if states.get(item.item_id) != "accepted"
@@ -245,7 +245,7 @@ def refuse_unreviewed(rules: MakingRelease, *, is_reviewed: bool) -> None:
     """
     if not is_reviewed and not rules.unreviewed:
         raise UsageError(
-            "[release] without [review]: nobody has looked at these questions. Add [review], or say "
+            "[release] without [review]: these questions are not reviewed. Add [review], or set "
             "unreviewed = true in [release]; the datasheet then says so"
         )
 

@@ -129,7 +129,7 @@ def scan_folder(folder: Path, wanted: Scan) -> tuple[Leak, ...]:
             content = path.read_bytes()
         except OSError as error:
             raise DataError(
-                f"{path} cannot be read ({error.strerror}), so nobody knows what it tells"
+                f"{path} cannot be read ({error.strerror}), so it was not scanned for answers"
             ) from error
         values |= dict.fromkeys(_leaks(path, name, content, wanted=wanted))
     return tuple(values)
@@ -154,7 +154,7 @@ def _leaks(path: Path, name: str, content: bytes, *, wanted: Scan) -> Iterator[L
         try:
             content = gzip.decompress(content)
         except (OSError, EOFError, zlib.error) as error:
-            raise DataError(f"{path} cannot be unpacked, so nobody knows what it tells") from error
+            raise DataError(f"{path} cannot be unpacked, so it was not scanned for answers") from error
     look = _FileScan(name=name, wanted=wanted)
     rows = _rows(path, name.removesuffix(".gz"), content)
     if rows is None:

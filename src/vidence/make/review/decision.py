@@ -56,10 +56,10 @@ class ReviewResult(Record):
 def rule_words(rules: ReviewRules) -> str:
     """The rule in words."""
     return (
-        "Rejected questions are removed. Those of a task that nobody looked at are released if the upper "
+        "Rejected questions are removed. The unreviewed rest of a task is released if the upper "
         f"end of Wilson's {100 * rules.level:g} % interval of the rate of rejection in the task's sample is "
-        f"{100 * rules.most_rejected:g} % or less, and held back otherwise. Questions that were looked at in "
-        "any case say nothing about the rest, and no rate is carried over to another task."
+        f"{100 * rules.most_rejected:g} % or less, and held back otherwise. Questions reviewed in "
+        "any case say nothing about the rest, and no rate applies to another task."
     )
 
 
@@ -130,8 +130,8 @@ def plan_words(plans: Sequence[TaskPlan], rules: ReviewRules) -> str:
     closed = [plan for plan in plans if plan.n_rest and plan.most_rejected < 0]
     n_open = sum(plan.n_rest for plan in plans) - sum(plan.n_rest for plan in closed)
     words = (
-        f"{n_looked:,} of {sum(plan.n for plan in plans):,} questions are looked at; if all are accepted, "
-        f"{n_open:,} that nobody looked at are released with them"
+        f"{n_looked:,} of {sum(plan.n for plan in plans):,} questions are reviewed; if all are accepted, "
+        f"{n_open:,} unreviewed ones are released with them"
     )
     if not closed:
         return f"{words}."
@@ -139,7 +139,7 @@ def plan_words(plans: Sequence[TaskPlan], rules: ReviewRules) -> str:
     return (
         f"{words}, and {sum(plan.n_rest for plan in closed):,} of "
         f"{', '.join(plan.task for plan in closed)} are "
-        f"held back whatever is said: fewer than {clean_needed(rules)} of each are drawn. "
+        f"held back in any case: fewer than {clean_needed(rules)} of each are drawn. "
         f"each_task = {clean_needed(rules)} in [review] draws {more:,} more, which release these, too, if "
         "none is rejected."
     )

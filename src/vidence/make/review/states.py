@@ -34,7 +34,7 @@ _LATE: Final[frozenset[Kind]] = frozenset(
     {"claim", "release", "solve", "witness", "accept", "return", "reject"}
 )
 _DAY_S: Final = 86_400
-_UNSOLVED: Final = "not solved yet; whoever looks answers before the key is shown"
+_UNSOLVED: Final = "not solved yet; reviewers answer before they see the key"
 _OF_A_LOOK: Final = (
     *("claim", "release", "solve", "witness", "edit", "accept", "return", "reject"),
     *("say", "expire"),
@@ -223,10 +223,10 @@ def may_look(state: ItemState, by: str, protocol: Protocol) -> str:
         return f"it is {state.state}"
     stage = _next_stage(state)
     if by == state.author:
-        return f"{by} is its author; nobody reviews their own"
+        return f"{by} is its author; authors do not review their own items"
     for role, people in state.people.items():
         if role != protocol.stages[stage].role and by in people:
-            return f"{by} was its {role}; each stage is somebody else's"
+            return f"{by} was its {role}; each stage needs another person"
     if state.state in _LOOKING:
         if by in state.claims or any(decision.by == by for decision in state.decisions):
             return f"{by} has it already"
@@ -368,7 +368,7 @@ def _rejected_later(state: ItemState, event: Event) -> Next:
     if event.kind != "reject" or state.state not in ("accepted", "returned"):
         return "an operator decides nothing that waits for a look"
     if event.by == state.author:
-        return f"{event.by} is its author; nobody reviews their own"
+        return f"{event.by} is its author; authors do not review their own items"
     if not event.message.strip():
         return f"no message; an item that is {state.state} is rejected with a reason"
     return _ended(state, "rejected")
@@ -422,7 +422,7 @@ def _expired(case: _Case) -> Next:
     if event.role != OPERATOR:
         return f"the role {event.role!r}; expected {OPERATOR!r}"
     if event.whose not in state.claims:
-        return f"no claim of {event.whose or 'nobody'}; claims: {', '.join(state.claims) or 'none'}"
+        return f"no claim of {event.whose or '(no name)'}; claims: {', '.join(state.claims) or 'none'}"
     then, now = (datetime.fromisoformat(at) for at in (state.since[event.whose], event.at))
     days = (now - then).total_seconds() / _DAY_S
     if days < case.protocol.claim_days:
@@ -468,10 +468,10 @@ def _claimed(case: _Case, *, is_late: bool) -> Next:
 
 def _late_fault(state: ItemState, event: Event) -> str:
     if event.by == state.author:
-        return f"{event.by} is its author; nobody reviews their own"
+        return f"{event.by} is its author; authors do not review their own items"
     for role, people in state.people.items():
         if role != event.role and event.by in people:
-            return f"{event.by} was its {role}; each stage is somebody else's"
+            return f"{event.by} was its {role}; each stage needs another person"
     has_it = event.by in state.claims or any(decision.by == event.by for decision in state.decisions)
     return f"{event.by} has it already" if has_it else ""
 

@@ -242,7 +242,7 @@ class Composition(Record, omit_defaults=True):
     question: str = ""
     options: tuple[ValueOrNumber, ...] = ()
     answer: ValueOrNumber | None = None
-    """What it is said to be; None: not said."""
+    "The claimed answer; None if there is no claim."
     scene_sha256: str = ""
     vocabulary_sha256: str = ""
     format: Literal["vidence-composition/1"] = FORMAT

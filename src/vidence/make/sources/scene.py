@@ -42,7 +42,7 @@ class Entity(Record, omit_defaults=True):
     entity: str
     category: str
     spans: tuple[Span, ...] = ()
-    """When it is in view; empty where nobody said."""
+    "When it is in view; empty if unknown."
 
 
 class AttributeFact(Record, omit_defaults=True, tag_field="fact", tag="attribute"):

@@ -51,7 +51,7 @@ class Attribute(Record):
     domain: str = ""
     """The domain whose values it has, instead of `values` and what belongs to them."""
     values: tuple[str, ...] = ()
-    """The values that there are; empty for numbers and for texts that nobody can list (`free`)."""
+    "The possible values; empty for numbers and for free text (`free`)."
     number: bool = False
     free: bool = False
     ordered: bool = False
@@ -61,14 +61,14 @@ class Attribute(Record):
     skill: Skill = "semantic"
     answer: AnswerType = "attribute"
     has: str = ""
-    """That somebody has a `{value}`, as ``with a {value} bag``; of yes and no that it is yes, without it."""
+    "The clause for having a `{value}`, as ``with a {value} bag``; for flags, the clause for yes."
     has_not: str = ""
     noun: str = ""
     """What it is called, as ``colour of the bag``; empty: as the attribute."""
     asks: str = ""
     """How one asks for it, as ``What does {who} hold?``."""
     said: dict[str, str] = msgspec.field(default_factory=dict)
-    """How values are said inside a sentence, where not as they stand: ``{cup = "a cup"}``."""
+    'Wordings of values inside a sentence, if they differ: ``{cup = "a cup"}``.'
 
 
 class Relation(Record):

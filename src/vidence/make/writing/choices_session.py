@@ -219,7 +219,7 @@ class ChoicesSession(WritingSession):
             detail = (
                 "no template fits what the record has"
                 if result == "no-slot"
-                else "whom it means is not clear"
+                else "it is ambiguous which person is meant"
             )
             entries[pair.key] = Dropped(what=pair.key, stage="questions", reason=result, detail=detail)
             for phrase in some:
@@ -514,8 +514,8 @@ class ChoicesSession(WritingSession):
         unclear = sum(dropped.reason == "ambiguous" for dropped in self.ledger.dropped)
         if unclear:
             messages.append(
-                f"{unclear:,} records have no template that is clear about whom it means; fill in "
-                "templates.csv, and name it as `sheet`."
+                f"{unclear:,} records have only templates that are ambiguous about the person; fill in "
+                "templates.csv, and set it as `sheet`."
             )
         spent = self.models.spent
         if spent.n_asked or spent.n_remembered:

@@ -204,9 +204,7 @@ def _of_choice(draft: ExpertDraft, shelf: Shelf) -> Iterator[Said]:
             yield "answer", "none-right", FAULT, says
     n_told, n_wrong = sum(map(bool, draft.misconception)), max(len(choices) - 1, 0)
     if n_told != n_wrong or len(draft.misconception) != n_wrong:
-        says = (
-            f"{n_told} for {n_wrong} wrong choices; say of each, in their order, why somebody would take it"
-        )
+        says = f"{n_told} for {n_wrong} wrong choices; explain for each, in order, why it is tempting"
         yield "misconception", "no-misconception", WARNING, says
 
 
@@ -257,7 +255,7 @@ def _clip(draft: ExpertDraft, shelf: Shelf) -> Iterator[Said]:
     elif length_s is not None and draft.end_s > length_s + _ROUNDING_S:
         yield "end_s", "outside-video", FAULT, f"{draft.end_s:g} s; the video ends at {length_s:g} s"
     elif draft.video in shelf.films and length_s is None:
-        yield "end_s", "length-unknown", WARNING, "nobody knows how long the video is; say duration_s"
+        yield "end_s", "length-unknown", WARNING, "the length of the video is unknown; set duration_s"
     most = shelf.rules.longest_clip_s
     if most and span_s > most:
         whole = length_s is not None and span_s > length_s - 1
@@ -278,7 +276,7 @@ def _film(draft: ExpertDraft, shelf: Shelf) -> Iterator[Said]:
     published = shelf.published.get(draft.video)
     written = date.fromisoformat(draft.date) if _is_day(draft.date) else shelf.today
     if published is None or written is None:
-        yield "video", "date-unknown", WARNING, "nobody knows when the video was published; say published"
+        yield "video", "date-unknown", WARNING, "the publication date is unknown; set published"
     elif (written - published).days > rules.most_age_days:
         age = f"{(written - published).days:,} days old on {written.isoformat()}"
         yield "video", "old-video", FAULT, f"it was {age}; expected {rules.most_age_days:g} at most"

@@ -290,7 +290,7 @@ def _unfit(order: Order, record: AnnotationRecord, space: LabelSpace | None) -> 
     if rules.way == "model" and not record.caption.strip():
         return "no-caption", "a model writes from caption and label"
     if rules.way == "people" and not record.question.strip():
-        return "no-question", "nobody has written one"
+        return "no-question", "none is written"
     return None
 
 

@@ -91,14 +91,14 @@ def read_c3d(opened: UnpackedFile) -> C3dFile:
         raise DataError(f"{opened.label} is no C3D: its second byte is not 0x50")
     parameters_at = _BLOCK * (data[0] - 1)
     if parameters_at < _BLOCK or parameters_at + 4 > len(data):
-        raise _damaged(opened, 0, f"its parameters are said to begin in block {data[0]}")
+        raise _damaged(opened, 0, f"by its header, parameters begin in block {data[0]}")
     processor = data[parameters_at + 3]
     if processor not in (_INTEL, _DEC, _MIPS):
         raise _damaged(opened, parameters_at + 3, f"{processor} is no known order of bytes (84, 85 or 86)")
     source = _Source(opened, processor)
     header = _header(source)
     if header.data_at <= parameters_at:
-        raise source.damaged(16, "its points are said to begin before its parameters")
+        raise source.damaged(16, "by its header, points begin before the parameters")
     parameters = _parameters(source, parameters_at + 4, min(header.data_at, len(data)))
     _check(source, header, parameters)
     positions = _positions(source, header, _n_frames(source, header, parameters))
@@ -150,7 +150,7 @@ def _records(source: _Source, at: int, end: int) -> Iterator[tuple[int, int, str
             raise source.damaged(at, "a parameter ends behind the last")
         step = int(source.integers(data[after : after + 2])[0])
         if step < 0 or 0 < step < 3 or after + step > end:
-            raise source.damaged(after, f"the next parameter is said to follow after {step} bytes")
+            raise source.damaged(after, f"the next parameter would follow after {step} bytes")
         name = data[at + 2 : after].decode("latin-1").strip().upper()
         yield at, number, name, data[after + 2 : after + step if step else end]
         if step == 0:

@@ -65,9 +65,9 @@ class TaskProgress(TaskPlan):
     def words(self) -> str:
         """What would become of the rest, as it stands."""
         if self.n_rest == 0:
-            return "all are looked at"
+            return "all are reviewed"
         if self.most_rejected < 0:
-            return f"the rest is held back whatever is said; {self.needed} clean reviews would release it"
+            return f"the rest is held back in any case; {self.needed} clean reviews would release it"
         if self.n_rejected > self.most_rejected:
             return "the rest is held back"
         left = self.n_sample - self.n_seen

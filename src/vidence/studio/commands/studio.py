@@ -425,7 +425,7 @@ class Project(Kept):
 
 @command("project", group=studio)
 def add_project(given: Project) -> None:
-    """Begin a project SLUG in the studio DIR under a protocol."""
+    """Create a project SLUG in the studio DIR under a protocol."""
     given.open()
     from vidence.studio import projects
 

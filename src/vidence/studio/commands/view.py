@@ -109,8 +109,8 @@ def _settings(
             pass
     except OSError as error:
         click.echo(
-            f"The cache folder {cache} cannot be written ({error.strerror}): the index and the pictures "
-            "are kept in a temporary folder, and are made anew the next time.",
+            f"The cache folder {cache} is not writable ({error.strerror}): index and pictures "
+            "go to a temporary folder and are made again next time.",
             err=True,
         )
         cache = Path(

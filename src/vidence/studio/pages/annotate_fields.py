@@ -254,7 +254,7 @@ def _options(written: Wording, form: Form, *, new_id: Callable[[], str]) -> Grou
         if "category" in form.parts:
             fields.append(Field(f"{name}-category", category))
         if has_why and name != "right":
-            fields.append(Field(f"{name}-why", "Why somebody would take it", lines=2))
+            fields.append(Field(f"{name}-why", "Why it is tempting", lines=2))
         return Row(tuple(fields), title)
 
     options = Group(

@@ -384,7 +384,7 @@ def line_up(request: HttpRequest, made_set: UUID, video: str) -> HttpResponse:
         fits: Literal["one", "several", "none"] = (
             "one" if picked == [name] else "several" if name in picked else "none"
         )
-        words = f"picked {', '.join(sorted(picked, key=natural))}" if picked else "picked nobody"
+        words = f"picked {', '.join(sorted(picked, key=natural))}" if picked else "picked no one"
         done = _fits(board, card, fits, leaks=request.POST.get("leaks") == "yes", note=words)
         if isinstance(done, Refused):
             fault = done.reason

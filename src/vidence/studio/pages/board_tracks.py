@@ -50,7 +50,7 @@ _SHOT_ACTS: Final[Acts] = {"cut-at": ("frame",), "no-cut-at": ("frame",), "gradu
 _TRACK_BUTTONS: Final = (
     ActButton(act="ok", words="One person", key="v"),
     ActButton(act="aside", words="One person, ask nothing", key="a"),
-    ActButton(act="phantom", words="Nobody", key="x"),
+    ActButton(act="phantom", words="No one", key="x"),
     ActButton(act="split", words="Split at the crop", key="s"),
     ActButton(act="join", words="Join", key="+"),
     ActButton(act="same-as", words="Same person, away between", key="="),

@@ -281,13 +281,13 @@ def _open(request: HttpRequest) -> MadeSetRow | str:
     project = ProjectRow.objects.filter(slug=slug).first() if slug else None
     person: Person = request.person
     if "operator" not in person.roles_in(slug if project else ""):
-        return "An operator opens sets: of a project its own, without a project one of all."
+        return "Only operators open sets: those of the project, or those of all projects."
     entry = next(
         (element for element in offered(current().settings.paths) if place_id(element.folder) == wanted), None
     )
     known = None if entry is None else MadeSetRow.objects.filter(folder=str(entry.folder)).first()
     if entry is None or (known is not None and known.project != project):
-        return "That is none of the sets that this studio was told of and that are still to be opened."
+        return "This set is unknown to the studio, or is open already."
     try:
         return open_set(entry, project)
     except VidenceError as error:

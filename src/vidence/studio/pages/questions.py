@@ -123,7 +123,7 @@ def limits_of(row: MadeSetRow) -> Limits:
     rules = read_herbench(limits.config).review
     if rules is None:
         words = (
-            f"{limits.config.name} has no [review]: these are the usual limits, and nobody's verdict is read."
+            f"{limits.config.name} has no [review]: these are the default limits, and no verdicts are read."
         )
         return Limits(rules=ReviewRules(), words=words)
     words = f"As [review] in {limits.config.name} says it."
@@ -216,7 +216,7 @@ def write_said(row: MadeSetRow, drawn: tuple[DrawnQuestion, ...], *, by: str) ->
     values = said_of(row.project, [question.name for question in drawn])
     path = limits_of(row).target
     if path is None:
-        return "Nothing was written: the studio was told of no configuration of this set with [review]."
+        return "Nothing was written: the studio knows no configuration of this set with [review]."
     with transaction.atomic():
         n_new = write_verdicts(path, values, at=now_words())
         note(_WRITTEN, by=by, about=str(path)[:300], details={"n_decided": len(values)})

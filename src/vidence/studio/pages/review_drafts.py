@@ -23,7 +23,7 @@ from vidence.studio.reviewing import NOT_CLAIMED, ItemView
 CONTROL: Final = frozenset(
     {"csrfmiddlewaretoken", "version", "request", "act", "seen", "opened", "next", "wording"}
 )
-"""Fields of the form that are not what somebody says of the item."""
+"Fields of the form that are not part of the review."
 PARTS: Final = ("solve", "count", "witness", "say", "edit")
 """The forms beside the decision, by the act that they send."""
 _FIRST: Final = ("solve", "count")

@@ -11,7 +11,7 @@ from django.db import connection, models
 
 _LABEL: Final = "studio_index"
 EDITION: Final = 1
-"""Of the tables; another number makes them anew."""
+"The version of the tables; a new number rebuilds them."
 
 
 class IndexRunRow(models.Model):

@@ -223,5 +223,5 @@ def _conditions(written: Wording) -> Iterator[FieldRemark]:
                 f"{name}-at", f"{condition.at!r:.40} is no time; write seconds such as 12.5, or 1:02.5."
             )
         if not (condition.note or condition.otherwise):
-            words = "Without it, what is another candidate, or another answer? Nothing is said."
+            words = "Say what another candidate or answer is without this condition."
             yield fault(f"{name}-note", words)

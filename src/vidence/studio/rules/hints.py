@@ -13,7 +13,7 @@ FINDINGS: Final[Mapping[Finding, str]] = {
     "too-strong": "too strong: the words and the hints were enough",
     "guessed": "right, and said to be a guess",
     "not-enough": "not enough without the video",
-    "to-judge": "whoever answered has not said yet whether it is the reference answer",
+    "to-judge": "the person has not yet compared the answer with the reference",
 }
 
 

@@ -462,17 +462,17 @@ def why_not(kind: Kind, state: ItemState, protocol: Protocol, *, step: Step) -> 
     """Why an act is closed whatever is filled in; empty where it is open."""
     stage = protocol.stages[state.stage]
     if step == "closed":
-        return "nobody decides without having claimed it"
+        return "claim the item before you decide"
     if step == "solve":
         return "answer it yourself first; the key is shown then"
     if step == "count":
         return "count for yourself first; what others counted is shown then"
     if kind == "return" and protocol.returns == 0:
-        return "by this protocol nothing is returned"
+        return "this protocol has no returns"
     if kind == "return" and state.returns_left == 0:
         return f"its author has revised it already ({protocol.returns} of {protocol.returns})"
     if kind == "edit" and not stage.edits:
-        return "by this protocol nobody edits at this stage"
+        return "this protocol has no edits at this stage"
     if kind == "accept" and stage.witnesses and not state.witnessed:
         return "no witness was given yet"
     return ""

@@ -144,11 +144,11 @@ def test_false_people_are_measured_where_people_saw_nobody(films, tmp_path) -> N
     found = selected(films, tmp_path / "one", "", detector=detector, source=films / "list.csv")
     (said,) = [one for one in found.selected.sentences if "counted nobody" in one]
     assert said.startswith("false people of boxes:")
-    assert said.endswith("on 1 video where people counted nobody: 3.00 a frame")
+    assert said.endswith("on 1 video without people by human count: 3.00 a frame")
     (films / "list.csv").write_text("video\nstill.mp4\n")
     gate = "[gates.people]\nat_least = 1\n"
     found = selected(films, tmp_path / "two", gate, detector=detector, source=films / "list.csv")
-    assert any("on 0 videos where people counted nobody" in one for one in found.selected.sentences)
+    assert any("on 0 videos without people by human count" in one for one in found.selected.sentences)
     (films / "list.csv").unlink()
 
 

@@ -187,7 +187,7 @@ def test_rows_on_tracks_remake_one_video_and_undone_give_the_first_bytes(street)
     assert [track.track_id for track in north.found.tracks] == ["1", "2", "3", "4", "5"]
     by_people = {one["what"]: one["detail"] for one in street.dropped() if one["reason"] == "by-a-person"}
     assert set(by_people) == {"north: 3", "north: 4"}
-    assert by_people["north: 4"] == "a person saw nobody there: phantom, P03"
+    assert by_people["north: 4"] == "a person saw that it shows no one: phantom, P03"
     (unused,) = [one for one in street.account()["notes"] if "not used" in one]
     assert unused.startswith("people/tracks.csv:5: not used: the tracks 5 and 2 cannot be one person")
     assert remade_by(north, tracks=said).words == ""
@@ -236,7 +236,7 @@ def test_a_cut_is_added_tracks_follow_and_undone_the_first_bytes_are_back(street
     said = remade_by(north, shots=[row])
     assert (said.has_tracks, said.n_shots) == (True, 2)
     assert said.words == (
-        "pictures of 2 shots, tracks, crops and cards of whoever is other then, drafts of this video"
+        "pictures of 2 shots, tracks, crops and cards of changed tracks, drafts of this video"
     )
     assert north.scores is not None
     assert north.scores.values.shape == (len(north.times_s),)

@@ -85,7 +85,7 @@ def test_cards_wait_for_people_and_a_session_says_how_many_are_missing(waiting):
     assert said in waiting.built.sentences
     north = waiting.opened().video("north")
     assert set(north.pictures) == {"1", "2", "3", "4", "5"}
-    assert north.described.absent["a_cards"] == "nobody has written its cards yet"
+    assert north.described.absent["a_cards"] == "its cards are not written yet"
     write_cards(waiting, LOOKS)
     built = waiting.make(until="cards")
     assert "People are still to write 17 cards (north 7, south 10), into people/cards/VIDEO.jsonl." in (

@@ -1,4 +1,4 @@
-"""Review and release: what may go out that nobody has looked at, and when nothing does."""
+"""Review and release: what may go out that not reviewed at, and when nothing does."""
 
 from pathlib import Path
 

@@ -64,7 +64,7 @@ def test_nothing_left_is_said_and_no_folder_is_made(tmp_path):
 
 
 def test_what_nobody_looks_at_is_refused_unless_it_is_said():
-    with pytest.raises(UsageError, match="nobody has looked"):
+    with pytest.raises(UsageError, match="not reviewed"):
         refuse_unreviewed(MakingRelease(version="1"), is_reviewed=False)
     refuse_unreviewed(MakingRelease(version="1", unreviewed=True), is_reviewed=False)
     refuse_unreviewed(MakingRelease(version="1"), is_reviewed=True)

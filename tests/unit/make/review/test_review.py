@@ -98,7 +98,7 @@ def test_the_plan_says_before_anybody_looks_what_can_be_released():
         (3, 17, -1, 9)
     ] * 2
     words = plan_words(plans, rules)
-    assert words.startswith("6 of 40 questions are looked at; if all are accepted, 0 that nobody looked at")
+    assert words.startswith("6 of 40 questions are reviewed; if all are accepted, 0 that nobody looked at")
     assert "34 of AC, FAM are held back whatever is said" in words
     assert "each_task = 9 in [review] draws 12 more" in words
     (first, _) = plan_table(plans).rows
@@ -109,7 +109,7 @@ def test_the_plan_of_a_sample_of_enough_size_says_how_many_may_be_rejected():
     some, rules = asked(AC__v1=100), ReviewRules()
     (plan,) = plan_review(some, draw_sample(some, rules, seed=1, open_gates={}), rules)
     assert (plan.n_sample, plan.most_rejected) == (15, 1)  # 1 of 15: 29.8 %; 2 of 15: 37.9 %
-    assert plan_words([plan], rules).endswith("85 that nobody looked at are released with them.")
+    assert plan_words([plan], rules).endswith("85 unreviewed ones are released with them.")
     (whole,) = plan_review(some, drawn_of(some, share=1.0), ReviewRules(share=1.0))
     assert (whole.n_rest, plan_table([whole]).rows[0].values) == (0, (100, 100, 0, 0, None, None))
 

@@ -32,7 +32,7 @@ def test_nobody_reviews_their_own_and_meta_is_a_third_person():
     team = began("humanpcr-r")
     said = team.act("claim", "ann")
     assert said == (
-        "q1 is submitted; claim by ann: ann is its author; nobody reviews their own; "
+        "q1 is submitted; claim by ann: ann is its author; authors do not review their own items; "
         "allowed now: claim, withdraw, say"
     )
     team.look("bob")

@@ -100,7 +100,7 @@ def test_verdicts_are_written_and_shown_and_tracks_follow(boards):
     order = re.findall(r'data-track="([\w/]+)"', page)
     assert set(order) == {"1", "2", "3/1", "3/2", "4", "5", "6", "8", "everybody"}
     assert order[-2] == "4"  # what has a verdict comes last
-    assert "7: a person saw nobody there" in page
+    assert "7: a person saw that it shows no one" in page
     assert "<strong>Made again next time:</strong> crops of 2 tracks" in page
     acts = [(row.track_id, row.act) for row in read_rows(boards.street.people, TrackRow, videos=None)]
     assert acts == [("4", "ok"), ("7", "phantom"), ("3", "split:100")]
@@ -115,7 +115,7 @@ def test_cuts_and_joins_are_kept_and_a_file_with_a_fault_is_named(boards):
     page = boards.page("shots")
     assert "2 shots" in page
     assert "begun by people" in page
-    assert "tracks, crops and cards of whoever is other then, drafts of this video" in page
+    assert "tracks, crops and cards of changed tracks, drafts of this video" in page
     assert boards.post("shots", act="gradual", frame="80", last="84").status_code == 302
     assert "the first 5 show both shots" in boards.page("shots")
     done = boards.post("shots", act="no-cut-at", frame="80")

@@ -33,7 +33,7 @@ def words(answer):
 
 def test_a_project_begins_under_a_preset(place):
     client, folder = place
-    assert "Begin a project" in words(client.get("/"))
+    assert "Create a project" in words(client.get("/"))
     said = {**FILMS, "languages": "de, en", "media": str(folder / "media" / "a")}
     assert client.post(WHERE, said).headers["Location"] == "/projects/films/"
     row = ProjectRow.objects.get()
@@ -69,7 +69,7 @@ def test_what_cannot_begin_is_said_and_a_text_is_tried_before_it_counts(place):
     assert protocol_bytes("mmvu").decode() != OWN
     checked = client.post(WHERE, {**FILMS, "act": "check"})
     assert "It can be read" in words(checked)
-    assert "Nothing was begun yet." in words(checked)
+    assert "Nothing is saved yet." in words(checked)
     assert "returns = 1" in words(checked)
     other = {**FILMS, "act": "check", "protocol": "herbench", "source": protocol_bytes("mmvu").decode()}
     assert protocol_bytes("herbench").decode() in unescape(client.post(WHERE, other).content.decode())

@@ -38,7 +38,7 @@ def made(team, tmp_path):
 def test_the_page_says_how_far_it_is_or_why_it_cannot_be_read(made):
     team, address, *_ = made
     page = re.sub(r"(<[^>]+>|\s)+", " ", team.signed_in("Olga").get(address).content.decode())
-    assert "0 of 5 drawn questions are decided; 5 are not taken in yet." in page
+    assert "0 of 5 drawn questions are decided; 5 are not imported yet." in page
     assert "AC 10 5 0 0 0" in page
     assert "held back whatever is said" in page
     bob = team.signed_in("Bob")

@@ -142,7 +142,7 @@ def test_what_is_refused_or_edited_keeps_what_was_written(place):
     act(films.item, Act(kind="say", role="author", by="ann", message="wait"))
     refused = bob.post(f"{films.base}/review", sent)
     assert refused.status_code == 409
-    assert "somebody has changed it since it was shown" in refused.content.decode()
+    assert "it has changed since it was shown" in refused.content.decode()
     assert "kept</textarea>" in refused.content.decode()
     assert bob.post(f"{films.base}/review", films.form(bob, act="accept")).status_code == 302
 

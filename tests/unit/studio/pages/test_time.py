@@ -96,8 +96,8 @@ def test_a_correction_goes_from_the_worker_to_an_operator(team, place):
 def test_nobody_sees_the_time_of_others_but_operators(team, place):
     beat(team.signed_in("Ann"))
     team.user("Ben", "author", project="films")
-    assert "Everybody today" not in team.signed_in("Ben").get(TIME).content.decode()
-    assert "Everybody today" in team.signed_in("Olga").get(TIME).content.decode()
+    assert "All people today" not in team.signed_in("Ben").get(TIME).content.decode()
+    assert "All people today" in team.signed_in("Olga").get(TIME).content.decode()
     assert correct(team.signed_in("Rita")).status_code == 403
 
 

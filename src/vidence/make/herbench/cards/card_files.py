@@ -23,7 +23,7 @@ APPEARANCE: Final[Mapping[str, str]] = {
 }
 PATH: Final[Mapping[str, str]] = {
     "path": "which way they go: two to four whole sentences, with no word of how they look",
-    "actions": "what they do and whom they meet: whole sentences",
+    "actions": "what they do and which people they meet, in whole sentences",
 }
 FITS: Final = "fits"
 TO_FILL: Final = (*APPEARANCE, *PATH, FITS, "note")
@@ -142,9 +142,9 @@ def read_filled(
         if row.check and row.check != checks.get(row.track_id, row.check):
             raise FieldError(
                 "check",
-                f"the track {row.track_id} is another one than the sheet shows: the video, its boxes, or "
-                "corrections have changed since; write the sheets anew into another folder (--sheets), "
-                "and take over the rows whose pictures are the same",
+                f"the track {row.track_id} differs from the one on the sheet: the video, its boxes, or "
+                "corrections have changed since; write new sheets to another folder (--sheets), "
+                "and copy the rows with unchanged pictures",
             )
         cards.extend(_cards(row, everybody=everybody))
 

@@ -210,7 +210,7 @@ def _reader(
         messages = _told(kind, text)
         if not messages:
             return text
-        what = "actions or places" if kind == "A" else "what somebody looks like"
+        what = "actions or places" if kind == "A" else "the person's appearance"
         objection = Objection(
             reason=_TOLD[kind], detail=f"it tells {what} ({', '.join(messages)}); say it without such words"
         )

@@ -131,14 +131,14 @@ def plan_crops(
             f"behind gaps of {gap} frames (gap_s = {rules.gap_s:g})",
         )
     if n_clear < rules.n_path:
-        return _unfit(track, _COVERED, f"{n_clear} of {n_middle} boxes of the middle show nobody else")
+        return _unfit(track, _COVERED, f"{n_clear} of {n_middle} boxes of the middle show only this person")
     visible = areas_px(boxes) * (1 - covered)
     appearance: list[int] = []
     for low, high in ((track.first_frame, first_end), (last_start, track.last_frame + 1)):
         at_end = is_inside & (frames >= low) & (frames < high)
         if at_end.any() and not (at_end & is_clear).any():
             return _unfit(
-                track, _COVERED, f"all boxes in frames {low:.0f} to {high - 1:.0f} show somebody else"
+                track, _COVERED, f"all boxes in frames {low:.0f} to {high - 1:.0f} show another person"
             )
         best = _detected(track, at_end & is_clear, least=1)
         for part in _parts(low, high, rules.n_each_end):

@@ -15,7 +15,7 @@ class Leakage(Record):
 
     `raw` is the Jaccard similarity of all words as they are written, `content` that of the words in small
     letters without those that say nothing alone. `shared` are the words of the second kind in both cards,
-    `repeated` those of them that say what somebody looks like.
+    `repeated` those of them about appearance.
     """
 
     raw: float
@@ -119,7 +119,7 @@ def describes_several(text: str) -> Objection | None:
     if not words:
         return None
     detail = (
-        f"it speaks of several people ({words!r}); describe the one person whom all pictures show, or, "
+        f"it speaks of several people ({words!r}); describe the one person in all pictures, or, "
         f"where they do not show one and the same, write the line that begins with {MARK} and nothing else"
     )
     return Objection(reason=NOT_ONE_PERSON, detail=detail)

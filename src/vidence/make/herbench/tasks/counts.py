@@ -263,7 +263,7 @@ def candidate_of(
         detail = f"{low} to {high}: four smaller ranges do not fit below"
         return NoCandidate(subject=subject, reason="no-room-below", detail=detail)
     arounds = tuple(
-        timeline.around(frame, note="a person counted somebody here")
+        timeline.around(frame, note="a person was counted here")
         for frame in count.frames
         if frame < timeline.n_frames
     )

@@ -26,8 +26,8 @@ from vidence.make.pipeline.writer import WritingTask, write_all
 
 NAMES = ("agar", "agbi")
 SUMMARIES: Final[Mapping[str, str]] = {
-    "agar": "Appearance-grounded attribute recognition: what others whom somebody passes look like.",
-    "agbi": "Appearance-grounded behavior interactions: whom somebody is with, and what they do.",
+    "agar": "Appearance-grounded attribute recognition: attributes of people or things that a person passes.",
+    "agbi": "Appearance-grounded behavior interactions: who accompanies a person, and what they do.",
 }
 _TITLES: Final = {
     "agar": "Appearance-Grounded Attribute Recognition",
@@ -36,7 +36,7 @@ _TITLES: Final = {
 # What is asked about, by structure.
 _TOPICS: Final[Mapping[str, Mapping[str, str]]] = {
     "agar": {
-        "passer-by": "what somebody else wears or carries whom the person passes, meets or walks with",
+        "passer-by": "what another person wears or carries that the person passes, meets or walks with",
         "surroundings": "a visible attribute, such as colour, kind or number, of a thing that the "
         "person passes, uses or stands at",
     },
@@ -88,7 +88,7 @@ class Grounded:
     """
 
     family = "R&T"
-    version = 7
+    version = 8
     asks = True
 
     def __init__(self, name: str, settings: Settings) -> None:

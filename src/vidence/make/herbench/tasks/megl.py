@@ -181,7 +181,7 @@ def _which_candidate(entries: Sequence[Person | _Stranger], timeline: Timeline) 
     people = [entry for entry in entries if isinstance(entry, Person)]
     evidence = [look for person in people for look in (person.looks[0], person.looks[-1])]
     if len(people) < len(entries):
-        evidence += timeline.parts(_SWEEPS, note="somebody described is nowhere: the whole video shows it")
+        evidence += timeline.parts(_SWEEPS, note="a described person is absent: the whole video shows it")
     tracks = ", ".join(person.track_id for person in people) or "none"
     others = ", ".join(entry.fact.removeprefix("track ") for entry in entries if isinstance(entry, _Stranger))
     return Candidate(

@@ -43,7 +43,7 @@ _MOST_SHOWN = 3
 
 
 UnclearS: TypeAlias = Annotated[
-    float, Meta(ge=0, description="seconds from the ends of the video in which nobody is said to come or go")
+    float, Meta(ge=0, description="seconds at both ends of the video without entries and exits")
 ]
 Reach: TypeAlias = Annotated[
     float,

@@ -47,7 +47,7 @@ AS_THE_PAPER: Final = "as the paper does"
 _HEIGHTS_PER_S, _HEIGHTS_APART = 3.0, 1.0
 _AWAY_S = 1.0
 _WITHIN = 0.7  # of a box in another one: about what a limb, or a second box around the same person, has
-_AGAIN = "Somebody who leaves the view and comes back counts again. Select the range that holds the number."
+_AGAIN = "A person who leaves the view and comes back counts again. Select the range that holds the number."
 _WORDS = {
     "entered": "How many people come into view through the {comes} edge of the frame?",
     "left": "How many people go out of view through the {goes} edge of the frame?",
@@ -145,7 +145,7 @@ class Rlpc(ComputedTask):
     code = "RLPC"
     title = "Region-Localized People Counting"
     family = "MEA&N"
-    version = 7
+    version = 8
     needs: tuple[str, ...] = ("tracked",)
     uses: tuple[str, ...] = ("counts",)
     structures: tuple[str, ...] = tuple(_WORDS)

@@ -123,9 +123,9 @@ class WordsOnlyRate:
         """The same as a sentence."""
         unsure = f"; {self.n_unsure} cannot say" if self.n_unsure else ""
         if self.share is None:
-            return f"nobody has told one yet{unsure}"
+            return f"no readings yet{unsure}"
         return (
-            f"{self.n_right} of {self.n} told right without the film: {self.share.words}; by guessing "
+            f"{self.n_right} of {self.n} right without the film: {self.share.words}; by guessing "
             f"{CHANCE:.0%}{unsure}"
         )
 

@@ -111,7 +111,7 @@ class _Work:
                 self._move(track, row, is_asked=False)
             case "phantom":
                 self._replace(track)
-                self._gone(name, row, "a person saw nobody there")
+                self._gone(name, row, "a person saw that it shows no one")
                 self.touched.append(name)
             case "split":
                 self._split(track, act.first, row)
@@ -183,7 +183,7 @@ class _Work:
             self.tracks = (*self.tracks, *parts)
         else:
             self._replace(track, *parts)
-        self._gone(name, row, f"a person saw somebody else from frame {at}")
+        self._gone(name, row, f"a person saw another person from frame {at}")
         self.touched += [name, *(part.track_id for part in parts)]
 
     def _join(self, track: Track, other: Track, row: TrackRow) -> None:

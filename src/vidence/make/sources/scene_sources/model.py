@@ -121,7 +121,7 @@ class _Proposals:
             vocabulary=words,
             scenes=(SceneDraft(header=header, lines=piece.made.lines),),
             problems=piece.made.problems,
-            notes=("proposed by a model and confirmed by nobody; nothing is said to be complete",),
+            notes=("proposed by a model, not confirmed by a person; nothing counts as complete",),
         )
 
     def _sheets(self, path: Path) -> tuple[float, list[tuple[EncodedFrame, tuple[float, ...]]]]:

@@ -46,7 +46,7 @@ ALREADY, STILL = "there already", "still there"
 """Instead of a side: in the picture from the first frame on, and to the last."""
 _PERSON_CLASS: Final = 1
 _CLEAR: Final = 3.0
-"""Whoever is further than so many times `edge` from every border appears or vanishes inside the picture."""
+"A track more than this many times `edge` from every border begins or ends inside the picture."
 _APART: Final = 0.25
 """Centres are to the left of each other from this share of the mean width of the two boxes on."""
 
@@ -61,17 +61,15 @@ class Settings(Record):
         Literal["true", "silver"],
         Meta(description="whether people annotated who is who, or a tracker found it"),
     ]
-    size: Annotated[
-        str, Meta(description="WIDTHxHEIGHT of the picture in pixels (empty: no sides are told)")
-    ] = ""
+    size: Annotated[str, Meta(description="WIDTHxHEIGHT of the picture in pixels (empty: no sides)")] = ""
     edge: Annotated[
         float, Meta(gt=0, lt=0.1, description="how near to the border is at it, in shares of the picture")
     ] = 0.01
     gap_s: Annotated[
-        float, Meta(ge=0, description="seconds without a box after which somebody was out of view")
+        float, Meta(ge=0, description="seconds without a box after which a person counts as out of view")
     ] = 1.0
     hold_s: Annotated[
-        float, Meta(ge=0, description="seconds for which somebody has to be left of somebody")
+        float, Meta(ge=0, description="seconds for which one person has to be left of another")
     ] = 0.5
     nearer: Annotated[
         float, Meta(gt=1, description="factor by which the nearest has to be nearer than everybody else")
@@ -256,8 +254,8 @@ def _broken(lines: list[Told], n_people: int) -> Iterator[str]:
         ]
         if inside:
             yield (
-                f"{len(inside)} of {n_people} tracks {how} inside the picture. Where the tracker lost "
-                "somebody, one person is counted as several; people have to look at every question"
+                f"{len(inside)} of {n_people} tracks {how} inside the picture. If the tracker lost "
+                "a person, one person counts as several; people must review every question"
             )
 
 
