@@ -33,8 +33,8 @@ def test_identities_stay_and_gaps_stay_gaps(tmp_path, video):
     assert found.tracks[0].is_detected.all()
     assert found.others == ()
     assert found.notes == (
-        "the tracks of gt.txt end at 1.0 s, and v.mp4 at 1.9 s; nobody counts as there after that. If frame "
-        "numbers count in another rate than 10, say ?fps=",
+        "the tracks of gt.txt end at 1.0 s, and v.mp4 at 1.9 s; after that the scene counts as empty. If "
+        "frame numbers have another rate than 10, add ?fps=",
     )
 
 

@@ -71,7 +71,7 @@ def test_of_the_same_bytes_the_first_stays() -> None:
 def test_what_was_not_measured_passes_no_gate_unless_it_is_to_stay_open() -> None:
     rules = SelectRules(gates={"text": Gate(at_most=0.5)})
     verdicts, _ = judge([candidate("a")], rules, today=TODAY)
-    assert "nobody looked" in verdicts["a"].faults[0].detail
+    assert "not rated" in verdicts["a"].faults[0].detail
     kept, _ = judge([candidate("a")], SelectRules(gates=rules.gates, unmeasured="keep"), today=TODAY)
     assert kept["a"].is_kept
     assert [one.reason for one in kept["a"].open] == ["text-unknown"]

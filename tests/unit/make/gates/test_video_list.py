@@ -72,7 +72,7 @@ def test_a_sheet_goes_out_and_comes_back(tmp_path) -> None:
         ("z.mp4,1,1,Ann", "not among the videos"),
         ("a.mp4,2,1,Ann", "expected 0 to 1"),
         ("a.mp4,maybe,1,Ann", "expected 0 to 1"),
-        ("a.mp4,1,1,", "nobody signs"),
+        ("a.mp4,1,1,", "no signature"),
         ("a.mp4,1,1,Ann\na.mp4,1,1,Ben", "twice"),
     ],
 )

@@ -142,7 +142,7 @@ def test_false_people_are_measured_where_people_saw_nobody(films, tmp_path) -> N
     (tmp_path / "det.txt").write_text(boxes)
     detector = f"boxes:{tmp_path}/det.txt"
     found = selected(films, tmp_path / "one", "", detector=detector, source=films / "list.csv")
-    (said,) = [one for one in found.selected.sentences if "counted nobody" in one]
+    (said,) = [one for one in found.selected.sentences if "by human count" in one]
     assert said.startswith("false people of boxes:")
     assert said.endswith("on 1 video without people by human count: 3.00 a frame")
     (films / "list.csv").write_text("video\nstill.mp4\n")

@@ -292,8 +292,8 @@ def test_a_set_whose_false_cards_are_told_is_named_with_those_that_nobody_read(s
     (caution,) = scenes.account()["cautions"]
     assert caution == (
         "2 of 3 readings of false descriptions without the film said that they are false: 67%, more than the "
-        "50% that most_told in [people] allows. Those told are left out; 1 false description that nobody has "
-        "read remains"
+        "50% that most_told in [people] allows. Recognized ones are dropped; 1 false description without "
+        "readings remains"
     )
     assert caution in scenes.troubles
     (note,) = [one for one in scenes.account()["notes"] if "without the film" in one]

@@ -107,7 +107,7 @@ def reviewed(folder: Path, **config: object) -> tuple[HerbenchSession, Reviewing
 
 def test_before_anybody_looks_it_is_said_what_can_be_released(tmp_path):
     work, _ = reviewed(tmp_path, review=ReviewRules())
-    assert "6 of 40 questions are looked at" in work.sentences[1]
+    assert "6 of 40 questions are reviewed" in work.sentences[1]
     assert "each_task = 9 in [review] draws 12 more" in work.sentences[1]
     assert [table.name for table in work.tables] == ["review"]
 

@@ -92,7 +92,7 @@ def test_a_video_without_its_file_and_a_sheet_that_nobody_filled_in_have_no_card
     one = filmed(scene_cards="scenes.csv")
     write_all_scenes(work, [one], needs=("scene_cards",))
     assert one.material.scene_cards == ()
-    assert one.absent == {"scene_cards": "nobody has filled in scenes.csv"}
+    assert one.absent == {"scene_cards": "scenes.csv is not filled in"}
 
 
 def test_a_wrong_file_names_the_video(tmp_path):
@@ -103,7 +103,7 @@ def test_a_wrong_file_names_the_video(tmp_path):
 
 
 def test_a_step_that_names_nobody_is_refused():
-    with pytest.raises(UsageError, match=r"names nobody who falsifies descriptions; .* or say false = false"):
+    with pytest.raises(UsageError, match=r"has no writer of false descriptions; .* or set false = false"):
         SceneStep()
     assert not SceneStep(false=False).model
     with pytest.raises(UsageError, match="names nobody who describes shots; give model, or scene_cards"):

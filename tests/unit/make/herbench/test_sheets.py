@@ -273,7 +273,7 @@ def test_a_session_with_sheets_takes_no_last_stage_and_needs_something_to_show(s
 
 
 def test_a_configuration_says_who_writes_cards():
-    with pytest.raises(UsageError, match="names nobody who writes cards"):
+    with pytest.raises(UsageError, match="has no writer"):
         HerbenchConfig(name="x", sources=(SourceRule(path="a.mp4"),), cards=CardStep())
     HerbenchConfig(name="x", sources=(SourceRule(path="a.mp4", cards="c.csv"),), cards=CardStep())
     HerbenchConfig(name="x", sources=(SourceRule(path="a.mp4"),), cards=CardStep(file="c.csv"))

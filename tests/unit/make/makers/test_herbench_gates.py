@@ -56,7 +56,7 @@ def test_a_set_is_gated_reviewed_and_released(one):
 def test_without_panel_and_review_the_release_says_so(one):
     bare = one.bare + '\n[release]\nversion = "0.1"\n'
     one.config.write_text(bare)
-    with pytest.raises(UsageError, match="not reviewed at these questions"):
+    with pytest.raises(UsageError, match="these questions are not reviewed"):
         one.make()
     one.config.write_text(bare + "unreviewed = true\n\n[gates]\n")
     built = one.make()

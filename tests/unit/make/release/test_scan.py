@@ -140,7 +140,7 @@ def test_what_is_public_is_no_leak(text, tmp_path):
 
 def test_what_cannot_be_looked_at_does_not_pass(tmp_path):
     (tmp_path / "x.gz").write_bytes(b"no archive")
-    with pytest.raises(DataError, match="nobody knows what it tells"):
+    with pytest.raises(DataError, match="it was not scanned for answers"):
         scan_folder(tmp_path, WANTED)
 
 

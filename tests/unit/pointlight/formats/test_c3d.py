@@ -222,13 +222,13 @@ def changed(at, value):
 @pytest.mark.parametrize(
     ("data", "match"),
     [
-        (changed(0, b"\x7f"), "its parameters are said to begin in block 127"),
+        (changed(0, b"\x7f"), "by its header, parameters begin in block 127"),
         (changed(515, b"\x09"), "at byte 515, 9 is no known order of bytes"),
         (changed(2, b"\x09\x00"), "its header has 9 points, its parameters have 3"),
         (changed(8, b"\x05\x00"), "its header has 5 frames, its parameters have 12"),
         (changed(16, b"\x01\x00"), "by its header, points begin before the parameters"),
         (changed(12, b"\0\0\0\0"), "its scale is 0"),
-        (changed(523, b"\x00\x80"), "at byte 523, the next parameter is said to follow after -32768 bytes"),
+        (changed(523, b"\x00\x80"), "at byte 523, the next parameter would follow after -32768 bytes"),
         (changed(526, b"\x7f")[:600], "at byte 526, a parameter ends behind the last"),
         (changed(534, b"\x09"), "at byte 526, a parameter of type 9 with 0 dimensions does not fit"),
         (changed(516, b"\0"), "it has no parameter POINT:USED"),

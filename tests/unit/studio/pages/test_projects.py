@@ -89,7 +89,7 @@ def test_what_cannot_begin_is_said_and_a_text_is_tried_before_it_counts(place):
 
 def test_a_studio_without_folders_says_how_to_name_one(solo):
     client = solo.signed_in()
-    assert "was told of none" in words(client.get(WHERE))
+    assert "has none; start it" in words(client.get(WHERE))
     answer = client.post(WHERE, {**FILMS, "media": "films"})
     assert (answer.status_code, "--media-root" in words(answer)) == (400, True)
 

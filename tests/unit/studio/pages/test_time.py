@@ -88,7 +88,7 @@ def test_a_correction_goes_from_the_worker_to_an_operator(team, place):
     page = ann.get(TIME).content.decode()
     assert "Today: 0:30:00" in page
     assert "3.00 USD" in page
-    assert "is filed" in olga.get(TIME).content.decode()
+    assert "No corrections" in olga.get(TIME).content.decode()
     again = olga.post(TIME, decide)
     assert (again.status_code, "approved already" in again.content.decode()) == (400, True)
 

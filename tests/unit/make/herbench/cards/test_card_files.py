@@ -119,7 +119,7 @@ def test_whom_a_description_fits_is_read_and_says_whether_anybody_tried(tmp_path
         (["street,3,,a man,,,,,,,,"], ":2: track_id: there is no track '3'"),
         (["street,1,,a man,,,,,,,,", "street,1,,,,,,,,,,"], ":3: track_id: a second row for 1, after line 2"),
         (["alley,1,,a man,,,,,,,,"], ":2: video_id: 'alley' found; expected street"),
-        (["street,1,zzz,a man,,,,,,,,"], ":2: check: the track 1 is another one than the sheet shows"),
+        (["street,1,zzz,a man,,,,,,,,"], ":2: check: the track 1 differs from the one on the sheet"),
         (["street,1,,a man,,,,,,,,8"], ":2: fits: there is no track '8'"),
         (["street,1,,,,,,,,,,1"], ":2: fits: '1' found for a row without a description"),
         (["street,1,,,,,,,,Goes left.,,1"], "for a row that does not say what the person looks like"),

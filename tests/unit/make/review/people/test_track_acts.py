@@ -50,7 +50,7 @@ def test_what_goes_is_by_a_person_and_says_who_and_why():
     assert names(made.tracks) == ["2/1", "2/2", "3"]
     assert [(one.what, one.reason, one.detail) for one in made.dropped] == [
         ("1", "by-a-person", "a person saw that it shows no one: phantom, P03"),
-        ("2", "by-a-person", "a person saw somebody else from frame 50: split:50, P03"),
+        ("2", "by-a-person", "a person saw another person from frame 50: split:50, P03"),
     ]
     assert set(made.touched) == {"1", "2", "2/1", "2/2"}
 
