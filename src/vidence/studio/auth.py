@@ -42,7 +42,7 @@ _STEPS: Final[Mapping[str, str]] = {
     "new-item": "New item",
     "project": "Items",
     "hints": "Hints to try",
-    "rates": "What the review comes to",
+    "rates": "Review results",
     "releases": "Releases",
     "time": "Time",
     "people": "People",
