@@ -109,7 +109,7 @@ def test_nothing_left_and_what_makes_no_sense(vidence, folder):
         ("--runs", "often"): "expected auto, or a number",
         ("--runs", "3"): "add --model SPEC",
         ("--rule", "herbench", "--model", "readers.py:reader"): "at_least is 3 of 1 models",
-        ("--judge-model", "readers.py:grader"): "nobody is asked; add --model SPEC",
+        ("--judge-model", "readers.py:grader"): "no reader is given; add --model SPEC",
         ("--model", "readers.py:talker", "--judge", "mmvu-official"): "add --judge-model SPEC",
         ("--model", "readers.py:talker", "--judge-model", "readers.py:grader", "--judge", "me"): "no judge",
         ("--drop", "all"): "expected some of dropped, open, untried",

@@ -132,7 +132,7 @@ def test_what_makes_no_sense_is_one_message(begun):
         ("draw", "nowhere", "--by", "bob"): "`vidence items review open` begins one",
         ("read", "r", "none.csv", "--by", "bob"): "none.csv cannot be read",
         ("act", "r", "q9", "claim", "--by", "bob", "--role", "reviewer"): "has no item 'q9'",
-        ("act", "r", "q0", "claim", "--by", "ann", "--role", "reviewer"): "nobody reviews their own",
+        ("act", "r", "q0", "claim", "--by", "ann", "--role", "reviewer"): "authors do not review their own items",
         ("state", "r", "--where", "done"): "there is no state 'done'",
         ("pay", "r"): "has no [pay]",
         ("export", "r"): "what is to be written",

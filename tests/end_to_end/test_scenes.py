@@ -46,7 +46,7 @@ def test_a_model_proposes_and_a_person_confirms(vidence, folder):
     spec = f"model:clip.mp4?vocabulary=words.toml&model=scripted:{quote(quote(chr(10).join(lines)))}"
     done = vidence("videos", "scenes", spec, "--out", "scenes.jsonl")
     assert done.code == 0, done.err
-    assert "note: proposed by a model and confirmed by nobody" in done.out + done.err
+    assert "note: proposed by a model, not confirmed by a person" in done.out + done.err
     assert "complete: nothing; truth: model" in done.out
     with (folder / "scenes.jsonl").open("a") as file:
         file.write('{"complete":"person"}\n')

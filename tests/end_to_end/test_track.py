@@ -55,7 +55,7 @@ def test_a_street_without_people(vidence):
     (vidence.folder / "none.txt").write_text("")
     done = vidence("videos", "track", "empty.mp4", "--detector", "boxes:none.txt")
     assert done.code == 0, done.err
-    assert "nobody was found" in done.out
+    assert "no people were detected" in done.out
     assert (vidence.folder / "tracks" / "empty" / "tracks.txt").read_text() == ""
 
 

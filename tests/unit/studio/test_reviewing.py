@@ -210,7 +210,7 @@ def test_only_the_role_of_the_stage_looks_and_counts_before_it_sees_others(team)
         reviewing.draw_share(place.project, "meta", person=place.people["bob"], wanted=Share()), Refused
     )
     author = Person(name="ann", shown="ann", roles={"": frozenset({"reviewer"})})
-    assert "nobody reviews their own" in reviewing.claim(place.item, author).reason
+    assert "authors do not review their own items" in reviewing.claim(place.item, author).reason
     reviewing.claim(place.item, place.people["bob"])
     assert place.look("mia").step == "closed"
     assert place.look("cid").content == {}

@@ -149,7 +149,7 @@ def test_corrections_that_cannot_be_and_who_decides(team, place, ann, olga):
         with pytest.raises(UsageError, match=said):
             file_correction(ann, place, told(team, "active", start_s, end_s), reason=reason)
     mine = file_correction(olga, place, told(team, "active", 600, 0), reason="a meeting of all")
-    with pytest.raises(UsageError, match="nobody decides their own"):
+    with pytest.raises(UsageError, match="operators cannot decide their own"):
         decide(mine, by=olga, is_approved=True)
     other = file_correction(ann, place, told(team, "active", 600, 0), reason="a meeting of all")
     with pytest.raises(UsageError, match="refused with a reason"):

@@ -110,7 +110,7 @@ def test_a_folder_that_cannot_be_written_is_refused():
     if os.access(data, os.W_OK):
         pytest.skip(f"{data} can be written here")
     with pytest.raises(
-        StoreError, match="cannot be written: it is mounted read-only, or belongs to somebody"
+        StoreError, match="is not writable: it is mounted read-only, or belongs to another"
     ):
         refuse_unsafe_folder(data, has_database=False)
 

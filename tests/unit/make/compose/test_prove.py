@@ -151,7 +151,7 @@ def test_an_unknown_fact_is_named(verdict):
     assert found.problems[0].facts == ("p3.glasses",)
     only_witness = verdict(text, without=[{"of": "p2", "name": "bag"}])
     assert reasons(only_witness) == ["unknown-fact"]
-    assert only_witness.problems[0].says == "without c3: nobody stated p2.bag"
+    assert only_witness.problems[0].says == "without c3: not stated: p2.bag"
 
 
 def test_what_is_complete_is_false_where_it_is_absent(verdict):

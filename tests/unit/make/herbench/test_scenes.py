@@ -106,7 +106,7 @@ def test_a_step_that_names_nobody_is_refused():
     with pytest.raises(UsageError, match=r"has no writer of false descriptions; .* or set false = false"):
         SceneStep()
     assert not SceneStep(false=False).model
-    with pytest.raises(UsageError, match="names nobody who describes shots; give model, or scene_cards"):
+    with pytest.raises(UsageError, match="has no writer of descriptions; give model, or scene_cards"):
         HerbenchConfig(name="n", sources=(SourceRule(path="v.mp4"),), scenes=SceneStep(false=False))
     with pytest.raises(UsageError, match="another name"):
         HerbenchConfig(

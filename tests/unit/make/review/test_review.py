@@ -99,7 +99,7 @@ def test_the_plan_says_before_anybody_looks_what_can_be_released():
     ] * 2
     words = plan_words(plans, rules)
     assert words.startswith("6 of 40 questions are reviewed; if all are accepted, 0 unreviewed ones")
-    assert "34 of AC, FAM are held back whatever is said" in words
+    assert "34 of AC, FAM are held back in any case" in words
     assert "each_task = 9 in [review] draws 12 more" in words
     (first, _) = plan_table(plans).rows
     assert first.values == (20, 3, 0, 17, None, 9)

@@ -221,7 +221,7 @@ def test_what_is_whole_is_handed_in_as_a_revision(place, edit):
     assert (ItemRow.objects.get().state, DraftRow.objects.get().version) == ("drafting", 1)
     answer = place.post(edit, action="submit", seen=99, **FILLED)
     assert answer.status_code == 409
-    assert "somebody has changed it" in said(answer)
+    assert "it has changed" in said(answer)
     assert RevisionRow.objects.count() == 0
     answer = place.post(edit, action="submit", **FILLED)
     assert answer.status_code == 302, said(answer)

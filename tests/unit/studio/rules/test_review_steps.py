@@ -158,7 +158,7 @@ def test_what_the_states_do_not_know_is_refused_here():
         ("accept", {}, ""),
         ("return", {}, ""),
         ("return", {"returns_left": 0}, "has revised it already (1 of 1)"),
-        ("edit", {}, "nobody edits at this stage"),
+        ("edit", {}, "has no edits at this stage"),
     ],
 )
 def test_closed_acts_say_why(kind, more, expected):

@@ -65,4 +65,4 @@ def test_who_cannot_say_counts_nowhere():
     assert found.share.anyone.low < 0.5  # three readers alone
     assert found.words.startswith("30 of 30 right without the film: 100% (")
     assert found.words.endswith("by guessing 50%; 1 cannot say")
-    assert told([]).words == "nobody has told one yet"
+    assert told([]).words == "no readings yet"

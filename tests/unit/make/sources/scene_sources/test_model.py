@@ -9,7 +9,7 @@ def test_its_facts_carry_its_name_and_nothing_is_complete(tmp_path):
     (scene,) = found.scenes
     assert scene.header.truth == "model"
     assert [one.by for one in scene.lines if hasattr(one, "by")] == ["model:proposer"] * 3
-    assert "confirmed by nobody" in found.notes[0]
+    assert "not confirmed by a person" in found.notes[0]
 
 
 def test_what_it_cannot_know_or_say_is_left_out(tmp_path):
