@@ -120,7 +120,9 @@ def test_a_clip_is_released_stop_by_stop_and_goes_on_after_an_interrupt(tmp_path
 
     again = Sitting(street)
     words, person = again.next()
-    assert words == "next: north: write 8 cards; note which tracks each A fits.\n", "tracks that people saw are passed"
+    assert words == "next: north: write 8 cards; note which tracks each A fits.\n", (
+        "tracks that people saw are passed"
+    )
     assert person.at.endswith("/north/cards")
     person.write_cards()
     person.post("/done")

@@ -109,9 +109,7 @@ def test_a_folder_that_cannot_be_written_is_refused():
     data = Path("/proc/sys")
     if os.access(data, os.W_OK):
         pytest.skip(f"{data} can be written here")
-    with pytest.raises(
-        StoreError, match="is not writable: it is mounted read-only, or belongs to another"
-    ):
+    with pytest.raises(StoreError, match="is not writable: it is mounted read-only, or belongs to another"):
         refuse_unsafe_folder(data, has_database=False)
 
 

@@ -60,7 +60,9 @@ def test_a_board_of_a_set_is_work_on_its_project(team, place, monkeypatch):
     loose = MadeSetRow.objects.create(folder="made/b", people_folder="people")
     client = team.signed_in("Ann")
     for row, n_spans in ((loose, 0), (made, 1)):
-        monkeypatch.setattr(time, "resolve", lambda _, row=row: SimpleNamespace(kwargs={"made_set": row.public}))
+        monkeypatch.setattr(
+            time, "resolve", lambda _, row=row: SimpleNamespace(kwargs={"made_set": row.public})
+        )
         assert beat(client, "/sets/x/") == 204
         assert TimeSpanRow.objects.count() == n_spans
 
