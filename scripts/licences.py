@@ -20,7 +20,7 @@ LOCKS = ("lock.txt", "torch-cpu.txt", "beside.txt", "apart.txt")
 HEAD = """# Licences of dependencies
 
 Made by `python scripts/licences.py` from the metadata of the packages; do not edit by hand. vidence itself is
-under Apache-2.0 and its wheel holds nobody else's code: these packages are installed beside it, each from its
+under Apache-2.0 and its wheel holds only its own code: these packages are installed beside it, each from its
 own maker, under the licence that it states. In brackets stands what asks for a package: *core* is always
 installed, the others are extras (`vidence doctor` lists them); packages without brackets are asked for by
 other packages or only by tests.

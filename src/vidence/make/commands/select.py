@@ -59,9 +59,8 @@ class Select(Record):
 def select(given: Select) -> int:
     """Measure the videos of SOURCE, a folder or CSV, and keep those that pass every gate.
 
-    Written are sources.csv, kept.csv, dropped.jsonl, account.json and a page. What could not
-    be measured passes no gate. The same command again decodes nothing and asks nobody. The exit code is 3
-    when no video is kept.
+    Writes sources.csv, kept.csv, dropped.jsonl, account.json and a page. A video that cannot be measured
+    passes no gate. A second run decodes nothing and asks no model again. Exit code 3: no video was kept.
     """
     from vidence.make.gates.video_list import empty_sheet, list_videos, read_sheet
     from vidence.make.gates.video_selection import SelectJob, select_videos

@@ -493,7 +493,7 @@ def _released(state: ItemState, by: str) -> ItemState:
 def _solved(case: _Case) -> Next:
     state, event = case.state, case.event
     if not case.stage.solves:
-        return "nobody solves in this stage"
+        return "this stage has no solvers"
     if event.by in state.solved or not event.answer.strip():
         return "solved already" if event.by in state.solved else "no answer"
     people = _with(state.people, case.stage.role, event.by)
@@ -508,7 +508,7 @@ def _helped(case: _Case) -> Next:
     people = _with(state.people, case.stage.role, by)
     if case.event.kind == "witness":
         if not case.stage.witnesses:
-            return "nobody gives witnesses in this stage"
+            return "this stage has no witnesses"
         given = (f"{by}: {name}" for name in case.event.checks)
         witnessed = tuple(dict.fromkeys((*state.witnessed, *given)))
         return msgspec.structs.replace(state, witnessed=witnessed, people=people)

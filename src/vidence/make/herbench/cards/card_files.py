@@ -217,7 +217,7 @@ def _fits(message: str, tracks: Collection[str]) -> tuple[str, ...] | None:
         raise FieldError(
             FITS,
             f"there is no track {unknown[0]!r}; expected the ids of all tracks that the description fits, "
-            f"{NOBODY}, or nothing where nobody has tried",
+            f"{NOBODY}, or nothing if not tried yet",
         )
     return tuple(name for name in tracks if name in named)
 

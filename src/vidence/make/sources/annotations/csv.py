@@ -76,7 +76,7 @@ class CsvTable:
                 records.append(record)
         if not records:
             why = f"; {dropped[0].what}: {dropped[0].detail}" if dropped else ""
-            raise DataError(f"{path} holds no row that can be used, or that anybody has filled in{why}")
+            raise DataError(f"{path} holds no row that is usable and filled in{why}")
         names = sorted(
             {
                 annotation_record.label

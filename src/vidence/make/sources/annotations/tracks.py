@@ -99,7 +99,7 @@ def _count(part: MotRows) -> str | tuple[str, str]:
     """The number of people, or why it is doubtful."""
     ids = np.unique(part.ids)
     if not len(ids):
-        return "nobody", "no box in the clip"
+        return "empty", "no box in the clip"
     if len(ids) > _MOST_PEOPLE:
         return "too-many", f"{len(ids)} people; at most {_MOST_PEOPLE}"
     if part.visibilities is not None:
