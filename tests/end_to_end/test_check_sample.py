@@ -127,7 +127,7 @@ def words(done):
 def test_a_sample_is_drawn_of_all_outcomes_and_tells_its_readers_nothing(vidence, runs, run, asked):
     done = vidence("replies", "check-sample", run, "--n", "60", "--people", "2")
     assert done.code == 0, done.err
-    assert "60 of 60 drawn replies are unread, so that no score is corrected" in words(done)
+    assert "60 of 60 drawn replies are unread; no score is corrected" in words(done)
     folder = vidence.folder / run
     sample = load_run(folder).sample
     drawn = [sample.draw.strata[item_id] for item_id in sample.draw.drawn]

@@ -107,7 +107,7 @@ def test_nothing_left_and_what_makes_no_sense(vidence, folder):
     assert vidence("items", "gate", "known.jsonl", "--model", "readers.py:reader").code == 3
     for arguments, said in {
         ("--runs", "often"): "expected auto, or a number",
-        ("--runs", "3"): "add --model SPEC",
+        ("--runs", "3"): "--model SPEC names none; add one",
         ("--rule", "herbench", "--model", "readers.py:reader"): "at_least is 3 of 1 models",
         ("--judge-model", "readers.py:grader"): "no reader is given; add --model SPEC",
         ("--model", "readers.py:talker", "--judge", "mmvu-official"): "add --judge-model SPEC",

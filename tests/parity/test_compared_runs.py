@@ -142,7 +142,7 @@ def test_all_direct_models_are_ranked(vlm4d):
     for group in ranked.ranking.groups:
         assert not any((a, b) in clear for a in group for b in group)
     n_pairs = len(runs) * (len(runs) - 1) // 2
-    assert f"{len(clear)} of {n_pairs} pairs can be told apart" in ranked_sentences(ranked)[0]
+    assert f"{len(clear)} of {n_pairs} pairs differ clearly" in ranked_sentences(ranked)[0]
 
 
 def test_the_five_effects_of_reasoning_by_the_verdicts_in_the_files(data_dir):

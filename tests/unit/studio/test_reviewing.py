@@ -125,7 +125,7 @@ def test_each_protocol_goes_from_the_author_to_acceptance(team, protocol):
         assert "has revised it already" in second.reason
     else:
         assert isinstance(back, Refused)
-        assert "nothing is returned" in back.reason
+        assert "no returns" in back.reason
     done = place.decide("bob", "accept")
     assert isinstance(done, RecordedAct), done
     if len(rules.stages) == 2:

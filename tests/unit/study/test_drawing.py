@@ -226,7 +226,7 @@ def test_everything_that_is_wrong_with_a_study_is_said_at_once(folder):
         "the field 'better' is about replies; add 'reply' to shows",
         "[overlap] goes with the design 'split', and design is 'crossed'",
         "two people are to get some trials, and n_people is 1",
-        "catch_below of [exclude] goes by catch trials, and there are none",
+        "catch_below of [exclude] needs catch trials",
         "without_calibration of [exclude] needs calibrates = true",
         "runs names '../run'",
         "consent: ",

@@ -62,7 +62,7 @@ class TextOnlyRules(Record, omit_defaults=True):
     def by_luck(self, n_choices: int) -> float:
         """Return the probability that independent guessers meet the rule.
 
-        >>> TextOnlyRules(models=("a",), at_least=1, runs=3).by_luck(2)
+        >>> round(TextOnlyRules(models=("a",), at_least=1, runs=3).by_luck(2), 9)
         0.125
         """
         if n_choices < 2:

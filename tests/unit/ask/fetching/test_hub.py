@@ -125,7 +125,7 @@ def test_an_earlier_revision_stays_beside_a_later_one(hub, client) -> None:
 def test_a_file_with_another_hash_is_removed_and_a_damaged_copy_replaced(hub, client, tmp_path) -> None:
     hub.add("yale-nlp/MMVU", FILES)
     hub.is_damaging = True
-    with pytest.raises(DataError, match=r"1\.mp4 of .* is not what the hub lists"):
+    with pytest.raises(DataError, match=r"1\.mp4 of .* differs from the hub's listing"):
         fetch(client, "videos/Art/1.mp4")
     assert not [path for path in (tmp_path / "cache").rglob("*.mp4")]
     hub.is_damaging = False

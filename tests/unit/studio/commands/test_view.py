@@ -72,6 +72,6 @@ def test_runs_and_cache_that_cannot_be_written_are_shown_all_the_same(tmp_path):
             folder.chmod(0o755)
     assert "1 to 4 of 4" in pages["/items"]
     assert "Because it is red." in pages["/item"]
-    assert "cannot be written" in said
+    assert "is not writable" in said
     assert state(tmp_path / "runs") == before
     assert not list(cache.iterdir())

@@ -213,7 +213,7 @@ def test_false_cards_are_told_without_the_film_and_then_beside_it(boards):
         page = boards.page("false-cards")
         assert "data-player" not in page
         assert "became" not in page
-        assert "told right without the film" not in page
+        assert "right without the film" not in page
         card = re.search(r'name="card" value="(\w+)"', page)[1]
         order.append(card)
         assert not re.search(r"-(true|false)\b", page)
@@ -223,7 +223,7 @@ def test_false_cards_are_told_without_the_film_and_then_beside_it(boards):
     page = boards.page("false-cards")
     assert "data-player" in page
     assert "<del>man</del> became <ins>woman</ins>" in page
-    assert "1 of 2 told right without the film: 50%" in page
+    assert "1 of 2 right without the film: 50%" in page
     assert boards.file("false_checks.csv") == ""
     assert boards.post("false-cards", card=false, told="true").status_code == 400
     assert boards.post("false-cards", card=false, occurs="no").status_code == 400

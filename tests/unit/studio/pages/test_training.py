@@ -42,14 +42,14 @@ def add(client, **more):
 def test_operators_put_versions_in_and_people_read_them(team, place):
     rob, olga = team.signed_in("Rob"), team.signed_in("Olga")
     where = f"{HERE}/guidelines"
-    assert "There are none yet" in rob.get(where).content.decode()
+    assert "No guidelines yet" in rob.get(where).content.decode()
     assert rob.post(where, {"act": "add", "source": "mine"}).status_code == 400
     assert olga.post(where, {"act": "add", "source": "Write <b>plainly</b>."}).status_code == 302
     page = rob.get(where).content.decode()
     assert "Write &lt;b&gt;plainly&lt;/b&gt;." in page
     assert "textarea" not in page
     assert rob.post(where, {"act": "read", "version": "1"}).status_code == 302
-    assert "is tied to it" in rob.get(where).content.decode()
+    assert "You confirmed this version" in rob.get(where).content.decode()
     assert olga.post(where, {"act": "add", "source": "Write briefly."}).status_code == 302
     stale = rob.post(where, {"act": "read", "version": "1"})
     assert (stale.status_code, "there is a newer version" in stale.content.decode()) == (400, True)
@@ -122,4 +122,4 @@ def test_a_protocol_without_trials_says_so(team):
     team.user("Olga", "operator", "reviewer", project="films")
     client = team.signed_in("Olga")
     assert "has no table" in client.get(f"{HERE}/trials").content.decode()
-    assert "asks for none" in client.get(f"{HERE}/qualification").content.decode()
+    assert "requires no qualification" in client.get(f"{HERE}/qualification").content.decode()

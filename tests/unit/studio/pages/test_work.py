@@ -50,7 +50,7 @@ def test_queues_are_taken_from_the_oldest_and_a_claim_is_refused_or_expires(plac
     assert "looks at it" in text(refused)
     claim = AssignmentRow.objects.get(state="claimed")
     olga = place.signed_in("Olga")
-    assert "Let it expire" in text(olga.get("/work"))
+    assert "Release" in text(olga.get("/work"))
     olga.post(f"/projects/films/items/{item.public}/expire", {"whose": claim.user.pseudonym})
     claim.refresh_from_db()
     assert claim.state == "expired"

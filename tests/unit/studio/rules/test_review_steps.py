@@ -168,7 +168,7 @@ def test_closed_acts_say_why(kind, more, expected):
     assert bool(told) == bool(expected)
     assert all(why_not(kind, state(), protocol, step=step) for step in ("closed", "solve", "count"))
     none = msgspec.structs.replace(protocol, returns=0)
-    assert "nothing is returned" in why_not("return", state(), none, step="decide")
+    assert "no returns" in why_not("return", state(), none, step="decide")
     seen = msgspec.structs.replace(STAGE, witnesses=True)
     assert "no witness" in why_not("accept", state(), Protocol(title="t", stages=(seen,)), step="decide")
 
