@@ -156,7 +156,7 @@ def test_a_strangers_run_folder_gets_nothing_without_the_word(
         for words in (("resume", str(folder)), ("diagnose", "modality", str(folder))):
             tried += 1
             code, said = command(*words)
-            if code == 2 and "--trust" in said and "your word" in said:
+            if code == 2 and "--trust" in said and "your consent" in said:
                 held.append((name, words[0]))
         tried += 1
         with pytest.raises(TrustError):
@@ -172,12 +172,12 @@ def test_a_strangers_run_folder_gets_nothing_without_the_word(
 def test_a_judging_writes_no_memory_and_makes_no_plan_ones_own(command, stranger, tmp_path, server):
     folder = stranger(memory=str(tmp_path / "elsewhere" / "m.sqlite"))
     code, said = command("replies", "judge", str(folder), "--judge-model", "baseline:constant?letter=A")
-    assert (code, "your word" in said) == (2, True)
+    assert (code, "your consent" in said) == (2, True)
     assert not (tmp_path / "elsewhere").exists()
     folder = stranger(model="openai:m?api_key_env=SECRET_TOKEN")
     command("replies", "judge", str(folder), "--judge-model", "baseline:constant?letter=A", "--no-page")
     code, said = command("resume", str(folder))
-    assert (code, "your word" in said, server.seen) == (2, True, [])
+    assert (code, "your consent" in said, server.seen) == (2, True, [])
 
 
 def test_a_parser_of_a_stranger_runs_neither_in_a_judging_nor_in_a_report(
@@ -190,7 +190,7 @@ def test_a_parser_of_a_stranger_runs_neither_in_a_judging_nor_in_a_report(
         code, said = command(
             "replies", "judge", str(folder), "--judge-model", "baseline:constant?letter=A", "--no-page"
         )
-        assert (code, "your word" in said) == (2, True)
+        assert (code, "your consent" in said) == (2, True)
         code, said = command("report", str(folder), "--html", "page.html")
         assert code == 0, said
     assert not (tmp_path / "ran").exists()
@@ -214,7 +214,7 @@ def test_ones_own_function_is_taken_up_until_its_file_changes(command, questions
     assert command("resume", "mine", "--no-page")[0] == 0
     file.write_text("def answer(prompt):\n    return 'B'\n")
     code, said = command("resume", "mine", "--no-page")
-    assert (code, "your word" in said, f"the Python code of the file {file}" in said) == (2, True, True)
+    assert (code, "your consent" in said, f"the Python code of the file {file}" in said) == (2, True, True)
 
 
 @pytest.mark.parametrize(
@@ -235,7 +235,7 @@ def test_a_strangers_making_configuration_gets_nothing_without_the_word(command,
     line = line.replace("EVIL", str(tmp_path / "evil"))
     config.write_text(config.read_text() + f"\n[models]\n{line}\n")
     code, said = command("make", "herbench", str(config), "--out", "made")
-    assert (code, "your word" in said, server.seen) == (2, True, [])
+    assert (code, "your consent" in said, server.seen) == (2, True, [])
     with pytest.raises(TrustError, match="trust=True"):
         vidence.make("herbench", config, tmp_path / "made")
     assert not (tmp_path / "ran").exists()
@@ -277,10 +277,10 @@ def test_what_the_settings_allow_needs_no_flag(command, stranger, server, tmp_pa
     monkeypatch.setenv("VIDENCE_SETTINGS", str(settings))
     folder = stranger(model="openai:m?base_url=https://lab.example/v1&api_key_env=SECRET_TOKEN")
     settings.write_text('[hosts]\nOTHER_KEY = ["lab.example"]\nSECRET_TOKEN = ["lab.example:8443"]\n')
-    assert "your word" in command("resume", str(folder))[1]
+    assert "your consent" in command("resume", str(folder))[1]
     settings.write_text('[hosts]\nSECRET_TOKEN = ["lab.example"]\n')
     code, said = command("resume", str(folder))
-    assert (code, "your word" in said) == (2, False)  # the folder does not hold together: another identity
+    assert (code, "your consent" in said) == (2, False)  # the folder does not hold together: another identity
     assert "holds another run" in said or "model is a different one" in said, said
     settings.write_text("hosts = 3\n")
     assert "settings.toml:1: hosts: 3 found; expected a table" in command("resume", str(folder))[1]
