@@ -134,7 +134,7 @@ def test_scores_that_are_no_scores_are_refused(spec: str) -> None:
         selector.select(clip, ITEM, n_frames=4, scores=good[1:])
     with pytest.raises(DataError, match="2 dimensions"):
         selector.select(clip, ITEM, n_frames=4, scores=good[None])
-    with pytest.raises(UsageError, match=r"handed none for item 'q1'.*scores=FILE"):
+    with pytest.raises(UsageError, match=r"given none for item 'q1'.*scores=FILE"):
         selector.select(clip, ITEM, n_frames=4)
     with pytest.raises(UsageError, match="budget of 0 frames"):
         selector.select(clip, ITEM, n_frames=0, scores=good)
