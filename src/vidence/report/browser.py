@@ -62,7 +62,7 @@ class Entry:
 
     @property
     def one_sheet(self) -> str:
-        """The sheet of the frames that all trials were shown in the same way; empty where there is none."""
+        """The sheet of the frames that all trials were shown in the same way; empty without such frames."""
         ways = {(trial.sheet_id, trial.shown) for trial in self.told}
         return self.told[0].sheet_id if len(ways) == 1 else ""
 

@@ -37,7 +37,7 @@ class Conflict(Record):
 
 
 def open_draft(user: UserRow, item: ItemRow, *, stage: str, body: str, based_on: str = "") -> DraftRow:
-    """Return the draft of a person for an item; create it with `body` if there is none yet.
+    """Return the draft of a person for an item; create it with `body` if it does not exist.
 
     Args:
         user: whose it is.

@@ -175,7 +175,7 @@ def decoded(body: str) -> Wording:
 
 
 def why_returned(item: ItemRow, protocol: Protocol) -> Returned | None:
-    """Return the message of the last return; None if there is none."""
+    """Return the message of the last return; None before the first."""
     event = _last_return(item)
     stage = None if event is None else stage_of(event, protocol)
     if event is None or stage is None:

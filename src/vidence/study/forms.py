@@ -89,7 +89,7 @@ def faults_of(
 
 
 def label_in(fields: Sequence[Field], values: Mapping[str, str], *, repeat: int = 0) -> UncheckedLabel:
-    """Return the error label in a filled-in form; its kind is empty if there is none.
+    """Return the error label in a filled-in form; its kind is empty without a label.
 
     The first two fields of the kind ``kinds`` are the kind and the second, those of ``quote`` and
     ``verdicts`` what they are called; ``evidence`` and ``step`` are so by their names.

@@ -287,7 +287,7 @@ def _with_splits(items: Sequence[Item], rules: SetRules) -> tuple[Item, ...]:
 
 
 def _shared(items: Sequence[Item], *, hidden: Collection[str]) -> str:
-    """Return a sentence on sources shared between splits; empty if there are none shared.
+    """Return a sentence on sources shared between splits; empty if no source is shared.
 
     Raises:
         UsageError: a hidden split shares one with another.

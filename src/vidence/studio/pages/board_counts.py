@@ -68,7 +68,7 @@ class CountedWindow:
 
     @property
     def apart(self) -> tuple[Moment, ...]:
-        """People whom some but not all counters noted."""
+        """People noted by some counters but not by all."""
         return tuple(moment for moment in self.moments if moment.missed_by)
 
 

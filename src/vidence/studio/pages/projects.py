@@ -188,7 +188,7 @@ def _questions(items: Sequence[ItemRow], person: Person) -> dict[int, str]:
 
 
 def _token(item: ItemRow) -> str:
-    """The token of the first medium of an item; empty where there is none that can be read."""
+    """The token of the first medium of an item; empty if no medium can be read."""
     media = shown_media(media_rows(item)[:1], item.project)
     return media[0].token if media else ""
 

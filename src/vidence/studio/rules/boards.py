@@ -99,7 +99,7 @@ def _likeness(video: TrackedVideo, name: str, other: str) -> float | None:
 def suspicions(
     track: Track, video: TrackedVideo, *, met: Sequence[Meeting], left_out: str = ""
 ) -> tuple[str, ...]:
-    """Return the reasons to check a track first; empty if there are none.
+    """Return the reasons to check a track first; empty without a reason.
 
     Args:
         track: the track.
