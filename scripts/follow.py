@@ -21,7 +21,6 @@ import threading
 import urllib.parse
 import urllib.request
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -33,22 +32,13 @@ _IDLE_S = 5  # after this time a server has printed all its links
 _MOST_PAGES = 100
 
 
-@dataclass(frozen=True)
-class Step:
-    """A file (`name`), commands, a script or printed words, by `kind`."""
-
-    kind: str
-    name: str
-    body: str
-
-
-def steps(text: str) -> Iterator[Step]:
-    """The steps of a page in order; blocks of other languages are for reading."""
+def steps(text: str) -> Iterator[tuple[str, str, str]]:
+    """The steps of a page in order: kind, name of a file, body; blocks of other languages are for reading."""
     for language, title, body in _BLOCK.findall(text):
         if title:
-            yield Step("file", title, body)
+            yield "file", title, body
         elif language in ("", "python", "text"):
-            yield Step(language or "commands", "", body)
+            yield language or "commands", "", body
 
 
 def extras(text: str) -> list[str]:
@@ -60,7 +50,7 @@ def extras(text: str) -> list[str]:
 
 def commands(text: str) -> list[list[str]]:
     """The words of each command of a page."""
-    return [words for step in steps(text) if step.kind == "commands" for words in _lines(step.body)]
+    return [words for kind, _, body in steps(text) if kind == "commands" for words in _lines(body)]
 
 
 def follow(
@@ -80,20 +70,18 @@ def follow(
     clean |= {"HOME": str(folder / "home"), "OMP_NUM_THREADS": "1"}
     pip = ["--quiet", "--no-deps", *(["--no-build-isolation"] if is_offline else [])]
     printed = ""
-    for step in steps(page.read_text(encoding="utf-8")):
-        if step.kind == "file":
-            path = folder / step.name
+    for kind, name, body in steps(page.read_text(encoding="utf-8")):
+        if kind == "file":
+            path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(step.body, encoding="utf-8")
-        elif step.kind == "text":
-            _check_printed(step.body, printed, page=page)
-        elif step.kind == "python":
-            printed = _done([python, "-c", step.body], cwd=folder, env=clean)
+            path.write_text(body, encoding="utf-8")
+        elif kind == "text":
+            _check_printed(body, printed, page=page)
+        elif kind == "python":
+            printed = _done([python, "-c", body], cwd=folder, env=clean)
             yield printed
         else:
-            printed = "".join(
-                _command(words, python, pip, cwd=folder, env=clean) for words in _lines(step.body)
-            )
+            printed = "".join(_command(words, python, pip, cwd=folder, env=clean) for words in _lines(body))
             yield printed
 
 

@@ -313,12 +313,15 @@ def diagnose(
     run: "Run | Path | str",
     /,
     *,
+    data: None = None,
+    model: None = None,
+    out: None = None,
     level: float = 0.95,
     cache: Path | str | None = None,
     trust: bool = False,
     **settings: object,
 ) -> "Diagnosed": ...
-def diagnose(  # type: ignore[misc]  # noqa: PLR0913 - no option has the name of an argument: a test
+def diagnose(  # noqa: PLR0913 - no option has the name of an argument: a test
     name: str,
     what: "Run | AnyQuestions",
     /,

@@ -55,11 +55,12 @@ class CommandGroup(click.Group):
 
     Args:
         group: its name; without one, the commands at the top.
-        settings: for click.
+        help: what its page of help begins with.
     """
 
-    def __init__(self, group: str = "", **settings: object) -> None:
-        super().__init__(group or "vidence", **settings)  # type: ignore[arg-type]
+    def __init__(self, group: str = "", *, help: str = "") -> None:
+        names = {} if group else {"help_option_names": ["-h", "--help"]}
+        super().__init__(group or "vidence", help=help, context_settings=names)
         self._group = group
 
     def files(self) -> Mapping[str, CommandFile]:

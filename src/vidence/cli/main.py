@@ -32,7 +32,7 @@ vidence report runs/...
 """
 
 
-app = CommandGroup(help=_HELP, context_settings={"help_option_names": ["-h", "--help"]})
+app = CommandGroup(help=_HELP)
 click.version_option(__version__, prog_name="vidence")(app)
 
 

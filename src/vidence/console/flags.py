@@ -100,6 +100,8 @@ class Flag:
 
     def parameter(self) -> click.Parameter:
         """The flag or argument as a parameter of a command."""
+        argument_class: Callable[..., click.Parameter] = click.Argument
+        option_class: Callable[..., click.Parameter] = click.Option
         more = dict(self.more)
         if self.kind is not bool:
             more.setdefault("type", PATH if self.kind is Path else self.kind)
@@ -110,8 +112,8 @@ class Flag:
         reads_texts = isinstance(more.get("type"), FunctionType)
         default = None if is_required or reads_texts else self.default
         if not self.flag:
-            many = {"nargs": -1} if self.is_many else {"default": default} if not is_required else {}
-            return click.Argument([self.field], required=is_required, **many, **more)  # type: ignore[arg-type]
+            more |= {"nargs": -1} if self.is_many else {"default": default} if not is_required else {}
+            return argument_class([self.field], required=is_required, **more)
         if self.is_pairs:
             more = {"metavar": "KEY=VALUE", **more, "multiple": True, "callback": self._pairs}
         elif self.is_many:
@@ -122,7 +124,7 @@ class Flag:
         if is_required:  # click takes a flag with a default, also None, for given
             more.pop("default", None)
         more["show_default"] = default not in (None, "", (), False, {}) and self.kind is not bool
-        return click.Option([self.flag, self.field], **more)  # type: ignore[arg-type]
+        return option_class([self.flag, self.field], **more)
 
     def _pairs(self, _context: click.Context, _flag: click.Parameter, texts: Sequence[str]) -> dict[str, str]:
         return pairs(texts, self.flag)

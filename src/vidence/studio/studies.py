@@ -174,7 +174,7 @@ def _new_key() -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Door:
+class Invitation:
     """What a link leads to: the participant that is known by it, or None where consent makes a new one.
 
     `recruited` is how; `ident` and `parameters` are of a recruiter, `user` is the account.
@@ -188,7 +188,7 @@ class Door:
     user: UserRow | None = None
 
 
-def door_of(study: StudyRow, key: str, parameters: Mapping[str, str]) -> Door | None:
+def invitation_of(study: StudyRow, key: str, parameters: Mapping[str, str]) -> Invitation | None:
     """What the link with a key leads to; None where there is no such link.
 
     Args:
@@ -209,7 +209,7 @@ def door_of(study: StudyRow, key: str, parameters: Mapping[str, str]) -> Door | 
             )
         ident = _ident(ident_sent)
         kept = {name: parameters[name][:_MOST_IDENT] for name in recruit.others if name in parameters}
-        return Door(
+        return Invitation(
             study=study,
             recruited="recruiter",
             participant=ParticipantRow.objects.filter(study=study, ident=ident).first(),
@@ -217,14 +217,14 @@ def door_of(study: StudyRow, key: str, parameters: Mapping[str, str]) -> Door | 
             parameters={recruit.participant: ident_sent, **kept},
         )
     participant = ParticipantRow.objects.filter(study=study, key=key).first() if key else None
-    return None if participant is None else Door(study=study, recruited="link", participant=participant)
+    return None if participant is None else Invitation(study=study, recruited="link", participant=participant)
 
 
-def door_of_account(study: StudyRow, user: UserRow) -> Door:
+def invitation_of_account(study: StudyRow, user: UserRow) -> Invitation:
     """What a study's page for accounts leads to."""
     ident = _ident(f"account\0{user.pk}")
     participant = ParticipantRow.objects.filter(study=study, ident=ident).first()
-    return Door(study=study, recruited="account", participant=participant, ident=ident, user=user)
+    return Invitation(study=study, recruited="account", participant=participant, ident=ident, user=user)
 
 
 def _ident(words: str) -> str:
@@ -232,11 +232,11 @@ def _ident(words: str) -> str:
     return hmac.new(current().secret, words.encode(), hashlib.sha256).hexdigest()
 
 
-def enter(door: Door, *, agrees: bool, word: str = "") -> str:
+def enter(invitation: Invitation, *, agrees: bool, word: str = "") -> str:
     """Take a consent or a refusal, or let a participant go on in another browser.
 
     Args:
-        door: what the link leads to.
+        invitation: what the link leads to.
         agrees: whether they consent.
         word: of the page of consent, which the browser keeps; the same when it is sent again.
 
@@ -248,15 +248,15 @@ def enter(door: Door, *, agrees: bool, word: str = "") -> str:
     """
     word = word if len(word) == _WORD else _new_key()
     with transaction.atomic():
-        study = StudyRow.objects.select_for_update().get(pk=door.study.pk)
+        study = StudyRow.objects.select_for_update().get(pk=invitation.study.pk)
         if study.state == "closed":
             raise UsageError(CLOSED)
         rows = ParticipantRow.objects.select_for_update().filter(study=study)
-        known = door.participant  # or who came by the same way since
-        row = rows.filter(Q(pk=known.pk) if known else Q(ident=door.ident)).first()
+        known = invitation.participant  # or who came by the same way since
+        row = rows.filter(Q(pk=known.pk) if known else Q(ident=invitation.ident)).first()
         if row is not None and not agrees and row.state in ("begun", "finished"):
             raise UsageError(TAKES_PART)
-        if row is not None and door.recruited == "link" and row.browser not in ("", digest_of(word)):
+        if row is not None and invitation.recruited == "link" and row.browser not in ("", digest_of(word)):
             raise UsageError(USED)
         if not agrees:
             if row is not None and row.state == "invited":
@@ -270,10 +270,10 @@ def enter(door: Door, *, agrees: bool, word: str = "") -> str:
             row = _add(
                 study,
                 state="invited",
-                recruited=door.recruited,
-                ident=door.ident,
-                parameters=dict(door.parameters),
-                user=door.user,
+                recruited=invitation.recruited,
+                ident=invitation.ident,
+                parameters=dict(invitation.parameters),
+                user=invitation.user,
             )
         row.browser = digest_of(word)
         if row.state == "invited":

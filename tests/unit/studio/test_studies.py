@@ -320,7 +320,7 @@ def test_the_size_of_a_screen_is_measured_with_either_side_of_a_card(opened, peo
 
 def test_a_consent_that_is_sent_twice_counts_once(opened, people, team):
     from vidence.studio.records.studies import ParticipantRow
-    from vidence.studio.studies import door_of, enter
+    from vidence.studio.studies import invitation_of, enter
 
     study = opened(plain(n_people=2), is_recruited=True)
     (ann,) = people(study)
@@ -330,7 +330,7 @@ def test_a_consent_that_is_sent_twice_counts_once(opened, people, team):
         assert client.post(ann.link, {"act": "agree", "word": word}).status_code == 302
         assert "Begin" in client.get(ann.home).content.decode()
     assert ann.client.post(ann.link, {"act": "agree"}).headers["Location"] == ann.home
-    before = [door_of(study, study.key, {"PROLIFIC_PID": "4711"}) for _ in range(2)]
+    before = [invitation_of(study, study.key, {"PROLIFIC_PID": "4711"}) for _ in range(2)]
     assert len({enter(door, agrees=True) for door in before}) == 2
     assert ParticipantRow.objects.filter(study=study, recruited="recruiter").count() == 1
     assert kinds(study).count("consented") == 2
@@ -465,7 +465,7 @@ from vidence.studio import studies
 from vidence.studio.records.studies import ParticipantRow
 
 study = studies.open_study(folder, is_recruited=True)
-studies.enter(studies.door_of(study, study.key, {"PROLIFIC_PID": words}), agrees=True)
+studies.enter(studies.invitation_of(study, study.key, {"PROLIFIC_PID": words}), agrees=True)
 row = ParticipantRow.objects.get(study=study)
 studies.act(row, "begin")
 place = studies.Seat(row).step().planned.place

@@ -23,14 +23,13 @@ from vidence.explain.diagnostics.tables import (
     Figures,
     SideBySide,
     Values,
-    side_by_side,
+    of_pool,
 )
 from vidence.records import Estimate, Item, Record
 from vidence.statistics.repeats import best_of, pass_at, vote_at
 from vidence.tables.charts import Chart, Statement, curves
 from vidence.tables.table import Measure, Table, number, several, share, tabulate
 
-POOL: Final = "pool"
 _MOST_M: Final = 5
 _TRIES: Final = 2
 """What a reward model is asked about the same replies: once, and once more where nothing could be read."""
@@ -169,13 +168,7 @@ class BestOfN(Examination[Settings]):
     ) -> tuple[Statement, ...]:
         """Accuracy by number of candidates and by who picks; the curves."""
         figures = Figures(rng=rng, level=level)
-        side = side_by_side(
-            examined,
-            BestOfNFinding,
-            lambda nfinding: {POOL: nfinding.marks},
-            conditions=(POOL,),
-            figures=figures,
-        )
+        side = of_pool(examined, BestOfNFinding, lambda finding: finding.marks, figures=figures)
         return tuple(_Pools(found=side, settings=self.settings).statements())
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Final
+from typing import Annotated
 
 import numpy as np
 from msgspec import Meta
@@ -12,18 +12,17 @@ from vidence.ask.strategies.self_consistency import answer_groups
 from vidence.contracts import Diagnostic, Examined, Flow, Subject
 from vidence.explain.diagnostics.conditions import PLAN, Examination, ReplyScore, mark_all
 from vidence.explain.diagnostics.tables import (
+    POOL,
     Figures,
     SideBySide,
     Values,
     guess,
-    side_by_side,
+    of_pool,
 )
 from vidence.records import Estimate, Item, Record
 from vidence.statistics.repeats import pass_all, pass_at, vote_at
 from vidence.tables.charts import Chart, Statement, curves
 from vidence.tables.table import Measure, Table, lines, number, share, tabulate
-
-POOL: Final = "pool"
 
 
 class Settings(Record):
@@ -90,13 +89,7 @@ class Repeats(Examination[Settings]):
     ) -> tuple[Statement, ...]:
         """The figures for every k, how much answers change, and the curves."""
         figures = Figures(rng=rng, level=level)
-        side = side_by_side(
-            examined,
-            RepeatsFinding,
-            lambda finding: {POOL: finding.marks},
-            conditions=(POOL,),
-            figures=figures,
-        )
+        side = of_pool(examined, RepeatsFinding, lambda finding: finding.marks, figures=figures)
         return tuple(_Together(found=side, settings=self.settings).statements())
 
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Generic, Protocol, TypeAlias, TypeVar
+from typing import Final, Generic, Protocol, TypeAlias, TypeVar
 
 import msgspec
 import numpy as np
@@ -31,6 +31,7 @@ from vidence.tables.table import (
 )
 
 LEAST_VALUES, MOST_VALUES = 2, 40  # of a tag that parts the questions
+POOL: Final = "pool"
 NO_ADJUSTMENT = "No adjustment for the number of lines."
 _ROUNDING = 1e-9
 
@@ -421,4 +422,17 @@ def side_by_side(
         marks={name: tuple(marks_of(finding)[name] for finding in findings) for name in conditions},
         left_out=f"Left out of every number: {side}." if side else "",
         figures=figures,
+    )
+
+
+def of_pool(
+    examined: Sequence[Examined],
+    kind: type[FindingT],
+    marks_of: Callable[[FindingT], tuple[ReplyScore, ...]],
+    *,
+    figures: Figures,
+) -> SideBySide[FindingT]:
+    """Like `side_by_side`, under the only condition `POOL`: the scores of several replies to a question."""
+    return side_by_side(
+        examined, kind, lambda finding: {POOL: marks_of(finding)}, conditions=(POOL,), figures=figures
     )

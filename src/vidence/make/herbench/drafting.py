@@ -178,7 +178,7 @@ def _units(
             inputs[part] = state.digests[part]
             if part in across:
                 inputs[f"corpus {part}"] = digests[part]
-        for part in _used(task):
+        for part in task.uses:
             if getattr(state.material, part):
                 inputs[part] = state.digests[part]
         if "tracked" in task.needs and state.material.tracked is not None:
@@ -201,7 +201,7 @@ def _starter(
     state: VideoState, order: TaskOrder, corpus: Corpus, *, seed: int
 ) -> Callable[[], Flow[DraftSet]]:
     task, rules = order.task, order.rules
-    blank, parts = Material(source=state.material.source), {*task.needs, *_used(task)}
+    blank, parts = Material(source=state.material.source), {*task.needs, *task.uses}
     seen = replace(state.material, **{p: getattr(blank, p) for p in PARTS if p not in parts})
     words = f"{seed}/{task.code}/{state.video_id}".encode()
     # More where not all structures are wanted.
@@ -219,13 +219,7 @@ def _starter(
 
 def across_videos(task: Task) -> frozenset[str]:
     """Return the parts of all videos' material that a task reads; `needs` covers its own video."""
-    return frozenset(getattr(task, "across", ("events",))) & frozenset(task.needs)
-
-
-def _used(task: Task) -> Sequence[str]:
-    """Return the parts that a task uses if present."""
-    used: Sequence[str] = getattr(task, "uses", ())
-    return used
+    return frozenset(task.across) & frozenset(task.needs)
 
 
 def _with_truth(entry: Made, words: str) -> Made:

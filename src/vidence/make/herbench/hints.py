@@ -121,7 +121,7 @@ def tables_for(part: str, source: Source, config: HerbenchConfig) -> Tables:
 def lacks(task: Task, source: Source, config: HerbenchConfig) -> Tables:
     """What must be added so that a task can ask about a source; nothing where it can."""
     tables = [table for part in task.needs for table in tables_for(part, source, config)]
-    if getattr(task, "asks", False) and ASKED not in config.models:
+    if task.asks and ASKED not in config.models:
         tables.append(TASK_WRITER)
     if source.file is not None and wants_people(task, source) and config.people is None:
         tables.append(COUNTED)
@@ -130,7 +130,7 @@ def lacks(task: Task, source: Source, config: HerbenchConfig) -> Tables:
 
 def wants_people(task: Task, source: Source) -> bool:
     """Whether a task wants people to answer for the tracks of a source, which a detector is to find."""
-    return bool(getattr(task, "wants_people", False)) and not source.rule.tracks
+    return task.wants_people and not source.rule.tracks
 
 
 def lacked_by_all(task: Task, sources: Sequence[Source], config: HerbenchConfig) -> Tables:

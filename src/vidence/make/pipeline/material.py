@@ -248,8 +248,10 @@ class Task(Protocol):
     """One kind of question; one file in ``make/herbench/tasks/``.
 
     `code` is the paper's short name (``TSO``), `title` its long one, after which its file in a release is
-    named, `family` its family. `needs` are the fields of `Material` without which it makes nothing.
-    `structures` are the forms of question that it has.
+    named, `family` its family. `needs` are the fields of `Material` without which it makes nothing,
+    `uses` those that it reads where they are there, `across` those that it reads of all videos.
+    `structures` are the forms of question that it has. A task that `asks` has its questions written by a
+    model; one that `wants_people` does not count tracks of a detector without them.
     """
 
     code: str
@@ -257,7 +259,11 @@ class Task(Protocol):
     family: str
     version: int
     needs: tuple[str, ...]
+    uses: tuple[str, ...]
+    across: tuple[str, ...]
     structures: tuple[str, ...]
+    asks: bool
+    wants_people: bool
 
     def draft(
         self, material: Material, corpus: Corpus, *, most: int, rng: np.random.Generator

@@ -26,7 +26,7 @@ from vidence.studio.pages.media import media_urls, ranged
 from vidence.studio.records.studies import ParticipantRow, ResponseRow, StudyRow
 from vidence.studio.rules.study_forms import FormContext, entered, fields_of, told_answers
 from vidence.studio.settings import current
-from vidence.studio.studies import CLOSED, Door, Seat, Written
+from vidence.studio.studies import CLOSED, Invitation, Seat, Written
 from vidence.studio.study_media import (
     ONCE_SLACK,
     Source,
@@ -129,31 +129,33 @@ def join(request: HttpRequest, study: UUID, key: str = "") -> HttpResponse:
     """What a link leads to: the consent, and what becomes of it; without a key, for accounts."""
     row = get_object_or_404(StudyRow, public=study)
     try:
-        door = _door(request, row, key)
-        if isinstance(door, HttpResponse):
-            return door
-        return _entered(request, door) if request.method == "POST" else _at_the_door(request, door)
+        invitation = _invitation(request, row, key)
+        if isinstance(invitation, HttpResponse):
+            return invitation
+        return (
+            _entered(request, invitation) if request.method == "POST" else _consent_page(request, invitation)
+        )
     except VidenceError as error:
         return _fault(request, row, error)
 
 
-def _door(request: HttpRequest, study: StudyRow, key: str) -> Door | HttpResponse:
+def _invitation(request: HttpRequest, study: StudyRow, key: str) -> Invitation | HttpResponse:
     if key:
-        door = studies.door_of(study, key, request.GET.dict())
-        if door is None:
+        invitation = studies.invitation_of(study, key, request.GET.dict())
+        if invitation is None:
             raise Http404
-        return door
+        return invitation
     if request.person is None:
         return redirect(f"{reverse('sign-in')}?next={request.path}")
     if EVERY_ROLE.isdisjoint(request.person.roles_in(None)):
         raise PermissionDenied("studies are for those who work on projects")
-    return studies.door_of_account(study, account_of(request.person))
+    return studies.invitation_of_account(study, account_of(request.person))
 
 
-def _is_here(request: HttpRequest, door: Door) -> bool:
+def _is_here(request: HttpRequest, invitation: Invitation) -> bool:
     """Whether a request comes from the browser in which the participant of its link takes part."""
-    here = _participant(request, door.study.public)
-    return here is not None and door.participant is not None and here.pk == door.participant.pk
+    here = _participant(request, invitation.study.public)
+    return here is not None and invitation.participant is not None and here.pk == invitation.participant.pk
 
 
 def _finished(request: HttpRequest, row: ParticipantRow) -> HttpResponse:
@@ -164,15 +166,15 @@ def _finished(request: HttpRequest, row: ParticipantRow) -> HttpResponse:
     return _say(request, row.study, "Thank you", words, **(code if row.recruited == "recruiter" else {}))
 
 
-def _at_the_door(request: HttpRequest, door: Door) -> HttpResponse:
-    study, row = door.study, door.participant
-    if _is_here(request, door):
+def _consent_page(request: HttpRequest, invitation: Invitation) -> HttpResponse:
+    study, row = invitation.study, invitation.participant
+    if _is_here(request, invitation):
         return redirect("study-next", study.public)
-    if row is not None and row.state == "finished" and door.recruited != "link":
+    if row is not None and row.state == "finished" and invitation.recruited != "link":
         return _finished(request, row)
     if study.state == "closed":
         return _say(request, study, "The study is closed", CLOSED)
-    if row is not None and row.browser and door.recruited == "link":
+    if row is not None and row.browser and invitation.recruited == "link":
         raise UsageError(studies.USED)
     if row is not None and row.state in ("declined", "withdrawn", "finished"):
         return _say(request, study, *_ENDED)
@@ -190,20 +192,20 @@ def _at_the_door(request: HttpRequest, door: Door) -> HttpResponse:
     return render(request, "study/consent.html", page)
 
 
-def _entered(request: HttpRequest, door: Door) -> HttpResponse:
+def _entered(request: HttpRequest, invitation: Invitation) -> HttpResponse:
     agrees = request.POST.get("act") == "agree"
-    if agrees and _is_here(request, door):
-        return redirect("study-next", door.study.public)
-    word = studies.enter(door, agrees=agrees, word=request.POST.get("word", ""))
+    if agrees and _is_here(request, invitation):
+        return redirect("study-next", invitation.study.public)
+    word = studies.enter(invitation, agrees=agrees, word=request.POST.get("word", ""))
     if not agrees:
         words = "You do not take part. Nothing of you is kept. You can close this page."
-        return _say(request, door.study, "Thank you", words)
-    answer = redirect("study-next", door.study.public)
+        return _say(request, invitation.study, "Thank you", words)
+    answer = redirect("study-next", invitation.study.public)
     answer.set_cookie(
-        _cookie(door.study.public),
+        _cookie(invitation.study.public),
         word,
         max_age=_COOKIE_S,
-        path=reverse("study-next", args=[door.study.public]),
+        path=reverse("study-next", args=[invitation.study.public]),
         secure=request.is_secure(),
         httponly=True,
         samesite="Lax",

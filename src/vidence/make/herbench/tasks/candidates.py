@@ -253,7 +253,11 @@ class ComputedTask(ABC):
     family: str
     version: int
     needs: tuple[str, ...]
+    uses: tuple[str, ...] = ()
+    across: tuple[str, ...] = ("events",)
     structures: tuple[str, ...]
+    asks = False
+    wants_people = False
 
     @abstractmethod
     def sources(

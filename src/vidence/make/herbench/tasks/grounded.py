@@ -89,7 +89,10 @@ class Grounded:
 
     family = "R&T"
     version = 8
+    uses: tuple[str, ...] = ()
+    across: tuple[str, ...] = ("events",)
     asks = True
+    wants_people = False
 
     def __init__(self, name: str, settings: Settings) -> None:
         self.code, self.title = name.upper(), _TITLES[name]

@@ -152,11 +152,7 @@ class Rlpc(ComputedTask):
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-
-    @property
-    def wants_people(self) -> bool:
-        """Whether people must count, or answer for the tracks: those of a detector alone are not counted."""
-        return self._settings.count != PAPER
+        self.wants_people = settings.count != PAPER
 
     def sources(
         self, material: Material, corpus: Corpus, log: DraftLog, *, most: int, rng: np.random.Generator
