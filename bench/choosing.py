@@ -132,7 +132,7 @@ def _run(bench: Bench, questions: Path, selector: str, *, out: Path, cache: Path
     from vidence.engine.prepare import make_plan
 
     model = f"openai:stub?base_url={bench.stub.address}/v1"
-    overrides = {"selector": selector, "n_frames": 16, "memory": str(out / "replies.sqlite")}
+    overrides = {"selector": selector, "frames": 16, "memory": str(out / "replies.sqlite")}
     plan = make_plan("table", data=questions, model=model, overrides=overrides)
 
     async def go():

@@ -148,7 +148,7 @@ def evaluate(  # noqa: PLR0913 - no setting has the name of an argument: a test
         progress: whether to show how far it is; None shows it in a notebook and on a terminal.
         trust: allow the keys, hosts and code that the plan of a file names; it is remembered.
         overrides: settings that replace those of the benchmark's protocol, by the names of the plan's fields,
-            for example ``n_frames=32, style="cot", limit=20``. `selector`, `parser` and `strategy` are specs,
+            for example ``frames=32, style="cot", limit=20``. `selector`, `parser` and `strategy` are specs,
             functions, or what their contracts say.
 
     Raises:

@@ -87,7 +87,7 @@ class AskingRules(Record):
     """
 
     selector: str = "midpoints"
-    n_frames: int = 16
+    frames: int = 16
     style: str = "direct"
     prompts: str = "plain"
     layout: str = "images"
@@ -210,7 +210,7 @@ class TagsAsRead(Protocol):
 
 
 class Words(Protocol):
-    """The words in which models are asked: templates by name, which users replace with ``--prompts DIR``."""
+    """Templates of prompts by name; users replace them with ``--prompts-dir DIR``."""
 
     def say(self, name: str, values: Mapping[str, object]) -> str:
         """A template with these values filled in."""

@@ -69,7 +69,7 @@ class Lab:
         out = self.folder / f"run-{number}"
         overrides = {
             "selector": selector,
-            "n_frames": n_frames,
+            "frames": n_frames,
             "memory": str(self.folder / (memory or f"replies-{number}.sqlite")),
         }
         plan = make_plan("phantom", data=self.folder / "world", model=model, overrides=overrides)

@@ -51,7 +51,7 @@ def test_its_protocols_name_things_that_exist(name: str, protocol: str) -> None:
     assert rules.judge in catalog.names("judge")
     assert rules.prompts in templates.sets()
     assert rules.style in ("direct", "cot")
-    assert rules.n_frames >= 1
+    assert rules.frames >= 1
     assert catalog.create("strategy", rules.strategy).version >= 1
     assert 1 <= rules.jpeg_quality <= 95
     Size.parse(rules.size)

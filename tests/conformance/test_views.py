@@ -45,8 +45,8 @@ def grid(tmp_path_factory) -> Grid:
     runs = []
     for model, about in facts.items():
         for condition, settings in {
-            "4": {"n_frames": 4, "selector": "none"},
-            "8": {"n_frames": 8, "selector": "none"},
+            "4": {"frames": 4, "selector": "none"},
+            "8": {"frames": 8, "selector": "none"},
         }.items():
             out = folder / f"{len(runs)}"
             made = vidence.evaluate(

@@ -91,7 +91,7 @@ def test_every_command_in_a_block_is_understood(pages, commands):
         "run tabel --data d --model scripted:A",
         "run table --data d --model openia:x",
         "run table --data d --model scripted:A --style slow",
-        "run table --data d --model scripted:A --prompt-set plane",
+        "run table --data d --model scripted:A --prompts plane",
         "list models scripted everything",
         "report",
     ],

@@ -14,7 +14,7 @@ def test_the_panel_on_the_page_is_one(page, tmp_path):
     path.write_text(block.body)
     runs = planned(read_config(path, PanelFile), beside=Path("/beside"), root=Path("/panels"))
     assert len(runs) == 8
-    assert {(run.benchmark, run.plan.n_frames) for run in runs if run.model == "GPT-4.1"} >= {("mmvu", 32)}
+    assert {(run.benchmark, run.plan.frames) for run in runs if run.model == "GPT-4.1"} >= {("mmvu", 32)}
     assert {run.plan.selector for run in runs if run.model == "Qwen2.5-VL-7B"} >= {"mmvu-vllm"}
     assert {run.plan.media for run in runs if run.benchmark == "Kitchen"} == {"/beside/videos"}
 

@@ -105,7 +105,7 @@ def test_words_of_ones_own_are_sent_and_hold_the_run(vidence, questions):
     (own / "frag-scores.txt").write_text("Look at this one frame: {{ question }} A. Enough B. Not")
     with OpenAIStub(answer="A", letter_logps=sure) as server:
         asks = ("--frames", "1", "--out", "r")
-        done = vidence("run", *command(server, *asks, "--prompts", str(own)))
+        done = vidence("run", *command(server, *asks, "--prompts-dir", str(own)))
         assert done.code == 0, done.err
         said = {words(seen.body) for seen in server.requests if is_about_one_frame(seen.body)}
         question = json.loads((vidence.folder / "questions.jsonl").read_text().splitlines()[0])["question"]
@@ -119,7 +119,7 @@ def test_words_of_ones_own_are_sent_and_hold_the_run(vidence, questions):
         assert refused.code != 0
         assert "the prompt templates have changed" in refused.err
         (own / "frag-scores.txt").write_text("Is it enough? A. Yes B. No")
-        empty = vidence("run", *command(server, "--frames", "1", "--out", "x", "--prompts", str(own)))
+        empty = vidence("run", *command(server, "--frames", "1", "--out", "x", "--prompts-dir", str(own)))
         assert empty.code != 0
         assert "frag-scores.txt does not use {{ question }}" in empty.err
 

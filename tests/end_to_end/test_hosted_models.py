@@ -109,7 +109,7 @@ def test_a_video_that_cannot_be_processed_fails_alone(vidence, questions):
 
 def asked_at_prices(model: str, *, listed: str) -> None:
     """Ask in this process, at the prices of a model in the table, which has none for a server of a test."""
-    plan = make_plan("table", data=Path("questions.jsonl"), model=model, overrides={"n_frames": 4})
+    plan = make_plan("table", data=Path("questions.jsonl"), model=model, overrides={"frames": 4})
     plan = msgspec.structs.replace(plan, listed=price_table()[listed])
     assert go(plan, Path("r"), Ending(page=False, progress="none")) == 0
 
@@ -188,7 +188,7 @@ def test_words_before_the_frames_are_kept_and_noted(vidence, questions):
     (folder / "choice-direct.txt").write_text("{{ question }}\n{{ frames }}\n{{ choices }}")
     with AnthropicStub(answer="Answer: B") as server:
         model = f"anthropic:tiny?base_url={server.base_url}&cache=true"
-        done = run(vidence, model, "--prompts", str(folder), "--frames", "4", "--style", "direct")
+        done = run(vidence, model, "--prompts-dir", str(folder), "--frames", "4", "--style", "direct")
     assert "words of the question before the frames" in " ".join(done.err.split())
     blocks = [seen.body["messages"][0]["content"] for seen in server.requests]
     assert len(blocks) == 2

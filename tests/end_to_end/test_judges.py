@@ -127,7 +127,7 @@ def test_one_protocol_in_other_words_is_another_judge(vidence, runs):
     (vidence.folder / "own").mkdir()
     for name in ("choice", "open"):
         (vidence.folder / "own" / f"system-{name}.txt").write_text('Is it right? Say "id", and the rest.')
-    done = vidence(*words, "--judge-prompts", "own", "--lines", "theirs.jsonl")
+    done = vidence(*words, "--judge-prompts-dir", "own", "--lines", "theirs.jsonl")
     assert done.code == 0, done.err
     ours, lines = (
         [json.loads(line) for line in (vidence.folder / name).read_text().splitlines()]
@@ -151,7 +151,7 @@ def test_a_run_judged_in_other_words_is_said(vidence, runs):
     (vidence.folder / "own").mkdir()
     (vidence.folder / "own" / "system-open.txt").write_text('Is it right? Say "id", and the rest.')
     asked = ("--judge-model", JUDGE, "--judge", "mmvu-official")
-    assert vidence("replies", "judge", "one", *asked, "--judge-prompts", "own", "--no-page").code == 0
+    assert vidence("replies", "judge", "one", *asked, "--judge-prompts-dir", "own", "--no-page").code == 0
     done = vidence("replies", "judges", *runs, *asked)
     assert done.code == 0, done.err
     said = " ".join(done.err.split())
@@ -182,7 +182,7 @@ def test_two_sets_of_imported_words_are_two_judges(vidence, runs):
         assert vidence("prompts", "import", "mmvu-judge", *imports).code == 0
         (vidence.folder / name / "question.txt").write_text(f"{before}{{{{ question }}}}\n{{{{ reply }}}}\n")
         done = vidence(
-            "replies", "judges", *runs, *asked, "--judge-prompts", name, "--lines", f"{name}.jsonl"
+            "replies", "judges", *runs, *asked, "--judge-prompts-dir", name, "--lines", f"{name}.jsonl"
         )
         assert done.code == 0, done.err
     done = vidence("replies", "judges", *runs, "--recorded", "one-set.jsonl", "--recorded", "other-set.jsonl")
@@ -221,9 +221,9 @@ def test_two_sets_of_imported_words_are_two_judges(vidence, runs):
         (
             (
                 *("--judge-model", JUDGE, "--judge", "humanpcr", "--judge", "mmvu-official"),
-                *("--judge-prompts", "."),
+                *("--judge-prompts-dir", "."),
             ),
-            "words for one protocol, and here are humanpcr, mmvu-official; name one",
+            "the templates of one protocol, and humanpcr, mmvu-official are asked; name one",
         ),
     ],
 )

@@ -183,7 +183,7 @@ models = ["Always A"]
 
 def of_clips(n_frames=8):
     """The benchmarks of a panel, asked with frames; of the second only diagnostics ask."""
-    asked = BENCHMARKS.replace('selector = "none"', f'selector = "midpoints"\nn_frames = {n_frames}')
+    asked = BENCHMARKS.replace('selector = "none"', f'selector = "midpoints"\nframes = {n_frames}')
     return asked + asked[asked.index("[[") :] + 'name = "Other"\ntrials = false\n'
 
 

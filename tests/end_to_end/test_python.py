@@ -28,7 +28,7 @@ def test_evaluate_returns_the_run_also_where_a_loop_is_running(tmp_path, questio
             model=f"openai:m?base_url={address}",
             out=tmp_path / "run",
             cache=tmp_path / "cache",
-            n_frames=2,
+            frames=2,
             limit=4,
         )
 
@@ -40,12 +40,12 @@ def test_evaluate_returns_the_run_also_where_a_loop_is_running(tmp_path, questio
 
 
 def test_a_plan_is_repeated_in_a_new_folder_with_what_is_changed(here, questions):
-    first = package.evaluate("table", data=questions(), model="scripted:A", n_frames=2, limit=4)
+    first = package.evaluate("table", data=questions(), model="scripted:A", frames=2, limit=4)
     again = package.evaluate(plan=first)
     assert again.folder != first.folder
     assert (again.plan.model, len(again)) == ("scripted:A", 4)
     changed = package.evaluate(plan=first.folder / "plan.toml", model=lambda prompt: "B", limit=2, out="b")
-    assert (changed.folder.name, len(changed), changed.plan.n_frames) == ("b", 2, 2)
+    assert (changed.folder.name, len(changed), changed.plan.frames) == ("b", 2, 2)
     said = here("run", "--plan", str(first.folder), "--out", "c", "--no-page")
     assert said.code == 0, said.err
     assert package.open_run("c").accuracy == again.accuracy
@@ -59,7 +59,7 @@ def test_a_panel_is_that_of_the_command_and_may_hold_functions(here, questions):
     data = str(questions())
     panel = {
         "title": "Letters",
-        "settings": {"n_frames": 2},
+        "settings": {"frames": 2},
         "benchmarks": [{"benchmark": "table", "data": data}],
         "models": [
             {"model": lambda prompt: "Answer: B", "name": "mine"},
@@ -74,7 +74,7 @@ def test_a_panel_is_that_of_the_command_and_may_hold_functions(here, questions):
     assert run.folder.parts[-3:] == ("panel-Letters", "table", "Always-A")
     assert "<table>" in found._repr_html_()
     (here.folder / "p.toml").write_text(
-        f'title = "Letters"\nsettings = {{ n_frames = 2 }}\n[[benchmarks]]\nbenchmark = "table"\n'
+        f'title = "Letters"\nsettings = {{ frames = 2 }}\n[[benchmarks]]\nbenchmark = "table"\n'
         f'data = "{data}"\n[[models]]\nmodel = "scripted:A"\nname = "Always A"\n'
     )
     assert here("panel", "p.toml", "--json", "p.json", "--progress", "none").code == 0
@@ -88,7 +88,7 @@ def test_a_panel_is_that_of_the_command_and_may_hold_functions(here, questions):
 def test_contrasts_and_correlations_are_those_of_the_commands(here, questions):
     data = questions(n_clips=8, n_questions=4)
     runs = [
-        package.evaluate("table", data=data, model=f"baseline:random?seed={seed}", n_frames=2)
+        package.evaluate("table", data=data, model=f"baseline:random?seed={seed}", frames=2)
         for seed in (1, 2, 3, 4)
     ]
     folders = [str(run.folder) for run in runs]
@@ -125,7 +125,7 @@ def test_contrasts_and_correlations_are_those_of_the_commands(here, questions):
 @pytest.mark.parametrize("average", ["micro", "answered", "macro:task"])
 def test_a_run_has_the_numbers_of_the_report(here, questions, average):
     run = package.evaluate(
-        "table", data=questions(n_clips=3), model="baseline:random?seed=3", headline=average, n_frames=2
+        "table", data=questions(n_clips=3), model="baseline:random?seed=3", headline=average, frames=2
     )
     assert run.folder.parent.name == "runs"
     assert here("report", str(run.folder), "--json", "r.json").code == 0
@@ -143,7 +143,7 @@ def test_a_run_has_the_numbers_of_the_report(here, questions, average):
 def test_compare_has_the_figures_of_the_command(here, questions):
     path = questions(n_clips=4)
     runs = [
-        package.evaluate("table", data=path, model=model, out=out, n_frames=2)
+        package.evaluate("table", data=path, model=model, out=out, frames=2)
         for model, out in (("scripted:A", "a"), ("scripted:B", "b"), ("baseline:random", "c"))
     ]
     two, three = package.compare(runs[0], "b"), package.compare(*runs, level=0.9)
@@ -158,20 +158,20 @@ def test_compare_has_the_figures_of_the_command(here, questions):
 def test_diagnose_takes_a_benchmark_with_a_model_as_the_command_does(here, questions):
     path = questions()
     found = package.diagnose(
-        "blind-panel?runs=2", "table", data=path, model="baseline:random", out="r", n_frames=2, limit=3
+        "blind-panel?runs=2", "table", data=path, model="baseline:random", out="r", frames=2, limit=3
     )
     words = ("--data", str(path), "--model", "baseline:random", "--frames", "2", "--limit", "3", "--out", "r")
     assert here("diagnose", "blind-panel?runs=2", "table", *words, "--json", "d.json").code == 0
     written = json.loads((here.folder / "d.json").read_text("utf-8"))
     assert written["statements"] == [as_json(statement_as_json(one)) for one in found.statements]
-    with pytest.raises(UnknownNameError, match="Did you mean 'n_frames'"):
+    with pytest.raises(UnknownNameError, match="Did you mean 'frames'"):
         package.diagnose("blind-panel", "table", data=path, model="baseline:random", n_frame=2)
     with pytest.raises(UsageError, match="a benchmark wants model="):
         package.diagnose("blind-panel", "table", data=path)
 
 
 def test_diagnose_has_the_statements_of_the_command(here, questions):
-    run = package.evaluate("table", data=questions(), model="scripted:A", out="r", n_frames=2)
+    run = package.evaluate("table", data=questions(), model="scripted:A", out="r", frames=2)
     found = package.diagnose("blind-panel", run, runs=2, seed=5)
     assert here("diagnose", "blind-panel?runs=2", "r", "--set", "seed=5", "--json", "d.json").code == 0
     written = json.loads((here.folder / "d.json").read_text())

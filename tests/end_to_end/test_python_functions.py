@@ -53,16 +53,16 @@ def test_questions_and_every_part_come_from_the_program(here, questions):
     items = _rows(questions(n_clips=2, n_questions=3))
     CALLS.clear()
     parts = {"selector": last, "parser": after_colon, "strategy": best_of_two}
-    run = package.evaluate(items, model=looks, n_frames=2, **parts)
+    run = package.evaluate(items, model=looks, frames=2, **parts)
     assert (len(run), CALLS["looks"]) == (6, 12)
     assert {row.outcome for row in run} == {"answered"}
     assert run.score.n == 6
     [row, *_] = run
     assert [frame.frame_index for frame in row.trial.selection.frames] == [38, 39]
     assert row.score.scorer.startswith("python:after_colon@")
-    again = package.evaluate(items, model=looks, n_frames=2, **parts)
+    again = package.evaluate(items, model=looks, frames=2, **parts)
     assert (again.folder, CALLS["looks"]) == (run.folder, 12)
-    other = package.evaluate(items, model=looks, n_frames=2, strategy=best_of_two, selector=last)
+    other = package.evaluate(items, model=looks, frames=2, strategy=best_of_two, selector=last)
     assert (other.folder != run.folder, CALLS["looks"]) == (True, 12)  # the replies are remembered
     assert package.open_run(other.folder, parser=after_colon).score == run.score
 
@@ -93,8 +93,8 @@ def test_what_holds_values_is_remembered_only_under_a_name(here):
 
 def test_a_run_of_a_function_is_diagnosed_and_compared(here, questions):
     items = _rows(questions(n_clips=2, n_questions=2))
-    first = package.evaluate(items, model=looks, n_frames=4)
-    second = package.evaluate(items, model=waits, n_frames=4)
+    first = package.evaluate(items, model=looks, frames=4)
+    second = package.evaluate(items, model=waits, frames=4)
     assert first.compare(second).headline.difference.n == 4
     found = package.diagnose("modality", first)
     assert len(found.examined) == 4
@@ -106,12 +106,12 @@ def test_a_run_of_a_function_is_diagnosed_and_compared(here, questions):
 
 def test_relative_media_start_from_the_folder_of_the_program(here, questions, monkeypatch):
     items = _rows(questions(n_clips=1, n_questions=1))
-    assert package.evaluate(items, model=looks, n_frames=2, out="one").facts.n_planned == 1
+    assert package.evaluate(items, model=looks, frames=2, out="one").facts.n_planned == 1
     monkeypatch.chdir(here.folder.parent)
     with pytest.raises(DataError, match=r"clip0\.mp4"):
-        package.evaluate(items, model=looks, n_frames=2, out=here.folder / "two")
+        package.evaluate(items, model=looks, frames=2, out=here.folder / "two")
     media = here.folder
-    assert package.evaluate(items, model=looks, n_frames=2, media=str(media), out=media / "three").score
+    assert package.evaluate(items, model=looks, frames=2, media=str(media), out=media / "three").score
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_relative_media_start_from_the_folder_of_the_program(here, questions, mo
         ),
         ({"model": waits, "parser": lambda reply, gold: "A"}, UsageError, "takes 'gold'"),
         ({"model": waits, "strategy": lambda q: None}, UsageError, "the strategy lambda.. takes 'q'"),
-        ({"model": waits, "n_frame": 3}, UnknownNameError, "Did you mean 'n_frames'"),
+        ({"model": waits, "n_frame": 3}, UnknownNameError, "Did you mean 'frames'"),
         ({"model": waits, "selector": "midpoint"}, UnknownNameError, "Did you mean 'midpoints'"),
     ],
 )
@@ -151,7 +151,7 @@ def test_a_function_in_a_file_is_a_model_of_a_command(here, questions):
     done = here(*words, "--model", "mine.py:answre", "--out", "two")
     assert (done.code, "Did you mean 'answer'" in done.err) == (2, True)
     assert not (here.folder / "two").exists()
-    run = package.evaluate("questions.jsonl", model="mine.py:answer", n_frames=2)
+    run = package.evaluate("questions.jsonl", model="mine.py:answer", frames=2)
     assert all(row.trial.is_remembered for row in run)
 
 

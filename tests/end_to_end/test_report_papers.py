@@ -67,7 +67,7 @@ def test_imported_prompts_are_named_in_the_report(vidence):
     done = vidence(
         *("run", "perceptioncomp", "--data", str(GOLDEN / "perceptioncomp" / "1-1114.json")),
         *("--split", "seed500", "--selector", "none", "--model", "scripted:A"),
-        *("--prompts", "prompts/perceptioncomp", "--out", "run", "--no-page"),
+        *("--prompts-dir", "prompts/perceptioncomp", "--out", "run", "--no-page"),
     )
     assert done.code == 0, done.err
     done = vidence("report", "run", "--published", "--html", "r.html", "--latex", "t.tex")

@@ -257,7 +257,7 @@ def hostile_run(folder: Path, payload: str) -> Path:
     """A run with this text in every field that somebody else can write."""
     plan = Plan(
         **{"benchmark": "table", "data": payload, "split": payload, "model": f"openai:{payload}"},
-        **{"selector": payload, "n_frames": 4, "style": "direct", "prompts": payload, "layout": "images"},
+        **{"selector": payload, "frames": 4, "style": "direct", "prompts": payload, "layout": "images"},
         **{"frame_times": False, "size": payload, "jpeg_quality": 85, "sampling": Sampling()},
         **{"parser": "robust", "headline": "micro", "where": {payload: payload}},
     )

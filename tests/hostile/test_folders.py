@@ -76,7 +76,7 @@ ELSEWHERE: Final = {
 
 _READ: Final = """
 --about --account --after --again --agreement --against --answers --by --calibration --data --from --gt
---human --judge-prompts --licences --manual --media --media-root --plan --recorded --review --run --scan
+--human --judge-prompts-dir --licences --manual --media --media-root --plan --recorded --review --run --scan
 --scenes --study --tls --vault --withdrawn answers compositions config copy data file files folders items log
 models path paths release source submission video whats
 """

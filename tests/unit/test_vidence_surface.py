@@ -84,8 +84,8 @@ def test_keywords_of_evaluate_are_typed():
 @pytest.mark.parametrize(
     ("keywords", "error", "message"),
     [
-        ({"n_frame": 3}, UnknownNameError, "Did you mean 'n_frames'"),
-        ({"n_frames": "many"}, UsageError, "these settings make no plan: Expected `int | null`"),
+        ({"n_frame": 3}, UnknownNameError, "Did you mean 'frames'"),
+        ({"frames": "many"}, UsageError, "these settings make no plan: Expected `int | null`"),
     ],
 )
 def test_a_wrong_keyword_says_what_is_right(keywords: dict[str, object], error: type, message: str):

@@ -101,7 +101,7 @@ async def diagnose(  # noqa: PLR0913 - one call, one argument for each thing tha
         environment=environment,
         now=now,
         on_event=on_event,
-        views=diagnostic.views(selector=plan.selector, n_frames=plan.n_frames),
+        views=diagnostic.views(selector=plan.selector, n_frames=plan.frames),
         others=diagnostic.models(),
     ) as session:
         hidden = [item for item in session.prepared.items if item.is_hidden]
@@ -134,6 +134,7 @@ def plan_digest(plan: Plan) -> str:
     """What decides the answers of a plan, as a short name."""
     asked = msgspec.to_builtins(msgspec.structs.replace(what_is_asked(plan), media_at=()))
     asked = {name: value for name, value in asked.items() if name not in ("until", "against", "margin")}
+    asked["n_frames"] = asked.pop("frames")  # as it was called when findings were first stored
     return hashlib.sha256(msgspec.json.encode(asked, order="sorted")).hexdigest()[:16]
 
 
@@ -141,16 +142,14 @@ def own_frames(diagnostic: Diagnostic, plan: Plan) -> tuple[str, ...]:
     """That a diagnostic shows another number of frames than the plan, and what makes them the same."""
     if not isinstance(diagnostic, OwnFramesDiagnostic):
         return ()
-    frames = max(
-        v.n_frames for v in diagnostic.views(selector=plan.selector, n_frames=plan.n_frames).values()
-    )
-    if frames == plan.n_frames:
+    frames = max(v.n_frames for v in diagnostic.views(selector=plan.selector, n_frames=plan.frames).values())
+    if frames == plan.frames:
         return ()
-    option = f"{diagnostic.frames_option}={plan.n_frames}"
+    option = f"{diagnostic.frames_option}={plan.frames}"
     return (
         f"{diagnostic.name} ranks {frames} frames of each question, its "
         f"{diagnostic.frames_option}, while the "
-        f"plan shows {plan.n_frames}; --set {option} takes as many",
+        f"plan shows {plan.frames}; --set {option} takes as many",
     )
 
 

@@ -104,7 +104,7 @@ def _dollars(
 def _word_tokens(prepared: PreparedRun, lines: Mapping[str, Sequence[Line]]) -> float:
     """The tokens of the words of a question and of a reply, on average."""
     prompts = [prepared.prompter.prompt(i, (), duration_s=0.0).prompt for i in prepared.items]
-    n_shown = math.inf if prepared.plan.subtitles == "all" else prepared.plan.n_frames
+    n_shown = math.inf if prepared.plan.subtitles == "all" else prepared.plan.frames
     value = sum(
         sum(len(x.text) for x in some) * min(1, n_shown / max(len(some), 1)) for some in lines.values()
     )
@@ -124,7 +124,7 @@ def _frame_tokens(prepared: PreparedRun, notes: list[str], environment: Environm
         )
         notes.append(f"{why}: ask a few questions with --limit 5, whose tokens are printed at the end")
         return None
-    notes.append(f"tokens of images by {rule.source}, {rule.date}, for {plan.n_frames} frames of a video")
+    notes.append(f"tokens of images by {rule.source}, {rule.date}, for {plan.frames} frames of a video")
     tokens = []
     for width, height, n_frames in sizes:
         n = math.ceil(n_frames / (layout.columns * layout.rows))
@@ -146,5 +146,5 @@ def _sizes(prepared: PreparedRun, environment: Environment) -> Sequence[tuple[in
             continue
         size = Size.parse(plan.size).fit(facts.probe.width_px, facts.probe.height_px)
         n_images = len(item.media) if medium.kind == "image" else facts.probe.counted.n_frames
-        entries.append((*size, min(n_images, plan.n_frames)))
+        entries.append((*size, min(n_images, plan.frames)))
     return entries

@@ -322,8 +322,9 @@ async def ask_judges(
     protocols = sorted({judge for some in judges_of.values() for judge in some})
     if wanted.prompts_dir is not None and len(protocols) > 1:
         raise UsageError(
-            f"--judge-prompts are words for one protocol, and here are {', '.join(protocols)}; name one with "
-            "--judge, or ask for each in a command of its own with --lines, and give --recorded every file"
+            f"--judge-prompts-dir holds the templates of one protocol, and {', '.join(protocols)} are asked; "
+            "name one with --judge, or ask each with its own command and --lines, and pass all files to "
+            "--recorded"
         )
     async with Engine(
         memory=environment.memory(),

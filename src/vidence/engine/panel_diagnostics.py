@@ -46,7 +46,7 @@ class Examination:
         plan = self.run.plan
         for spec in self.others.values():
             yield from needs_of_spec("model", spec, base=plan.model)
-        for view in self.diagnostic.views(selector=plan.selector, n_frames=plan.n_frames).values():
+        for view in self.diagnostic.views(selector=plan.selector, n_frames=plan.frames).values():
             yield from needs_of_spec("selector", view.selector, base=plan.model)
 
 

@@ -38,7 +38,7 @@ _LEAST, _MOST = math.nextafter(0, 1), sys.float_info.max  # above zero, and belo
 _BOUNDS: Mapping[str, tuple[float, float, str]] = {
     **dict.fromkeys(
         (
-            *("n_frames", "repeats", "concurrency", "attempts", "timeout_s", "decode_timeout_s"),
+            *("frames", "repeats", "concurrency", "attempts", "timeout_s", "decode_timeout_s"),
             *("limit", "sample", "max_cost", "requests_per_minute", "tokens_per_minute", "batch_poll_s"),
         ),
         (_LEAST, _MOST, "more than 0"),
@@ -78,9 +78,7 @@ class SamplingFlags(Record):
     top_p: Annotated[float | None, _setting("Nucleus sampling.")] = None
     max_tokens: Annotated[int | None, flag("Most tokens of a reply.")] = None
     model_seed: Annotated[int | None, _setting("Seed that is sent to the model.")] = None
-    want_choice_logps: Annotated[
-        bool | None, flag("Ask for the letters' log-probabilities.", "--choice-logps")
-    ] = None
+    choice_logps: Annotated[bool | None, flag("Ask for the letters' log-probabilities.")] = None
 
 
 class ExtractFlag(Record):
@@ -129,7 +127,7 @@ class Plan(Record):
         str,
         flag("Frame selector: midpoints, fps:1, all, none, frag-scores:model, ...", **names_of("selector")),
     ]
-    n_frames: Annotated[int, flag("Frames per question.", "--frames")]
+    frames: Annotated[int, flag("Frames per question.")]
     strategy: Annotated[
         str,
         flag(
@@ -139,10 +137,8 @@ class Plan(Record):
         ),
     ] = "once"
     style: Annotated[str, flag("Answer directly, or reason first.", type=STYLES)]
-    prompts: Annotated[str, flag("Named set of templates (default: the benchmark's).", "--prompt-set")]
-    prompts_dir: Annotated[
-        str | None, flag("Folder with templates that replace those of the set.", "--prompts")
-    ] = None
+    prompts: Annotated[str, flag("Named set of templates (default: the benchmark's).")]
+    prompts_dir: Annotated[str | None, flag("Folder with templates that replace those of the set.")] = None
     layout: Annotated[str, flag("images, montage:4x2 (columns x rows), or video (the whole file).")]
     frame_times: Annotated[bool, _setting("Write each frame's time.")]
     subtitles: Annotated[
@@ -168,7 +164,7 @@ class Plan(Record):
         "majority"
     )
     judge_prompts_dir: Annotated[
-        str | None, flag("Folder with templates that replace those of the judge.", "--judge-prompts")
+        str | None, flag("Folder with templates that replace those of the judge.")
     ] = None
     audio: Annotated[
         str,
@@ -327,7 +323,7 @@ class Plan(Record):
     @property
     def view(self) -> View:
         """The frames that it shows."""
-        return View(selector=self.selector, n_frames=self.n_frames, size=self.size)
+        return View(selector=self.selector, n_frames=self.frames, size=self.size)
 
     @property
     def limits(self) -> AskLimits:
@@ -343,7 +339,7 @@ class PlainOverrides(TypedDict, total=False):
     map: str | None
     split: str | None
     protocol: str | None
-    n_frames: int | None
+    frames: int | None
     style: str | None
     prompts: str | None
     prompts_dir: str | None
@@ -357,7 +353,7 @@ class PlainOverrides(TypedDict, total=False):
     top_p: float | None
     max_tokens: int | None
     model_seed: int | None
-    want_choice_logps: bool | None
+    choice_logps: bool | None
     text_parser: str | None
     headline: str | None
     judge: str | None
@@ -482,7 +478,7 @@ def flag_of(field: str) -> str:
     """The flag that sets a field of the plan.
 
     >>> flag_of("prompts_dir"), flag_of("timeout_s")
-    ('--prompts', '--set timeout_s')
+    ('--prompts-dir', '--set timeout_s')
     """
     if field in plan_settings():
         return f"--set {field}"
@@ -520,7 +516,7 @@ def moved(command: str, name: str) -> str:
 
 def _usual(field: str) -> str:
     """The flag that a field without one would have."""
-    return "--" + field.removesuffix("_s").removeprefix("want_").replace("_", "-")
+    return "--" + field.removesuffix("_s").replace("_", "-")
 
 
 class Stratum(Record):
@@ -693,6 +689,8 @@ def read_plan_file(path: Path) -> tuple[Plan, Facts | None]:
             f"{path} has format {file!r}, this version of vidence reads {FORMAT!r}; "
             "use the version that wrote it, or run again into a new folder"
         )
+    if "n_frames" in plan:  # as it was called before
+        plan["frames"] = plan.pop("n_frames")
     sampling = plan.get("sampling")
     if isinstance(sampling, dict):
         plan["sampling"] = {

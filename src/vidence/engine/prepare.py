@@ -73,6 +73,7 @@ NOBODY = "baseline:random"
 """The model of a plan that asks no model."""
 MOST_FOLDERS = 1000  # of one plan where it is repeated
 _QUOTES = re.compile(r"\bsubtitles?\b", re.IGNORECASE)
+_SAMPLED = {"model_seed": "seed", "choice_logps": "want_choice_logps"}  # fields of `Sampling`
 _UNSAMPLED = dict.fromkeys(("limit", "sample", "sample_by", "subset"))
 
 
@@ -162,7 +163,7 @@ def _filled(plan: Plan, *, model: str | None, given: PlanOverrides) -> Plan:
     check_overrides(given, model=spec)
     fields = dict[str, object](given)
     names = [name for name in SamplingFlags.__struct_fields__ if name in fields]
-    flags = {name.removeprefix("model_"): fields.pop(name) for name in names}
+    flags = {_SAMPLED.get(name, name): fields.pop(name) for name in names}
     for name in flags.keys() & sampled.keys():
         if flags[name] != sampled[name]:
             raise UsageError(
@@ -282,7 +283,7 @@ def _check_values(given: PlanOverrides) -> None:
     judging = {
         "--judge": given.get("judge"),
         "--set judge_panel": given.get("judge_panel"),
-        "--judge-prompts": given.get("judge_prompts_dir"),
+        "--judge-prompts-dir": given.get("judge_prompts_dir"),
     }
     for flag, value in judging.items():
         if value and not given.get("judge_models"):
@@ -479,7 +480,7 @@ def _limit_notes(plan: Plan, view: OpenView, model: Model) -> tuple[str, ...]:
     if not view.traits.thins or not model.looks:
         return ()
     return (
-        f"{plan.selector} shows {plan.n_frames} frames of a question at most: where it gives more they are "
+        f"{plan.selector} shows {plan.frames} frames of a question at most: where it gives more they are "
         "thinned evenly; --frames N sets another limit",
     )
 
@@ -787,7 +788,8 @@ def run_name(plan: Plan) -> str:
     words = [plan.benchmark, spec.name, Path(spec.argument).name if "/" in spec.argument else spec.argument]
     clean = "-".join("".join(c if c.isalnum() or c in "._" else "-" for c in w) for w in words if w)
     unnamed = msgspec.to_builtins(msgspec.structs.replace(plan, name=""))
-    # The name of a run from before there were these.
+    # The name of a run from before these fields, and before `frames` was called so.
+    unnamed["n_frames"] = unnamed.pop("frames")
     for name in ("study", "until", "against", "margin", "subset"):
         if not unnamed[name]:
             del unnamed[name]

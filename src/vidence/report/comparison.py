@@ -26,7 +26,7 @@ POWER = 0.8
 # asked is said of runs that asked.
 _DATA = ("split", "repeats")
 _ASKED = (
-    *("protocol", "selector", "n_frames", "style", "prompts", "layout", "audio", "frame_times", "size"),
+    *("protocol", "selector", "frames", "style", "prompts", "layout", "audio", "frame_times", "size"),
     *("jpeg_quality", "sampling", "shuffle_choices", "strategy"),
 )
 _MARKED = ("parser", "text_parser", "judge", "judge_models", "judge_panel")

@@ -165,7 +165,7 @@ def load_diagnosed(
         f"{diagnostic.name} on {plan.benchmark}, {plan.model}: {len(good):,} of {n_items:,} questions "
         "examined."
     ]
-    views = diagnostic.views(selector=plan.selector, n_frames=plan.n_frames).values()
+    views = diagnostic.views(selector=plan.selector, n_frames=plan.frames).values()
     sentences += [
         f"Frames ranked by {view.selector}, at most {view.n_frames}." for view in views if view.is_ranked
     ]

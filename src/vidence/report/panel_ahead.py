@@ -53,7 +53,7 @@ class Ahead:
         bounded = examination.diagnostic
         if not isinstance(bounded, BoundedDiagnostic):
             return f"{n_left}; it does not say how many asks each takes{asks}"
-        n_asks = sum(bounded.most_asks(item, n_frames=examination.run.plan.n_frames) for item in left)
+        n_asks = sum(bounded.most_asks(item, n_frames=examination.run.plan.frames) for item in left)
         return f"{n_left}, at most {several(n_asks, 'ask')}, replies of runs among them{asks}"
 
     def _questions(self, plan: Plan) -> Sequence[Item] | str:

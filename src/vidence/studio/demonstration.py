@@ -100,7 +100,7 @@ async def _ask(folder: Path, environment: Environment, now: datetime) -> None:
             "phantom",
             data=folder / WORLD,
             model=model,
-            overrides={"selector": "midpoints", "n_frames": _N_FRAMES},
+            overrides={"selector": "midpoints", "frames": _N_FRAMES},
         )
         await run(plan, folder / RUNS / name, environment=environment, now=now, on_event=_nothing)
 

@@ -30,7 +30,7 @@ from vidence.study.study import Participant, Phase, PlannedTrial, Response, Stud
 
 ANSWERS_FILE: Final = "answers.jsonl"
 _OF_ITEMS: Final = ("where", "split", "limit", "sample", "sample_by", "seed", "shuffle_choices", "media")
-_OF_FRAMES: Final = ("selector", "n_frames", "size", "layout", "jpeg_quality")
+_OF_FRAMES: Final = ("selector", "frames", "size", "layout", "jpeg_quality")
 
 
 class PersonAnswer(Record):

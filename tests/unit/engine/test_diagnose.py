@@ -113,7 +113,7 @@ def examine(folder, monkeypatch):
     def go(diagnostic, models, *, out="run", options=None, **overrides: object) -> Account:
         monkeypatch.setattr(engine_module, "create", lambda kind, spec: models[spec])
         plan = make_plan(
-            "table", data=folder / "q.jsonl", model="scripted:A", overrides={"n_frames": 4} | overrides
+            "table", data=folder / "q.jsonl", model="scripted:A", overrides={"frames": 4} | overrides
         )
 
         async def run() -> Account:
@@ -351,7 +351,7 @@ def test_views_and_positions_that_are_not_there_are_named():
     ],
 )
 def test_other_frames_than_those_of_the_plan_are_said(tmp_path, frames, options, said):
-    plan = make_plan("table", data=tmp_path, model="scripted:A", overrides={"n_frames": frames})
+    plan = make_plan("table", data=tmp_path, model="scripted:A", overrides={"frames": frames})
     notes = own_frames(open_diagnostic("mrfs", options), plan)
     assert [note.partition(";")[0] for note in notes] == said
     assert all(note.endswith("--set max=32 takes as many") for note in notes)

@@ -40,7 +40,7 @@ def test_every_benchmark_model_and_condition_is_a_run_with_a_folder_and_a_name()
         benchmarks=(TABLE, PanelBenchmark(benchmark="mmvu", data="/abs/MMVU", name="Experts")),
         models=(ALWAYS, PanelModel(model="openai:some/gpt?base_url=http://localhost:1/v1")),
         conditions=(
-            Condition(name="8 frames", settings={"n_frames": 8}),
+            Condition(name="8 frames", settings={"frames": 8}),
             Condition(name="blind", settings={"selector": "none"}),
         ),
     )
@@ -51,15 +51,15 @@ def test_every_benchmark_model_and_condition_is_a_run_with_a_folder_and_a_name()
         ("table", "gpt, 8 frames", "/panels/table/gpt--8-frames"),
     ]
     assert len({run.folder for run in runs}) == len(runs) == 8
-    assert [run.plan.n_frames for run in runs[::2]] == [8] * 4
+    assert [run.plan.frames for run in runs[::2]] == [8] * 4
     assert {run.plan.name for run in runs} == {run.label for run in runs}
     assert {run.plan.data for run in runs} == {"/beside/q.jsonl", "/abs/MMVU"}
 
 
 def test_what_is_nearer_to_a_run_holds():
     made = panel(
-        settings={"n_frames": 1, "limit": 1, "jpeg_quality": 1, "seed": 1, "repeats": 9},
-        benchmarks=(PanelBenchmark(benchmark="mmvu", data="x", settings={"limit": 2, "n_frames": 2}),),
+        settings={"frames": 1, "limit": 1, "jpeg_quality": 1, "seed": 1, "repeats": 9},
+        benchmarks=(PanelBenchmark(benchmark="mmvu", data="x", settings={"limit": 2, "frames": 2}),),
         models=(
             PanelModel(
                 model="scripted:A", rows=("mmvu/grok",), settings={"jpeg_quality": 3, "temperature": 0.3}
@@ -69,7 +69,7 @@ def test_what_is_nearer_to_a_run_holds():
     )
     [run] = runs_of(made)
     plan = run.plan
-    assert (plan.repeats, plan.limit, plan.n_frames) == (9, 2, 16)  # the panel, the benchmark, the row
+    assert (plan.repeats, plan.limit, plan.frames) == (9, 2, 16)  # the panel, the benchmark, the row
     assert (plan.sampling.temperature, plan.jpeg_quality, plan.seed) == (0.3, 4, 4)  # model, condition
     assert run.label == "scripted:A"
 
@@ -82,7 +82,7 @@ def test_what_is_nearer_to_a_run_holds():
         ({"benchmarks": (TABLE, TABLE)}, "two benchmarks are called 'table'"),
         ({"conditions": (Condition(name="a"), Condition(name=""))}, "a condition has no name"),
         ({"max_cost": 0.0}, "max_cost is 0"),
-        ({"settings": {"frames": 3}}, "did you mean 'n_frames'"),
+        ({"settings": {"n_frames": 3}}, "did you mean 'frames'"),
         ({"settings": {"name": "x"}}, "no setting of a panel named 'name'"),
         ({"settings": {"jpeg_quality": 0}}, "scripted:A on table: jpeg_quality is 0"),
         ({"models": (PanelModel(model="scripted:A", rows=("mmvu/apy",)),)}, "did you mean 'mmvu/api'"),
@@ -155,7 +155,7 @@ def test_a_row_of_a_paper_is_a_plan(name: str, row: PaperRow):
     assert benchmark in catalog.names("benchmark")
     plan = make_plan(benchmark, data=Path("x"), model="scripted:A", overrides=row.settings)
     if name in ROWS:
-        assert (plan.n_frames, plan.sampling.temperature, plan.sampling.max_tokens) == ROWS[name]
+        assert (plan.frames, plan.sampling.temperature, plan.sampling.max_tokens) == ROWS[name]
     else:
         assert name in {"mmvu/whole-video", "actpld/frames", "actpld/montage"}
     assert row.says.endswith(".")
@@ -242,7 +242,7 @@ def test_a_panel_that_a_program_holds_is_that_of_a_file():
 
 
 def test_one_condition_needs_no_name_and_runs_alone_need_no_models():
-    assert len(runs_of(panel(conditions=(Condition(name="", settings={"n_frames": 3}),)))) == 1
+    assert len(runs_of(panel(conditions=(Condition(name="", settings={"frames": 3}),)))) == 1
     alone = PanelFile(runs=(PanelFolder(folder="run"),))
     assert (alone.benchmarks, alone.models) == ((), ())
     with pytest.raises(UsageError, match="the panel has no benchmarks"):

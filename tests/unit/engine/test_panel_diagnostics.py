@@ -28,7 +28,7 @@ def panel(*diagnostics: PanelDiagnostic, **fields: object) -> PanelFile:
                 PanelBenchmark(benchmark="table", data="r.jsonl", name="other", trials=False),
             ),
             "models": (PanelModel(model="scripted:A", name="a"), PanelModel(model="scripted:B", name="b")),
-            "conditions": (Condition(name="few", settings={"n_frames": 2}), Condition(name="many")),
+            "conditions": (Condition(name="few", settings={"frames": 2}), Condition(name="many")),
             "diagnostics": diagnostics,
         }
         | fields

@@ -37,7 +37,7 @@ PLAN = Plan(
     split="all",
     model="openai:m?base_url=http://localhost:1/v1",
     selector="midpoints",
-    n_frames=16,
+    frames=16,
     style="direct",
     prompts="plain",
     layout="images",
@@ -113,7 +113,15 @@ def test_a_plan_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyte
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(StoreError, match=r"cannot write .*plan\.toml: .*No space left"):
-        write_plan(tmp_path, msgspec.structs.replace(PLAN, n_frames=3), FACTS)
+        write_plan(tmp_path, msgspec.structs.replace(PLAN, frames=3), FACTS)
+    assert read_plan(tmp_path) == (PLAN, FACTS)
+
+
+def test_a_plan_from_before_frames_had_its_name_is_read(tmp_path: Path):
+    write_plan(tmp_path, PLAN, FACTS)
+    path = tmp_path / "plan.toml"
+    path.write_text(path.read_text().replace("\nframes = 16\n", "\nn_frames = 16\n"))
+    assert "n_frames" in path.read_text()
     assert read_plan(tmp_path) == (PLAN, FACTS)
 
 
@@ -181,7 +189,7 @@ def test_the_typed_overrides_are_the_settings_of_a_plan():
 
 def test_every_flag_is_a_field_with_help_and_a_type_that_the_command_line_reads():
     flags = {one.field: one for one in plan_flags()}
-    assert flags["n_frames"].flag == "--frames"
+    assert flags["frames"].flag == "--frames"
     assert (flags["limit"].kind, flags["judge_models"].kind, flags["allow_missing"].kind) == (int, str, bool)
     assert flags["judge_models"].is_many
     assert all(one.help.endswith((".", ")", "...")) for one in flags.values())

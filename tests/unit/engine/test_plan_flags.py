@@ -21,7 +21,7 @@ class Given(Record):
 class Some(Record):
     """Some of it."""
 
-    overrides: Annotated[PlanOverrides, plan_part(only=("n_frames",), settings=("timeout_s",))]
+    overrides: Annotated[PlanOverrides, plan_part(only=("frames",), settings=("timeout_s",))]
 
 
 @command()
@@ -37,13 +37,13 @@ def some(given: Some) -> None:
 
 
 def test_what_is_given_has_the_names_of_fields() -> None:
-    words = ["--frames", "3", "--prompts", "mine", "--no-shuffle-choices", "--judge-model", "m"]
+    words = ["--frames", "3", "--prompts-dir", "mine", "--no-shuffle-choices", "--judge-model", "m"]
     words += ["--where", "a=b", "--set", "timeout_s=9", "--set", "frame_times=true", "--patience", "15m"]
     assert CliRunner().invoke(whole, words).output.strip() == str(
         [
             ("frame_times", True),
+            ("frames", 3),
             ("judge_models", ("m",)),
-            ("n_frames", 3),
             ("patience_s", 900.0),
             ("prompts_dir", "mine"),
             ("shuffle_choices", False),
@@ -56,14 +56,14 @@ def test_what_is_given_has_the_names_of_fields() -> None:
 
 def test_a_command_takes_only_some_fields() -> None:
     words = ["--frames", "3", "--set", "timeout_s=9"]
-    assert CliRunner().invoke(some, words).output.strip() == "[('n_frames', 3), ('timeout_s', 9.0)]"
+    assert CliRunner().invoke(some, words).output.strip() == "[('frames', 3), ('timeout_s', 9.0)]"
     assert CliRunner().invoke(some, ["--style", "cot"]).exit_code == 2
     refused = CliRunner().invoke(some, ["--set", "attempts=9"]).exception
     assert isinstance(refused, UnknownNameError)
 
 
 def test_a_field_has_its_flag() -> None:
-    names = ("n_frames", "shuffle_choices", "where", "frame_times")
+    names = ("frames", "shuffle_choices", "where", "frame_times")
     assert [flag_of(name) for name in names] == [
         "--frames", "--shuffle-choices", "--where", "--set frame_times"
     ]  # fmt: skip

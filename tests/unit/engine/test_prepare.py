@@ -75,7 +75,7 @@ def test_what_a_spec_says_about_drawing_goes_to_the_plan():
         data=Path("q.jsonl"),
         model="openai:m?base_url=http://localhost:1/v1&temperature=0.7&max_tokens=64"
         '&extra={"a": "50%25 %26"}',
-        overrides={"top_p": 0.9, "model_seed": 3, "want_choice_logps": True},
+        overrides={"top_p": 0.9, "model_seed": 3, "choice_logps": True},
     )
     drawn = made.sampling
     assert (drawn.temperature, drawn.max_tokens, drawn.top_p, drawn.seed) == (0.7, 64, 0.9, 3)
@@ -88,8 +88,8 @@ def test_what_a_spec_says_about_drawing_goes_to_the_plan():
     [
         ("scripted:A?temperature=hot", {}, "temperature='hot' in the model spec is not a number"),
         ("scripted:A?temperature=0.5", {"temperature": 0.7}, "temperature is 0.5 in the model spec and 0.7"),
-        ("scripted:A", {"n_frames": "many"}, "these settings make no plan"),
-        ("scripted:A", {"n_frame": 1}, "no setting of a run named 'n_frame'. Did you mean 'n_frames'"),
+        ("scripted:A", {"frames": "many"}, "these settings make no plan"),
+        ("scripted:A", {"n_frame": 1}, "no setting of a run named 'n_frame'. Did you mean 'frames'"),
     ],
 )
 def test_overrides_that_make_no_plan(model: str, overrides: dict[str, object], message: str):
@@ -232,7 +232,7 @@ def test_a_run_goes_on_only_with_what_it_began_with(name: str):
 
 def test_the_same_command_has_the_same_folder_and_another_one_has_not():
     assert run_name(plan()) == run_name(plan())
-    assert run_name(plan(n_frames=3)) != run_name(plan())
+    assert run_name(plan(frames=3)) != run_name(plan())
     assert run_name(plan(name="Ours")) == run_name(plan())  # what it is called is not what is asked
     assert run_name(plan()).startswith("table-baseline-constant-")
     assert default_folder(plan()) == Path("runs", run_name(plan()))
@@ -315,7 +315,7 @@ def test_a_rule_that_is_thinned_by_the_plan_says_so(tmp_path: Path):
 
     (said,) = notes("scripted:B", selector="fps:1")
     assert said.startswith("fps:1 shows 16 frames of a question at most")
-    assert notes("scripted:B", selector="fps:1", n_frames=64)[0].startswith("fps:1 shows 64 frames")
+    assert notes("scripted:B", selector="fps:1", frames=64)[0].startswith("fps:1 shows 64 frames")
     assert notes("scripted:B") == notes("baseline:constant", selector="fps:1") == ()
 
 
@@ -435,12 +435,12 @@ def test_media_that_an_address_lacks_are_named_before_anything_is_asked(monkeypa
 
 
 def test_a_changed_plan_keeps_what_is_not_said_and_one_sample_takes_the_place_of_another(tmp_path):
-    first = plan(limit=5, n_frames=7, seed=3)
+    first = plan(limit=5, frames=7, seed=3)
     (tmp_path / "other.jsonl").touch()
-    other = changed_plan(first, data=tmp_path / "other.jsonl", overrides={"n_frames": 9, "name": None})
-    assert other == msgspec.structs.replace(first, data=str(tmp_path / "other.jsonl"), n_frames=9)
+    other = changed_plan(first, data=tmp_path / "other.jsonl", overrides={"frames": 9, "name": None})
+    assert other == msgspec.structs.replace(first, data=str(tmp_path / "other.jsonl"), frames=9)
     drawn = changed_plan(first, overrides={"sample": 4, "where": {}, "judge_models": ()})
-    assert (drawn.limit, drawn.sample, drawn.n_frames) == (None, 4, 7)
+    assert (drawn.limit, drawn.sample, drawn.frames) == (None, 4, 7)
     assert changed_plan(first, overrides={}).limit == 5
     assert changed_plan(first, model="scripted:B", overrides={}).model == "scripted:B"
     with pytest.raises(UsageError, match="rules of its protocol written out"):
@@ -463,7 +463,7 @@ def test_questions_and_media_that_were_fetched_are_taken_where_none_are_named(tm
     [
         ({"judge": "humanpcr"}, "--judge humanpcr needs a judge model"),
         ({"judge_panel": "mean"}, "--set judge_panel mean needs a judge model"),
-        ({"judge_prompts_dir": "words"}, "--judge-prompts words needs a judge model"),
+        ({"judge_prompts_dir": "words"}, "--judge-prompts-dir words needs a judge model"),
         ({"memory": "/no/such/folder/m.sqlite"}, "in a folder that is not there; make /no/such/folder"),
     ],
 )

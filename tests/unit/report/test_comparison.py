@@ -217,13 +217,13 @@ def test_repeats_leave_mcnemar_out_and_say_so(makes, runs):
 
 def test_what_else_differs_is_listed(makes):
     items = makes.items(40)
-    first = makes.run(items, [1, 0] * 20, n_frames=8, judge="rule-first", judge_models=("scripted:j",))
+    first = makes.run(items, [1, 0] * 20, frames=8, judge="rule-first", judge_models=("scripted:j",))
     second = makes.run(
-        items, [1, 1] * 20, n_frames=16, prompts="mmvu", style="cot", layout="video", size="native"
+        items, [1, 1] * 20, frames=16, prompts="mmvu", style="cot", layout="video", size="native"
     )
     found = compared(pair([first, second]))
     assert {s.name: s.values for s in found.settings} == {
-        "n_frames": ("8", "16"),
+        "frames": ("8", "16"),
         "style": ("direct", "cot"),
         "prompts": ("plain", "mmvu"),
         "layout": ("images", "video"),
@@ -231,17 +231,17 @@ def test_what_else_differs_is_listed(makes):
         "judge_models": ("scripted:j", "none"),
     }
     said = sentences(found)[-1]
-    assert said.startswith("What differs besides the model: n_frames (8 / 16); style (direct / cot)")
+    assert said.startswith("What differs besides the model: frames (8 / 16); style (direct / cot)")
     assert said.endswith("and 2 more.")
     table = tables_of_two(found)[-1]
     assert table.name == "settings"
-    assert shown(table, "n_frames", "run:1").text == "16"
+    assert shown(table, "frames", "run:1").text == "16"
 
 
 def test_a_ranking_says_what_can_be_told_apart(makes):
     items = makes.items(60)
     best = makes.run(items, [1] * 60, model="scripted:best")
-    like = makes.run(items, [1] * 58 + [0] * 2, model="scripted:like", n_frames=8)
+    like = makes.run(items, [1] * 58 + [0] * 2, model="scripted:like", frames=8)
     worst = makes.run(items, [1] * 10 + [0] * 50, model="scripted:worst")
     paired = pair([worst, best, like])
     ranked = rank_runs(paired, level=0.95)
@@ -251,7 +251,7 @@ def test_a_ranking_says_what_can_be_told_apart(makes):
         "3 runs on the same 60 questions on 60 videos: 2 of 3 pairs differ clearly at 95 %"
     )
     assert said[1] == "The first place is undecided between scripted:best and scripted:like."
-    assert "What differs besides the model: n_frames (4 / 8)." in said
+    assert "What differs besides the model: frames (4 / 8)." in said
     ranking, _, pairs, _, settings = tables_of_many(ranked)
     assert [line.cells[1].text for line in shown_rows(ranking)] == ["1 to 2", "1 to 2", "3"]
     assert [line.cells[3].text for line in shown_rows(ranking)] == ["a", "a", "b"]
@@ -301,8 +301,8 @@ def test_only_runs_that_asked_are_said_to_have_asked(makes, tmp_path, n_runs):
     items = makes.items(20)
     marks = [i % 2 for i in range(20)]
     runs = [
-        makes.run(items, marks, model="openai:one", n_frames=8),
-        makes.run(items, [1] * 20, model="replay:two.jsonl?id=key", n_frames=64, selector="all"),
+        makes.run(items, marks, model="openai:one", frames=8),
+        makes.run(items, [1] * 20, model="replay:two.jsonl?id=key", frames=64, selector="all"),
         makes.run(items, [0] * 20, model="baseline:longest", prompts="other"),
     ][:n_runs]
     failed = Failed(stage="media", error="MediaError", message="gone")
@@ -317,7 +317,7 @@ def test_only_runs_that_asked_are_said_to_have_asked(makes, tmp_path, n_runs):
     told = [(one.origin, one.n_sent, one.n_trials) for one in found.provenance]
     assert told == [("asked", 19, 20), ("recorded", 0, 20), ("rule", 0, 20)][:n_runs]
     # the plan of a run that asked nobody describes nothing that happened
-    assert not {"n_frames", "selector", "prompts"} & {one.name for one in found.settings}
+    assert not {"frames", "selector", "prompts"} & {one.name for one in found.settings}
     shown_section = section(found)
     said = " ".join(shown_section.paragraphs)
     assert "replay:two was not asked: recorded replies, nothing is declared of how they were asked" in said
@@ -338,12 +338,12 @@ def test_only_runs_that_asked_are_said_to_have_asked(makes, tmp_path, n_runs):
 def test_settings_of_runs_that_asked_stand_beside_those_that_did_not(makes):
     items = makes.items(4)
     runs = [
-        makes.run(items, [1, 0, 1, 0], model="openai:one", n_frames=8),
-        makes.run(items, [1, 1, 1, 0], model="openai:two", n_frames=16),
-        makes.run(items, [1, 1, 1, 1], model="replay:three.jsonl?id=key", n_frames=32),
+        makes.run(items, [1, 0, 1, 0], model="openai:one", frames=8),
+        makes.run(items, [1, 1, 1, 0], model="openai:two", frames=16),
+        makes.run(items, [1, 1, 1, 1], model="replay:three.jsonl?id=key", frames=32),
     ]
     found = rank_runs(pair(runs), level=0.95)
-    assert {one.name: one.values for one in found.settings} == {"n_frames": ("8", "16", "not asked")}
+    assert {one.name: one.values for one in found.settings} == {"frames": ("8", "16", "not asked")}
 
 
 NOTE = "The 40 videos are of 20 sources; intervals and tests are clustered by source."

@@ -239,7 +239,7 @@ def test_sections_are_there_where_there_is_something_for_them(runs, draws):
     assert table.title == "table: scores"
     tags = [{"category": "sport", "difficulty": "1"}, {"category": "shopping", "difficulty": "2"}]
     of = {"benchmark": "perceptioncomp", "split": "seed500"}
-    pair = [asked(runs, tags, [1, 0], name=f"s{n}", n_frames=n, **of) for n in (8, 16)]
+    pair = [asked(runs, tags, [1, 0], name=f"s{n}", frames=n, **of) for n in (8, 16)]
     sections = paper_sections(pair, draws=draws, with_published=True)
     assert [s.title for s in sections] == ["As in the paper", "Beside the published tables"]
     tables = for_print(pair, sections, draws=draws)

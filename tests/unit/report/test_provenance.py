@@ -36,7 +36,7 @@ def with_template(run, *labels):
 
 
 def test_a_model_was_asked_as_its_trials_say(runs):
-    run = runs.load(model="openai:some", n_frames=64)
+    run = runs.load(model="openai:some", frames=64)
     # Four frames were shown, whatever the plan has; one trial failed with its video, one had no frames.
     assert frames_shown(run) == "up to 4 frames"
     assert asked_sentence(run, "some") == (
@@ -62,7 +62,7 @@ def test_whole_videos_are_told_by_the_prompt(runs):
 
 
 def test_recorded_replies_declare_how_they_were_asked_or_nothing_is_said(runs):
-    run = runs.load(model="replay:a.jsonl", n_frames=64, style="cot")
+    run = runs.load(model="replay:a.jsonl", frames=64, style="cot")
     assert how_asked(run) == (
         "recorded replies, nothing is declared of how they were asked; scored by robust + needs-judge"
     )

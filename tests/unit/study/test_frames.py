@@ -93,7 +93,7 @@ def sent(run_folder):
         }
 
 
-@pytest.mark.parametrize("overrides", [{"n_frames": 3}, {"n_frames": 5, "layout": "montage:2x1"}])
+@pytest.mark.parametrize("overrides", [{"frames": 3}, {"frames": 5, "layout": "montage:2x1"}])
 def test_people_see_the_bytes_that_the_run_was_sent(folder, overrides):
     model_run(folder, **overrides, size="short:32", selector="midpoints")
     frames = written(folder)
@@ -103,7 +103,7 @@ def test_people_see_the_bytes_that_the_run_was_sent(folder, overrides):
     for item_id, digests in expected.items():
         shown = frames.items[item_id]["frames-of ../run"]
         assert [one.digest for one in shown] == digests
-        assert sum(len(one.times_s) for one in shown) == overrides["n_frames"]
+        assert sum(len(one.times_s) for one in shown) == overrides["frames"]
         for one in shown:
             assert hashlib.sha256((folder / one.file).read_bytes()).hexdigest() == one.digest
         assert {one.file.rpartition(".")[2] for one in shown} == {"jpg"}
@@ -111,7 +111,7 @@ def test_people_see_the_bytes_that_the_run_was_sent(folder, overrides):
 
 
 def test_models_are_sent_the_bytes_that_people_see_in_a_phase(folder):
-    model_run(folder, n_frames=3, size="short:32", selector="fps:2")
+    model_run(folder, frames=3, size="short:32", selector="fps:2")
     frames = written(folder)
     file = read_study(folder)
     for phase, condition in (("sent", "frames-of ../run"), ("protocol", "frames")):
@@ -124,14 +124,14 @@ def test_models_are_sent_the_bytes_that_people_see_in_a_phase(folder):
 
 
 def test_a_medium_that_has_changed_since_the_run_is_refused(folder):
-    model_run(folder, n_frames=3)
+    model_run(folder, frames=3)
     write_video(folder / "film.mp4", reversed(list(squares())))
     with pytest.raises(DataError, match=r"cannot be made again as \.\./run was sent them .* run it again"):
         written(folder)
 
 
 def test_a_medium_that_has_become_unreadable_is_named(folder):
-    model_run(folder, n_frames=3)
+    model_run(folder, frames=3)
     (folder / "study.toml").write_text(STUDY.replace('name = "whole"', 'name = "bare"\ncondition = "none"'))
     (folder / "film.mp4").write_bytes(b"nothing")
     with pytest.raises(DataError, match=r"pictures of 'q0' cannot be made: .*film\.mp4"):
@@ -139,7 +139,7 @@ def test_a_medium_that_has_become_unreadable_is_named(folder):
 
 
 def test_a_run_without_pictures_of_an_item_is_refused(folder):
-    model_run(folder, n_frames=3, limit=1)
+    model_run(folder, frames=3, limit=1)
     with pytest.raises(
         DataError, match="was sent no pictures of 1 drawn items: q1; draw of items that it was"
     ):
@@ -160,7 +160,7 @@ def test_a_draw_that_was_killed_is_no_draw_and_is_made_again(folder, monkeypatch
     from vidence.media import whole
     from vidence.study import drawing, frames
 
-    model_run(folder, n_frames=3)
+    model_run(folder, frames=3)
     own, left = drawing.write_file, [n_written]
 
     def killed(path, content):

@@ -316,7 +316,7 @@ def test_a_phase_that_a_model_cannot_be_put_through_is_refused(solved):
         with pytest.raises(UsageError, match=words):
             plan()
     solved.file = whole
-    for given in ({"n_frames": 8}, {"where": {"a": "b"}}, {"sample": 3}):
+    for given in ({"frames": 8}, {"where": {"a": "b"}}, {"sample": 3}):
         with pytest.raises(
             UsageError, match="would change what phase 'closed' of the study shows; leave it out"
         ):

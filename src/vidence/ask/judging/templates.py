@@ -77,7 +77,7 @@ def _check_judge(folder: Path, set_name: str) -> None:
     about = read_origin(folder)
     released_set = released().get(about.name) if about is not None else None
     if released_set is not None and released_set.judge != set_name:
-        meant = f"the judge {released_set.judge!r}" if released_set.judge else "asking (--prompts)"
+        meant = f"the judge {released_set.judge!r}" if released_set.judge else "asking (--prompts-dir)"
         raise UsageError(
             f"{folder} holds {released_set.name}, which is for {meant}, not for the judge {set_name!r}"
         )

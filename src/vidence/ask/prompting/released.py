@@ -74,7 +74,7 @@ class ReleasedSet(Record):
     @property
     def flag(self) -> str:
         """The flag that takes a folder of these templates."""
-        return "--judge-prompts" if self.judge else "--prompts"
+        return "--judge-prompts-dir" if self.judge else "--prompts-dir"
 
 
 class _Released(Record):
@@ -177,7 +177,7 @@ def take(name: str, source: Path, *, template: str = "", is_unchecked: bool = Fa
 
 
 def write(imported: Imported, folder: Path) -> tuple[Path, ...]:
-    """Write templates and ``origin.toml`` into a new or empty folder, for ``--prompts``.
+    """Write templates and ``origin.toml`` into a new or empty folder, for ``--prompts-dir``.
 
     Raises:
         UsageError: the folder holds something already.

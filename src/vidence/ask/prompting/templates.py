@@ -375,6 +375,6 @@ class Templates:
             there = ", ".join(f"{n}.txt" for n in sorted(self._files))
             raise UsageError(
                 f"the set of prompts {self.set_name!r} has no {name}.txt; it has {there}. Choose another "
-                "style or set, or bring the file in a folder of your own (--prompts DIR)"
+                "style or set, or bring the file in a folder of your own (--prompts-dir DIR)"
             )
         return file

@@ -194,7 +194,7 @@ async def _ask(out: Path, model: SimulatedModel) -> Run:
         model=f"phantom:{model.name}",
         overrides={
             "selector": "midpoints",
-            "n_frames": _N_FRAMES,
+            "frames": _N_FRAMES,
             "sample": _N_QUESTIONS,
             "seed": SEED,
         },

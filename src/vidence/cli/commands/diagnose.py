@@ -63,9 +63,9 @@ class _WithOptions(click.Command):
 
 _FIELDS = frozenset(
     (
-        *("media", "map", "split", "protocol", "selector", "n_frames", "size", "judge_models", "where"),
+        *("media", "map", "split", "protocol", "selector", "frames", "size", "judge_models", "where"),
         *("limit", "allow_missing", "concurrency", "patience_s", "max_cost", "price_in", "price_out"),
-        *("temperature", "max_tokens", "want_choice_logps"),
+        *("temperature", "max_tokens", "choice_logps"),
     )
 )
 """The fields of a plan that have a flag here; a run may have others."""

@@ -43,7 +43,7 @@ class Asking(Record):
     ] = ()
     prompts_dir: Annotated[
         Path | None,
-        flag("Folder with your own or imported templates for the protocol.", "--judge-prompts"),
+        flag("Folder with your own or imported templates for the protocol.", "--judge-prompts-dir"),
     ] = None
     concurrency: Annotated[int, flag("Most requests in flight.")] = 16
     patience_s: Annotated[float, PATIENCE] = 600.0
@@ -199,7 +199,7 @@ def _asked(runs: "Sequence[Run]", models: tuple[str, ...], given: Judges) -> "tu
                     console,
                     ("note: ", "yellow"),
                     f"{name} was judged in the words of {words}, and is judged in ours here; "
-                    "--judge-prompts takes them",
+                    "--judge-prompts-dir takes them",
                 )
     return watched(
         lambda listen: ask_judges(

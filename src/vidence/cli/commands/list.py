@@ -45,7 +45,7 @@ PURPOSES: Mapping[str, str] = {
     "mocap-formats": "files of motion capture, for vidence lights mocap and render",
     "executors": "where work runs, for --on",
     "protocols": "named protocols of benchmarks, for --protocol",
-    "prompts": "sets of prompt templates, for --prompt-set",
+    "prompts": "sets of prompt templates, for --prompts",
     "rows": "settings of the models in paper tables, for vidence panel",
     "figures": "tables and figures of papers by name, for vidence panel --as",
     "published": "tables of the papers as printed, for vidence report --published",

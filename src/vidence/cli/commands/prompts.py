@@ -38,7 +38,7 @@ class ImportPrompts(Record):
 
 @command("import", group=prompts)
 def import_prompts(given: ImportPrompts) -> None:
-    """Convert the prompts released by the authors of NAME to templates, for --prompts or --judge-prompts."""
+    """Convert the prompts that the authors of NAME released to templates for --prompts-dir."""
     from vidence.ask.prompting.released import released, take, write
 
     name = given.name

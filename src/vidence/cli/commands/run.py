@@ -38,7 +38,7 @@ _FIRST = (
     "data",
     "model",
     "media",
-    "n_frames",
+    "frames",
     "selector",
     "judge_models",
     "limit",

@@ -23,7 +23,7 @@ FRAMES, TOKENS, SIZE = "frames", "max_tokens", "size"
 ALONE = "no family"
 _GIVE = {
     FRAMES: "no model of the panel was asked with several numbers of frames on the same questions; make "
-    "conditions that differ in n_frames",
+    "conditions that differ in frames",
     TOKENS: "no model of the panel was asked with several limits of replies on the same questions; make "
     "conditions that differ in max_tokens",
     SIZE: "no model of the panel has a size; give size_b, in billions of parameters",
@@ -130,7 +130,7 @@ def _amount(cell: GridCell, over: str) -> float | None:
         case "size":
             return cell.about.size_b
         case "frames":
-            return plan.n_frames
+            return plan.frames
         case "max_tokens":
             return plan.sampling.max_tokens
     try:

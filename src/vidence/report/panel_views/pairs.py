@@ -27,7 +27,7 @@ ALL = "*"
 CONFOUNDED = "confounded with the prompt"
 # What must be the same for a difference to be one of the style; the names are those of a plan.
 _ALIKE: Final = (
-    *("selector", "n_frames", "layout", "frame_times", "size", "shuffle_choices", "strategy"),
+    *("selector", "frames", "layout", "frame_times", "size", "shuffle_choices", "strategy"),
     *("text_parser", "judge", "judge_models"),
 )
 _STYLES: Final[Mapping[str, str]] = {"direct": "direct", "cot": "step by step"}
@@ -221,7 +221,7 @@ def _base(cell: GridCell, grid: Grid, *, against: str) -> GridCell | None:
 def _asked_alike(cell: GridCell) -> tuple[object, ...]:
     """What runs share that differ in their style and model alone: benchmark, split, frames, strategy."""
     plan = cell.run.plan
-    return cell.benchmark, plan.split, plan.selector, plan.n_frames, plan.strategy
+    return cell.benchmark, plan.split, plan.selector, plan.frames, plan.strategy
 
 
 def _of_style(cells: Sequence[GridCell], style: str) -> GridCell | None:
@@ -320,7 +320,7 @@ def _of_thinking(grid: Grid, *, shared: bool) -> list[_Pair]:
         own, base = ([c for c in alike if c.model == model] for model in (cell.model, cell.about.base))
         plan, key = cell.run.plan, (cell.model, *_asked_alike(cell))
         family = (
-            f"{cell.about.base}, {cell.model} ({cell.benchmark}, {plan.n_frames} frames of {plan.selector})"
+            f"{cell.about.base}, {cell.model} ({cell.benchmark}, {plan.frames} frames of {plan.selector})"
         )
         if not cell.about.base or not base or families.get(family) == key:
             continue
@@ -414,7 +414,7 @@ def _of_findings(grid: Grid, *, draws: Draws) -> Iterator[_Shown]:
 
 def _of_runs(grid: Grid) -> Iterator[_Shown]:
     for some in by_benchmark(
-        grid.scored, lambda c: f"{c.benchmark}\n{c.run.plan.split}\n{c.model}\n{c.run.plan.n_frames}"
+        grid.scored, lambda c: f"{c.benchmark}\n{c.run.plan.split}\n{c.model}\n{c.run.plan.frames}"
     ).values():
         at = {cell.run.plan.selector: cell for cell in some}
         if len(at) < 2 or len(at) < len(some):
@@ -424,7 +424,7 @@ def _of_runs(grid: Grid) -> Iterator[_Shown]:
 
 
 def _shown(cell: GridCell, lineup: Lineup, *, source: str = "") -> _Shown:
-    detail = ", ".join(filter(None, (cell.benchmark, f"{cell.run.plan.n_frames} frames", source)))
+    detail = ", ".join(filter(None, (cell.benchmark, f"{cell.run.plan.frames} frames", source)))
     return _Shown(label=cell.model, detail=detail, lineup=lineup)
 
 

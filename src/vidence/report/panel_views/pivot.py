@@ -174,11 +174,11 @@ def _best_budgets(cells: Sequence[GridCell], *, draws: Draws) -> Table | None:
     Source: HumanPCR, appendix C.1 (the best of 32, 64 and 128 frames on Human-R).
     """
     groups = by_benchmark(cells, lambda c: f"{c.benchmark}\n{c.run.plan.split}\n{c.model}")
-    kept = [some for some in groups.values() if len({c.run.plan.n_frames for c in some}) == len(some) > 1]
-    budgets = sorted({cell.run.plan.n_frames for some in kept for cell in some})
+    kept = [some for some in groups.values() if len({c.run.plan.frames for c in some}) == len(some) > 1]
+    budgets = sorted({cell.run.plan.frames for some in kept for cell in some})
     rows = []
     for i, some in enumerate(kept):
-        scores = {cell.run.plan.n_frames: headline_accuracy(cell.run, draws=draws) for cell in some}
+        scores = {cell.run.plan.frames: headline_accuracy(cell.run, draws=draws) for cell in some}
         known = {n: score.value for n, score in scores.items() if score is not None}
         best = max(known, key=lambda n: (known[n], -n))
         values = (*(scores.get(n) for n in budgets), Cell(value=known[best], detail=f"{best} frames"))

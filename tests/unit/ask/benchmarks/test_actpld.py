@@ -185,7 +185,7 @@ def test_a_bad_list_of_labels_is_refused(tmp_path: Path, labels: str, said: str)
 def test_protocols_differ_in_what_they_are_named_for() -> None:
     rules = actpld.create().protocols
     paper = rules["paper"]
-    assert (paper.n_frames, paper.size, paper.shuffle_choices) == (8, "long:128", True)
+    assert (paper.frames, paper.size, paper.shuffle_choices) == (8, "long:128", True)
     assert paper.strategy == "retry?tries=3"
     assert (paper.selector, paper.headline, paper.text_parser) == ("actpld", "answered", "description-match")
     assert next(iter(rules)) == "paper"

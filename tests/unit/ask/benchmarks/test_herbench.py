@@ -322,7 +322,7 @@ def test_the_protocols_are_the_papers_and_the_released_code() -> None:
     protocols = herbench.create().protocols
     assert list(protocols) == ["paper", "official", "oracle", "oracle-only"]
     paper = protocols["paper"]
-    assert (paper.selector, paper.n_frames, paper.style) == ("herbench-uniform", 16, "direct")
+    assert (paper.selector, paper.frames, paper.style) == ("herbench-uniform", 16, "direct")
     assert (paper.sampling.temperature, paper.sampling.max_tokens) == (0.0, 50)
     assert (paper.parser, paper.headline) == ("robust", "macro:task")
     assert (protocols["official"].parser, protocols["official"].headline) == ("herbench-official", "answered")

@@ -248,11 +248,11 @@ def test_choices_are_asked_directly_and_open_questions_step_by_step() -> None:
     protocols = humanpcr.create().protocols
     assert next(iter(protocols)) == "paper"
     paper = protocols["paper"]
-    assert (paper.style, paper.n_frames, paper.headline) == ("direct", 32, "macro:task")
+    assert (paper.style, paper.frames, paper.headline) == ("direct", 32, "macro:task")
     assert (paper.sampling.temperature, paper.sampling.max_tokens) == (1.0, 1024)
     assert protocols["cot"].style == "cot"
     assert protocols["reasoning"].sampling.max_tokens == 4096
-    budgets = {name: protocols[name].n_frames for name in ("human-r", "frames-64", "frames-128")}
+    budgets = {name: protocols[name].frames for name in ("human-r", "frames-64", "frames-128")}
     assert budgets == {"human-r": 32, "frames-64": 64, "frames-128": 128}
     for name in (*budgets, "human-r-reasoning"):
         assert (protocols[name].style, protocols[name].headline) == ("cot", "micro")

@@ -178,11 +178,11 @@ def test_the_protocols_differ_from_the_papers_in_what_their_names_say() -> None:
     protocols = mmvu.create().protocols
     assert list(protocols) == ["paper", "direct", "rule-first", "vllm", "thinking", "gemini"]
     paper = protocols["paper"]
-    assert (paper.selector, paper.n_frames, paper.judge) == ("mmvu-api", 32, "mmvu-official")
+    assert (paper.selector, paper.frames, paper.judge) == ("mmvu-api", 32, "mmvu-official")
     assert (paper.sampling.temperature, paper.sampling.max_tokens) == (1.0, 1024)
     assert protocols["direct"].style == "direct"
     assert protocols["rule-first"].judge == "rule-first"
-    assert (protocols["vllm"].selector, protocols["vllm"].n_frames) == ("mmvu-vllm", 16)
+    assert (protocols["vllm"].selector, protocols["vllm"].frames) == ("mmvu-vllm", 16)
     assert protocols["thinking"].sampling.max_tokens == 8192
     assert protocols["gemini"].layout == "video"
 

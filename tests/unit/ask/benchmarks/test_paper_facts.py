@@ -16,8 +16,8 @@ def benchmark(monkeypatch):
         terms="all uses",
         release=Release(hub="them/theirs"),
         protocols={
-            "paper": {"n_frames": 8, "sampling": {"temperature": "none", "max_tokens": 50}},
-            "long": {"like": "paper", "n_frames": 64},
+            "paper": {"frames": 8, "sampling": {"temperature": "none", "max_tokens": 50}},
+            "long": {"like": "paper", "frames": 64},
             "drawn": {"like": "long", "sampling": {"temperature": 1.0}},
         },
         tables={"Tasks": (PaperColumn(title="all"),)},
@@ -33,9 +33,9 @@ def benchmark(monkeypatch):
 def test_a_protocol_has_what_it_changes_of_the_one_that_it_is_like(benchmark):
     short = Sampling(temperature=None, max_tokens=50)
     assert benchmark.protocols == {
-        "paper": AskingRules(n_frames=8, sampling=short),
-        "long": AskingRules(n_frames=64, sampling=short),
-        "drawn": AskingRules(n_frames=64, sampling=Sampling(temperature=1.0)),
+        "paper": AskingRules(frames=8, sampling=short),
+        "long": AskingRules(frames=64, sampling=short),
+        "drawn": AskingRules(frames=64, sampling=Sampling(temperature=1.0)),
     }
     assert benchmark.paper_tables == {"Tasks": (PaperColumn(title="all"),)}
     assert benchmark.release.hub == "them/theirs"

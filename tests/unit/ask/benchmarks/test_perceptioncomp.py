@@ -204,18 +204,18 @@ def test_the_protocols_are_those_of_the_paper_and_of_the_released_runners() -> N
     protocols = perceptioncomp.create().protocols
     assert next(iter(protocols)) == "paper"
     paper = protocols["paper"]
-    assert (paper.style, paper.n_frames, paper.layout, paper.parser) == ("cot", 64, "images", "robust")
+    assert (paper.style, paper.frames, paper.layout, paper.parser) == ("cot", 64, "images", "robust")
     assert (paper.sampling.temperature, paper.sampling.max_tokens) == (1.0, None)
     assert protocols["direct"].style == "direct"
     thinking = protocols["thinking"]
     assert (thinking.sampling.temperature, thinking.sampling.max_tokens) == (0.7, 16_384)
-    assert protocols["frames-50"].n_frames == 50
+    assert protocols["frames-50"].frames == 50
     assert (protocols["video"].layout, protocols["video"].parser) == ("video", "robust")
     assert protocols["official-api"].parser == "perceptioncomp-api"
     gemini = protocols["official-gemini"]
     assert (gemini.layout, gemini.parser) == ("video", "perceptioncomp-gemini")
     custom = protocols["official-custom"]
-    assert (custom.n_frames, custom.sampling.max_tokens) == (8, 128)
+    assert (custom.frames, custom.sampling.max_tokens) == (8, 128)
     assert (custom.parser, custom.prompts) == ("perceptioncomp-custom", "perceptioncomp-custom")
     assert {rules.headline for rules in protocols.values()} == {"micro"}
 

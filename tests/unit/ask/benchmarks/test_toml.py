@@ -32,7 +32,7 @@ def test_the_example_of_the_guide_reads_questions_and_has_protocols_and_tables(f
         {"task": "count"},
         "clips/v.mp4",
     )
-    assert benchmark.protocols["paper"].n_frames == 16
+    assert benchmark.protocols["paper"].frames == 16
     assert [column.title for column in benchmark.paper_tables["Tasks"]] == ["counting", "all"]
 
 
@@ -41,7 +41,7 @@ def test_the_example_of_the_guide_reads_questions_and_has_protocols_and_tables(f
     [
         ('about = "Kitchens', 'abuot = "Kitchens', "abuot"),
         ('item_id = "qid"', "", "the mapping says no item_id"),
-        ("n_frames = 16", 'n_frames = "many"', "n_frames"),
+        ("frames = 16", 'frames = "many"', "frames"),
         ("[tables]", "[tables", "cannot be read as a benchmark in TOML"),
     ],
 )

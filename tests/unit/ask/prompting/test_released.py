@@ -167,7 +167,7 @@ def test_nothing_is_written_over(clone, tmp_path):
 def test_the_shipped_table_has_facts_and_no_sentences(one):
     assert one.name in sets() or one.name in {"perceptioncomp-gemini", "mmvu-judge", "lmms-eval-mmvu"}
     known_templates = known_of(one.judge) if one.judge else KNOWN
-    assert one.flag == ("--judge-prompts" if one.judge else "--prompts")
+    assert one.flag == ("--judge-prompts-dir" if one.judge else "--prompts-dir")
     assert one.paper
     assert one.repository.startswith("github.com/")
     for prompt in one.prompts:
@@ -257,7 +257,7 @@ def test_the_prompts_of_a_judge_are_taken_the_same_way(judge_clone, tmp_path):
 def test_words_for_asking_are_not_for_a_judge(clone, tmp_path, monkeypatch):
     monkeypatch.setattr(templates_of_judges, "released", lambda: {"made": MADE})
     write(take("made", clone), tmp_path / "out")
-    with pytest.raises(UsageError, match=r"made, which is for asking \(--prompts\)"):
+    with pytest.raises(UsageError, match=r"made, which is for asking \(--prompts-dir\)"):
         JudgeTemplates.load("mmvu-official", override=tmp_path / "out")
 
 

@@ -47,7 +47,7 @@ def test_the_prompts_of_a_judge_are_listed_too(said, tmp_path):
     (tmp_path / "words.txt").write_text("Say whether it is right.")
     out = said("prompts", "import", "mmvu-judge", "--from", "words.txt", "--as", "system-open", "--unchecked")
     assert "NOT CHECKED" in out
-    assert "use them with --judge-prompts prompts/mmvu-judge" in out
+    assert "use them with --judge-prompts-dir prompts/mmvu-judge" in out
     [line] = [line for line in said("list", "prompts").splitlines() if line.startswith("prompts/mmvu-judge")]
     assert "imported as mmvu-judge, not checked" in line
 

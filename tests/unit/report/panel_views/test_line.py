@@ -15,7 +15,7 @@ from vidence.tables.table import DASH, shown
 def rising(cell):
     """8, 16 and 32 frames, of which each doubling makes a sixth of the questions right."""
     order = np.random.default_rng(0).permutation(120)
-    return [cell("m", f"{n}", right=order < 20 * k, n_frames=n) for n, k in ((8, 1), (16, 2), (32, 3))]
+    return [cell("m", f"{n}", right=order < 20 * k, frames=n) for n, k in ((8, 1), (16, 2), (32, 3))]
 
 
 def test_a_planted_trend_is_recovered(rising, grid, draws):
@@ -28,7 +28,7 @@ def test_a_planted_trend_is_recovered(rising, grid, draws):
 
 
 def test_no_trend_where_all_budgets_are_alike(cell, grid, draws):
-    flat = [cell("m", str(n), seed=n, n_frames=n) for n in (8, 16, 32)]
+    flat = [cell("m", str(n), seed=n, frames=n) for n in (8, 16, 32)]
     _, neighbours, trend = open_view("line").show(grid(*flat), draws)
     assert trend.value("curve:0", "p_holm") > 0.05
     assert {shown(neighbours, row.key, "clear").text for row in neighbours.rows} == {"not clear"}
@@ -36,7 +36,7 @@ def test_no_trend_where_all_budgets_are_alike(cell, grid, draws):
 
 def test_curves_by_pieces_of_evidence(cell, grid, draws):
     tags = lambda i: {"n_evidence": str(2 + i % 6)}  # noqa: E731
-    runs = [cell("m", str(n), seed=n, n_frames=n, tags=tags) for n in (8, 16)]
+    runs = [cell("m", str(n), seed=n, frames=n, tags=tags) for n in (8, 16)]
     *figures, neighbours, _ = open_view("line?by=evidence").show(grid(*runs), draws)
     parts = ["table", *(f"table, {n} pieces" for n in ("2-3", "4-5", "6+"))]
     assert [one.title.partition(":")[0] for one in figures] == parts
@@ -49,7 +49,7 @@ def test_one_budget_is_none_and_limits_of_replies_are_budgets(cell, grid, draws)
     runs = [cell("m", str(n), seed=n, sampling=Sampling(max_tokens=n)) for n in (64, 128)]
     curve, *_ = open_view("line?over=max_tokens").show(grid(*runs), draws)
     assert [point.x for point in curve.series[0].points] == [64, 128]
-    with pytest.raises(UsageError, match="differ in n_frames"):
+    with pytest.raises(UsageError, match="differ in frames"):
         open_view("line").show(grid(cell("m", "a"), cell("m", "b")), draws)
 
 

@@ -139,7 +139,7 @@ def test_a_matrix_has_the_values_of_a_tag_by_models_with_chance(cell, grid, draw
 
 
 def test_the_best_budget_stands_apart(cell, grid, draws):
-    budgets = [cell("m", str(n), seed=n, n_frames=n) for n in (32, 64, 128)]
+    budgets = [cell("m", str(n), seed=n, frames=n) for n in (32, 64, 128)]
     tables = {table.name: table for table in open_view("pivot").show(grid(*budgets), draws)}
     best = tables["pivot-best"]
     assert [column.title for column in best.columns][:3] == ["32 frames", "64 frames", "128 frames"]
