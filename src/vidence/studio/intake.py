@@ -120,9 +120,14 @@ def _media_in(root: Path) -> Iterator[tuple[str, MediumKind]]:
         if len(pictures) > 1 and place.parts:
             yield place.as_posix(), "images" if len(pictures) <= MOST_MEDIA else "frames"
         for file in files:
-            suffix = Path(file).suffix.lower()
-            if suffix in _VIDEOS or suffix in _PICTURES:
-                yield (place / file).as_posix(), "video" if suffix in _VIDEOS else "image"
+            if kind := kind_of(file):
+                yield (place / file).as_posix(), kind
+
+
+def kind_of(name: str) -> MediumKind | None:
+    """What the ending of a file's name says that it is; None for neither a video nor a picture."""
+    suffix = Path(name).suffix.lower()
+    return "video" if suffix in _VIDEOS else "image" if suffix in _PICTURES else None
 
 
 def add_medium(

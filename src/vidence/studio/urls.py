@@ -27,6 +27,7 @@ from vidence.studio.pages import (
     submissions,
     time,
     training,
+    uploads,
     work,
 )
 from vidence.studio.viewer import compared, item, items, runs, set_pages
@@ -66,6 +67,7 @@ urlpatterns = [
     *submissions.urls,
     *VIEWER,
     *annotate.urls,
+    *uploads.urls,
     *hints.urls,
     *work.urls,
     *review.urls,

@@ -67,6 +67,7 @@ TABLE = {
     "beat": dict.fromkeys((*ROLES, "nobody"), 405),
     "releases": OPERATORS,
     "intake": {**OPERATORS, "author": 200},
+    "upload": {**OPERATORS, "author": 404, "operator": 404},  # a file without a name
     **dict.fromkeys(("new-item", "edit-item", "item-checks"), AUTHORS),
     "board-sets": SIGNED_IN,
     **dict.fromkeys(("board-set", "board-tracks", "board-shots", "board-cards"), NOTHING),
@@ -112,7 +113,7 @@ CHANGES = {
         ("accounts", "new-project", "new-study", "study-status"), frozenset()
     ),  # of operators of all projects
     **dict.fromkeys(("new-item", "edit-item"), frozenset({"author"})),
-    "intake": LEADERS | {"author"},
+    **dict.fromkeys(("intake", "upload"), LEADERS | {"author"}),
     "time": WORKERS | LEADERS,
     "try-hints": WORKERS,
     "drawn-questions": LEADERS | {"reviewer"},

@@ -41,14 +41,14 @@ def saved_as_json(result: Saved | Conflict) -> HttpResponse:
     return as_json({"version": result.version, "at": result.at})
 
 
-def whole_number(text: str) -> int | None:
+def whole_number(text: str, *, most_digits: int = _MOST_DIGITS) -> int | None:
     """A whole number of 0 or more that a form sent; None for anything else.
 
     >>> whole_number(" 41 "), whole_number("-1"), whole_number("٤"), whole_number("9" * 5000)
     (41, None, None, None)
     """
     number = text.strip()
-    return int(number) if number.isascii() and number.isdigit() and len(number) <= _MOST_DIGITS else None
+    return int(number) if number.isascii() and number.isdigit() and len(number) <= most_digits else None
 
 
 def version_in(request: HttpRequest, name: str = "version") -> int:
