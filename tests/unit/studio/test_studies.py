@@ -320,7 +320,7 @@ def test_the_size_of_a_screen_is_measured_with_either_side_of_a_card(opened, peo
 
 def test_a_consent_that_is_sent_twice_counts_once(opened, people, team):
     from vidence.studio.records.studies import ParticipantRow
-    from vidence.studio.studies import invitation_of, enter
+    from vidence.studio.studies import enter, invitation_of
 
     study = opened(plain(n_people=2), is_recruited=True)
     (ann,) = people(study)

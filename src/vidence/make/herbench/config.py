@@ -232,9 +232,9 @@ class HerbenchConfig(MadeConfig, omit_defaults=True):
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[\w.-]+", self.name, re.ASCII):
             raise UsageError(f"name is {self.name!r}; expected letters, digits, - and _")
-        if not self.sources and not self.logs:
+        if not self.sources and not any(log.media for log in self.logs):
             raise UsageError(
-                "there is nothing to ask about; give [[sources]] with videos, or [[logs]] with events"
+                "there is nothing to ask about; give [[sources]] with videos, or [[logs]] with media"
             )
         self._check_writers()
         step, by_people = self.scenes, any(source.scene_cards for source in self.sources)

@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from vidence.catalog import parse_spec
 from vidence.installation import packaged
 from vidence.make.herbench.config import HerbenchConfig
 from vidence.make.herbench.sources import Source
@@ -14,6 +15,7 @@ from vidence.make.pipeline.material import Dropped, Material, Task
 Tables: TypeAlias = tuple[str, ...]
 """What is to be added to a configuration: the headings of tables, or words where a table is not enough."""
 
+NEED_TRACKS: Final = ("tracked", "chosen", "a_cards", "b_cards", "crops")
 ASKED: Final = "tasks"
 """The name of the model that tasks ask."""
 NO_FILE: Final = "the file of the video"
@@ -95,7 +97,8 @@ def tables_for(part: str, source: Source, config: HerbenchConfig) -> Tables:
     if source.file is None:
         return (NO_FILE,)
     rule, values, entries = source.rule, source.laid_over, []
-    if part in ("tracked", "chosen", "a_cards", "b_cards", "crops") and not (config.tracking or rule.tracks):
+    tracking = config.tracking if config.tracking and (config.tracking.detector or rule.detections) else None
+    if part in NEED_TRACKS and not (tracking or rule.tracks):
         entries.append("[tracking]")
     if (
         part in ("a_cards", "b_cards", "crops")
@@ -126,6 +129,23 @@ def lacks(task: Task, source: Source, config: HerbenchConfig) -> Tables:
     if source.file is not None and wants_people(task, source) and config.people is None:
         tables.append(COUNTED)
     return tuple(dict.fromkeys(tables))
+
+
+def eyes_for(task: Task, source: Source, config: HerbenchConfig) -> Tables:
+    """Who sees what a task asks about in a source, by name: a log, tracks, detectors, a tracker, counts."""
+    tracking, shots, needs, eyes = config.tracking, config.shots, task.needs, []
+    if "events" in needs and source.events:
+        eyes.append("log")
+    if "tracked" in needs and source.rule.tracks:
+        eyes.append("given tracks")
+    elif "tracked" in needs and tracking is not None:
+        specs = ("boxes" if source.rule.detections else tracking.detector, tracking.tracker)
+        eyes += [parse_spec(spec).name for spec in specs if spec]
+    if "shots" in needs and shots is not None:
+        eyes.append(parse_spec(shots.detector).name)
+    if wants_people(task, source) and config.people is not None:
+        eyes.append("counts")
+    return tuple(eyes)
 
 
 def wants_people(task: Task, source: Source) -> bool:

@@ -2,21 +2,25 @@
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from vidence.catalog import names, parse_spec
-from vidence.errors import DataError, MediaError, UnknownNameError
+import msgspec
+
+from vidence.catalog import Spec, create
+from vidence.errors import AccessError, DataError, MediaError, UnknownNameError, UsageError
 from vidence.make.gates.rules import ReviewRules
 from vidence.make.herbench.cards.card_files import kinds_in
 from vidence.make.herbench.cards.scene_files import are_described
-from vidence.make.herbench.config import BY_PEOPLE, HerbenchConfig
+from vidence.make.herbench.config import BY_PEOPLE, HerbenchConfig, option_spec
 from vidence.make.herbench.drafting import TaskOrder
 from vidence.make.herbench.hints import (
+    NEED_TRACKS,
     Tables,
     additions,
+    eyes_for,
     lacked_by_all,
     lacks,
     lines_that_add,
@@ -33,20 +37,25 @@ from vidence.make.pipeline.session import Outlook
 from vidence.make.review.decision import clean_needed
 from vidence.make.review.people.rows import EVERYBODY, CountRow, TrackRow, read_rows
 from vidence.media.video import Video
+from vidence.seeing.following import open_describer, open_detector
 from vidence.seeing.given_tracks import open_tracks
 from vidence.tables.table import Table, count, lines, several, tabulate, words
 
 _PEOPLE = ("a_cards", "b_cards")
-MOST_CELL: Final = 40
+MOST_CELL: Final = 28
 """Longer texts are cut in tables of the terminal."""
 _HEADING: Final = re.compile(r"\[+\w+\]+")
 
 
 @dataclass(frozen=True, kw_only=True)
 class TaskOutlook:
-    """A task's highest yield and number of videos, or what to add before it yields anything."""
+    """A task's highest yield and number of videos, or what to add before it yields anything.
+
+    `eyes` are what its questions rest on.
+    """
 
     code: str
+    eyes: Tables
     n_videos: int
     most: int
     lacks: Tables = ()
@@ -76,12 +85,13 @@ def foresee(
 
     Raises:
         UnknownNameError: no such detector or tracker.
-        DataError: a file of cards or of tracks that is not there or cannot be used, or tracks of another
-            video.
+        DataError: a file of cards, of boxes or of tracks that is not there or cannot be used, or tracks of
+            another video.
     """
-    _check_names(config)
     of_tracks = check_tracks(sources.sources, root=root, open_video=open_video)
-    tasks = [_outlook(order, sources.sources, config, root=root) for order in orders]
+    parts = {part for order in orders for part in order.task.needs}
+    seeing, blind = without_blind(config, sources.sources, parts=parts)
+    tasks = [_outlook(order, sources.sources, seeing, root=root) for order in orders]
     able = [task for task in tasks if task.most]
     most = sum(outlook.most for outlook in able)
     messages = [f"{path} makes sense" if able else f"{path} can be read, and gives no question as it is"]
@@ -92,28 +102,56 @@ def foresee(
             f"{', '.join(f'{outlook.code} {outlook.most:,}' for outlook in able)}."
         )
     messages += additions({task.code: task.lacks for task in tasks if not task.most})
-    messages += (f"Note: {note}." for note in (*sources.remarks, *of_tracks))
+    messages += (f"Note: {note}." for note in (*blind, *sources.remarks, *of_tracks))
     if config.review is not None and able:
         messages.append(review_words(config.review))
     messages += lines_that_add((task.lacks for task in tasks if not task.most), config, path=path)
     return Outlook(sentences=tuple(messages), tables=(_table(tasks),), can_make=bool(able))
 
 
-def _check_names(config: HerbenchConfig) -> None:
-    """Check that detectors and trackers exist; their requirements are checked on opening."""
-    named = [] if config.shots is None else [("shot-detector", config.shots.detector)]
-    if config.tracking is not None:
-        named += [("detector", config.tracking.detector), ("tracker", config.tracking.tracker)]
-    for kind, spec in named:
-        name = parse_spec(spec).name
-        if name not in names(kind):
-            raise UnknownNameError(kind, name, names(kind))
+def without_blind(
+    config: HerbenchConfig, sources: Sequence[Source], *, parts: Collection[str]
+) -> tuple[HerbenchConfig, tuple[str, ...]]:
+    """Return the configuration without what cannot see here, and why it cannot.
+
+    Args:
+        config: the configuration.
+        sources: who has given tracks or boxes needs no detector.
+        parts: what tasks need; other eyes are not opened.
+
+    Raises:
+        UnknownNameError: no such detector, tracker or describer.
+    """
+    blind: list[str] = []
+
+    def sees(kind: str, spec: str | Spec) -> bool:
+        try:
+            opened = create(kind, spec)
+            if kind == "tracker":
+                open_describer(opened.describer or "colour")
+        except UnknownNameError:
+            raise
+        except (UsageError, AccessError, DataError) as error:
+            blind.append(f"the {kind} {spec if isinstance(spec, str) else spec.name} cannot be used: {error}")
+            return False
+        return True
+
+    tracking, shots, is_followed = config.tracking, config.shots, bool(set(parts) & set(NEED_TRACKS))
+    if tracking is not None and is_followed:
+        if any(not (s.rule.tracks or s.rule.detections) for s in sources if s.file is not None):
+            detector = tracking.detector if sees("detector", tracking.detector) else ""
+            tracking = msgspec.structs.replace(tracking, detector=detector)
+        tracking = tracking if sees("tracker", tracking.tracker) else None
+    if shots is not None and (is_followed or "shots" in parts):
+        specs = (option_spec(shots.detector, shots.options), shots.second)
+        shots = shots if all(sees("shot-detector", spec) for spec in specs if spec) else None
+    return msgspec.structs.replace(config, tracking=tracking, shots=shots), tuple(blind)
 
 
 def check_tracks(
     sources: Sequence[Source], *, root: Path, open_video: Callable[[Path], Video]
 ) -> tuple[str, ...]:
-    """Check that given tracks exist and match their videos; return further notes.
+    """Check that given tracks and boxes exist and that tracks match their videos; return further notes.
 
     Raises:
         DataError: some are not; all that are not are named.
@@ -121,13 +159,18 @@ def check_tracks(
     faults: list[str] = []
     notes: list[str] = []
     for source in sources:
-        if source.file is None or not source.rule.tracks:
+        if source.file is None:
             continue
         try:
+            if boxes := source.boxes(root):
+                open_detector(boxes)
+            if not source.rule.tracks:
+                continue
             given = open_tracks(source.rule.tracks.format(video_id=source.video.video_id), folder=root)
             notes += given.of(open_video(source.file)).notes
         except (DataError, MediaError) as error:
-            faults.append(f"the tracks of the video {source.video.video_id}: {error}")
+            kind = "tracks" if source.rule.tracks else "boxes"
+            faults.append(f"the {kind} of the video {source.video.video_id}: {error}")
     if faults:
         raise DataError("\n".join(faults))
     return tuple(notes)
@@ -154,8 +197,10 @@ def _outlook(
     missing = lacked_by_all(task, sources, config)
     if not able and not missing and sources:
         missing = _too_little(order, config)
+    eyes = (name for source in able or sources for name in eyes_for(task, source, config))
     return TaskOutlook(
         code=task.code,
+        eyes=tuple(dict.fromkeys(eyes)),
         n_videos=len(able),
         most=most if rules.total is None else min(most, rules.total),
         lacks=missing,
@@ -218,10 +263,10 @@ def _too_little(order: TaskOrder, config: HerbenchConfig) -> Tables:
         return (f"a log with {LEAST_EVIDENCE} events of a video or more",)
     kinds = " and ".join(f"{name[0].upper()}-cards" for name in _PEOPLE if name in order.task.needs)
     if kinds:
-        return (f"{kinds} in files of cards",)
+        return (f"{kinds} in files",)
     if "scene_cards" in order.task.needs:
-        return ("sentences in files of scene cards",)
-    return ("counts of people, or rows on everybody",)
+        return ("sentences in scene cards",)
+    return ("counts, or rows on everybody",)
 
 
 def _sources_words(sources: Sources) -> str:
@@ -274,6 +319,7 @@ def _table(tasks: Sequence[TaskOutlook]) -> Table:
         measures=(
             count("most", lambda outlook: outlook.most, "at most"),
             count("videos", lambda outlook: outlook.n_videos, "of videos"),
+            words("eyes", lambda outlook: ", ".join(outlook.eyes), "by"),
             words("lacks", lambda outlook: _brief(outlook.lacks), "add"),
         ),
         notes=(

@@ -41,6 +41,11 @@ class Source:
         """Return the file for a video by a pattern of the configuration; None if it does not exist."""
         return folder / pattern.format(video_id=self.video.video_id) if pattern else None
 
+    def boxes(self, folder: Path) -> str:
+        """The spec of the boxes that were detected elsewhere; empty where a detector is to look."""
+        pattern, query, options = self.rule.detections.partition("?")
+        return f"boxes:{self.beside(pattern, folder)}{query}{options}" if pattern else ""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Sources:

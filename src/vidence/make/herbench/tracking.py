@@ -14,6 +14,7 @@ from vidence.errors import DataError, MediaError
 from vidence.make.herbench.cards.correction_files import read_shots
 from vidence.make.herbench.cards.visits import part_visits
 from vidence.make.herbench.config import TrackingRules, option_spec
+from vidence.make.herbench.hints import NEED_TRACKS
 from vidence.make.herbench.people import name_unused, rows_of
 from vidence.make.herbench.session import HerbenchSession, VideoState
 from vidence.make.herbench.watching import (
@@ -52,7 +53,6 @@ from vidence.tables.table import several
 STAGE: Final = "tracks"
 BY_PEOPLE_STAGE: Final = "tracks-by-people"
 NOT_PICKED: Final = "not-picked"
-NEED_TRACKS: Final = ("tracked", "chosen", "a_cards", "b_cards", "crops")
 PROPOSED_FILE: Final = "proposed_shots.csv"
 _NEAR: Final = 8  # transitions of two detectors are one if they lie so near
 _ALONE: Final = "shots: {} alone looked; a dissolve that it misses makes one shot of two ([shots] second)"
@@ -297,10 +297,7 @@ class _Watcher:
             return ""
         if (given := self._given(state)) is not None:
             return given.boxes_spec
-        path, query, options = state.source.rule.detections.partition("?")
-        if path:
-            return f"boxes:{self.work.root / path.format(video_id=state.video_id)}{query}{options}"
-        return self.rules.detector
+        return state.source.boxes(self.work.root) or self.rules.detector
 
     def _given(self, state: VideoState) -> GivenTracks | None:
         """Return the tracks given for a video; None if detector and tracker find them.

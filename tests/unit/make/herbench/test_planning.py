@@ -25,7 +25,12 @@ def outlook(config: Path, **overrides: object) -> Outlook:
 
 def numbers(found: Outlook) -> dict[str, tuple[object, ...]]:
     (table,) = found.tables
-    return {row.key: row.values for row in table.rows}
+    return {row.key: (*row.values[:2], row.values[3]) for row in table.rows}
+
+
+def eyes(found: Outlook) -> dict[str, object]:
+    (table,) = found.tables
+    return {row.key: row.values[2] for row in table.rows}
 
 
 @pytest.fixture
@@ -78,6 +83,49 @@ def test_bounds_follow_videos_and_quotas(clips):
     assert list(numbers(outlook(config(clips, more), only=("rlpc",)))) == ["RLPC"]
 
 
+def test_eyes_are_named_beside_the_tasks_that_they_make_possible(clips):
+    more = "[tracking]\n[shots]\n[people]\n[tasks.rlpc]\n[tasks.tso]\n[tasks.mpdr]\n[tasks.ac]\n"
+    seen = eyes(outlook(config(clips, more)))
+    assert seen == {"AC": "", "MPDR": "hog, deepsort", "RLPC": "hog, deepsort, counts", "TSO": "content"}
+    for name in ("street", "turned90", "vfr"):
+        (clips / f"{name}.txt").write_text("1,1,1,1,9,9,1\n12,1,1,1,9,9,1\n")
+    given = eyes(outlook(config(clips, more, 'tracks = "mot:{video_id}.txt"\n')))
+    assert (given["MPDR"], given["RLPC"]) == ("given tracks", "given tracks")
+
+
+@pytest.mark.parametrize(
+    ("tracking", "source", "message", "add"),
+    [
+        ('detector = "rfdetr:absent.pth"', "", "the detector rfdetr:absent.pth cannot be used", "[tracking]"),
+        ('detector = "rfdetr:absent.pth"', 'detections = "boxes.txt"\n', "", ""),
+        ('tracker = "sam2"', "", "the tracker sam2 cannot be used: sam2: needs a folder", "[tracking]"),
+    ],
+)
+def test_a_task_that_needs_eyes_that_cannot_be_used_here_is_not_possible(
+    clips, tracking, source, message, add
+):
+    (clips / "boxes.txt").write_text("1,-1,1,1,9,9,1\n")
+    paper = '[tasks.rlpc.options]\ncount = "paper"\n'
+    found = outlook(config(clips, f"[tracking]\n{tracking}\n{paper}", source))
+    assert numbers(found)["RLPC"][2] == add
+    assert found.can_make == (not add)
+    assert message in "\n".join(found.sentences)
+    assert ("# into the [tracking] that is there:" in found.sentences[-1]) == bool(add)
+
+
+def test_boxes_that_are_not_there_are_named(clips):
+    with pytest.raises(DataError, match=r"the boxes of the video street: .*absent\.txt"):
+        outlook(config(clips, "[tracking]\n[tasks.rlpc]\n", 'detections = "absent.txt"\n'))
+
+
+def test_shots_that_cannot_be_found_here_make_no_task_possible(clips):
+    written = '[scenes]\nmodel = "w"\n[models]\nw = "scripted:A"\n[tasks.tso]\n'
+    more = f'[shots]\nsecond = "content?threshold=-1"\n{written}'
+    found = outlook(config(clips, more))
+    assert numbers(found)["TSO"] == (0, 0, "[shots]")
+    assert "Note: the shot-detector content?threshold=-1 cannot be used" in "\n".join(found.sentences)
+
+
 COUNTED = (
     "video_id,check,window,place,n,n_low,n_high,counter\nstreet,abcdefghijkl,whole,entered:left,3,3,3,P1\n"
 )
@@ -101,9 +149,9 @@ def test_the_lines_to_paste_lead_to_questions_of_every_task(clips):
     (clips / "log.csv").write_text(LOG)
     missing = {row[2] for row in numbers(outlook(path)).values()} - {""}
     assert missing == {
-        "A-cards in files of cards",
-        "A-cards and B-cards in files of cards",
-        "counts of people, or rows on everybody",
+        "A-cards in files",
+        "A-cards and B-cards in files",
+        "counts, or rows on everybody",
     }
     (clips / "sheets" / "street").mkdir(parents=True)
     row = "video_id,track_id,appearance,path\nstreet,1,A red coat.,Walks by.\n"
@@ -118,7 +166,7 @@ def test_the_lines_to_paste_lead_to_questions_of_every_task(clips):
 
 def test_counts_of_people_need_people(clips):
     """They counted, or answer for the tracks, or gave them."""
-    said = "counts of people, or rows on everybody"
+    said = "counts, or rows on everybody"
     counted = "[people]\n[tracking]\n[tasks.rlpc]\n"
     assert numbers(outlook(config(clips, counted)))["RLPC"] == (0, 0, said)
     (clips / "people").mkdir()
@@ -139,7 +187,7 @@ def test_counts_of_people_need_people(clips):
 def test_only_videos_whose_shots_are_described_are_counted(clips):
     """One has sentences, the sheet of another is empty, and the third, of one shot, has none."""
     given = config(clips, "[shots]\n[tasks.tso]\n", 'scene_cards = "{video_id}.csv"\n')
-    assert numbers(outlook(given))["TSO"] == (0, 0, "sentences in files of scene cards")
+    assert numbers(outlook(given))["TSO"] == (0, 0, "sentences in scene cards")
     head = "video_id,shot_id,start_s,text\n"
     (clips / "vfr.csv").write_text(f"{head}vfr,shot-0001,0,\n")
     assert numbers(outlook(given))["TSO"][1] == 0
@@ -167,7 +215,7 @@ def test_files_of_cards_are_read_before_anybody_waits_for_tracks(clips):
         outlook(config(clips, more, source))
     (clips / "cards.csv").write_text("track_id,kind,text\n1,B,walks by\n")
     found = numbers(outlook(config(clips, more, source)))
-    assert found["MPDR"] == (0, 0, "A-cards in files of cards")
+    assert found["MPDR"] == (0, 0, "A-cards in files")
     (clips / "cards.csv").write_text("track_id,kind,text\n1,A,a red coat\n")
     assert numbers(outlook(config(clips, more, source)))["MPDR"][:2] == (30, 3)
 
@@ -177,6 +225,7 @@ def test_files_of_cards_are_read_before_anybody_waits_for_tracks(clips):
     [
         ('[tracking]\ndetector = "yolo:x"\n', "no detector named 'yolo'"),
         ('[tracking]\ntracker = "deepsrot"\n', "Did you mean 'deepsort'"),
+        ('[tracking]\ntracker = "deepsort:colours"\n', "Did you mean 'colour'"),
         ('[shots]\ndetector = "contents"\n', "Did you mean 'content'"),
     ],
 )
