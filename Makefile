@@ -108,7 +108,7 @@ pictures: $(VENV)/.test-installed ## draw the pictures of the paths, the gallery
 	$(BIN)/python scripts/pictures.py
 	VIDENCE_PICTURES=$(CURDIR)/docs/studio/pictures $(BIN)/python -m pytest -q tests/browser/test_screens.py --basetemp $$(dirname $$(mktemp -u))/vidence-pictures
 
-docs: $(VENV)/.test-installed ## build the documentation into build/site; `python -m http.server -d build/site` shows it, with search, offline
+docs: $(VENV)/.test-installed ## build the documentation into build/site; build/site/index.html opens without a server, search included
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir build/site
 
 lock: $(BIN)/python ## renew the lock files of constraints/ (UPGRADE=1 takes the newest versions)

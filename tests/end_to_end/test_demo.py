@@ -57,6 +57,7 @@ def test_the_page_shows_the_table_and_loads_nothing(demo):
         "Measured and planted",
         "mean MRFS, all evidence",
         "Runs side by side",
+        'aria-label="Bars: Accuracy of each model"',
         "The model that uses all evidence looked (61.7 points more than without frames), did not find all",
         "did not combine it (73.3 points are lost with the evidence shown)",
         "The model that uses text only did not look (0.0 points more than without frames)",
@@ -71,9 +72,9 @@ def test_the_next_steps_of_the_page_work_with_a_video_of_ones_own(demo, tmp_path
     page = html.unescape((line.folder / "out" / "report.html").read_text())
     here = CommandLine(tmp_path, line.env)
     shutil.copy(next((line.folder / "out" / "world").rglob("*.mp4")), tmp_path / "kitchen.mp4")
-    (question,) = re.findall(r'<p>(\{"item_id".*?\})</p>', page)
+    (question,) = re.findall(r'<pre>(\{"item_id".*?\})</pre>', page)
     (tmp_path / "questions.jsonl").write_text(question + "\n")
-    commands = re.findall(r"<p>vidence (.*?)</p>", page)
+    commands = re.findall(r"<pre>vidence (.*?)</pre>", page)
     assert [command.split()[0] for command in commands] == ["run", "diagnose"]
     with OpenAIStub(answer="Answer: A") as server:
         here.env.update(OPENAI_BASE_URL=server.base_url, OPENAI_API_KEY="k")

@@ -20,7 +20,7 @@ from vidence.statistics.paired import holm
 from vidence.tables.charts import Statement
 from vidence.tables.export import csv_text, statement_as_json
 from vidence.tables.rendering import render
-from vidence.tables.table import Column, Row, Table, p_words, percent
+from vidence.tables.table import Column, Row, Table, p_words, percent, several
 
 JSON_FORMAT = "vidence-item-audit/1"
 PAGE, JSON = "audit.html", "audit.json"
@@ -97,8 +97,8 @@ class Card:
         """What was audited, and the notes of the loader."""
         warned, noted = (count_severity(self.suspects, severity) for severity in ("warning", "note"))
         return (
-            f"{len(self.audit.items):,} questions about {self.audit.n_videos:,} videos: {self.n_severe:,} "
-            f"with something severe, {warned:,} with a warning, {noted:,} with a note.",
+            f"{several(len(self.audit.items), 'question')} about {several(self.audit.n_videos, 'video')}: "
+            f"{self.n_severe:,} with something severe, {warned:,} with a warning, {noted:,} with a note.",
             *(f"{note[0].upper()}{note[1:]}." for note in self.audit.notes),
         )
 

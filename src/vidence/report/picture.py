@@ -3,13 +3,12 @@
 import base64
 import html
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 
 from vidence.errors import UsageError
 from vidence.media.whole import write_file
 from vidence.tables.charts import Statement
-from vidence.tables.rendering import drawing_of
+from vidence.tables.rendering import drawing_of, style_sheet
 
 WIDTH_PX, _EDGE_PX, _LEGEND_PX = 760, 12, 22
 
@@ -48,7 +47,6 @@ def picture_of(statement: Statement) -> Picture | None:
     drawing = drawing_of(statement)
     if drawing is None:
         return None
-    style = resources.files("vidence.tables").joinpath("templates", "page.css").read_text("utf-8")
     height_px = float(drawing.svg.partition(' height="')[2].partition('"')[0])
     top_px = 30
     below_px = top_px + height_px + _LEGEND_PX
@@ -66,7 +64,7 @@ def picture_of(statement: Statement) -> Picture | None:
     svg = (
         '<svg xmlns="http://www.w3.org/2000/svg" font-family="system-ui, sans-serif" '
         f'width="{width_px}" height="{whole_px + 2 * _EDGE_PX:g}">'
-        f"<style>{html.escape(style, quote=False)}</style>"
+        f"<style>{html.escape(style_sheet(), quote=False)}</style>"
         '<rect width="100%" height="100%" fill="var(--ground)"/>'
         f'<svg class="figure" x="{_EDGE_PX}" y="{_EDGE_PX}" width="{WIDTH_PX}" height="{whole_px:g}">'
         f"{inside}</svg></svg>\n"

@@ -16,14 +16,15 @@ from vidence.tables.table import Table
 class Section:
     """A part of the page that the caller adds: paragraphs, figures, tables (with their figures).
 
-    The numbers behind `figures` are folded below them. A part whose place is ``after`` stands behind the
-    scores of the run, or behind the comparison of several.
+    The numbers behind `figures` are folded below them. `steps` are sentences, each with what to type. A part
+    whose place is ``after`` stands behind the scores of the run, or behind the comparison of several.
     """
 
     title: str
     paragraphs: tuple[str, ...] = ()
     figures: tuple[Statement, ...] = ()
     tables: tuple[Table, ...] = ()
+    steps: tuple[tuple[str, str], ...] = ()
     place: Literal["first", "after"] = "first"
 
     def write_page(self, path: Path, *, eyebrow: str, facts: Sequence[tuple[str, object]]) -> None:

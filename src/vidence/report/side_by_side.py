@@ -12,7 +12,7 @@ from vidence.tables.table import Row as TableRow
 
 _DRAWN: Final[Mapping[str, str]] = {
     "videos": "videos",
-    "accuracy": "accuracy, %",
+    "accuracy": "accuracy",
     "chance": "chance",
     "constant": "always one letter",
 }

@@ -12,6 +12,7 @@ from django.utils.safestring import SafeString
 
 from vidence.media.lights import light_player
 from vidence.study.dots import dots_script
+from vidence.tables.rendering import style_sheet
 
 register = template.Library()
 _HERE = Path(__file__).parent / "static"
@@ -20,10 +21,11 @@ mimetypes.add_type("text/javascript", ".js")
 
 
 def _own() -> dict[str, bytes]:
-    """Return the files of ``static`` and the point-light scripts, which belong to lower rooms."""
+    """Return the files of ``static``, and those of lower rooms: style sheet, point-light scripts."""
     own = {path.relative_to(_HERE).as_posix(): path for path in _HERE.rglob("*") if path.is_file()}
-    lights = {"point-light.js": light_player(), "study-dots.js": dots_script()}
-    return {name: path.read_bytes() for name, path in sorted(own.items())} | lights
+    shared = {"point-light.js": light_player(), "study-dots.js": dots_script()}
+    shared["looks.css"] = style_sheet().encode()
+    return {name: path.read_bytes() for name, path in sorted(own.items())} | shared
 
 
 @cache

@@ -21,6 +21,7 @@ _BAR_PX, _DIFFERENCE_PX, _LETTER_PX = 42, 36, 44
 # Columns of a table of counts that are drawn, the heaviest first.
 SEVERITIES = ("severe", "warning", "note")
 _STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5)
+_MOST_STEPS = 3  # to either side of 0 with a number; of more, every second is drawn
 _CLEAR = '<path d="M-5-5H5V5H-5Z" class="point"/>'
 _UNCLEAR = '<circle r="4.5" class="point-open"/>'
 _INTERVAL = (svg.swatch('<path d="M2 8H14M2 4V12M14 4V12" class="whisker"/>'), "interval")
@@ -36,9 +37,9 @@ def draw_figure(table: Table) -> Drawing | None:
     """The figure that its kind names; None for tables without one, and where there is nothing to draw."""
     match table.figure:
         case "scores" if rows := _numbered(table, "accuracy"):
-            return _bars(table, rows)
+            return _bars(table, rows, "accuracy")
         case "shares" if rows := _numbered(table, "share"):
-            return _bars(table, rows)
+            return _bars(table, rows, "share")
         case "counts" if table.rows:
             return _counts(table)
         case "differences" if rows := _numbered(table, "difference"):
@@ -80,8 +81,8 @@ def _named(row: Row, number: str, *, y: float, weight: str = "") -> list[str]:
     ]
 
 
-def _bars(table: Table, rows: Sequence[Numbered]) -> Drawing:
-    """Horizontal bars of shares, each with its interval and with marks to compare it with."""
+def _bars(table: Table, rows: Sequence[Numbered], drawn: str) -> Drawing:
+    """Horizontal bars of the shares of a column, each with its interval and with marks to compare it with."""
     titles = {column.key: column.title for column in table.columns}
     values = {key: [shown(table, row.key, key).value for row, _ in rows] for key in MARKS if key in titles}
     marks = {key: some for key, some in values.items() if any(value is not None for value in some)}
@@ -97,7 +98,8 @@ def _bars(table: Table, rows: Sequence[Numbered]) -> Drawing:
         for shape, some in zip(shapes, marks.values(), strict=True):
             if (value := some[i]) is not None:
                 body.append(svg.dot(shape, x=x(value), y=top + 26))
-    legend = [_INTERVAL] if any(_ends(cell) for _, cell in rows) else []
+    legend = [(svg.box_swatch("bar"), titles[drawn])]
+    legend += [_INTERVAL] if any(_ends(cell) for _, cell in rows) else []
     legend += [(svg.dot_swatch(shape), titles[key]) for shape, key in zip(shapes, marks, strict=True)]
     return _whole(body, f"Bars: {table.title}", height=bottom + svg.AXIS_PX, legend=legend)
 
@@ -119,6 +121,7 @@ def _differences(table: Table, rows: Sequence[Numbered]) -> Drawing:
     ticks = [
         Tick(at=x(n * step), words=f"{100 * n * step:+g}") if n else Tick(at=50, words="0", style="zero")
         for n in range(-n_steps, n_steps + 1)
+        if n_steps <= _MOST_STEPS or n % 2 == 0
     ]
     body = svg.axis(ticks, bottom=bottom)
     clear = [table.value(row.key, "clear") == 1 for row, _ in rows]

@@ -295,8 +295,8 @@ def _draw_scatter(scatter: Scatter) -> Drawing:
     for dot in known:
         at, height = x(dot.x.value), y(dot.y.value)
         if has_interval(dot.x):
-            body.append(line(x1=x(dot.x.low), x2=x(dot.x.high), y1=height, y2=height, style="grid"))
-        body += _upright(dot.y, y, at=at, style="grid")
+            body.append(line(x1=x(dot.x.low), x2=x(dot.x.high), y1=height, y2=height, style="spread"))
+        body += _upright(dot.y, y, at=at, style="spread")
         taken.append(_Box(left=at - 1, right=at + 1, y=height))
     are_numbered = len(known) > MOST_LABELS or any(len(dot.label) > MOST_LETTERS for dot in known)
     for i, dot in enumerate(known, start=1):

@@ -4,6 +4,7 @@ import base64
 import hashlib
 from collections.abc import Sequence
 from functools import cache, partial
+from importlib import resources
 from itertools import groupby
 
 import jinja2
@@ -33,6 +34,11 @@ def render(template: str, **values: object) -> str:
     return _environment().get_template(template).render(fresh=partial(unsaid, printed=printed), **values)
 
 
+def style_sheet() -> str:
+    """The style sheet that reports, figures and the studio share."""
+    return resources.files("vidence.tables").joinpath("templates", "looks.css").read_text("utf-8")
+
+
 @cache
 def _environment() -> jinja2.Environment:
     """What compiles each template once."""
@@ -45,7 +51,7 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    css = loader.get_source(environment, "page.css")[0]
+    css = style_sheet() + loader.get_source(environment, "page.css")[0]
     js = loader.get_source(environment, "page.js")[0]
     environment.globals.update(
         header_groups=header_groups,

@@ -268,7 +268,7 @@ def test_tables_choose_their_figures(runs, rng):
     bars = draw_figure(score_tables(run, rng=rng)[1])
     # count: 25 % on four questions, of which A is right on two; chance (3/4 + 1/5) / 4 = 0.2375.
     assert bars.svg.index(">count<") < bars.svg.index('width="25.000%"') < bars.svg.index(">order<")
-    assert [words for _, words in bars.legend] == ["interval", "chance", "always A", "longest"]
+    assert [words for _, words in bars.legend] == ["accuracy", "interval", "chance", "always A", "longest"]
     assert [f'x="{at}%"' in bars.svg for at in ("23.750", "50.000", "0.000")] == [True] * 3
     letters = draw_figure(position_table(run, rng=rng))
     assert letters.svg.count("read 2, right answer 2") == 1

@@ -28,7 +28,7 @@ from vidence.report.results import SEED, Run, load_run
 from vidence.report.sections import Section
 from vidence.statistics.intervals import mean_interval
 from vidence.statistics.resampling import Resampling
-from vidence.tables.table import Cell, Kind, RowSpec, Table, number, show, tabulate
+from vidence.tables.table import Cell, Kind, RowSpec, Table, number, share, show, tabulate
 from vidence.tables.terminal import print_table
 
 SECTION = "Start here"
@@ -48,19 +48,24 @@ _N_STEPS: Final = 4 + len(_MODELS)
 _CHANCE: Final = 0.2  # every question has five choices
 
 _INTRO: Final = (
-    f"{_SPEC.n_videos} videos in which cards with numbers come and go, {_N_QUESTIONS} questions such as "
-    "'What is the sum of the numbers on the red and the grey card?', and three simulated models that see "
-    f"{_N_FRAMES} evenly spaced frames. Their defects are known, and so is what each must score (planted)."
+    f"Three simulated models with known defects answered {_N_QUESTIONS} questions about the cards in "
+    f"{_SPEC.n_videos} videos from {_N_FRAMES} evenly spaced frames; what each must score is known (planted)."
 )
 _NEXT: Final = (
-    "1. Put one question a line into questions.jsonl, beside the video kitchen.mp4 (vidence help item-format "
-    "has all fields):",
-    '{"item_id": "q1", "media": [{"path": "kitchen.mp4"}], "question": "What is put into the pan first?", '
-    '"choices": ["oil", "onions", "rice"], "answer": "A"}',
-    "2. Ask a model (vidence list models), and look at runs/own/report.html:",
-    "vidence run table --data questions.jsonl --model openai:gpt-4.1 --out runs/own",
-    "3. Ask again without frames, with one frame and with shuffled frames, to see whether it looks:",
-    "vidence diagnose modality runs/own",
+    (
+        "Write one question per line to questions.jsonl, next to the video kitchen.mp4 (vidence help "
+        "item-format lists all fields):",
+        '{"item_id": "q1", "media": [{"path": "kitchen.mp4"}], "question": "What is put into the pan first?",'
+        ' "choices": ["oil", "onions", "rice"], "answer": "A"}',
+    ),
+    (
+        "Ask a model (vidence list models), and open runs/own/report.html:",
+        "vidence run table --data questions.jsonl --model openai:gpt-4.1 --out runs/own",
+    ),
+    (
+        "Ask again without frames, with one frame and with shuffled frames, to see whether it looks:",
+        "vidence diagnose modality runs/own",
+    ),
 )
 
 
@@ -113,8 +118,9 @@ def demo(given: Demo) -> int:
         n_items=30,
         title="Demonstration: did it look, find, combine, or guess?",
         extra_sections=(
-            Section(title="In short", paragraphs=(_INTRO, *sentences, verdict), tables=(table,)),
-            Section(title="Next: your own video", paragraphs=_NEXT),
+            Section(title="In short", paragraphs=(_INTRO,), figures=(_drawn(figures),), tables=(table,)),
+            Section(title="What each model did", paragraphs=(*sentences, verdict)),
+            Section(title="Next: your own video", steps=_NEXT),
         ),
     )
     print_table(table, screen)
@@ -243,6 +249,23 @@ async def _mrfs(out: Path, asked: Run) -> _Figure:
         planted=sum(needed) / len(needed),
         measured=table.estimate("all", "mean"),
         kind="number",
+    )
+
+
+def _drawn(figures: Sequence[_Figure]) -> Table:
+    """The accuracies for the figure, with the planted ones and chance as marks."""
+    accuracies = (figure for figure in figures if figure.kind == "share")
+    return tabulate(
+        "demo-accuracy",
+        "Accuracy of each model",
+        label="model",
+        rows=(RowSpec(figure.label, figure.label, figure) for figure in accuracies),
+        measures=(
+            share("accuracy", lambda figure: figure.measured),
+            share("planted", lambda figure: figure.planted),
+            share("chance", lambda _: _CHANCE),
+        ),
+        figure="scores",
     )
 
 

@@ -265,6 +265,7 @@ class _Gaps:
                 side.guessing_note(),
                 side.left_out,
             ),
+            figure="scores",
         )
 
     def _lost(self) -> Table:

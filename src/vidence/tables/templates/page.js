@@ -7,7 +7,7 @@
   const count = document.getElementById("shown");
   const pages = document.getElementById("pages");
   const [before, after] = pages.querySelectorAll("button");
-  const each = 50;
+  const each = 20;
   const texts = new Map();
   let fitting = items;
   let page = 0;
