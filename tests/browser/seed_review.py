@@ -67,8 +67,9 @@ def fill(folder: Path, clip: Path) -> None:
     from vidence.studio.records.items import ItemRow
     from vidence.studio.workflow import Act, RecordedAct, act
 
-    two = folder / "two.toml"
+    two, own = folder / "two.toml", folder / "own.toml"
     two.write_text(TWO)
+    own.write_text(TWO.replace("looks = 2", "looks = 1"))
     projects = {
         slug: add_project(slug, protocol, title=title, media_root=str(clip.parent))
         for slug, protocol, title in (
@@ -76,9 +77,12 @@ def fill(folder: Path, clip: Path) -> None:
             ("experts", "mmvu", "Questions of experts"),
             ("reasoning", "humanpcr-r", "Reasoning"),
             ("twice", str(two), "Looked at twice"),
+            ("own", str(own), "Rules of one's own"),
+            *((name, name, name) for name in ("actpld", "herbench", "humanpcr-pc")),
         )
     }
     add_user("Eve", PASSWORD, roles=("reviewer", "meta", "operator"))
+    add_user("Max", PASSWORD, roles=("meta",))
     for slug, project in projects.items():
         names = [f"{slug}-{i:02d}" for i in range(1, 4)]
         add_items(project, names, kinds=dict.fromkeys(names, "mcq"))

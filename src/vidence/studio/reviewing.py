@@ -293,13 +293,6 @@ def count(item: ItemRow, person: Person, values: Mapping[str, str]) -> str:
     return ""
 
 
-def witness(item: ItemRow, person: Person, text: str) -> Result:
-    """Say for conditions what was seen where each is left out, a line each."""
-    words = text.replace("\r\n", "\n")
-    result = Act(kind="witness", role=_role(item), by=person.name, message=words, checks=conditions_of(words))
-    return act(item, result)
-
-
 def say(item: ItemRow, person: Person, words: str) -> Result:
     """Leave a message about an item."""
     return act(item, Act(kind="say", role=_role(item), by=person.name, message=words))
@@ -344,6 +337,8 @@ def decide(
 ) -> Result:
     """Accept, return or reject an item; verdicts on its fields and answers to its checks are kept with it.
 
+    Witnesses are recorded before the decision; where that is refused, neither is recorded.
+
     Args:
         item: which one.
         person: who looks at it.
@@ -361,6 +356,12 @@ def decide(
         is_disputed = look.state.is_disputed
         if fault := given_fault(kind, given, look.lines, is_disputed=is_disputed):
             return Refused(reason=fault)
+        if look.stage.witnesses and (words := given.witnesses):
+            checks = conditions_of(words)
+            witness = Act(kind="witness", role=look.stage.role, by=person.name, message=words, checks=checks)
+            if isinstance(done := act(item, msgspec.structs.replace(witness, seen=seen)), Refused):
+                return done
+            seen = item.lock_version
         result = Act(
             kind=kind,
             role=look.stage.role,
@@ -375,6 +376,8 @@ def decide(
         if isinstance(done, RecordedAct):
             _keep(item, person, result, given=given, number=done.number, stage=look.stage)
             _close_claim(item, person.name, "submitted")
+        else:
+            transaction.set_rollback(True)
     return done
 
 

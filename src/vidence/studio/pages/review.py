@@ -40,7 +40,6 @@ from vidence.studio.reviewing import (
     say,
     solve,
     take_next,
-    witness,
 )
 from vidence.studio.rules.review_steps import (
     DECIDING,
@@ -128,8 +127,6 @@ def _said(request: HttpRequest, row: ItemRow, act: str) -> str:
     if act == "solve":
         answer, minutes = request.POST.get("answer", ""), _minutes(request, row)
         done = solve(row, request.person, answer, minutes=minutes)
-    elif act == "witness":
-        done = witness(row, request.person, request.POST.get("witnesses", ""))
     elif act == "say":
         done = say(row, request.person, request.POST.get("words", ""))
     return done.reason if isinstance(done, Refused) else ""
@@ -215,7 +212,6 @@ def _told_of_look(row: ItemRow, look: ItemView, reviews: Reviews, *, me: str) ->
         "sources": SOURCES,
         "mine": _mine(reviews, row, me),
         "me": me,
-        "witnessed": look.state.witnessed_by(me),
         "conditions": _conditions(look),
     }
 
@@ -232,7 +228,7 @@ def _told_of_forms(request: HttpRequest, row: ItemRow, look: ItemView) -> dict[s
         "message": mine.get("message", ""),
         "source": mine.get("source", ""),
         "answer": typed["solve"].get("answer", ""),
-        "witnesses": typed["witness"].get("witnesses", ""),
+        "witnesses": mine.get("witnesses", ""),
         "words": typed["say"].get("words", ""),
         "seen": row.lock_version,
         "opened": request.POST.get("opened") or signing.dumps(now, salt=_SALT),

@@ -24,7 +24,7 @@ CONTROL: Final = frozenset(
     {"csrfmiddlewaretoken", "version", "request", "act", "seen", "opened", "next", "wording"}
 )
 "Fields of the form that are not part of the review."
-PARTS: Final = ("solve", "count", "witness", "say", "edit")
+PARTS: Final = ("solve", "count", "say", "edit")
 """The forms beside the decision, by the act that they send."""
 _FIRST: Final = ("solve", "count")
 """Parts that are sent once of a wording."""

@@ -76,6 +76,7 @@ class FilledForm(Record):
     scores: dict[str, int] = msgspec.field(default_factory=dict)
     message: str = ""
     source: str = ""
+    witnesses: str = ""
 
 
 class Compared(Record):
@@ -402,8 +403,8 @@ def read_given(values: Mapping[str, str], stage: Stage, lines: Sequence[FieldLin
     """What a form says, or what in it cannot be read; what was not answered is left out.
 
     Args:
-        values: by the names ``field:NAME``, ``note:NAME``, ``check:ID``, ``score:ID``, ``message`` and
-            ``source``.
+        values: by the names ``field:NAME``, ``note:NAME``, ``check:ID``, ``score:ID``, ``message``,
+            ``source`` and ``witnesses``.
         stage: whose checks and scores are asked for.
         lines: the fields that were shown.
     """
@@ -426,6 +427,7 @@ def read_given(values: Mapping[str, str], stage: Stage, lines: Sequence[FieldLin
         scores=scores,
         message=values.get("message", "").replace("\r\n", "\n").strip(),
         source=values.get("source", "").strip(),
+        witnesses=values.get("witnesses", "").replace("\r\n", "\n").strip(),
     )
 
 
@@ -473,8 +475,6 @@ def why_not(kind: Kind, state: ItemState, protocol: Protocol, *, step: Step) -> 
         return f"its author has revised it already ({protocol.returns} of {protocol.returns})"
     if kind == "edit" and not stage.edits:
         return "this protocol has no edits at this stage"
-    if kind == "accept" and stage.witnesses and not state.witnessed:
-        return "no witness was given yet"
     return ""
 
 

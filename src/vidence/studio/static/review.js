@@ -32,10 +32,20 @@ function pick(key) {
   found.dispatchEvent(new Event("change", { bubbles: true }));
   const note = key === "x" ? row.closest(".field")?.querySelector("[data-note]") : null;
   (note ?? found).focus();
+  if (/^[1-9]$/.test(key) && form) toOpen();
   return true;
 }
 
-/** Every row that is open takes its right or yes; the focus goes to the first that has none, or to Accept. */
+/** The focus goes to the first row or field that has no answer, or to Accept. */
+function toOpen() {
+  const isOpen = (one) => (one.matches("textarea") ? one.value.trim() === "" : !one.querySelector("input:checked"));
+  const open = [...form.querySelectorAll("fieldset[data-row], textarea[data-own]")].find(isOpen);
+  const next = open?.querySelector("input") ?? open ?? form.querySelector("button[value=accept]");
+  next.focus();
+  next.scrollIntoView({ block: "nearest" });
+}
+
+/** Every row that is open takes its right or yes. */
 function allRight() {
   for (const row of form.querySelectorAll("fieldset[data-row]")) {
     const well = row.querySelector("input:checked") ? null : row.querySelector("input[data-key=v]");
@@ -43,8 +53,7 @@ function allRight() {
     well.checked = true;
     well.dispatchEvent(new Event("change", { bubbles: true }));
   }
-  const left = [...form.querySelectorAll("fieldset[data-row]")].find((row) => !row.querySelector("input:checked"));
-  (left?.querySelector("input") ?? form.querySelector("button[value=accept]")).focus();
+  toOpen();
 }
 
 for (const button of form?.querySelectorAll("[data-all-right]") ?? []) {

@@ -137,22 +137,13 @@ def test_a_form_that_an_older_protocol_gave_out_is_told_so_and_loses_nothing(pla
 FORMS = (
     ("perceptioncomp", "solve", {"answer": "half an answer"}),
     ("humanpcr-r", "count", {"check:evidence": "2"}),
-    ("perceptioncomp", "witness", {"witnesses": "second: at 41 s"}),
     ("mmvu", "say", {"words": "half a message"}),
 )
 
 
-def at(team, protocol, form):
-    """A place at the form of an act."""
-    place = Place(team, protocol)
-    if form == "witness":
-        place.client.post(f"{place.base}/review", {"act": "solve", "answer": "red"})
-    return place
-
-
 @pytest.mark.parametrize(("protocol", "form", "said"), FORMS)
 def test_each_form_keeps_what_is_written_in_it_until_it_is_sent(team, protocol, form, said):
-    place = at(team, protocol, form)
+    place = Place(team, protocol)
     hidden = place.hidden(form) | {"act": form}
     n_events, words = place.item.transitions.count(), next(iter(said.values()))
     assert place.send(hidden, **said).json()["version"] == 1
@@ -183,7 +174,7 @@ def test_each_form_keeps_what_is_written_in_it_until_it_is_sent(team, protocol, 
 
 @pytest.mark.parametrize(("protocol", "form", "said"), FORMS)
 def test_a_form_of_older_rules_goes_through_or_is_told_so_and_loses_nothing(team, protocol, form, said):
-    place = at(team, protocol, form)
+    place = Place(team, protocol)
     hidden, source = place.hidden(form) | {"act": form}, place.project.protocol.source
     changed = source.replace('title = "', 'title = "Newer: ', 1)
     assert changed != source
