@@ -29,6 +29,7 @@ from vidence.media.scan import Scan
 from vidence.media.video import FrameProblem, Video
 from vidence.records import Prompt, Record, TextPart
 from vidence.seeing.chunks import OpensAnywhere
+from vidence.seeing.false_people import peopled
 from vidence.seeing.following import open_detector
 from vidence.seeing.shooting import Shot, ShotDetector, ShotObserver
 from vidence.seeing.tracks import PERSON, Detections
@@ -42,7 +43,7 @@ from vidence.seeing.watching import (
     watch_part,
 )
 
-VERSION: Final = 3
+VERSION: Final = 4
 N_LOOKED: Final = 8
 """How many frames a model is shown that looks for text."""
 RATE: Final = 2.0
@@ -68,7 +69,8 @@ class Measured(Record, omit_defaults=True):
     """Measurements of a video; None for missing ones, with the reason in `why`.
 
     `shots` counts them. `motion` is the mean absolute difference of two greys, 0 to 255. `people` and
-    `things` are a frame that the detector was shown. `frames` are the pictures that a model is shown.
+    `things` are a frame that the detector was shown; `peopled` says in how many of them it saw people, and
+    how many these are. `frames` are the pictures that a model is shown.
     `problem` is what is wrong with the file, `n_damaged` how many of its frames could not be read.
     """
 
@@ -83,6 +85,7 @@ class Measured(Record, omit_defaults=True):
     motion: float | None = None
     people: float | None = None
     things: float | None = None
+    peopled: tuple[int, int] = (0, 0)
     why: dict[str, str] = msgspec.field(default_factory=dict)
     frames: tuple[Crop, ...] = ()
 
@@ -226,6 +229,7 @@ def _with_people(
         return msgspec.structs.replace(measured, why={**measured.why, "people": lacks, "things": lacks})
     is_person = np.array([detections.class_names[int(i)] == PERSON for i in detections.class_ids], np.bool_)
     people = float(is_person.sum() / n_seen)
+    measured = msgspec.structs.replace(measured, peopled=(len(peopled(detections)), n_seen))
     if is_person.all():
         lacks = "the detector saw nothing but people, and may know nothing else"
         why = {**measured.why, "things": lacks}

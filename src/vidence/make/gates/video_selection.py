@@ -35,9 +35,9 @@ from vidence.make.pipeline.wording import CardWording
 from vidence.media.files import MediaFacts, known_video
 from vidence.media.scan import Scan
 from vidence.media.whole import own_folder
+from vidence.seeing.false_people import false_people
 from vidence.seeing.following import open_detector
 from vidence.seeing.watching import LastResort
-from vidence.tables.table import several
 
 _MOST_NAMED: Final = 5
 _NONE_FAILED: Final[Mapping[str, str]] = MappingProxyType({})
@@ -330,12 +330,9 @@ class _Work:
         spec = self.rules.measure.detector
         detector = open_detector(spec) if spec else None
         sentences += [detector.caution] if isinstance(detector, LastResort) else []
-        seen = [candidate.measured.people for candidate in candidates if candidate.listed.people == 0]
-        empty = [people for people in seen if people is not None]
+        empty = {c.video_id: c.measured.peopled for c in candidates if c.listed.people == 0}
         if spec and (empty or "people" in self.rules.wanted_gates):
-            rate = f"{sum(empty) / len(empty):.2f} a frame" if empty else "list some with 0 under people"
-            where = f"on {several(len(empty), 'video')} without people by human count"
-            sentences.append(f"false people of {spec}, {where}: {rate}")
+            sentences.append(false_people(spec, empty, judge="the list (0 under people)"))
         return sentences
 
 

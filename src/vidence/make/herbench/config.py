@@ -96,7 +96,8 @@ class TrackingRules(Record, omit_defaults=True):
     """How people are followed. `detector` and `tracker` are specs.
 
     A detector looks `rate` times a second at most (0: at every frame); between its looks boxes move evenly.
-    Boxes of a file are all used.
+    Boxes of a file are all used. `second` is a detector: frames in which it sees no person tell how often
+    `detector` sees some that are not there.
 
     With `end_at_cuts` nobody is followed from one shot into the next, where shots are looked for: behind a
     cut somebody else may stand in the same place. `refine` cleans the tracks, `same_person` says which of
@@ -105,6 +106,7 @@ class TrackingRules(Record, omit_defaults=True):
     """
 
     detector: str = "hog"
+    second: str = ""
     tracker: str = "deepsort"
     rate: Annotated[float, Meta(ge=0)] = LOOKS_PER_S
     end_at_cuts: bool = True

@@ -1,6 +1,7 @@
 """Tracking step: videos are watched; then tracks of their boxes are cleaned, ranked and picked."""
 
 import hashlib
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -9,7 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from vidence.catalog import create
+from vidence.catalog import create, parse_spec
 from vidence.errors import DataError, MediaError
 from vidence.make.herbench.cards.correction_files import read_shots
 from vidence.make.herbench.cards.visits import part_visits
@@ -39,6 +40,7 @@ from vidence.media.video import Video
 from vidence.seeing.appearance import read_appearances
 from vidence.seeing.association import SeeingTracker, Tracker
 from vidence.seeing.describers.describing import Describer
+from vidence.seeing.false_people import false_people, peopled
 from vidence.seeing.following import open_describer, open_detector, open_tracker, track_shots, untracked
 from vidence.seeing.given_tracks import GivenTracks, open_tracks
 from vidence.seeing.limbs import without_parts
@@ -47,7 +49,7 @@ from vidence.seeing.same_person import TrackAppearance, looks_of, without_change
 from vidence.seeing.shooting import Shot, ShotDetector, find_shots
 from vidence.seeing.trackrank import pick_diverse, rank
 from vidence.seeing.tracks import DroppedTrack, Merge, Span, Track, TrackBasis, TrackedVideo
-from vidence.seeing.watching import Detector, LastResort, frames_at
+from vidence.seeing.watching import Detector, LastResort, frames_at, watch_part
 from vidence.tables.table import several
 
 STAGE: Final = "tracks"
@@ -56,6 +58,7 @@ NOT_PICKED: Final = "not-picked"
 PROPOSED_FILE: Final = "proposed_shots.csv"
 _NEAR: Final = 8  # transitions of two detectors are one if they lie so near
 _ALONE: Final = "shots: {} alone looked; a dissolve that it misses makes one shot of two ([shots] second)"
+_MOST_COMPARED: Final = 64  # frames of a video that the second detector is shown, at most
 NEED_SHOTS: Final = ("shots", "scene_cards")
 
 
@@ -101,6 +104,7 @@ def track_all(work: HerbenchSession, videos: list[VideoState], *, needs: Collect
     names = [state.video_id for state in videos]
     work.close("watching", unit="videos", taken=names, dropped=dropped, n_cached=watcher.n_cached)
     watcher.write_proposed()
+    work.sentences += watcher.false_people()
     if watcher.rules is not None:
         work.close(STAGE, unit="tracks", taken=watcher.taken, kept=watcher.chosen, dropped=watcher.dropped)
 
@@ -134,6 +138,8 @@ class _Watcher:
         self._givens: dict[str, GivenTracks] = {}
         self._corrected_shots: dict[str, Artifact[tuple[Shot, ...]] | None] = {}
         self._second: ShotDetector | None = None
+        self._checker = open_detector(self.rules.second) if self.rules and self.rules.second else None
+        self._empty: dict[tuple[str, str], dict[str, tuple[int, int]]] = {}
         if self.shots is not None and (rules := self.work.config.shots) is not None:
             self._second = create("shot-detector", rules.second) if rules.second else None
             self.work.ledger.notes += [] if rules.second else [_ALONE.format(rules.detector)]
@@ -242,6 +248,38 @@ class _Watcher:
             )
             self.work.ledger.notes.append(words)
             self.work.trouble(words)
+
+    def _compare(
+        self, state: VideoState, video: KeptVideo, boxes: Boxes, *, detector: str, tracked: TrackedVideo
+    ) -> None:
+        """Note on how many frames that are empty by people, or by the second detector, boxes show people."""
+        looks, judge = frames_at(video.times_s, boxes.rate), "people"
+        if tracked.basis.kind == "reviewed":
+            spans = [range(t.first_frame, t.last_frame + 1) for t in (*tracked.tracks, *tracked.others)]
+            empty = set(looks).difference(*spans)
+        elif self._checker is None or self.rules is None:
+            return
+        else:
+            judge, looks = (
+                parse_spec(self.rules.second).name,
+                looks[:: math.ceil(len(looks) / _MOST_COMPARED)],
+            )
+            stage = Stage(name="people-by-second", kind=tuple[int, ...], settings=self._checker.identity)
+            inputs, cache = {"video": state.source.video.sha256, "looks": digest_of(looks)}, self.work.cache
+            artifact = cache.find(stage, inputs, unit=state.video_id)
+            if artifact is None:
+                seen = watch_part(Video(video.scan), looks, detector=self._checker)
+                damaged = {problem.frame_index for problem in seen.problems}
+                artifact = cache.put(
+                    stage, inputs, tuple(sorted({*looks} - damaged - peopled(seen.detections)))
+                )
+            empty = set(artifact.value)
+        counted = len(empty & peopled(boxes.detections)), len(empty)
+        self._empty.setdefault((detector, judge), {})[state.video_id] = counted
+
+    def false_people(self) -> list[str]:
+        """Return what is known of false people, in a sentence for each detector and what calls film empty."""
+        return [false_people(name, empty, judge=judge) for (name, judge), empty in self._empty.items()]
 
     def _shots_by_people(
         self, state: VideoState, video: KeptVideo, shots: Artifact[tuple[Shot, ...]]
@@ -364,6 +402,9 @@ class _Watcher:
                 "taken as they are; leave these rows out, and correct the file of tracks"
             )
         value = artifact.value
+        if given is None:
+            name = parse_spec(self._spec(state)).name
+            self._compare(state, video, boxes.value, detector=name, tracked=value.video)
         self.taken += map(state.named, value.raw_ids)
         self.chosen += map(state.named, value.chosen)
         self.dropped += [state.dropped(gone, stage=STAGE) for gone in value.dropped]

@@ -142,13 +142,16 @@ def test_false_people_are_measured_where_people_saw_nobody(films, tmp_path) -> N
     (tmp_path / "det.txt").write_text(boxes)
     detector = f"boxes:{tmp_path}/det.txt"
     found = selected(films, tmp_path / "one", "", detector=detector, source=films / "list.csv")
-    (said,) = [one for one in found.selected.sentences if "by human count" in one]
+    (said,) = [one for one in found.selected.sentences if "false people" in one]
     assert said.startswith("false people of boxes:")
-    assert said.endswith("on 1 video without people by human count: 3.00 a frame")
+    assert said.endswith(
+        " in 100.0 % (no interval from one video) of 32 frames of 1 video that are empty by the list "
+        "(0 under people)"
+    )
     (films / "list.csv").write_text("video\nstill.mp4\n")
     gate = "[gates.people]\nat_least = 1\n"
     found = selected(films, tmp_path / "two", gate, detector=detector, source=films / "list.csv")
-    assert any("on 0 videos without people by human count" in one for one in found.selected.sentences)
+    assert any("no frame is empty by the list (0 under people)" in one for one in found.selected.sentences)
     (films / "list.csv").unlink()
 
 

@@ -1,6 +1,7 @@
 """Videos of a making are watched in chunks: gone on with after a stop, by several processes, told of."""
 
 import csv
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -158,3 +159,44 @@ def test_what_the_second_shot_detector_sees_alone_is_proposed_and_can_be_signed(
     shots = (Shot(shot_id="shot-0001", first_frame=0, last_frame=99, start_s=0.0, end_s=10.0),)
     signed = ShotRow(video_id=video_id, check=check, act=act, by="Ann")
     assert len(apply_shots(shots, [signed], times_s=np.arange(100) / 10).shots) == 2
+
+
+def sentences(folder: Path, config: str, **overrides: str) -> list[str]:
+    (folder / "config.toml").write_text(config)
+    context = BuildContext(cache_root=folder / "cache", memory=folder / "replies.sqlite")
+    wanted = MakeOverrides(only=("rlpc",), **overrides)
+    built = herbench.create().make(
+        folder / "config.toml", out=folder / "out", overrides=wanted, context=context
+    )
+    return [sentence for sentence in built.sentences if "false people" in sentence]
+
+
+def test_false_people_are_counted_where_another_look_sees_nobody(tmp_path):
+    """The detector sees somebody in frames 1 to 20 of 40, the second from 11 on, people in none."""
+    (tmp_path / "videos").mkdir()
+    film(tmp_path / "videos" / "v.mp4", STREET, n_frames=40)
+    box = "{},-1,10,20,60,180,0.9\n".format
+    (tmp_path / "first.txt").write_text("".join(box(n) for n in range(1, 21)))
+    (tmp_path / "second.txt").write_text("".join(box(n) for n in range(11, 41)))
+    config = CONFIG.replace("hog:?least_px=90&ladder=1.3", f"boxes:{tmp_path}/first.txt").replace(
+        "rate = 2.0", f'tracker = "sort?n_init=1"\nsecond = "boxes:{tmp_path}/second.txt"'
+    )
+    told = (
+        "false people of boxes in {} % (no interval from one video) of {} frames of 1 video that are empty "
+        "by {}"
+    )
+    by_second = told.format("100.0", 10, "boxes")
+    assert sentences(tmp_path, config) == [by_second]
+    assert sentences(tmp_path, config) == [by_second]  # what was seen is kept
+    assert by_second in next((tmp_path / "out").glob("*.html")).read_text()
+    assert sentences(tmp_path, config, sheets=str(tmp_path / "people")) == [by_second]
+    sheet = tmp_path / "people" / "tracks.csv"
+    head, *rows = csv.reader(sheet.read_text(encoding="utf-8-sig").splitlines())
+    filled = [dict(zip(head, row, strict=True)) for row in rows]
+    for row in filled:
+        row |= {"act": "all" if row["track_id"] == "everybody" else "phantom", "by": "Ann"}
+    with sheet.open("w", newline="") as file:
+        writer = csv.DictWriter(file, head)
+        writer.writeheader()
+        writer.writerows(filled)
+    assert sentences(tmp_path, f"{config}[people]\n") == [told.format("50.0", 40, "people")]
