@@ -116,12 +116,13 @@ class Statements:
     def drawn(
         self, category: str, member: int, rng: Random, *, avoided: Collection[str] = ()
     ) -> list[AttributeStatement]:
-        """Return the true statements about a member in seeded order, positive ones first."""
+        """Return the true statements about a member in seeded order, and a single denial at the end."""
         known = [
             statement for statement in self.about(category, member) if statement.attribute not in avoided
         ]
         rng.shuffle(known)
-        return sorted(known, key=lambda statement: statement.how == "!=")
+        denials = [statement for statement in known if statement.how == "!="]
+        return [*(statement for statement in known if statement.how == "=="), *denials[:1]]
 
     def single(
         self, category: str, member: int, rng: Random, *, n: int, avoided: Collection[str] = (), may: int = -1

@@ -31,7 +31,7 @@ LEAST_SKILL = 0.1
 """The share of the conditions that each skill takes, where the vocabulary allows."""
 
 _MOST_SHAPE = 0.25
-"""The share from which on a shape is only drawn where others give nothing."""
+"""The share of the compositions from which on a shape waits until no other is found."""
 
 
 class Quota(Record, omit_defaults=True):
@@ -107,9 +107,22 @@ class _Video:
             shapes=quota.shapes,
         )
         self.n = self.n_tried = 0
-        self.dead: dict[QuotaCell, tuple[str, int]] = {}
+        self.dead: dict[QuotaCell, tuple[str, int]] = {
+            cell: ("no-shape", quota.tries) for cell in quota.cells if not self.search.shapes(cell)
+        }
+        self.deferred: set[tuple[QuotaCell, frozenset[Shape]]] = set()
+        """Cells that only these shapes, drawn often, may fill."""
         self.seen: set[object] = set()
         self.facts: Counter[tuple[str, str]] = Counter()
+
+    def wanted(self, have: Mapping[QuotaCell, int]) -> QuotaCell:
+        """Return the cell to try: what lacks most, of those that a shape not drawn often may fill, if any."""
+        live = [cell for cell in self.quota.cells if cell not in self.dead]
+        return min(live, key=lambda cell: (not self.is_rare(cell), have[cell]))
+
+    def is_rare(self, cell: QuotaCell) -> bool:
+        """Return whether shapes that are not drawn often are still to be tried for a cell."""
+        return (cell, self.search.often) not in self.deferred and self.search.is_rare(cell)
 
     def take(self, composed: Composed) -> bool:
         """Accept a composition if its answer is new and its facts are not used up."""
@@ -144,10 +157,10 @@ def fill(scenes: Mapping[str, SceneBits], quota: Quota, strength: Strength, *, s
             if element.n < quota.per_video and len(element.dead) < len(quota.cells)
         ]:
             for video in open_:
-                cell = min((c for c in quota.cells if c not in video.dead), key=lambda c: have[c])
                 video.search.often = frozenset(
-                    shape for shape, n in shapes.items() if n > _MOST_SHAPE * shapes.total()
+                    shape for shape, n in shapes.items() if n >= _MOST_SHAPE * shapes.total()
                 )
+                cell = video.wanted(have)
                 composed = _tried(video, cell, strength, have=have, skill=_rarest(skills, video.search))
                 if composed is None:
                     continue
@@ -212,9 +225,14 @@ def _tried(
         quota_cell = QuotaCell(kind, logic, n)
         return quota_cell in cells and (quota_cell == cell or have[quota_cell] <= have[cell])
 
+    is_rare = video.is_rare(cell)
+    if not is_rare:
+        video.search.often = frozenset()
     for attempt in range(video.quota.tries):
+        if is_rare and not video.is_rare(cell):
+            break
         if attempt == video.quota.tries // 2:
-            skill, video.search.often = None, frozenset()
+            skill = None
         video.n_tried += 1
         composed = video.search.tried(_with_skill(cell, skill), number=video.n_tried, fits=fits)
         if composed is None:
@@ -225,6 +243,9 @@ def _tried(
             refused["used-already"] += 1
         else:
             return composed
+    if is_rare and video.search.often & frozenset(video.search.shapes(cell)):
+        video.deferred.add((cell, video.search.often))
+        return None
     refused += video.search.refused - before
     why = max(sorted(refused), key=lambda name: refused[name]) if refused else "nothing-found"
     video.dead[cell] = why, refused[why]

@@ -106,8 +106,8 @@ class Search:
         """How many conditions without a witness were left out."""
         self._vocabulary = scene.words.sha256()
         self._related_to: dict[tuple[str, str, int], list[str]] = {}
-        self._given = defaultdict[tuple[Shape, int], Counter[int]](Counter)
-        """How many conditions the programs of a shape had, by how many were wanted."""
+        self._given = defaultdict[tuple[Shape, AnswerType, int], Counter[int]](Counter)
+        """How many conditions the programs of a shape had, by what was wanted."""
         self._allowed = frozenset(shapes)
         self._shapes: dict[tuple[AnswerType, Logic, Skill | None], tuple[Shape, ...]] = {}
         self.more = Shapes(scene, self.statements, rng)
@@ -175,11 +175,11 @@ class Search:
             self.refused["no-shape"] += 1
             return None
         program = self._drawn(shape, wanted)
-        self._given[shape, wanted.n_conditions].update([0 if program is None else len(program.skills)])
+        n = 0 if program is None else len(program.skills)
+        self._given[shape, wanted.type, wanted.n_conditions].update([n])
         if program is None:
             self.refused["nothing-found"] += 1
             return None
-        n = len(program.skills)
         if fits is not None and not any(fits(wanted.type, wanted.logic, left) for left in (n, n - 1)):
             self.refused["of-another-cell"] += 1
             return None
@@ -188,14 +188,20 @@ class Search:
     def _shape(self, wanted: QuotaCell) -> Shape | None:
         """Choose a shape of a cell's size: with its skill, and not drawn often, where there is one."""
         shapes, anything = self.shapes(wanted), self.shapes(replace(wanted, skill=None))
-        able = [shape for shape in (*shapes, *anything) if self._may_give(shape, wanted.n_conditions)]
+        able = [shape for shape in (*shapes, *anything) if self._may_give(shape, wanted)]
         rare = [shape for shape in able if shape not in self.often]
         first = [shape for shape in rare or able if shape in shapes]
         return self.rng.choice(first or rare or able or shapes) if shapes else None
 
-    def _may_give(self, shape: Shape, n: int) -> bool:
-        """Return whether a shape may still give programs of `n` or `n + 1` conditions."""
-        given = self._given[shape, n]
+    def is_rare(self, wanted: QuotaCell) -> bool:
+        """Return whether a shape that is not drawn often may still give a cell."""
+        rare = (shape for shape in self.shapes(wanted) if shape not in self.often)
+        return any(self._may_give(shape, wanted) for shape in rare)
+
+    def _may_give(self, shape: Shape, wanted: QuotaCell) -> bool:
+        """Return whether a shape may still give programs of the size of a cell, or one condition more."""
+        n = wanted.n_conditions
+        given = self._given[shape, wanted.type, n]
         return bool(given[n] or given[n + 1]) or given.total() < _PATIENCE
 
     def _drawn(self, shape: Shape, wanted: QuotaCell) -> _Program | None:

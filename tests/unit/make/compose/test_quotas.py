@@ -1,5 +1,6 @@
 """Quotas: cells filled by lack, videos in turn, nothing twice, weak ones refused."""
 
+from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
 from random import Random
@@ -49,6 +50,16 @@ def test_an_unmet_cell_says_why():
     assert {one.reason for one in filled.unmet} == {"no-shape"}
     assert {one.n for one in filled.unmet} == {3}
     assert len(filled.unmet) == len(Quota(types=("location",)).cells)
+
+
+@pytest.mark.parametrize("shapes", [("count", "next", "ranked", "tally"), ("next",)])
+def test_a_shape_is_a_quarter_at_most_where_others_can_be_found(shapes):
+    """With few tries: what the others did not give at once is not lost to the shape that is drawn often."""
+    scenes = {f"s{seed}": SceneBits(event_log(n=15)) for seed in range(4)}
+    quota = Quota(per_video=6, types=("attribute", "object", "action"), conditions=(2, 4), tries=60)
+    filled = fill(scenes, msgspec.structs.replace(quota, shapes=shapes), Strength(), seed=0)
+    assert len(filled.composed) == 24
+    assert Counter(one.shape for one in filled.composed) == dict.fromkeys(shapes, 24 // len(shapes))
 
 
 def changed(scene, entities, facts):
