@@ -13,9 +13,9 @@ from vidence.make.pipeline.writer import Objection
 from vidence.text import normal_form
 
 TOLD: Final = "told-by-words"
-_STRENGTHS: Final = (1.0, 3.0, 10.0, 30.0)  # in questions: how much the shares of all answers weigh
-_TRUST: Final = (0.0, 0.5, 1.0)  # of each word; several words of a question say the same in part
-_STEPS: Final = 100  # of expectation and maximisation
+_FEW: Final = 75  # questions: five points are one standard error of guessing one of four
+_ELSEWHERE: Final = 50.0  # in questions of a source: how much the shares in the task weigh
+_STEPS: Final = 50  # of scaling
 _UNSEEN: Final = 0.5  # added to the count of every answer
 _SETS: Final = 4  # drawn, of which that with most near pairs is taken
 _LEAST: Final = 1e-9
@@ -63,10 +63,10 @@ def match_choices(
 ) -> tuple[tuple[str, ...] | Objection, ...]:
     """Wrong answers for each question, so that every set of choices is as likely whichever of them is right.
 
-    How likely an answer is, is learnt from the words of the questions about other sources and what is right
-    there. Sets are drawn with unequal probabilities (`inclusion`) under the condition that the right answer
-    is in them; what cannot be offered beside it counts for it. Of questions whose answer is too likely as
-    many are left out as it needs.
+    How likely an answer is, is learnt from the other sources (`likelihoods`). Sets are drawn with unequal
+    probabilities (`inclusion`) under the condition that the right answer is in them; answers that cannot be
+    offered with it count for it. Of questions with too likely an answer as many are left out as it needs;
+    none where fewer than 75 are asked: so few neither teach a reader nor show what it has learnt.
 
     Reasons: ``told-by-words``, ``overlapping`` (too few answers that can be told apart).
 
@@ -81,33 +81,33 @@ def match_choices(
     """
     if not asked:
         return ()
-    answers, likely = learnt(asked, known=known)
+    answers, likely = likelihoods(asked, known=known)
     number = {answer: i for i, answer in enumerate(answers)}
     matched: list[tuple[str, ...] | Objection] = []
     for question, row in zip(asked, likely, strict=True):
-        members: dict[int, list[str]] = defaultdict(list)
+        by_group: dict[int, list[int]] = defaultdict(list)
         for name in question.others:
-            members[group[name]].append(name)
-        if len(members) < question.n - 1:
-            detail = f"{len(members)} wrong answers can be told apart; {question.n - 1} are wanted"
+            by_group[group[name]].append(number[name])
+        others = list(by_group.values())
+        if len(others) < question.n - 1:
+            detail = f"{len(others)} wrong answers can be told apart; {question.n - 1} are wanted"
             matched.append(Objection(reason="overlapping", detail=detail))
             continue
-        shares = np.array([sum(row[number[name]] for name in some) for some in members.values()])
-        shares = np.array([max(_LEAST, 1.0 - shares.sum()), *shares])
+        wrong = [float(row[some].sum()) for some in others]
+        shares = np.array([max(_LEAST, 1.0 - sum(wrong)), *wrong])
         offered, kept = inclusion(shares / shares.sum(), n=question.n)
-        if rng.random() * question.n * shares[0] > kept * shares.sum():
+        if len(asked) >= _FEW and rng.random() * question.n * shares[0] > kept * shares.sum():
             detail = (
-                f"by other sources {question.right!r} is right in {100 * shares[0]:.0f} % of such questions; "
+                f"{question.right!r} is right in {100 * shares[0]:.0f} % of such questions; "
                 f"{question.n} choices allow {100 * kept / question.n:.0f} %"
             )
             matched.append(Objection(reason=TOLD, detail=detail))
             continue
         sets: list[tuple[str, ...]] = []
         for _ in range(_SETS):
-            drawn = [list(members.values())[i - 1] for i in _drawn(offered, rng=rng)]
-            weights = [np.array([row[number[name]] for name in some]) for some in drawn]
+            drawn = [others[i - 1] for i in _drawn(offered, rng=rng)]
             sets.append(
-                tuple(str(rng.choice(some, p=w / w.sum())) for some, w in zip(drawn, weights, strict=True))
+                tuple(answers[int(rng.choice(some, p=row[some] / row[some].sum()))] for some in drawn)
             )
         close = [sum(near(*pair) for pair in combinations((question.right, *some), 2)) for some in sets]
         matched.append(sets[int(np.argmax(close))])
@@ -125,15 +125,20 @@ def _drawn(offered: NDArray[np.float64], *, rng: np.random.Generator) -> list[in
     return sorted(places - {0})
 
 
-def learnt(asked: Sequence[Unmatched], *, known: Sequence[Known]) -> tuple[list[str], NDArray[np.float64]]:
-    """All answers, and how likely each is for each question, by what is known of other sources.
+def likelihoods(
+    asked: Sequence[Unmatched], *, known: Sequence[Known]
+) -> tuple[list[str], NDArray[np.float64]]:
+    """All answers, and how likely each is for each question to a reader of the other sources.
 
     Shapes: of the array (questions, answers), rows sum to 1.
 
-    An answer is as likely as it is often right in `asked`, times how much more often it is known where the
-    words of the question stand than elsewhere. Shares where a word stands are drawn towards those everywhere;
-    how far, and how much a word counts, is a mixture, fitted to the right answers by expectation and
-    maximisation.
+    An answer is as likely as it is often right in the source itself, drawn towards its share in the task:
+    what is offered in one source then does not tell what is right in another. That is multiplied by the
+    weight of its band (`_bands`). Weights are fitted so that as many answers of each band are right as are
+    expected, whatever the band says about the answer.
+
+    Source: Darroch, Ratcliff, Generalized iterative scaling for log-linear models, Annals of Mathematical
+    Statistics 43 (1972).
     """
     answers = sorted(
         {element.right for element in known}
@@ -144,31 +149,41 @@ def learnt(asked: Sequence[Unmatched], *, known: Sequence[Known]) -> tuple[list[
     sources = np.unique([unmatched.source for unmatched in asked], return_inverse=True)[1]
     own = np.zeros((sources.max() + 1, len(answers)))
     np.add.at(own, (sources, right), 1)
-    popular = own.sum(axis=0) - own[sources] + _UNSEEN
-    none = np.zeros(len(answers))
+    share = own.sum(axis=0) + _UNSEEN
+    start = (own + _ELSEWHERE * share / share.sum())[sources]
+    bands = _bands(asked, known=known, number=number)
+    actual = np.bincount(bands[np.arange(len(asked)), right], minlength=bands.max() + 1)
+    weights = np.ones(len(actual))
+    likely = start
+    for _ in range(_STEPS):
+        likely = start * weights[bands]
+        likely /= likely.sum(axis=1, keepdims=True)
+        weights *= (actual + 1) / (np.bincount(bands.ravel(), likely.ravel()) + 1)
+    return answers, likely
+
+
+def _bands(
+    asked: Sequence[Unmatched], *, known: Sequence[Known], number: Mapping[str, int]
+) -> NDArray[np.int64]:
+    """Number the bands of answers about which other sources say the same.
+
+    The answers of a band are right there about as often (by powers of 2), and are so with the words of the
+    question about as many times more often than with others (by powers of 4).
+    """
+    none = np.zeros(len(number))
     counts: dict[tuple[str | None, str | None], NDArray[np.float64]] = defaultdict(none.copy)
     for entry in known:
         for key in product((None, entry.source), (None, *_words(entry))):
             counts[key][number[entry.right]] += 1
-    pairs = [
-        (row, unmatched.source, word) for row, unmatched in enumerate(asked) for word in _words(unmatched)
-    ]
-    rows = [row for row, _, _ in pairs]
-    seen = np.array([counts[None, word] - counts[source, word] for _, source, word in pairs])
-    usual = np.array([counts[None, None] - counts[source, None] for _, source, _ in pairs]) + _UNSEEN
-    usual /= usual.sum(axis=1, keepdims=True)
-    guesses: list[NDArray[np.float64]] = []
-    for strength, trust in product(_STRENGTHS, _TRUST):
-        rates = (seen + strength * usual) / (seen.sum(axis=1, keepdims=True) + strength)
-        scores = np.log(popular)
-        np.add.at(scores, rows, trust * np.log(rates / usual))
-        guesses.append(np.exp(scores - np.logaddexp.reduce(scores, axis=1)[:, None]))
-    at_right = np.array([guess[np.arange(len(asked)), right] for guess in guesses])
-    shares = np.full(len(guesses), 1 / len(guesses))
-    for _ in range(_STEPS):
-        parts = shares[:, None] * at_right
-        shares = (parts / parts.sum(axis=0)).mean(axis=1)
-    return answers, np.tensordot(shares, np.array(guesses), axes=1)
+    levels: list[NDArray[np.complex128]] = []
+    for unmatched in asked:
+        usual, *seen = (
+            counts[None, word] - counts[unmatched.source, word] for word in (None, *_words(unmatched))
+        )
+        share = (usual + _UNSEEN) / (usual + _UNSEEN).sum()
+        lifts = [np.log2((some / share + 1) / (some.sum() + 1)) for some in seen]
+        levels.append(np.ceil(np.log2(usual + 1)) + 1j * np.round(np.sum(lifts, axis=0) / 2))
+    return np.unique(levels, return_inverse=True)[1].reshape(len(asked), len(number))
 
 
 def _words(known: Known) -> list[str]:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vidence.make.pipeline.matching import TOLD, Known, Unmatched, inclusion, learnt, match_choices
+from vidence.make.pipeline.matching import TOLD, Known, Unmatched, inclusion, likelihoods, match_choices
 from vidence.make.pipeline.writer import Objection
 
 VERBS = tuple(["open", "close", "cut", "wash", "peel", "stir", "pour", "fold"])
@@ -103,15 +103,45 @@ def test_answers_that_are_taken_for_one_another_never_stand_in_one_set():
     assert not match_choices([], known=[], group={}, near=never, rng=np.random.default_rng(0))
 
 
-def test_what_is_learnt_is_of_other_sources_alone():
-    asked = [
-        Unmatched(question=f"the {noun}?", right=verb, others=tuple(set("ab") - {verb}), n=2, source=source)
-        for source, noun, verb in (("x", "tap", "a"), ("y", "tap", "b"), ("y", "tap", "b"), ("y", "pan", "a"))
-    ]
-    answers, likely = learnt(asked, known=asked)
-    assert answers == ["a", "b"]
-    assert likely.sum(axis=1) == pytest.approx(np.ones(4))
-    assert likely[0, 1] > 0.5  # in y the tap was b twice
-    assert likely[1, 0] > 0.5  # in x it was a
-    every = [*asked, *(Known(question="tap", right="a", source="z") for _ in range(8))]
-    assert learnt(asked, known=every)[1][0, 0] > likely[0, 0]
+def test_an_answer_that_is_never_right_elsewhere_is_not_told_by_that():
+    rng = np.random.default_rng(0)
+    answers = [f"answer{i}" for i in range(60)]
+    asked = []
+    for video in range(60):
+        own = rng.choice(answers, 6, replace=False)
+        for right in rng.choice(own, 14):
+            others = tuple(name for name in answers if name != right)
+            asked.append(Unmatched(question="?", right=str(right), others=others, n=4, source=f"v{video}"))
+    group = {name: i for i, name in enumerate(answers)}
+    matched = match_choices(asked, known=asked, group=group, near=never, rng=rng)
+    kept = [(one, some) for one, some in zip(asked, matched, strict=True) if isinstance(some, tuple)]
+    assert len(kept) > 0.8 * len(asked)
+    hits = []
+    for one, wrong in kept:  # who reads the key of all other videos, and takes what is right there least
+        others = [(two.right, some) for two, some in kept if two.source != one.source]
+        rights = Counter(right for right, _ in others)
+        offers = Counter(name for right, some in others for name in (right, *some))
+        scores = [-rights[name] / max(1, offers[name]) for name in (one.right, *wrong)]
+        hits.append((scores[0] == max(scores)) / scores.count(max(scores)))
+    assert 0.2 < np.mean(hits) < 0.3
+
+
+def test_of_few_questions_none_is_left_out():
+    for n, reason in ((74, None), (75, TOLD)):
+        asked = kitchens(0, n=n)
+        matched = match_choices(asked, known=asked, group=APART, near=never, rng=np.random.default_rng(0))
+        assert {some.reason for some in matched if isinstance(some, Objection)} == {reason} - {None}
+
+
+def test_likelihoods_are_of_the_own_answers_and_of_the_words_in_other_sources():
+    asked = kitchens(0)
+    answers, likely = likelihoods(asked, known=asked)
+    assert answers == sorted(VERBS)
+    assert likely.sum(axis=1) == pytest.approx(np.ones(len(asked)))
+    first = [likely[i, answers.index(one.right)] for i, one in enumerate(asked)]
+    assert np.mean(first) == pytest.approx(0.3, abs=0.03)  # two verbs 9 / 24, six 1 / 24: the sum of squares
+    elsewhere = [Known(question=asked[0].question, right="peel", source="w") for _ in range(500)]
+    place = answers.index("peel")
+    assert likelihoods(asked, known=[*asked, *elsewhere])[1][0, place] > likely[0, place]
+    own = [Known(question=one.question, right=one.right, source="v0") for one in elsewhere]
+    assert likelihoods(asked, known=[*asked, *own])[1][0] == pytest.approx(likely[0], abs=0.02)
