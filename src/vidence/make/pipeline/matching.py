@@ -63,10 +63,10 @@ def match_choices(
 ) -> tuple[tuple[str, ...] | Objection, ...]:
     """Wrong answers for each question, so that every set of choices is as likely whichever of them is right.
 
-    How likely an answer is, is learnt from the other sources (`likelihoods`). Sets are drawn with unequal
-    probabilities (`inclusion`) under the condition that the right answer is in them; answers that cannot be
-    offered with it count for it. Of questions with too likely an answer as many are left out as it needs;
-    none where fewer than 75 are asked: so few neither teach a reader nor show what it has learnt.
+    `likelihoods` says how likely each answer is. Sets are drawn with unequal probabilities (`inclusion`)
+    under the condition that the right answer is in them; answers that cannot be offered with it count for
+    it. Of questions with too likely an answer as many are left out as it needs, and none of fewer than 75
+    questions: a reader of so few cannot be told from guessing by five points.
 
     Reasons: ``told-by-words``, ``overlapping`` (too few answers that can be told apart).
 
@@ -154,7 +154,6 @@ def likelihoods(
     bands = _bands(asked, known=known, number=number)
     actual = np.bincount(bands[np.arange(len(asked)), right], minlength=bands.max() + 1)
     weights = np.ones(len(actual))
-    likely = start
     for _ in range(_STEPS):
         likely = start * weights[bands]
         likely /= likely.sum(axis=1, keepdims=True)
