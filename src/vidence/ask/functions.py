@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, TypeAlias
 
 from msgspec import Meta
 
@@ -83,6 +83,9 @@ class FunctionSource:
             raise UsageError(f"the {kind} is {repr(self.thing)[:80]}; expected {expected}")
         return self.thing
 
+
+Offered: TypeAlias = Mapping[str, tuple[str, Callable[..., object]]]
+"""What a function may take, by the names of its parameters: what each is, and how it is made."""
 
 # What else people call what a function may take.
 _MEANT = {
@@ -222,6 +225,7 @@ class Call:
     function: Callable[..., object]
     names: tuple[str, ...]
     owner: str
+    offered: Offered
 
     @classmethod
     def of(
@@ -229,7 +233,7 @@ class Call:
         result: FunctionSource,
         kind: str,
         *,
-        offered: Mapping[str, str],
+        offered: Offered,
         returns: str,
         attributes: Sequence[str],
     ) -> "Call":
@@ -238,14 +242,14 @@ class Call:
         Args:
             result: the function.
             kind: what it is to be.
-            offered: what it may take, by the names of its parameters, each with what it is.
+            offered: what it may take.
             returns: what it must return, in words.
             attributes: what an object has that does without a function.
 
         Raises:
             UsageError: it is no function, or takes something else; the message says what is expected.
         """
-        takes = "".join(f"\n  {name}: {what}" for name, what in offered.items())
+        takes = "".join(f"\n  {name}: {what}" for name, (what, _) in offered.items())
         expected = f"a function that returns {returns}, with any of these parameters:{takes}\n"
         expected += f"or an object with {', '.join(attributes)} (see vidence.contracts)"
         function = result.function(kind, expected=expected)
@@ -262,7 +266,7 @@ class Call:
                 taken.append(name)
             elif parameter.default is parameter.empty:
                 raise UsageError(f"{owner} takes {name!r}.{_near(name, offered)} Expected {expected}")
-        return cls(function=function, names=tuple(taken), owner=owner)
+        return cls(function=function, names=tuple(taken), owner=owner, offered=offered)
 
     @property
     def is_async(self) -> bool:
@@ -271,9 +275,9 @@ class Call:
         inner = getattr(self.function, "func", self.function)  # of functools.partial
         return any(map(inspect.iscoroutinefunction, (inner, called)))
 
-    def __call__(self, offered: Mapping[str, Callable[[], object]]) -> object:
-        """What the function returns; only what it takes is made."""
-        return self.function(**{name: offered[name]() for name in self.names})
+    def __call__(self, *sources: object) -> object:
+        """What the function returns; only what it takes is made, of `sources`."""
+        return self.function(**{name: self.offered[name][1](*sources) for name in self.names})
 
     def wrong(self, returned: object, *, expected: str) -> str:
         """What to say of something else than what a function should return."""
@@ -285,7 +289,7 @@ def has_all(thing: object, attributes: Iterable[str]) -> bool:
     return not isinstance(thing, type) and all(hasattr(thing, name) for name in attributes)
 
 
-def _near(name: str, offered: Mapping[str, str]) -> str:
+def _near(name: str, offered: Iterable[str]) -> str:
     words = {**{word: meant for word, meant in _MEANT.items() if meant in offered}, **{n: n for n in offered}}
     near = difflib.get_close_matches(name, words, n=1)
     return f" Did you mean {words[near[0]]!r}?" if near else ""

@@ -19,10 +19,9 @@ from vidence.engine.events import (
     Event,
     ExaminedOne,
     Listener,
-    MachineLost,
-    MediaTrouble,
     Started,
     TrialStored,
+    Trouble,
     Waiting,
 )
 from vidence.errors import VidenceError
@@ -107,7 +106,7 @@ class Display:
                 self._waiting = self._waits.words(event) + at_once
             case BatchNews():
                 self._say("batch", event.message)
-            case MediaTrouble() | MachineLost():
+            case Trouble():
                 self._n_troubles += 1
                 if self._n_troubles <= _MOST_LINES:
                     self._say("media", event.message)

@@ -59,15 +59,8 @@ class Back:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MediaTrouble:
-    """Something is wrong with a video; the run goes on."""
-
-    message: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class MachineLost:
-    """A machine of a cluster does nothing any more; its work is given to others, and the run goes on."""
+class Trouble:
+    """Something is wrong with a video or with a machine of a cluster; the run goes on."""
 
     message: str
 
@@ -95,16 +88,5 @@ class JobDone:
     failed: Failed | None = None
 
 
-Event: TypeAlias = (
-    Started
-    | TrialStored
-    | Waiting
-    | Away
-    | Back
-    | BatchNews
-    | MediaTrouble
-    | MachineLost
-    | ExaminedOne
-    | JobDone
-)
+Event: TypeAlias = Started | TrialStored | Waiting | Away | Back | BatchNews | Trouble | ExaminedOne | JobDone
 Listener: TypeAlias = Callable[[Event], None]

@@ -26,7 +26,7 @@ from vidence.contracts import Drawing, Flow, Judge, Strategy, View
 from vidence.engine.batching import open_batches
 from vidence.engine.engine import Context, Engine, ItemFailedError, ModelRules
 from vidence.engine.environment import Environment
-from vidence.engine.events import BatchNews, Listener, MachineLost, MediaTrouble
+from vidence.engine.events import BatchNews, Listener, Trouble
 from vidence.engine.executor import LOCAL, Parallelism, executor_of
 from vidence.engine.frames import FrameDesk, FrameStore
 from vidence.engine.limits import RESUME, SAME_COMMAND, Budget
@@ -299,7 +299,7 @@ class Session:
         if place.whole_video:  # nothing is decoded, and the files that are sent lie here
             parallel = replace(parallel, on=LOCAL)
         async with executor_of(parallel.on).processes(
-            parallel, on_trouble=lambda message: self.on_event(MachineLost(message=message))
+            parallel, on_trouble=lambda message: self.on_event(Trouble(message=message))
         ) as workers:
             desk = FrameDesk(
                 self.views,
@@ -307,7 +307,7 @@ class Session:
                 workers=workers,
                 engine=self.engine,
                 count=count,
-                on_trouble=lambda message: self.on_event(MediaTrouble(message=message)),
+                on_trouble=lambda message: self.on_event(Trouble(message=message)),
             )
 
             async def asked(todo: Todo) -> Todo:
@@ -342,7 +342,7 @@ class Session:
                 if isinstance(place, Path) and place.is_file():
                     read[subtitles] = read_subtitles(place, from_s=subtitles.from_s)
             except MediaError as error:
-                self.on_event(MediaTrouble(message=str(error)))
+                self.on_event(Trouble(message=str(error)))
         return {item.item_id: read.get(item.subtitles, ()) for item in items if item.subtitles is not None}
 
     async def show(self, group: Todo, *, desk: FrameDesk) -> list[ShownSubject]:

@@ -9,7 +9,10 @@ from vidence.ask.functions import Call, FunctionSource, find, give, has_all, nam
 from vidence.catalog import parse_spec
 from vidence.errors import UnknownNameError, UsageError
 
-OFFERED = {"prompt": "the words", "images": "what is shown"}
+OFFERED = {
+    "prompt": ("the words", lambda made: made("prompt")),
+    "images": ("what is shown", lambda made: made("images")),
+}
 
 
 def plain(prompt):
@@ -112,9 +115,8 @@ def test_a_function_is_given_what_its_parameters_name_and_no_more():
     def thing(images, prompt="unused", other=3, *rest, **more):
         return images, prompt, other, rest, more
 
-    offered = {name: functools.partial(give_it, name) for name in OFFERED}
-    assert call_of(thing)(offered) == ("images", "prompt", 3, (), {})
-    assert call_of(plain)(offered) == "prompt"
+    assert call_of(thing)(give_it) == ("images", "prompt", 3, (), {})
+    assert call_of(plain)(give_it) == "prompt"
     assert made == ["images", "prompt", "prompt"]
 
 

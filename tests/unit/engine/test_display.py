@@ -10,7 +10,7 @@ from rich.console import Console
 from vidence.console.screen import Screen, say, several
 from vidence.engine import display
 from vidence.engine.display import Display, watched
-from vidence.engine.events import Away, Back, Event, Listener, MediaTrouble, Started, TrialStored, Waiting
+from vidence.engine.events import Away, Back, Event, Listener, Started, TrialStored, Trouble, Waiting
 from vidence.errors import UsageError
 from vidence.records import Answered, Failed, Score, Trial
 
@@ -43,7 +43,7 @@ def test_a_bar_shows_what_a_server_says_and_goes_on() -> None:
     with display.progress:
         display(Started(n_planned=3, n_answered_before=0, notes=(HOSTILE,)))
         display(Waiting(reason=HOSTILE, wait_s=1.0, n_allowed=2))
-        display(MediaTrouble(message=HOSTILE))
+        display(Trouble(message=HOSTILE))
     shown = written(console)
     assert "note: [/red] [bold]x[/] ␛[2J" in shown
     assert "waiting 1 s: [/red] [bold]x[/] ␛[2J (2 at once)" in shown
@@ -106,13 +106,13 @@ def test_the_bar_counts_outcomes_and_spend_and_says_how_fast_and_how_long() -> N
 
 def test_where_nobody_watches_nothing_is_drawn_but_troubles_are_said() -> None:
     console = Console(file=io.StringIO(), force_terminal=False, width=200)
-    shown = shown_after(console, *ONE_OF_EACH, MediaTrouble(message="v.mp4 is cut off"))
+    shown = shown_after(console, *ONE_OF_EACH, Trouble(message="v.mp4 is cut off"))
     assert shown.split() == ["media:", "v.mp4", "is", "cut", "off"]
 
 
 def test_of_many_troubles_the_first_are_said_and_that_there_are_more() -> None:
     console = Console(file=io.StringIO(), force_terminal=False, width=200)
-    lines = shown_after(console, *(MediaTrouble(message=f"{i}.mp4") for i in range(21))).splitlines()
+    lines = shown_after(console, *(Trouble(message=f"{i}.mp4") for i in range(21))).splitlines()
     assert lines[0].endswith("0.mp4")
     assert lines[-1].endswith("more troubles; the report counts them")
     assert sum("more troubles" in line for line in lines) == 1

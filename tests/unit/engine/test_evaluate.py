@@ -12,7 +12,7 @@ from PIL import Image
 from vidence.ask.scoring.robust import create as create_robust
 from vidence.contracts import Request
 from vidence.engine import evaluate
-from vidence.engine.events import MediaTrouble, TrialStored
+from vidence.engine.events import TrialStored, Trouble
 from vidence.engine.memory import Memory
 from vidence.engine.plan import PLAN_FILE, read_plan
 from vidence.engine.prepare import PreparedRun
@@ -247,7 +247,7 @@ def test_montages_are_made_and_damaged_images_fail_only_their_questions(bench, f
     assert [r.item_id for r in model.asked] == ["q0"]
     assert summary.n_failed == 1
     assert [type(t.score.outcome) for t in bench.trials()] == [Answered, Failed]
-    assert sum(isinstance(e, MediaTrouble) and "bad.png" in e.message for e in bench.events) == 1
+    assert sum(isinstance(e, Trouble) and "bad.png" in e.message for e in bench.events) == 1
 
 
 # ------------------------------------------------------------------ money

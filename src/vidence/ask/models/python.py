@@ -7,7 +7,8 @@ function. A `contracts.Model` that stands under the name is taken as it is.
 
 import io
 import threading
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable
+from operator import attrgetter
 from typing import Annotated, cast
 
 import anyio.to_thread
@@ -15,21 +16,32 @@ import msgspec
 from msgspec import Meta
 from PIL import Image
 
-from vidence.ask.functions import Call, FunctionSettings, FunctionSource, find, has_all
+from vidence.ask.functions import Call, FunctionSettings, FunctionSource, Offered, find, has_all
 from vidence.ask.models.local import LocalModel, images_shown, said
 from vidence.contracts import Model, Request
 from vidence.errors import AccessError, RejectedRequestError
 from vidence.records import Reply
 
-OFFERED = {
-    "prompt": "the words, one text",
-    "images": "the images of the prompt, a list of PIL images",
-    "choices": "the texts of the choices",
-    "system": "the system message",
-    "sampling": "temperature, max_tokens, ...",
-    "sample": "which of several replies to one prompt, from 0",
-    "item_id": "the id of the question",
-    "request": "a vidence.contracts.Request, with all of this",
+
+def _images(request: Request) -> list[Image.Image]:
+    try:
+        return [
+            Image.open(io.BytesIO(request.images[part.digest])).convert("RGB")
+            for part in images_shown(request, owner="a Python function")
+        ]
+    except OSError as error:
+        raise RejectedRequestError(f"a picture of the prompt cannot be read: {error}") from error
+
+
+OFFERED: Offered = {
+    "prompt": ("the words, one text", attrgetter("prompt.text")),
+    "images": ("the images of the prompt, a list of PIL images", _images),
+    "choices": ("the texts of the choices", attrgetter("prompt.choices")),
+    "system": ("the system message", attrgetter("prompt.system")),
+    "sampling": ("temperature, max_tokens, ...", attrgetter("sampling")),
+    "sample": ("which of several replies to one prompt, from 0", attrgetter("sample")),
+    "item_id": ("the id of the question", attrgetter("item_id")),
+    "request": ("a vidence.contracts.Request, with all of this", lambda request: request),
 }
 RETURNS = "the reply as a str or a vidence.Reply"
 
@@ -60,45 +72,20 @@ class FunctionModel(LocalModel):
             AccessError: it returns something else than a text or a `Reply`.
         """
         if self._call.is_async:
-            awaited = self._call(self._offered(request))
+            awaited = self._call(request)
             returned = await awaited if isinstance(awaited, Awaitable) else awaited
         else:
             returned = await anyio.to_thread.run_sync(self._in_turn, request, abandon_on_cancel=True)
         if isinstance(returned, Reply):
             return returned
         if not isinstance(returned, str):
-            raise AccessError(
-                self._call.wrong(
-                    returned, expected=f"{RETURNS}; '' is a reply without an answer, and an error "
-                )
-                + "fails the question"
-            )
+            expected = f"{RETURNS}; '' is a reply without an answer, and an error fails the question"
+            raise AccessError(self._call.wrong(returned, expected=expected))
         return msgspec.structs.replace(said(returned, request), model=self.identity)
 
     def _in_turn(self, request: Request) -> object:
         with self._slots:  # held to the end of the call, also where nobody waits for it any more
-            return self._call(self._offered(request))
-
-    def _offered(self, request: Request) -> Mapping[str, Callable[[], object]]:
-        return {
-            "prompt": lambda: request.prompt.text,
-            "images": lambda: self._images(request),
-            "choices": lambda: request.prompt.choices,
-            "system": lambda: request.prompt.system,
-            "sampling": lambda: request.sampling,
-            "sample": lambda: request.sample,
-            "item_id": lambda: request.item_id,
-            "request": lambda: request,
-        }
-
-    def _images(self, request: Request) -> list[Image.Image]:
-        try:
-            return [
-                Image.open(io.BytesIO(request.images[part.digest])).convert("RGB")
-                for part in images_shown(request, owner=self.identity)
-            ]
-        except OSError as error:
-            raise RejectedRequestError(f"a picture of the prompt cannot be read: {error}") from error
+            return self._call(request)
 
 
 def create(settings: Settings) -> Model:

@@ -6,17 +6,17 @@ answer, None where it finds none, or an outcome. A `contracts.Scorer` is taken a
 
 from typing import cast
 
-from vidence.ask.functions import Call, FunctionSettings, FunctionSource, find, has_all
+from vidence.ask.functions import Call, FunctionSettings, FunctionSource, Offered, find, has_all
 from vidence.contracts import Scorer
 from vidence.errors import UsageError
 from vidence.records import Answered, Item, Outcome, Refused, Reply, Score, Unreadable
 
-OFFERED = {
-    "text": "the words of the reply",
-    "choices": "the texts of the choices",
-    "letters": "their letters",
-    "reply": "a vidence.Reply",
-    "item": "the question as a vidence.Item",
+OFFERED: Offered = {
+    "text": ("the words of the reply", lambda _, reply: reply.text),
+    "choices": ("the texts of the choices", lambda item, _: item.choices),
+    "letters": ("their letters", lambda item, _: item.letters),
+    "reply": ("a vidence.Reply", lambda _, reply: reply),
+    "item": ("the question as a vidence.Item", lambda item, _: item),
 }
 RETURNS = "a letter, None where none can be read, or an outcome of vidence.records"
 
@@ -45,15 +45,7 @@ class FunctionParser:
         """
         if reply.finish == "refusal" or reply.refusal:
             return Refused(reason=reply.refusal or "the model declined")
-        returned = self._call(
-            {
-                "text": lambda: reply.text,
-                "choices": lambda: item.choices,
-                "letters": lambda: item.letters,
-                "reply": lambda: reply,
-                "item": lambda: item,
-            }
-        )
+        returned = self._call(item, reply)
         if isinstance(returned, Answered | Unreadable | Refused):
             return returned
         if returned is None:
@@ -74,6 +66,4 @@ class FunctionParser:
 def create(settings: Settings) -> Scorer:
     """The parser of a function, or the parser of that name."""
     result = find("parser", settings.function)
-    if has_all(result.thing, WANTED):
-        return cast(Scorer, result.thing)
-    return FunctionParser(result)
+    return cast(Scorer, result.thing) if has_all(result.thing, WANTED) else FunctionParser(result)

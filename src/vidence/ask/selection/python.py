@@ -9,19 +9,19 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from vidence.ask.functions import Call, FunctionSettings, FunctionSource, find, has_all
+from vidence.ask.functions import Call, FunctionSettings, FunctionSource, Offered, find, has_all
 from vidence.contracts import Selector
 from vidence.errors import UsageError
 from vidence.media.clip import Clip
 from vidence.records import Item
 
-OFFERED = {
-    "times_s": "the time of every frame in seconds, an array",
-    "n_frames": "how many may be shown",
-    "fps": "frames per second",
-    "question": "the words of the question",
-    "item": "the question as a vidence.Item",
-    "clip": "a vidence.media.clip.Clip",
+OFFERED: Offered = {
+    "times_s": ("the time of every frame in seconds, an array", lambda clip, *_: clip.times_s.copy()),
+    "n_frames": ("how many may be shown", lambda _clip, _item, n_frames: n_frames),
+    "fps": ("frames per second", lambda clip, *_: clip.fps),
+    "question": ("the words of the question", lambda _, item, __: item.question),
+    "item": ("the question as a vidence.Item", lambda _, item, __: item),
+    "clip": ("a vidence.media.clip.Clip", lambda clip, *_: clip),
 }
 RETURNS = "positions among the frames, counted from 0"
 
@@ -51,16 +51,7 @@ class FunctionSelector:
             raise UsageError(f"a budget of {n_frames} frames; expected 1 or more")
         if clip.n_frames == 0:
             return np.empty(0, np.int64)
-        returned = self._call(
-            {
-                "times_s": clip.times_s.copy,
-                "n_frames": lambda: n_frames,
-                "fps": lambda: clip.fps,
-                "question": lambda: item.question,
-                "item": lambda: item,
-                "clip": lambda: clip,
-            }
-        )
+        returned = self._call(clip, item, n_frames)
         chosen = np.asarray(returned)
         if chosen.ndim != 1 or not (np.issubdtype(chosen.dtype, np.integer) or chosen.size == 0):
             raise UsageError(self._call.wrong(returned, expected=f"{RETURNS}, as whole numbers"))
@@ -82,6 +73,4 @@ class FunctionSelector:
 def create(settings: Settings) -> Selector:
     """The selector of a function, or the selector of that name."""
     result = find("selector", settings.function)
-    if has_all(result.thing, WANTED):
-        return cast(Selector, result.thing)
-    return FunctionSelector(result)
+    return cast(Selector, result.thing) if has_all(result.thing, WANTED) else FunctionSelector(result)

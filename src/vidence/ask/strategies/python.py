@@ -7,12 +7,12 @@ shows the plan's frames. A `contracts.Strategy` that stands under the name is ta
 import inspect
 from typing import cast
 
-from vidence.ask.functions import Call, FunctionSettings, FunctionSource, find, has_all
+from vidence.ask.functions import Call, FunctionSettings, FunctionSource, Offered, find, has_all
 from vidence.ask.strategies.once import OfPlan
 from vidence.contracts import Answer, Flow, Question, Strategy
 from vidence.errors import UsageError
 
-OFFERED = {"question": "a vidence.contracts.Question"}
+OFFERED: Offered = {"question": ("a vidence.contracts.Question", lambda question: question)}
 RETURNS = "a vidence.contracts.Answer behind what it yields"
 
 WANTED = ("version", "views", "models", "answer")
@@ -35,7 +35,7 @@ class FunctionStrategy(OfPlan):
         Raises:
             UsageError: it is no generator function, or returns no answer.
         """
-        flow = self._call({"question": lambda: question})
+        flow = self._call(question)
         if not inspect.isgenerator(flow):
             expected = "to yield prompts: reply, = yield [question.prompt('')]"
             raise UsageError(self._call.wrong(flow, expected=expected))
@@ -48,6 +48,4 @@ class FunctionStrategy(OfPlan):
 def create(settings: Settings) -> Strategy:
     """The strategy of a function, or the strategy of that name."""
     result = find("strategy", settings.function)
-    if has_all(result.thing, WANTED):
-        return cast(Strategy, result.thing)
-    return FunctionStrategy(result)
+    return cast(Strategy, result.thing) if has_all(result.thing, WANTED) else FunctionStrategy(result)

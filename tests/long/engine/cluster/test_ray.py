@@ -25,7 +25,7 @@ from vidence.engine import evaluate
 from vidence.engine.cluster import machines
 from vidence.engine.diagnose import diagnose, open_diagnostic
 from vidence.engine.environment import Environment
-from vidence.engine.events import MachineLost
+from vidence.engine.events import Trouble
 from vidence.engine.prepare import make_plan
 from vidence.engine.store import RunStore
 from vidence.errors import AccessError, UsageError
@@ -160,7 +160,7 @@ def test_a_worker_that_is_killed_costs_what_it_had_in_flight(bench, connection):
         summary = bench.run()
     assert (summary.n_tried, summary.n_failed) == (160, 0)
     assert bench.server.n_requests == 160
-    assert sum(isinstance(event, MachineLost) for event in bench.events) == 1
+    assert sum(isinstance(event, Trouble) for event in bench.events) == 1
 
 
 def test_a_machine_that_is_lost_costs_what_it_had_in_flight(bench, connection, cluster):
