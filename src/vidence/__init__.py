@@ -169,8 +169,8 @@ def evaluate(  # noqa: PLR0913 - no setting has the name of an argument: a test
         asked, folder = _begun(benchmark, data, model=model, out=_path(out), place=place, overrides=overrides)
     else:
         raise UsageError(
-            "expected evaluate(questions, model=...) or evaluate(plan=FOLDER); a plan names its questions, "
-            "and trust= goes with plan= alone"
+            "expected evaluate(questions, model=...) or evaluate(plan=FOLDER), the second with trust= if "
+            "needed"
         )
     _asked(asked, folder, place=place, progress=progress, doing="asking")
     return open_run(folder)

@@ -180,8 +180,8 @@ def find(kind: str, name: str) -> ModuleType:
         raise UnknownNameError(kind, name, names(kind))
     if name in ours and name in plugins:
         raise UsageError(
-            f"{plugins[name].value} is installed as the {kind} {name!r}, a name that vidence has itself; "
-            "give it another name in its entry points, or uninstall it"
+            f"{plugins[name].value} is installed as the {kind} {name!r}, which vidence has itself; rename "
+            "its entry point, or uninstall it"
         )
     if name in ours:
         return importlib.import_module(ours[name].module)

@@ -91,7 +91,7 @@ def test_a_panel_takes_an_address_as_it_is(vidence, bucket):
     (vidence.folder / "panel.toml").write_text(
         f"""
         [settings]
-        n_frames = 4
+        frames = 4
         [[benchmarks]]
         benchmark = "table"
         data = "questions.jsonl"

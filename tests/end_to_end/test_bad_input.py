@@ -30,9 +30,12 @@ RUN = ["run", "table", "--data", "questions.jsonl", "--no-page", "--out", "r", "
         ([*RUN, "scripted:A", "--where", "task=t0", "--where", "task=t1"], "names 'task' twice"),
         ([*RUN, "scripted:A", "--recorded-only"], "replay:FILE"),
         ([*RUN, "replay:absent.jsonl"], "absent.jsonl"),
-        (["report", "questions.jsonl"], "questions.jsonl is a file; give a run folder"),
+        (
+            ["report", "questions.jsonl"],
+            "questions.jsonl is a file; give the folder that `vidence run` wrote",
+        ),
         (["demo", "--out", "questions.jsonl/out"], "questions.jsonl/out, or one above it, is a file"),
-        ([*RUN, "baseline:constant?letter=Q"], "always says Q, and no question has that choice: 3 choices"),
+        ([*RUN, "baseline:constant?letter=Q"], "always says Q, and no question has that choice: the choices are A to C"),
         ([*RUN, "scripted:A", "--judge", "rule-first"], "needs a judge model; add --judge-model"),
         (
             ["run", "table", "--data", "https://x/q.jsonl", "--model", "scripted:A"],

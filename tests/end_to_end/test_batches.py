@@ -212,8 +212,8 @@ def test_a_stored_run_is_judged_in_batches_and_what_its_answers_cost_stays(viden
     ("words", "said"),
     [
         (["--max-cost", "1"], "--batch excludes --max-cost"),
-        (["--model", "scripted:A"], "scripted:A cannot be asked with --batch"),
-        (["--selector", "frag-scores:model"], "frag-scores:model asks a model which frames to show"),
+        (["--model", "scripted:A"], "models, not with scripted:A"),
+        (["--selector", "frag-scores:model"], "--batch excludes frag-scores:model"),
     ],
 )
 def test_what_batches_cannot_do_is_said_before_anything_is_sent(asked, words, said):

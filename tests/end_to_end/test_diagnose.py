@@ -71,7 +71,7 @@ def test_two_processes_do_not_share_a_folder(vidence, questions):
             time.sleep(0.01)
         second = vidence(*exhaustive(server))
         assert second.code != 0
-        assert "another process is running in r" in second.err
+        assert "another process works in r" in second.err
         _, err = process.communicate(timeout=60)
         assert process.returncode == 0, err
     assert server.n_requests == 4 * 9
@@ -109,5 +109,5 @@ def test_lines_left_out_and_shared_sources_are_said(vidence, questions):
     done = vidence("diagnose", "modality", *words)
     assert done.code == 3, done.err
     said = " ".join(done.out.split())
-    assert "Left out when the questions were read, and in no figure: 1 line beside 2 questions" in said
+    assert "Left out: 1 line that could not be used, beside 2 questions" in said
     assert "Intervals are clustered by source: the questions are about 1 source." in said

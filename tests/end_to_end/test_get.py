@@ -270,7 +270,7 @@ def test_the_run_says_what_its_questions_were_fetched_from(vidence, mmvu) -> Non
 def test_what_was_fetched_is_diagnosed_and_audited(vidence, mmvu, monkeypatch) -> None:
     done = vidence("diagnose", "modality", "mmvu", "--model", MODEL)
     assert done.code == 2
-    assert "mmvu was not fetched: say vidence get mmvu --media" in done.err
+    assert "mmvu was not fetched: run vidence get mmvu --media" in done.err
     assert "mmvu was not fetched" in vidence("items", "audit", "mmvu").err
     chosen = ("--where", "question_type=multiple-choice")
     assert vidence("get", "mmvu", "--media", *chosen, "--yes").code == 0

@@ -205,7 +205,7 @@ def test_lines_without_a_usable_question_end_with_3_and_are_said_everywhere(vide
     whole = (vidence.folder / "questions.jsonl").read_text()
     (vidence.folder / "questions.jsonl").write_text(whole.strip() + '\n{"item_id": "bad"}\n')
     words = [*RUN, "baseline:constant", "--no-page"]
-    said = "Left out when the questions were read, and in no figure: 1 line beside 3 questions"
+    said = "Left out: 1 line that could not be used, beside 3 questions"
     for name in ("one", "two"):
         done = vidence(*words, "--out", name)
         assert done.code == 3, done.err

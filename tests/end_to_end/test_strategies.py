@@ -108,4 +108,4 @@ def test_a_diagnostic_shares_the_candidates_of_runs_and_of_all_its_rows(vidence,
         vidence, server, "--temperature", "0", out="e", command=("diagnose", "best-of-n", "table")
     )
     assert (done.code, asked) == (2, {})
-    assert "8 candidates at temperature 0 are one reply" in done.err
+    assert "8 candidates at temperature 0 are equal" in done.err

@@ -40,7 +40,7 @@ from videos.stamped import copy, write
 _DEADLINE_S = 30.0
 _MOST_BYTES = 2 * 2**30
 # Errors of ours that stand for a crash, a hang or an exception that nobody foresaw.
-_NOT_HELD = ("the decoder crashed", "broke off with", "was killed from outside")
+_NOT_HELD = ("the decoder crashed", "reading it ended with", "was killed twice")
 
 Try = Callable[[str, Callable[[], object]], Awaitable[str]]
 

@@ -163,7 +163,7 @@ class Crafted:
 @in_loop
 async def test_what_a_worker_sends_back_is_data_and_calls_nothing(value, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    said = r"film\.mp4: its decoder sent what is no result \(.*Error: .*; it is set aside"
+    said = r"film\.mp4: its decoder sent an invalid result \(.*Error: .*; it is skipped"
     async with Workers(1) as workers:
         with pytest.raises(MediaError, match=said):
             await workers.run("film.mp4", partial(send, pickle.dumps((True, value))), deadline_s=60)
@@ -175,14 +175,14 @@ async def test_what_a_worker_sends_back_is_data_and_calls_nothing(value, tmp_pat
 @in_loop
 async def test_what_is_no_outcome_sets_its_file_aside(content):
     async with Workers(1) as workers:
-        with pytest.raises(MediaError, match="sent what is no result"):
+        with pytest.raises(MediaError, match="sent an invalid result"):
             await workers.run("film.mp4", partial(send, content), deadline_s=60)
 
 
 @in_loop
 async def test_a_worker_that_says_it_sends_more_than_it_may_have_is_not_waited_for():
     async with Workers(1) as workers:
-        with pytest.raises(MediaError, match="sent what is no result"):
+        with pytest.raises(MediaError, match="sent an invalid result"):
             await workers.run("film.mp4", lie, deadline_s=60)
 
 

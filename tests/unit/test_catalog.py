@@ -69,7 +69,7 @@ def test_a_plug_in_is_found_by_its_entry_point(monkeypatch):
 @pytest.mark.parametrize(
     ("name", "loaded", "message"),
     [
-        ("robust", types.ModuleType("x"), "a name that vidence has itself"),
+        ("robust", types.ModuleType("x"), "which vidence has itself"),
         ("mine", "no module", "must name a module"),
         ("mine", types.ModuleType("empty"), r"empty defines no create\(\)"),
         (

@@ -33,8 +33,8 @@ def open_batches(
         raise UsageError("--batch sends no whole videos; leave it out, or take --layout images")
     if any(isinstance(view.selector, AskingSelector | SearchingSelector) for view in views):
         raise UsageError(
-            f"--batch: {plan.selector} asks a model which frames to show; leave --batch out, or name a "
-            "--selector that asks no model"
+            f"--batch excludes {plan.selector}, which asks a model; choose another --selector, or omit "
+            "--batch"
         )
 
     def say(message: str) -> None:
@@ -45,7 +45,7 @@ def open_batches(
     for model in {id(model): model for model in models}.values():
         if not (isinstance(model, HttpModel) and model.batch_protocol):
             raise UsageError(
-                f"{model.identity} cannot be asked with --batch: only openai:, anthropic: and gemini: can"
+                f"--batch works with openai:, anthropic: and gemini: models, not with {model.identity}"
             )
         api = APIS[model.batch_protocol]
 

@@ -78,9 +78,7 @@ def benchmark_of(questions: AnyQuestions, data: Path | str | None) -> tuple[str,
     if isinstance(questions, str):
         return questions, data
     if data is not None:
-        raise UsageError(
-            "questions and data= are both given; give a benchmark with data=, or the questions alone"
-        )
+        raise UsageError("questions and data= are both given; give a benchmark with data=, or only questions")
     if isinstance(questions, Path):
         return TABLE, questions
     raise UsageError(f"{type(questions).__name__} is neither a benchmark nor a path nor questions")
@@ -95,8 +93,7 @@ def questions_of(benchmark: AnyQuestions, data: AnyQuestions) -> AnyQuestions:
     if benchmark != TABLE:
         message = repr(benchmark) if isinstance(benchmark, str) else type(benchmark).__name__
         raise UsageError(
-            f"data= is {type(data).__name__} beside {message}; questions in memory stand alone: "
-            "evaluate(questions, model=...)"
+            f"data= is {type(data).__name__} beside {message}; expected evaluate(questions, model=...)"
         )
     return data
 
@@ -120,7 +117,7 @@ def written(questions: Iterable[Item | Mapping[str, object]], folder: Path) -> P
         item = _item(row, place)
         if item.item_id in lines:
             raise DataError(
-                f"questions[{place}]: item_id: {item.item_id!r} was used before; expected its own"
+                f"questions[{place}]: item_id: {item.item_id!r} was used before; expected a unique id"
             )
         lines[item.item_id] = msgspec.json.encode(item)
     if not lines:

@@ -93,7 +93,7 @@ async def diagnose(  # noqa: PLR0913 - one call, one argument for each thing tha
     """
     if plan.layout == "video":
         raise UsageError(
-            "diagnostics show parts of a video, and the layout 'video' sends it whole; add --layout images"
+            "diagnostics show parts of a video, the layout 'video' all of it; add --layout images"
         )
     check_draws(diagnostic, plan)
     async with opened_session(
@@ -107,8 +107,7 @@ async def diagnose(  # noqa: PLR0913 - one call, one argument for each thing tha
         hidden = [item for item in session.prepared.items if item.is_hidden]
         if len(hidden) == len(session.prepared.items):
             raise UsageError(
-                f"answers hidden: those of the {len(hidden):,} questions, which a diagnostic needs; give "
-                "questions with their answers"
+                f"answers hidden: diagnostics need those of the {len(hidden):,} questions; give them as well"
             )
         if isinstance(diagnostic, SetDiagnostic):
             diagnostic = diagnostic.of_items(session.prepared.items)
@@ -146,10 +145,10 @@ def own_frames(diagnostic: Diagnostic, plan: Plan) -> tuple[str, ...]:
     if frames == plan.frames:
         return ()
     option = f"{diagnostic.frames_option}={plan.frames}"
+    option = diagnostic.frames_option
     return (
-        f"{diagnostic.name} ranks {frames} frames of each question, its "
-        f"{diagnostic.frames_option}, while the "
-        f"plan shows {plan.frames}; --set {option} takes as many",
+        f"{diagnostic.name} ranks {frames} frames of each question ({option}), the plan shows {plan.frames}; "
+        f"--set {option}={plan.frames} makes them equal",
     )
 
 

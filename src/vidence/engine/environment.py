@@ -87,9 +87,7 @@ def _bytes_of(variable: str, usual: int, *, least: int = 0) -> int:
     except ValueError:
         size_gb = math.nan
     if not least / 2**30 <= size_gb <= _MOST_GB:
-        raise UsageError(
-            f"{variable} is {text!r}; expected a number of gigabytes from {least / 2**30:g} to {_MOST_GB:,}"
-        )
+        raise UsageError(f"{variable} is {text!r}; expected {least / 2**30:g} to {_MOST_GB:,} (gigabytes)")
     return int(size_gb * 2**30)
 
 

@@ -229,8 +229,8 @@ def _check_plan(earlier: Plan, now: Plan, *, folder: Path) -> None:
             for name, (before, after) in values.items()
         )
         raise StoreError(
-            f"{folder} holds another run:{listed}\nChoose another --out, or go on with that one as it is: "
-            f"vidence resume {folder}"
+            f"{folder} holds another run:{listed}\nChoose another --out, or continue it with vidence resume "
+            f"{folder}"
         )
 
 

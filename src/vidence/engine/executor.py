@@ -114,8 +114,8 @@ class Workers(AbstractAsyncContextManager["Workers"]):
                     is_made, outcome = await self._tried(key, job, deadline_s=deadline_s)
                 except _KilledError as error:
                     raise MediaError(
-                        f"{key}: its decoder was killed from outside twice ({error}), as a system does that "
-                        "is out of memory; it is set aside: free memory, or lower VIDENCE_WORKER_GB"
+                        f"{key}: its decoder was killed twice ({error}), probably for want of memory; it is "
+                        "skipped: free memory, or lower VIDENCE_WORKER_GB"
                     ) from error
         if not is_made:
             raise cast("VidenceError", outcome)
@@ -136,8 +136,7 @@ class Workers(AbstractAsyncContextManager["Workers"]):
         except TimeoutError as error:
             await _end(process)
             raise DecodeTimeoutError(
-                f"{key}: the decoder did not finish within {deadline_s:g} s "
-                "and was stopped; the setting decode_timeout_s says how long it may take"
+                f"{key}: the decoder did not finish within {deadline_s:g} s; decode_timeout_s allows more"
             ) from error
         except (anyio.EndOfStream, anyio.IncompleteRead, anyio.BrokenResourceError) as error:
             with anyio.move_on_after(_EXIT_S):
@@ -147,7 +146,7 @@ class Workers(AbstractAsyncContextManager["Workers"]):
             if killed_by in _FROM_OUTSIDE:
                 raise _KilledError(killed_by) from error
             by = f" ({killed_by})" if killed_by else ""
-            raise MediaError(f"{key}: the decoder crashed on this file{by}; it is set aside") from error
+            raise MediaError(f"{key}: the decoder crashed on this file{by}; it is skipped") from error
         except BaseException:
             await _end(process)
             raise

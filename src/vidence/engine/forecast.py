@@ -65,8 +65,8 @@ async def forecast(plan: Plan, *, environment: Environment, now: datetime) -> Ta
     if plan.batch:
         pace = "the API promises the answers of each wave within 24 hours, and how long it takes is not known"
     assumed = (
-        f"{CHARACTERS} characters of words are a token; {pace}; nothing comes from the memory or a "
-        "provider's cache, and judges and models that choose frames are not counted"
+        f"{CHARACTERS} characters are a token; {pace}; caches, the memory, judges and models that choose "
+        "frames are not counted"
     )
     return Table(
         name="forecast",

@@ -183,7 +183,7 @@ class FrameDesk:
         try:
             result = await self._workers.run(str(path), write, deadline_s=self._place.deadline_s)
             if result.path not in (path, copy_place(result.path.name, self._place.cache_root)):
-                raise MediaError(f"{path}: its worker names {result.path} as its copy; it is set aside")
+                raise MediaError(f"{path}: its worker names {result.path} as its copy; it is skipped")
             return result
         except MediaError as error:
             return self._set_aside(source, error)
@@ -193,8 +193,7 @@ class FrameDesk:
         if path not in self._unchecked:
             self._unchecked.add(path)
             self._on_trouble(
-                f"{path}: its item names a SHA-256, which is not checked: its server does not say it, and "
-                "the whole file would have to be fetched"
+                f"{path}: the SHA-256 of its item is not checked, because the server states none"
             )
 
     def _set_aside(self, source: Source, error: MediaError) -> Failed:

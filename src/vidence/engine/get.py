@@ -120,8 +120,8 @@ def offer(name: str, *, hub: Hub, config: str | None = None, split: str | None =
     questions = _first_fitting(listing.files, release.questions, every=release.takes_all)
     if benchmark and release.questions and not questions:
         raise DataError(
-            f"{listing.address} holds no questions as {name} has them ({', '.join(release.questions)}); "
-            f"it holds {some((file.path for file in listing.files), most=6)}"
+            f"{listing.address} has no file {', '.join(release.questions)} of {name}; it holds "
+            f"{some((file.path for file in listing.files), most=6)}"
         )
     chosen = questions if release.takes_all else _of_config(questions, config)
     return Offer(
@@ -205,7 +205,7 @@ def _of_config(files: tuple[HubFile, ...], config: str | None) -> tuple[HubFile,
     if config is None:
         if len(known) > 1:
             raise UsageError(
-                f"the release has several configurations; say --config with one of {', '.join(known)}"
+                f"the release has several configurations; add --config with one of {', '.join(known)}"
             )
         return files
     pair = tuple(
@@ -385,7 +385,7 @@ def check_room(offered: Offer, files: Sequence[HubFile], *, cache_root: Path, is
         if n_bytes and needed[device] > free:
             raise StoreError(
                 f"{needed[device] / 1e9:,.1f} GB are needed, and {folder} has {free / 1e9:,.1f} GB left: "
-                f"make room, set {variable} to a folder of a larger disk, or take fewer questions (--limit)"
+                f"make room, set {variable} to a folder of a larger disk, or fetch fewer questions (--limit)"
             )
 
 
@@ -490,8 +490,7 @@ def noted(cache_root: Path, benchmark: str) -> Got:
         why = f"; {release.absent}" if release else ""
         raise UsageError(f"say where the questions of {benchmark} are with --data{why}")
     raise UsageError(
-        f"{benchmark} was not fetched: say vidence get {benchmark} --media, or say where its questions are "
-        "with --data"
+        f"{benchmark} was not fetched: run vidence get {benchmark} --media, or name its questions with --data"
     )
 
 

@@ -91,8 +91,7 @@ def read_log(path: Path, layout: str, *, questions: Plan | None = None, model: s
     items, replies, problems = _taken(table, mapping, columns=mapping.reply, asked=asked)
     if not replies:
         raise DataError(
-            f"{paths[0]} holds no reply in {mapping.reply.text!r}; expected the results of a run that had "
-            "answers"
+            f"{paths[0]} holds no reply in {mapping.reply.text!r}; expected the results of a finished run"
         )
     entries = Counter(reply.model for reply in replies if reply.model).most_common(1)
     return Log(
@@ -136,8 +135,8 @@ class _LoggedQuestions:
             return False
         if self.loaded.problems:
             raise DataError(
-                f"the log counts the rows of the questions, of which {len(self.loaded.problems)} cannot be "
-                f"used ({self.loaded.problems[0]}); mend them first"
+                f"the log counts rows, and {len(self.loaded.problems)} rows of the questions cannot be used "
+                f"({self.loaded.problems[0]}); correct them first"
             )
         return True
 
@@ -183,7 +182,7 @@ def _taken(
                 items[item.item_id] = item
             elif not columns.sample:
                 raise FieldError(
-                    "item_id", f"{item.item_id!r} is there twice; say with reply.sample which column counts"
+                    "item_id", f"{item.item_id!r} is there twice; name the column that counts as reply.sample"
                 )
             reply = recorded(whole, columns, item_id=item.item_id, sample=n_samples[item.item_id])
             n_samples[item.item_id] += 1
@@ -318,8 +317,8 @@ def _reply(entry: Recorded) -> Reply:
 def _facts(prepared: PreparedRun, log: Log) -> Facts:
     """The facts of the run, which say where it comes from."""
     note = (
-        f"imported from {log.path.name} (SHA-256 {log.content_hash[:16]}..., read as {log.layout}): the "
-        f"replies are those of {log.model}, which vidence did not ask"
+        f"imported from {log.path.name} (SHA-256 {log.content_hash[:16]}..., read as {log.layout}): replies "
+        f"of {log.model}, which vidence did not ask"
     )
     return msgspec.structs.replace(
         prepared.facts,

@@ -97,8 +97,8 @@ def check_known(items: Sequence[Item], folder: Path) -> None:
     """
     if items and all(item.is_hidden for item in items):
         raise UsageError(
-            f"answers hidden: a judge needs those of the {len(items):,} questions of {folder}; where they "
-            f"are, `vidence items score {folder} --answers FOLDER --judge-model SPEC` judges the submission"
+            f"answers hidden: a judge needs those of the {len(items):,} questions of {folder}; score the "
+            f"submission with `vidence items score {folder} --answers FOLDER --judge-model SPEC`"
         )
 
 
@@ -111,8 +111,8 @@ def _check_free(store: RunStore, plan: Plan, folder: Path) -> None:
     free = {item.item_id for item in store.items() if item.answer_kind == "text"}
     if plan.judge == EXTRACT and free and any(t.score.verdicts for t in store.trials() if t.item_id in free):
         raise UsageError(
-            f"{folder} holds verdicts on free answers, which {EXTRACT} does not give; a judge that reads "
-            "choices and judges free answers is rule-first: --judge rule-first --judge-model SPEC"
+            f"{folder} holds verdicts on free answers, which {EXTRACT} does not judge; use --judge "
+            "rule-first --judge-model SPEC"
         )
 
 
@@ -198,9 +198,9 @@ class _Held:
         if len(lost) > _MOST_LOST * n_asked:
             self.is_refused = True
             raise NoVerdictsError(
-                f"the judge gave no verdict on {len(lost)} of the first {n_asked} replies, at most "
-                f"{_MOST_LOST:.0%} may be without; every score stays as it was. "
-                f"The first: {lost[0][0].error}. Name another --judge-model or --judge"
+                f"the judge gave no verdict on {len(lost)} of the first {n_asked} replies (limit "
+                f"{_MOST_LOST:.0%}); all scores are unchanged. The first: {lost[0][0].error}. Name another "
+                "--judge-model or --judge"
             )
         self.release()
 
@@ -323,8 +323,7 @@ async def ask_judges(
     if wanted.prompts_dir is not None and len(protocols) > 1:
         raise UsageError(
             f"--judge-prompts-dir holds the templates of one protocol, and {', '.join(protocols)} are asked; "
-            "name one with --judge, or ask each with its own command and --lines, and pass all files to "
-            "--recorded"
+            "name one with --judge, or ask each on its own with --lines, and pass all files to --recorded"
         )
     async with Engine(
         memory=environment.memory(),

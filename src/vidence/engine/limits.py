@@ -193,14 +193,14 @@ class Budget:
             return
         if self._is_blind and self.prices is not None:
             raise BudgetSpentError(
-                "the model does not say how many tokens a reply takes, so --max-cost cannot be kept; "
-                "what was answered is kept; run without a limit, or with one of the server's own"
+                "the server states no token counts, so --max-cost cannot be kept; answers are kept; run "
+                "without a limit, or with one of the server's own"
             )
         spent = sum(budget.cost for budget in self.shared)
         if spent >= self.max_cost:
             raise BudgetSpentError(
-                f"spent {spent:.4f} US dollars in this session, the limit is {self.max_cost:.4f}; "
-                f"what was answered is kept, and {again}, a session of its own, goes on"
+                f"spent {spent:.4f} US dollars in this session, the limit is {self.max_cost:.4f}; answers "
+                f"are kept, and {again} continues with a new limit"
             )
 
 
@@ -283,8 +283,8 @@ class Limits:
         """Raise `ServerDownError` when the server asks for a wait longer than the patience."""
         if error.retry_after_s is not None and error.retry_after_s > self.longest_wait_s:
             raise ServerDownError(
-                f"the server asks to wait {error.retry_after_s:.0f} s ({error}); what was answered is "
-                f"kept, and {self.again} goes on when you want"
+                f"the server asks to wait {error.retry_after_s:.0f} s ({error}); answers are kept, and "
+                f"{self.again} continues"
             ) from error
 
 
@@ -394,7 +394,7 @@ class Outage:
         since = "nothing was answered any more" if self.has_answered else "nothing was ever answered"
         return (
             f"{since}, for {silent_s:.0f} s (--patience is {self._patience_s:g} s); the last error was: "
-            f"{sentence(str(error))} Check the server; {self._again} goes on from here"
+            f"{sentence(str(error))} Check the server; {self._again} continues from here"
         )
 
 
@@ -433,6 +433,6 @@ class DownDetector:
         self._n_in_a_row += 1
         if self._n_in_a_row >= self._most:
             raise ServerDownError(
-                f"{self._n_in_a_row} questions in a row got no answer after all their tries; the last "
-                f"error was: {sentence(str(error))} Check the server; {self._again} goes on from here"
+                f"{self._n_in_a_row} questions in a row got no answer after all their tries; the last error "
+                f"was: {sentence(str(error))} Check the server; {self._again} continues from here"
             ) from error

@@ -65,8 +65,7 @@ def loads(key: str, content: bytes) -> object:
 def no_result(key: str, why: str) -> MediaError:
     """The error for what is no outcome of a job."""
     return MediaError(
-        f"{key}: its decoder sent what is no result ({why}), as one does that a file has taken over; it is "
-        "set aside"
+        f"{key}: its decoder sent an invalid result ({why}), which can be an attack; it is skipped"
     )
 
 

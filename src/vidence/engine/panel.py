@@ -323,7 +323,7 @@ def _with_options(model: str, options: Mapping[str, object]) -> str:
     if wrong := next((key for key, text in texts.items() if {"&", "?", "%"} & set(text)), None):
         raise UsageError(
             f"the option {wrong} of a condition is {texts[wrong]!r}; expected no '&', '?' or '%': name "
-            "another model in its place"
+            "another model instead"
         )
     return model_spec(model, "+" + "&".join(f"{key}={text}" for key, text in texts.items()))
 
@@ -356,8 +356,8 @@ def _check_apart(runs: Sequence[PanelRun]) -> None:
         other = folders.setdefault(run.folder, run)
         if other is not run:
             raise UsageError(
-                f"{other.label} and {run.label} would share the folder {run.folder}; choose names that "
-                "differ in letters or digits"
+                f"{other.label} and {run.label} would share the folder {run.folder}; choose names with other "
+                "letters or digits"
             )
 
 

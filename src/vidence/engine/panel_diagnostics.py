@@ -94,9 +94,8 @@ def _check(examination: Examination) -> None:
     """Refuse before anything is asked what `diagnose` would refuse later."""
     if examination.run.plan.layout == "video":
         raise UsageError(
-            f"{examination.label}: diagnostics show parts of a video, and the layout 'video' "
-            "sends it whole; name "
-            "the conditions or models of the diagnostic, or give its runs layout = 'images'"
+            f"{examination.label}: diagnostics show parts of a video, the layout 'video' all of it; name the "
+            "conditions or models of the diagnostic, or set layout = 'images'"
         )
     try:
         check_draws(examination.diagnostic, examination.run.plan)

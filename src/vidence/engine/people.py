@@ -49,8 +49,7 @@ def person_folders(folder: Path) -> tuple[Path, ...]:
     paths = _runs_in(folder / PEOPLE_FOLDER, _MARK)
     if not paths:
         raise UsageError(
-            f"{folder / PEOPLE_FOLDER} holds no run folder; `vidence study close {folder}` writes those of "
-            "its people"
+            f"{folder / PEOPLE_FOLDER} holds no run folder; `vidence study close {folder}` writes them"
         )
     if len(phases := dict.fromkeys(map(phase_of, paths))) > 1:
         patterns = ", ".join(str(folder / PEOPLE_FOLDER / f"*-{phase}") for phase in phases)

@@ -251,8 +251,8 @@ class Plan(Record):
                 raise UsageError(f"{name} is {value}; expected {expected}")
         if len(self.name) > MOST_NAME or not self.name.isprintable() or self.name != self.name.strip():
             raise UsageError(
-                f"name is {self.name!r}; expected at most {MOST_NAME} characters that can be printed, on one "
-                "line and without space around them"
+                f"name is {self.name!r}; expected one line of at most {MOST_NAME} printable characters, "
+                "without space around it"
             )
         ways = ("limit", "sample", "sample_by", "subset")
         if len(given := [name for name in ways if getattr(self, name) is not None]) > 1:
@@ -275,8 +275,8 @@ class Plan(Record):
         given = [name for name in _NOT_IN_BATCHES if getattr(self, name)]
         if self.batch and given:
             raise UsageError(
-                f"--batch excludes {', '.join(given)}: the replies of a wave come all at once, and are paid "
-                "by then; leave one of them out"
+                f"--batch excludes {', '.join(given)}, because the replies of a wave arrive and are paid "
+                "together; omit one of them"
             )
 
     def _check_until(self) -> None:
@@ -285,8 +285,8 @@ class Plan(Record):
             raise UsageError(
                 f"until is {self.until!r}, against is {self.against!r} and margin is {self.margin}; expected "
                 "--until clear --against RUN, or --until equivalent --against RUN --margin POINTS: RUN is "
-                "the folder of a finished run of the same questions, POINTS the difference that is as good "
-                "as none, such as 2"
+                "the folder of a finished run of the same questions, POINTS a negligible difference, such "
+                "as 2"
             )
         if self.margin is not None:
             check_margin(self.margin / 100)
@@ -456,8 +456,8 @@ def read_overrides(given: Mapping[str, object]) -> PlanOverrides:
     if extractor := read.pop("extract_with", None):
         if read.get("judge") or read.get("judge_models"):
             raise UsageError(
-                "--extract-with names a model that reads choices where no rule can, which judges do "
-                "themselves; give --extract-with SPEC, or --judge-model SPEC with --judge"
+                "--extract-with names a model that extracts choices, as judges do themselves; give "
+                "--extract-with SPEC, or --judge-model SPEC with --judge"
             )
         read |= {"judge": EXTRACT, "judge_models": (extractor,)}
     return read
@@ -587,8 +587,8 @@ class Facts(Record):
             n = f"{len(self.problems):,} line{'s' if len(self.problems) > 1 else ''}"
             messages.insert(
                 0,
-                f"Left out when the questions were read, and in no figure: {n} beside {self.n_items:,} "
-                f"questions that can be used; the first is {self.problems[0]}.",
+                f"Left out: {n} that could not be used, beside {self.n_items:,} questions; the first is "
+                f"{self.problems[0]}.",
             )
         return " ".join(messages)
 
@@ -649,13 +649,13 @@ def read_plan(folder: Path) -> tuple[Plan, Facts]:
     except FileNotFoundError as error:
         if (folder / RUN_FILE).exists():
             raise StoreError(
-                f"{folder} holds a run that never began: {path.name} is missing; give the command of the "
-                f"run again with --out {folder}"
+                f"{folder} holds a run that never began: {path.name} is missing; repeat its command with "
+                f"--out {folder}"
             ) from error
         missing = f"{path.name} is missing" if folder.exists() else "there is nothing of that name"
         raise StoreError(
-            f"{folder} is not a run folder: {missing}; give the folder that `vidence run` wrote (runs/... "
-            "unless --out named another)"
+            f"{folder} is not a run folder: {missing}; give the folder that `vidence run` wrote (runs/... or "
+            "--out)"
         ) from error
     if facts is None:
         raise StoreError(f"{path} holds a plan and no run: [facts] is missing; run it with: --plan {path}")
@@ -675,8 +675,7 @@ def read_plan_file(path: Path) -> tuple[Plan, Facts | None]:
         raise
     except NotADirectoryError as error:
         raise StoreError(
-            f"{path.parent} is a file; give a run folder, one that `vidence run` wrote (runs/... unless "
-            "--out named another)"
+            f"{path.parent} is a file; give the folder that `vidence run` wrote (runs/... or --out)"
         ) from error
     except OSError as error:
         raise StoreError(f"cannot read {path}: {error}") from error
@@ -686,8 +685,8 @@ def read_plan_file(path: Path) -> tuple[Plan, Facts | None]:
     file = plan.get("format") if isinstance(plan, dict) else None
     if not isinstance(plan, dict) or file != FORMAT:
         raise StoreError(
-            f"{path} has format {file!r}, this version of vidence reads {FORMAT!r}; "
-            "use the version that wrote it, or run again into a new folder"
+            f"{path} has format {file!r}, this version of vidence reads {FORMAT!r}; use the version that "
+            "wrote it, or run again into a new folder"
         )
     if "n_frames" in plan:  # as it was called before
         plan["frames"] = plan.pop("n_frames")

@@ -225,13 +225,13 @@ def _whole_place(text: str) -> str:
     if _NETWORK.match(text):
         written = re.sub(":/+", "://", text, count=1)  # a path has lost one of two strokes
         raise UsageError(
-            f"{media_address.redacted(written)} is an address; fetch the file, and give its path (videos "
-            "alone may lie at one: --media)"
+            f"{media_address.redacted(written)} is an address; fetch the file and give its path (only "
+            "--media takes addresses)"
         )
     if _OWNER_AND_NAME.fullmatch(text) and not Path(text).exists():
         raise DataError(
-            f"there is nothing at {Path(text).resolve()}; if {text} is a data set of the hub, say vidence "
-            f"get hf:{text}, and then --data hf:{text}"
+            f"there is nothing at {Path(text).resolve()}; a data set of the hub is fetched with vidence get "
+            f"hf:{text}, and then named with --data hf:{text}"
         )
     return str(Path(text).resolve())
 
@@ -247,8 +247,7 @@ def benchmark_of(name: str, mapping: str) -> Benchmark:
         return benchmark
     if settings_type("benchmark", name) is None:
         raise UsageError(
-            f"{name} has a layout of its own, so that --map says nothing of it; files in other layouts are "
-            "read by the benchmark table"
+            f"{name} has its own layout and takes no --map; the benchmark table reads other layouts"
         )
     mapped: Benchmark = create("benchmark", Spec(name=name, options={"map": mapping}))
     return mapped
@@ -291,8 +290,7 @@ def _check_values(given: PlanOverrides) -> None:
     folder = Path(memory).resolve().parent if (memory := given.get("memory")) else None
     if folder is not None and not folder.is_dir():
         raise UsageError(
-            f"the reply memory {memory} is to lie in a folder that is not there; make {folder}, or name "
-            "another file"
+            f"there is no folder {folder} for the reply memory {memory}; make it, or name another file"
         )
 
 
@@ -480,8 +478,8 @@ def _limit_notes(plan: Plan, view: OpenView, model: Model) -> tuple[str, ...]:
     if not view.traits.thins or not model.looks:
         return ()
     return (
-        f"{plan.selector} shows {plan.frames} frames of a question at most: where it gives more they are "
-        "thinned evenly; --frames N sets another limit",
+        f"{plan.selector} shows at most {plan.frames} frames of a question, thinned evenly where it gives "
+        "more; --frames N sets another limit",
     )
 
 
@@ -493,8 +491,8 @@ def _cache_notes(items: Sequence[Item], prompter: Prompter, model: Model) -> tup
             begin = prompter.before_frames(item)
             if item.media and begins.setdefault(item.video_id, begin) != begin:
                 return (
-                    "the prompts have words of the question before the frames, an order that is kept: "
-                    "frames that questions share are not served from the provider's cache",
+                    "the prompts have words of the question before the frames: the provider's cache does "
+                    "not serve frames that questions share",
                 )
     return ()
 
@@ -566,8 +564,8 @@ def _wanted(loaded: Loaded, plan: Plan, *, model: Model) -> tuple[Sequence[Item]
     """The questions of a plan, whether their media are there or not, and what to say of them."""
     if plan.shuffle_choices and isinstance(model, RecordedModel):
         raise UsageError(
-            f"{plan.model} gives recorded letters, and this plan shuffles the choices: the letters would be "
-            "read in another order than they were given in; add --no-shuffle-choices"
+            f"{plan.model} gives recorded letters, which shuffled choices would change; add "
+            "--no-shuffle-choices"
         )
     if plan.recorded_only and not isinstance(model, RecordedModel):
         raise UsageError("--recorded-only needs a model that has recorded replies, such as replay:FILE")
@@ -617,8 +615,8 @@ def _check_letter(letter: str, items: Sequence[Item], *, spec: str) -> None:
     most = max((len(item.choices) for item in items), default=0)
     if most and letter_index(letter) >= most:
         raise UsageError(
-            f"{spec} always says {letter}, and no question has that choice: {most} choices at most, "
-            f"A to {ascii_uppercase[most - 1]}"
+            f"{spec} always says {letter}, and no question has that choice: the choices are A to "
+            f"{ascii_uppercase[most - 1]}"
         )
 
 
@@ -664,8 +662,8 @@ def _refuse(unusable: Sequence[str], unnamed: Mapping[str, int]) -> None:
     """Raise where media have no place, or how many lie at each bucket or server that is not named."""
     if unusable:
         raise DataError(
-            f"a question names media that cannot be used: {unusable[0]}; a run with --allow-missing goes on "
-            "without such questions"
+            f"a question names media that cannot be used: {unusable[0]}; --allow-missing leaves such "
+            "questions out"
         )
     if unnamed:
         first = sorted(unnamed)[:_MOST_LISTED]
@@ -718,8 +716,7 @@ def _with_media(
     hint = f"{command} fetches them. " if command else ""
     if not plan.allow_missing:
         raise MissingMediaError(
-            f"{absent_words}\n{hint}Put them there, or go on without these questions with --allow-missing",
-            named,
+            f"{absent_words}\n{hint}Put them there, or leave these questions out with --allow-missing", named
         )
     if not kept:
         raise MissingMediaError(f"{absent_words}\n{hint}No question is left without them", named)

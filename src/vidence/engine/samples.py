@@ -72,8 +72,8 @@ class StudyDraw(msgspec.Struct):
         kept = [item for item in items if item.item_id in ids]
         if lost := sorted(ids - {item.item_id for item in kept}):
             raise UsageError(
-                f"{len(lost)} of {len(ids)} questions that were drawn for the study are not in the set, such "
-                f"as {lost[0]!r}; give the data by which it was drawn, or draw it again"
+                f"{len(lost)} of {len(ids)} questions of the study are not in the set, such as {lost[0]!r}; "
+                "give the data that it was drawn from, or draw it again"
             )
         return kept
 
@@ -127,9 +127,9 @@ class Subset(Record):
         kept = [item for item in items if self.digests.get(item.item_id) == question_digest(item)]
         if lost := sorted(self.digests.keys() - {item.item_id for item in kept}):
             raise UsageError(
-                f"{len(lost)} of the {len(self.digests)} questions of the subset are not in the set, or ask "
-                f"something else there, such as {lost[0]!r}; give the data of the runs that chose it, "
-                "or choose it again with vidence stats subset"
+                f"{len(lost)} of the {len(self.digests)} questions of the subset are missing or different, "
+                f"such as {lost[0]!r}; give the data of the runs that chose it, or choose it again with "
+                "vidence stats subset"
             )
         return kept
 
@@ -183,7 +183,6 @@ def _each(items: Sequence[Item], tag: str, n: int, *, seed: int) -> Drawn:
     if without := len(items) - sum(map(len, places.values())):
         counts += f"; none of {without} without the tag"
     return [items[place] for place in sorted(kept)], [
-        f"sampled by {tag}, {n} questions with each value or all that there are ({counts}): a mean "
-        "over questions is that of this sample, where values weigh otherwise than in the set; the table of "
-        "the sample has the weighted mean"
+        f"sampled by {tag}, {n} questions with each value or all that there are ({counts}): means over "
+        "questions describe this sample; the table of the sample has the weighted mean"
     ]

@@ -68,8 +68,8 @@ def check_draws(what: object, plan: Plan) -> None:
     """
     if isinstance(what, Drawing) and what.n_drawn > 1 and plan.sampling.temperature == 0:
         raise UsageError(
-            f"{what.n_drawn} candidates at temperature 0 are one reply; say --temperature 1 (in Python "
-            "temperature=1), or want a single one"
+            f"{what.n_drawn} candidates at temperature 0 are equal; add --temperature 1 (in Python "
+            "temperature=1), or ask for one"
         )
 
 
@@ -212,8 +212,8 @@ class ShownSubject:
         outside = [p for p in chosen if not 0 <= p < len(content.frames)]
         if outside:
             raise UsageError(
-                f"frame {outside[0]} of view {view!r} of item {self.item.item_id!r}; "
-                f"it has {len(content.frames)} frames, counted from 0"
+                f"frame {outside[0]} of view {view!r} of item {self.item.item_id!r}; expected 0 to "
+                f"{len(content.frames) - 1}"
             )
         return self.prepared.prompter.prompt(
             self.item.with_order(order),
@@ -525,8 +525,8 @@ class Pipeline(Generic[GroupT, ReadyT]):
                 raise error from group
             if (failed := first_error(group, OSError)) is not None and failed.errno in _NO_MORE_FILES:
                 raise UsageError(
-                    f"too many files and connections are open at once ({failed.strerror}); ask fewer "
-                    "questions at once with --concurrency, or let the process open more with: ulimit -n 4096"
+                    f"too many files and connections are open ({failed.strerror}); lower --concurrency, or "
+                    "run: ulimit -n 4096"
                 ) from group
             raise
         if self._spent is not None:

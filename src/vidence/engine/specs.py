@@ -122,8 +122,8 @@ def check_secrets(kind: str, spec_text: str, *, base: str = "") -> None:
             check_no_key(spec.name, _json_object(spec.options.get("extra", "")))
         if any(map(looks_like_key, (spec.argument, *spec.options.values()))):
             raise UsageError(
-                f"the {inner} {spec.name!r} is given what looks like a key (not shown); a key belongs into "
-                "an environment variable, which api_key_env=NAME names"
+                f"the {inner} {spec.name!r} is given what looks like a key (not shown); put the key into an "
+                "environment variable, and name that with api_key_env=NAME"
             )
 
 
@@ -245,10 +245,7 @@ def _whole_argument(path: str) -> str:
         return path
     whole = str(place.resolve())
     if _MARK in whole:
-        raise UsageError(
-            f"{path} is {whole}, and a spec cannot hold a path with '?', where its options begin; rename "
-            "the folder, or put the files where no name has one"
-        )
+        raise UsageError(f"{path} is {whole}, and no spec can hold a path with '?'; rename or move it")
     return whole
 
 

@@ -88,10 +88,10 @@ def _check_marked(plan: Plan, items: Sequence[Item]) -> None:
     if not hidden and (not waiting or is_judged or plan.text_parser != NEEDS_JUDGE):
         return
     why = f"the answers of {hidden:,} are hidden" if hidden else f"{waiting:,} wait for a judge"
+    advice = "leave --until out" if hidden else "name the judge with --judge-model, or leave --until out"
     raise UsageError(
-        f"--until {plan.until} needs the mark of every question while the run asks, and of {len(items):,} "
-        f"questions {why}; "
-        + ("leave --until out" if hidden else "name the judge with --judge-model, or leave --until out")
+        f"--until {plan.until} needs a mark for every question during the run, and of {len(items):,} "
+        f"questions {why}; {advice}"
     )
 
 
@@ -102,9 +102,9 @@ def _read_against(prepared: PreparedRun) -> tuple[dict[str, float], str]:
     here = (plan.benchmark, prepared.facts.content_hash)
     if here != (other.benchmark, facts.content_hash):
         raise UsageError(
-            f"--against {folder} was not asked about the same data: {other.benchmark}, content "
-            f"{facts.content_hash[:12]}, and this run is about {plan.benchmark}, content {here[1][:12]}; "
-            "name a run on the same release of the same benchmark"
+            f"--against {folder} was asked about {other.benchmark}, content {facts.content_hash[:12]}, this "
+            f"run is about {plan.benchmark}, content {here[1][:12]}; name a run on the same release of the "
+            "same benchmark"
         )
     marks: dict[str, list[float]] = {}
     with RunStore(folder) as store:
@@ -115,8 +115,8 @@ def _read_against(prepared: PreparedRun) -> tuple[dict[str, float], str]:
     if missing:
         raise UsageError(
             f"--against {folder} has no score for {len(missing):,} of the {len(prepared.items):,} questions "
-            f"({some(missing, most=_MOST_NAMED)}); finish it with vidence resume, have what waits "
-            "judged with vidence replies judge, or ask only what it was asked"
+            f"({some(missing, most=_MOST_NAMED)}); finish it with vidence resume, judge it with vidence "
+            "replies judge, or ask only its questions"
         )
     kind, _, tag = plan.headline.partition(":")
     is_macro = kind == "macro" and other.headline == plan.headline

@@ -201,9 +201,7 @@ class LogSync:
             StoreError: the disk did not take the log.
         """
         if self._error is not None:
-            raise StoreError(
-                f"{self._log} could not be brought to the disk: {self._error}; see whether the disk is sound"
-            )
+            raise StoreError(f"{self._log} could not be written to the disk: {self._error}; check the disk")
         if self._thread is None:
             self._thread = threading.Thread(target=self._work, name="vidence-keeper", daemon=True)
             self._thread.start()
@@ -392,8 +390,8 @@ def opened_file(path: Path, *, file_format: str, tables: str = "") -> Iterator[s
             program = db.execute(_PROGRAMS).fetchone()
             if program:
                 raise StoreError(
-                    f"{path} holds a {program[0]}, {program[1]!r}, which would run when it is used; vidence "
-                    "makes none: take the file as it was made"
+                    f"{path} holds a {program[0]}, {program[1]!r}, which would run when it is used and which "
+                    "vidence never writes; use the original file"
                 )
             has_format = db.execute(_HAS_FORMAT).fetchone() is not None
             row = db.execute(_FORMAT).fetchone() if has_format else None
@@ -410,8 +408,8 @@ def opened_file(path: Path, *, file_format: str, tables: str = "") -> Iterator[s
         file = row[0] if row else None
         if file != file_format:
             raise StoreError(
-                f"{path} has format {file!r}, this version of vidence reads {file_format!r}; "
-                "use the version that wrote it, or start with a new file"
+                f"{path} has format {file!r}, this version of vidence reads {file_format!r}; use the version "
+                "that wrote it, or a new file"
             )
         yield db
 
@@ -438,8 +436,7 @@ def _refuse_links(folder: Path) -> None:
         return
     if links:
         raise StoreError(
-            f"{folder / links[0]} is a link, and a run folder holds none: what is written to it would be "
-            "written elsewhere; remove it"
+            f"{folder / links[0]} is a link, which would write outside the run folder; remove it"
         )
 
 
@@ -473,7 +470,7 @@ def _locked(folder: Path) -> Iterator[None]:
                 db.close()
                 if "locked" in str(error):
                     raise StoreError(
-                        f"another process is running in {folder}; wait until it ends, or choose another --out"
+                        f"another process works in {folder}; wait until it ends, or choose another --out"
                     ) from error
                 raise
         is_ours = before is not None and before == _identity(path)
@@ -567,8 +564,8 @@ class RunStore(ExitStack):
                 lost = self._db.execute(_ASKED_BUT_GONE).fetchone()
                 if lost is not None:
                     raise StoreError(
-                        f"{self.path} holds an answer to the question {lost[0]!r}, which is not among those "
-                        "to be asked now; choose another --out, or bring back what the run began with"
+                        f"{self.path} holds an answer to the question {lost[0]!r}, which is not asked now; "
+                        "choose another --out, or restore the questions that the run began with"
                     )
 
     def items(self) -> tuple[Item, ...]:
@@ -706,8 +703,8 @@ class RunStore(ExitStack):
             if getattr(result, field) != getattr(header, field):
                 raise StoreError(
                     f"{self.path} holds findings of {name} with another {field.replace('_', ' ')} "
-                    f"({getattr(result, field)!r}, now {getattr(header, field)!r}); examine into another "
-                    "folder with --out"
+                    f"({getattr(result, field)!r}, now {getattr(header, field)!r}); choose another folder "
+                    "with --out"
                 )
 
     def header(self, name: str) -> Header:

@@ -134,9 +134,7 @@ def read_submission(path: Path) -> Submission:
     """
     file = path / SUBMISSION_FILE if path.is_dir() else path
     if path.is_dir() and not file.exists():
-        raise DataError(
-            f"{path} has no {SUBMISSION_FILE}; expected the folder of a run on questions with hidden answers"
-        )
+        raise DataError(f"{path} has no {SUBMISSION_FILE}; expected the folder of a run on hidden answers")
     return submission_in(read_rows(file, what=SUBMITTED))
 
 

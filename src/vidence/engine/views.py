@@ -102,8 +102,8 @@ def check_whole(item: Item) -> None:
         m.kind != "video" or m.start_s is not None or m.end_s is not None for m in item.media
     ):
         raise UsageError(
-            f"item {item.item_id!r} is not about exactly one whole video, and the layout 'video' sends "
-            "nothing else; use the layout 'images' for it"
+            f"item {item.item_id!r} is not about exactly one whole video, as the layout 'video' needs; use "
+            "the layout 'images'"
         )
 
 
@@ -142,8 +142,8 @@ def clip_of(parts: Sequence[tuple[Media, MediaFacts]]) -> Clip:
         if len(kept) == 0:
             last_s = float(facts.times_s[-1])
             raise DataError(
-                f"{facts.probe.path}: no frame lies in [{start_s:g} s, {end_s:g} s); "
-                f"its {len(facts.times_s)} frames end at {last_s:.3f} s"
+                f"{facts.probe.path}: no frame lies in [{start_s:g} s, {end_s:g} s); its "
+                f"{len(facts.times_s)} frames end at {last_s:.3f} s"
             )
         times.append(facts.times_s[kept])
         media_indices.append(np.full(len(kept), position, np.int64))
@@ -167,8 +167,8 @@ def check_some(view: OpenView, question: Clipped) -> None:
     if question.clip.n_frames and view.traits.needs_media:
         raise DataError(
             f"item {question.item.item_id!r}: {view.rules.selector} chose none of {question.clip.n_frames} "
-            f"frames under a budget of {budget}. Give it another budget (AKS as released gives none "
-            "where the budget is below 2^all_depth) or another selector; to ask in words alone, take none"
+            f"frames under a budget of {budget}; use another budget (AKS as released needs 2^all_depth), "
+            "another selector, or none"
         )
 
 

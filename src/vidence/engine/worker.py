@@ -80,8 +80,8 @@ def _done(job: Job, most_bytes: int) -> bytes:
         return dumps((False, known))
     except MemoryError:
         error = MediaError(
-            f"{job[0]}: reading it takes more than the {most_bytes / 2**30:g} GB of memory that one decoder "
-            "may have; VIDENCE_WORKER_GB sets how much"
+            f"{job[0]}: reading it takes more than {most_bytes / 2**30:g} GB of memory; VIDENCE_WORKER_GB "
+            "allows more"
         )
         return dumps((False, error))
 
@@ -94,5 +94,5 @@ def _made(job: Job) -> bytes:
         raise
     except Exception as error:
         raise MediaError(
-            f"{name}: reading it broke off with {type(error).__name__}: {error}; it is set aside"
+            f"{name}: reading it ended with {type(error).__name__}: {error}; it is skipped"
         ) from error

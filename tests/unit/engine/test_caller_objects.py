@@ -84,5 +84,5 @@ def test_settings_that_are_functions_become_specs():
 def test_questions_may_stand_in_the_place_of_a_file_for_table_alone():
     assert questions_of("table", [ROW]) == [ROW]
     for benchmark in ("mmvu", [ROW]):
-        with pytest.raises(UsageError, match="questions in memory stand alone"):
+        with pytest.raises(UsageError, match="expected evaluate\\(questions, model="):
             questions_of(benchmark, [ROW])

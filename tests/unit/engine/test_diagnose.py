@@ -345,7 +345,7 @@ def test_views_and_positions_that_are_not_there_are_named():
 @pytest.mark.parametrize(
     ("frames", "options", "said"),
     [
-        (32, {}, ["mrfs ranks 16 frames of each question, its max, while the plan shows 32"]),
+        (32, {}, ["mrfs ranks 16 frames of each question (max), the plan shows 32"]),
         (16, {}, []),
         (32, {"max": "32"}, []),
     ],
@@ -354,5 +354,5 @@ def test_other_frames_than_those_of_the_plan_are_said(tmp_path, frames, options,
     plan = make_plan("table", data=tmp_path, model="scripted:A", overrides={"frames": frames})
     notes = own_frames(open_diagnostic("mrfs", options), plan)
     assert [note.partition(";")[0] for note in notes] == said
-    assert all(note.endswith("--set max=32 takes as many") for note in notes)
+    assert all(note.endswith("--set max=32 makes them equal") for note in notes)
     assert own_frames(open_diagnostic("modality", {}), plan) == ()

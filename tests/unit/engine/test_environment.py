@@ -36,9 +36,7 @@ def test_the_size_of_the_cache_is_in_gigabytes(monkeypatch, text, n_bytes):
 @pytest.mark.parametrize("text", ["20 GB", "", "nan", "inf", "-1", "1e300"])
 def test_a_size_that_is_no_number_is_refused(monkeypatch, text):
     monkeypatch.setenv(CACHE_SIZE_VARIABLE, text)
-    with pytest.raises(
-        UsageError, match=rf"VIDENCE_CACHE_GB is '{text}'; expected a number of gigabytes from 0 to"
-    ):
+    with pytest.raises(UsageError, match=rf"VIDENCE_CACHE_GB is '{text}'; expected 0 to"):
         environment()
 
 
@@ -49,7 +47,7 @@ def test_the_memory_of_a_worker_is_in_gigabytes_and_enough_to_begin(monkeypatch)
     assert environment().worker_max_bytes == 2**29
     for text in ("0.4", "0", "nan"):
         monkeypatch.setenv(WORKER_SIZE_VARIABLE, text)
-        with pytest.raises(UsageError, match=rf"VIDENCE_WORKER_GB is '{text}'; .* gigabytes from 0\.5 to"):
+        with pytest.raises(UsageError, match=rf"VIDENCE_WORKER_GB is '{text}'; expected 0\.5 to"):
             environment()
 
 

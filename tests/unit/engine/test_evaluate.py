@@ -51,7 +51,7 @@ def test_without_its_plan_a_folder_says_what_to_do_and_the_same_command_goes_on(
     bench.write(3)
     bench.run(fake_model())
     (bench.folder / "run" / PLAN_FILE).unlink()
-    with pytest.raises(StoreError, match="give the command of the run again with --out"):
+    with pytest.raises(StoreError, match="repeat its command with --out"):
         read_plan(bench.folder / "run")
     model = fake_model()
     assert bench.run(model).n_answered_before == 3

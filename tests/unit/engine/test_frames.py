@@ -366,7 +366,7 @@ def test_a_hash_that_no_server_tells_is_said_not_to_be_checked(
         shown = show_at(Address(f"{server.url}/lab"), tmp_path, item, troubles)
     assert isinstance(shown, ViewContent)
     assert len(troubles) == 1
-    assert "its item names a SHA-256, which is not checked" in troubles[0]
+    assert "the SHA-256 of its item is not checked" in troubles[0]
 
 
 @pytest.mark.parametrize("audio", ["drop", "keep"])

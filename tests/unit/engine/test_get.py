@@ -79,7 +79,7 @@ def test_the_first_form_of_the_questions_is_taken_and_nothing_else() -> None:
 
 def test_configurations_are_chosen_by_folder() -> None:
     tables = ("full/x-0.parquet", "full/x-1.parquet", "lite/x.parquet")
-    with pytest.raises(UsageError, match="say --config with one of full, lite"):
+    with pytest.raises(UsageError, match="add --config with one of full, lite"):
         offered("herbench", *tables)
     found = offered("herbench", *tables, config="full")
     assert (paths(found.questions), found.folder) == (["full/x-0.parquet", "full/x-1.parquet"], "full")
@@ -88,9 +88,7 @@ def test_configurations_are_chosen_by_folder() -> None:
 
 
 def test_a_release_without_questions_in_a_known_form_says_what_it_holds() -> None:
-    with pytest.raises(
-        DataError, match=r"holds no questions .*validation\.json.*it holds README\.md, a\.csv"
-    ):
+    with pytest.raises(DataError, match=r"has no file .*validation\.json.*it holds README\.md, a\.csv"):
         offered("mmvu", "README.md", "a.csv")
 
 
@@ -149,7 +147,7 @@ def test_hashes_are_those_of_the_listing() -> None:
 
 def test_configurations_in_one_folder_are_told_apart_by_their_names() -> None:
     tables = ("data/lite-00000-of-00002.parquet", "data/lite-00001-of-00002.parquet", "data/lite_v2.parquet")
-    with pytest.raises(UsageError, match="say --config with one of lite, lite_v2"):
+    with pytest.raises(UsageError, match="add --config with one of lite, lite_v2"):
         offered("herbench", *tables)
     found = offered("herbench", *tables, config="lite")
     assert (paths(found.questions), found.config) == (list(tables[:2]), "lite")
@@ -215,7 +213,7 @@ def test_what_does_not_fit_is_refused_before_it_is_fetched(tmp_path, monkeypatch
 
     check(free=2, is_unpacked=False)
     check(free=3, is_unpacked=True)
-    with pytest.raises(StoreError, match=r"set HF_HOME to a folder of a larger disk, or take fewer"):
+    with pytest.raises(StoreError, match=r"set HF_HOME to a folder of a larger disk, or fetch fewer"):
         check(free=1, is_unpacked=False)
     with pytest.raises(StoreError, match=r"set VIDENCE_CACHE"):
         check(free=2, is_unpacked=True)

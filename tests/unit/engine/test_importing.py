@@ -95,7 +95,7 @@ def test_rows_of_a_log_are_rows_of_the_questions(tmp_path: Path) -> None:
 
 def test_rows_are_not_counted_in_questions_of_which_some_are_bad(tmp_path: Path) -> None:
     path = LAYOUTS["lmms-eval"].write(tmp_path)
-    with pytest.raises(DataError, match="counts the rows of the questions, of which 1 cannot be used"):
+    with pytest.raises(DataError, match="counts rows, and 1 rows of the questions cannot be used"):
         read_log(path, "lmms-eval", questions=questions(tmp_path, [*OURS, {"item_id": "x"}]))
 
 
@@ -110,7 +110,7 @@ def test_questions_are_found_by_their_ids(tmp_path: Path) -> None:
     log = read_log(path, own, questions=questions(tmp_path, OURS))
     assert [one.item_id for one in log.replies] == ["our-1"]
     assert "'other' found; expected the id of a question" in log.problems[0]
-    assert "'our-1' is there twice; say with reply.sample" in log.problems[1]
+    assert "'our-1' is there twice; name the column" in log.problems[1]
 
 
 @pytest.mark.parametrize("name", ["tiny_Bowls.xlsx", "tiny_Bowls.tsv", "tiny_Bowls.json"])

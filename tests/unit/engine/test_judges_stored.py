@@ -153,7 +153,7 @@ def test_a_judge_that_fails_on_more_than_a_tenth_ends_with_every_score_as_it_was
     bench.run(fake_model(turn=say))
     run = bench.folder / "run"
     before = bench.trials()
-    with pytest.raises(NoVerdictsError, match=r"on 3 of the first 20 replies.*stays as it was"):
+    with pytest.raises(NoVerdictsError, match=r"on 3 of the first 20 replies.*scores are unchanged"):
         judge(run, {"fake:judge": rambling(fake_model, 6)}, monkeypatch, concurrency=1)
     assert (bench.trials(), read_plan(run)[0].judge_models) == (before, ())
     # A tenth is no reason to stop: the two wait, in no mean, and the others are marked.

@@ -101,7 +101,7 @@ def test_a_bad_plan_file_says_what_is_wrong(tmp_path: Path, text: str, message: 
 
 def test_a_folder_that_is_a_file_says_so(tmp_path: Path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(StoreError, match=r"/file is a file; give a run folder"):
+    with pytest.raises(StoreError, match=r"/file is a file; give the folder that `vidence run` wrote"):
         read_plan(tmp_path / "file")
 
 
@@ -147,7 +147,7 @@ def test_a_path_that_is_no_text_cannot_be_written_down(tmp_path: Path):
         ({"judge_price_out": -1.0}, "judge_price_out is -1"),
         ({"max_cost": 1.0}, "max_cost needs prices"),
         ({"jpeg_quality": 0}, "jpeg_quality is 0"),
-        ({"name": "two\nlines"}, "name is 'two.*nlines'; expected at most 60 characters"),
+        ({"name": "two\nlines"}, "name is 'two.*nlines'; expected one line of at most 60 printable"),
         ({"name": "n" * 61}, "at most 60"),
         ({"name": " x"}, "without space around"),
         ({"jpeg_quality": 96}, "expected 1 to 95"),
@@ -263,8 +263,8 @@ def test_what_lies_at_the_edge_of_what_can_be_is_taken():
 def test_lines_that_are_left_out_are_counted_beside_the_questions():
     one, two = (msgspec.structs.replace(FACTS, problems=("line 3: no answer",) * n) for n in (1, 2))
     assert msgspec.structs.replace(FACTS, problems=()).left_out == ""
-    assert f"1 line beside {FACTS.n_items:,} questions that can be used" in one.left_out
-    assert f"2 lines beside {FACTS.n_items:,} questions" in two.left_out
+    assert f"Left out: 1 line that could not be used, beside {FACTS.n_items:,} questions" in one.left_out
+    assert f"Left out: 2 lines that could not be used, beside {FACTS.n_items:,} questions" in two.left_out
     assert two.left_out.endswith("the first is line 3: no answer.")
 
 

@@ -286,7 +286,7 @@ def test_a_stratified_sample_has_so_many_questions_with_each_value():
     ]  # order of the release
     assert notes[0].startswith(
         "sampled by task, 3 questions with each value or all that there are (rare: 2 of 2; t0: 3 of 10; "
-        "t1: 3 of 10; none of 3 without the tag): a mean over questions is that of this sample"
+        "t1: 3 of 10; none of 3 without the tag): means over questions describe this sample"
     )
     assert ids(questions, plan(sample_by="task=3", seed=5)) == [i.item_id for i in kept]
     assert ids(questions, plan(sample_by="task=3", seed=6)) != [i.item_id for i in kept]
@@ -314,8 +314,8 @@ def test_a_rule_that_is_thinned_by_the_plan_says_so(tmp_path: Path):
         return tuple(note for note in prepared(made).facts.notes if "thinned" in note)
 
     (said,) = notes("scripted:B", selector="fps:1")
-    assert said.startswith("fps:1 shows 16 frames of a question at most")
-    assert notes("scripted:B", selector="fps:1", frames=64)[0].startswith("fps:1 shows 64 frames")
+    assert said.startswith("fps:1 shows at most 16 frames of a question")
+    assert notes("scripted:B", selector="fps:1", frames=64)[0].startswith("fps:1 shows at most 64 frames")
     assert notes("scripted:B") == notes("baseline:constant", selector="fps:1") == ()
 
 
@@ -415,7 +415,7 @@ def test_one_medium_that_cannot_be_used_is_left_out_like_a_missing_one(tmp_path,
     kept, (note,) = choose_items(found, plan(allow_missing=True), model=Looker())
     assert kept == [whole]
     assert note.startswith(f"1 of 2 questions are left out: their media cannot be used (the first: {said}")
-    with pytest.raises(DataError, match=r"a run with --allow-missing|only with your consent"):
+    with pytest.raises(DataError, match=r"--allow-missing leaves such questions out|only with your consent"):
         choose_items(found, plan(), model=Looker())
 
 
@@ -464,7 +464,7 @@ def test_questions_and_media_that_were_fetched_are_taken_where_none_are_named(tm
         ({"judge": "humanpcr"}, "--judge humanpcr needs a judge model"),
         ({"judge_panel": "mean"}, "--set judge_panel mean needs a judge model"),
         ({"judge_prompts_dir": "words"}, "--judge-prompts-dir words needs a judge model"),
-        ({"memory": "/no/such/folder/m.sqlite"}, "in a folder that is not there; make /no/such/folder"),
+        ({"memory": "/no/such/folder/m.sqlite"}, "there is no folder /no/such/folder for the reply memory"),
     ],
 )
 def test_settings_that_would_say_nothing_are_refused(overrides, said):
@@ -479,7 +479,9 @@ def test_a_mapping_of_columns_is_kept_whole():
 
 def test_a_name_of_the_hub_that_is_no_path_is_answered_with_the_command(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(DataError, match="say vidence get hf:lab/set, and then --data hf:lab/set"):
+    with pytest.raises(
+        DataError, match="fetched with vidence get hf:lab/set, and then named with --data hf:lab/set"
+    ):
         make_plan("table", data=Path("lab/set"), model="baseline:constant", overrides={})
     (tmp_path / "lab" / "set").mkdir(parents=True)
     found = make_plan("table", data=Path("lab/set"), model="baseline:constant", overrides={})
@@ -487,7 +489,7 @@ def test_a_name_of_the_hub_that_is_no_path_is_answered_with_the_command(tmp_path
 
 
 def test_a_benchmark_with_a_layout_of_its_own_takes_no_mapping():
-    with pytest.raises(UsageError, match="has a layout of its own, so that --map says nothing of it"):
+    with pytest.raises(UsageError, match="has its own layout and takes no --map"):
         make_plan("mmvu", data=Path("q"), model="baseline:constant", overrides={"map": "question=q"})
 
 

@@ -159,7 +159,7 @@ def test_judges_are_opened_with_their_names_and_none_without(plan, bench):
 def test_several_candidates_at_temperature_0_are_refused_before_anything_is_asked(bench, fake_model):
     bench.write(1)
     model = fake_model()
-    with pytest.raises(UsageError, match="candidates at temperature 0 are one reply"):
+    with pytest.raises(UsageError, match="candidates at temperature 0 are equal"):
         bench.run(model, strategy="self-consistency", temperature=0.0)
     assert model.asked == []
     summary = bench.run(model, strategy="self-consistency", temperature=1.0)

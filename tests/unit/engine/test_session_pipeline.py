@@ -115,7 +115,7 @@ def test_too_many_open_files_are_a_message_and_other_errors_of_the_system_a_faul
         raise OSError(number, os.strerror(number))
 
     if number == errno.EMFILE:
-        with pytest.raises(UsageError, match=r"Too many open files\); ask fewer questions .* --concurrency"):
+        with pytest.raises(UsageError, match=r"Too many open files\); lower --concurrency"):
             work([[0]], doubled, consume)
     else:
         with pytest.raises(ExceptionGroup):

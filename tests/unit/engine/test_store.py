@@ -83,7 +83,7 @@ def test_the_last_trial_counts_and_failed_ones_are_not_answered(tmp_path: Path):
 
 def test_two_writers_in_one_folder_exclude_each_other_until_the_first_ends(tmp_path: Path):
     first = RunStore(tmp_path, is_writer=True)
-    with pytest.raises(StoreError, match="another process is running"):
+    with pytest.raises(StoreError, match="another process works"):
         RunStore(tmp_path, is_writer=True)
     with RunStore(tmp_path) as parser:
         assert parser.items() == ()

@@ -78,7 +78,7 @@ def test_a_disk_that_fails_is_said_and_too_many_files_are_waited_for(tmp_path: P
         monkeypatch.setattr(os, "fsync", broken)
         (tmp_path / "a-wal").write_bytes(b"12")
         wait_for(lambda: one._error is not None)
-        with pytest.raises(StoreError, match=r"a-wal could not be brought to the disk: .*Input/output error"):
+        with pytest.raises(StoreError, match=r"a-wal could not be written to the disk: .*Input/output error"):
             one.check()
 
 

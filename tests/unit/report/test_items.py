@@ -88,7 +88,7 @@ def test_a_subset_predicts_the_score_of_a_run_that_was_left_out(made, runs, tmp_
     path.write_bytes(msgspec.json.encode(subset))
     assert read_subset(path) == subset
     assert subset.of(paired.items) == [item for item in paired.items if item.item_id in subset.digests]
-    with pytest.raises(UsageError, match="20 of the 20 questions of the subset are not in the set"):
+    with pytest.raises(UsageError, match="20 of the 20 questions of the subset are missing or different"):
         subset.of([msgspec.structs.replace(item, question="?") for item in paired.items])
 
     last = some[-1]

@@ -160,7 +160,7 @@ def test_what_was_left_out_when_reading_is_said_once_where_it_was_the_same(runs)
     first, second = runs.load("a", facts=bad), runs.load("b", facts=bad)
     said = [note for note in pair([first, second]).notes if "Left out" in note]
     assert len(said) == 1
-    assert said[0].startswith("Left out when the questions were read, and in no figure: 1 line beside 7")
+    assert said[0].startswith("Left out: 1 line that could not be used, beside 7")
     (only,) = (note for note in pair([runs.load("c"), second]).notes if "Left out" in note)
     assert only.startswith("scripted:test (b): Left out")
 

@@ -55,8 +55,8 @@ def test_lines_that_were_left_out_are_counted_in_the_headline(runs, rng):
     assert not any("Left out" in sentence for sentence in sentences(runs.load(), rng))
     facts = {"problems": ("q.jsonl:2: answer: absent; this field is required", "q.jsonl:9: JSON: bad")}
     assert (
-        "Left out when the questions were read, and in no figure: 2 lines beside 7 questions that can be "
-        "used; the first is q.jsonl:2: answer: absent; this field is required."
+        "Left out: 2 lines that could not be used, beside 7 questions; the first is q.jsonl:2: answer: "
+        "absent; this field is required."
     ) in sentences(runs.load("b", facts=facts), rng)
 
 

@@ -346,7 +346,7 @@ def test_a_run_of_a_study_that_was_drawn_again_is_not_gone_on_with(solved, capsy
     (folder / "drawn.json").write_text(json.dumps(drawn))
     with pytest.raises(SystemExit):
         main(command)
-    assert "1 of 11 questions that were drawn for the study are not in the set, such as 'lost'" in " ".join(
+    assert "1 of 11 questions of the study are not in the set, such as 'lost'" in " ".join(
         capsys.readouterr().err.split()
     )
 

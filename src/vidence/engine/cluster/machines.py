@@ -69,13 +69,12 @@ def refused(theirs: Version, ours: Version, lacking: Sequence[str], *, machine: 
     known = theirs.git_revision and ours.git_revision
     if theirs.vidence != ours.vidence or (known and theirs.git_revision != ours.git_revision):
         return UsageError(
-            f"{machine} has vidence {theirs}, and the command begins with {ours}; install the same version "
-            "on every machine of the cluster"
+            f"{machine} has vidence {theirs}, this machine {ours}; install the same version everywhere"
         )
     if lacking:
         return UsageError(
-            f"{machine} has no {' and no '.join(lacking)}, with which media are read where the command "
-            "was begun; set the same on every machine before its `ray start`"
+            f"{machine} has no {' and no '.join(lacking)}, as this machine has for media; set it before `ray "
+            "start` there"
         )
     return None
 
@@ -173,8 +172,8 @@ class Machine:
                 model: Model = create("model", spec)
                 if model.identity != identity:
                     raise UsageError(
-                        f"a machine of the cluster opens {spec} as {model.identity}, and it is {identity} "
-                        "where the command was begun; give all machines the same files"
+                        f"a machine of the cluster opens {spec} as {model.identity}, this machine as "
+                        f"{identity}; give both the same files"
                     )
                 self._models[spec] = model
         except VidenceError as error:
@@ -293,8 +292,8 @@ def places(size: Size, nodes: Iterable[Mapping[str, Any]]) -> list[Place]:
     if not places:
         wanted = f"{size.n_gpus} GPUs and a processor" if size.n_gpus else f"{max(size.n_cpus, 1)} processors"
         raise UsageError(
-            f"no machine of the cluster has the {wanted} that a worker takes, as Ray counts them; see `ray "
-            "status`, or ask for less (cpus=, gpus=, device=cpu)"
+            f"no machine of the cluster has the {wanted} that a worker takes; see `ray status`, or lower "
+            "cpus=, gpus= or device="
         )
     return places
 
@@ -451,8 +450,8 @@ class Machines:
                 self._kill(actor)
             if all(other.n_lost >= MOST_LOSSES for other in self.places):
                 self._problem = VidenceError(
-                    f"no machine of the cluster works any more ({why}); what was done is kept: see `ray "
-                    "status`, and run the same command again"
+                    f"no machine of the cluster works any more ({why}); finished work is kept: see `ray "
+                    "status` and repeat the command"
                 )
             self._tell()
 
@@ -572,6 +571,6 @@ class MachineProcesses(Machines, AbstractAsyncContextManager["MachineProcesses"]
         came = await self.call("do", key, content, deadline_s)
         if came is None:
             raise MediaError(
-                f"{key}: {MOST_LOSSES} workers of the cluster were lost with it; it is set aside"
+                f"{key}: {MOST_LOSSES} workers of the cluster were lost with this file; it is skipped"
             )
         return cast("T", loads(key, came))

@@ -135,14 +135,14 @@ def _connect(ray: ModuleType, address: str, *, may_be_open: bool) -> str:
     except ConnectionAbortedError as error:
         why = str(error).strip().splitlines() or [type(error).__name__]
         raise UsageError(
-            f"the Ray cluster at {named} was asked twice and took no driver: {why[-1].strip()}; try again "
-            "when its head is less busy, whose logs say more, or work on one of its machines with --on ray"
+            f"the Ray cluster at {named} accepted no driver in two tries: {why[-1].strip()}; see the logs of "
+            "its head, try again later, or use --on ray on one of its machines"
         ) from error
     except (OSError, RuntimeError, ValueError) as error:
         raise UsageError(
-            f"there is no Ray cluster at {named}: {error}; start one with `ray start --head`, on further "
-            "machines `ray start --address=HOST:6379`, each with RAY_AUTH_MODE=token, and name it with --on "
-            "ray://HOST:10001 or, on one of them, --on ray"
+            f"there is no Ray cluster at {named}: {error}; run `ray start --head` (`ray start "
+            "--address=HOST:6379` on further machines) with RAY_AUTH_MODE=token, and use --on "
+            "ray://HOST:10001, or --on ray on one of them"
         ) from error
 
 
@@ -155,16 +155,16 @@ def _check_token(place: str, named: str) -> None:
     """
     if _serves(place):
         raise UsageError(
-            f"the Ray cluster at {named} takes work from any host that reaches its ports, without a token. "
-            "Start it with RAY_AUTH_MODE=token (`ray get-auth-token --generate` makes one, `vidence cluster` "
-            f"writes all of it); on a closed network use --on '{named}?insecure_cluster=true'"
+            f"the Ray cluster at {named} runs code of any host that reaches its ports; start it with "
+            "RAY_AUTH_MODE=token (`ray get-auth-token --generate`), or, on a closed network, use --on "
+            f"'{named}?insecure_cluster=true'"
         )
     token = importlib.import_module("ray._raylet").AuthenticationTokenLoader.instance()
     own = token.get_raw_token(ignore_auth_mode=True) if token.has_token(ignore_auth_mode=True) else ""
     if os.environ.get("RAY_AUTH_MODE", "token") != "token" or not own or not _serves(place, own):
         raise UsageError(
             f"the Ray cluster at {named} wants {'another' if own else 'a'} token: set RAY_AUTH_MODE=token, "
-            "and in RAY_AUTH_TOKEN_PATH the file with the token that it was started with"
+            "and RAY_AUTH_TOKEN_PATH to the file with its token"
         )
 
 
@@ -202,7 +202,7 @@ def _own_cluster() -> str:
         return str(services.canonicalize_bootstrap_address_or_die("auto"))
     except ConnectionError as error:  # its message names flags of Ray's own commands
         raise ConnectionError(
-            "this machine is part of none, or of several, and RAY_ADDRESS names none"
+            "this machine is in no cluster, or in several, and RAY_ADDRESS names none"
         ) from error
 
 

@@ -49,8 +49,7 @@ def gpus_taken(wanted: int, nodes: Iterable[Mapping[str, Any]], *, may_grow: boo
     most = max((int(node["Resources"].get("GPU", 0)) for node in nodes), default=0)
     if 0 < most < wanted:
         raise UsageError(
-            f"one model takes {wanted} GPUs, and no machine of the cluster has more than {most}; give a "
-            "smaller tensor_parallel_size"
+            f"one model takes {wanted} GPUs, a machine of the cluster has {most}; lower tensor_parallel_size"
         )
     return min(wanted, most)
 
@@ -120,8 +119,8 @@ class ReplicatedModel:
         )
         if reply is None:
             raise RejectedRequestError(
-                f"{MOST_LOSSES} workers of the cluster were lost with this question; {self.identity} is not "
-                "asked again"
+                f"{MOST_LOSSES} workers of the cluster were lost with this question; {self.identity} does "
+                "not answer it"
             )
         return reply
 

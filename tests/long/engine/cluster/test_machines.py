@@ -80,7 +80,7 @@ def test_every_piece_comes_back_with_its_number_or_its_error(on_ray):
     assert [found[n] for n in range(20)] == [n * n for n in range(20)]
     assert isinstance(found[20], MediaError)
     assert "bad.mp4: the decoder crashed" in str(found[20])
-    assert "odd.mp4: reading it broke off with ValueError" in str(found[21])
+    assert "odd.mp4: reading it ended with ValueError" in str(found[21])
 
 
 def begun(pieces, folder, n_marks, act):

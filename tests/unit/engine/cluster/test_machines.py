@@ -168,7 +168,7 @@ def test_work_is_done_by_all_machines_with_its_errors():
     assert (n_places, len(cluster.actors), said) == (3, 2, [])
     assert [found[f"{n}.mp4"] for n in range(6)] == [0, 1, 4, 9, 16, 25]
     assert isinstance(found["odd.mp4"], MediaError)
-    assert "odd.mp4: reading it broke off with ValueError" in str(found["odd.mp4"])
+    assert "odd.mp4: reading it ended with ValueError" in str(found["odd.mp4"])
     assert [one["num_cpus"] for one in cluster.options] == [1, 2]
 
 
@@ -184,7 +184,7 @@ def test_work_that_machines_die_of_is_set_aside():
     cluster = Cluster(1, 1, dies=dying(MOST_LOSSES))
     found, _, said = done(cluster, {"a.mp4": partial(pow, 3, 2)})
     assert isinstance(found["a.mp4"], MediaError)
-    assert str(found["a.mp4"]) == "a.mp4: 3 workers of the cluster were lost with it; it is set aside"
+    assert str(found["a.mp4"]) == "a.mp4: 3 workers of the cluster were lost with this file; it is skipped"
     assert len(said) >= MOST_LOSSES - 1  # the work ends with the last
 
 
@@ -327,9 +327,7 @@ def test_a_machine_without_the_keys_that_media_are_read_with_is_refused(monkeypa
     monkeypatch.setattr(machines, "keys_in_use", lambda: ("HF_TOKEN", "AWS_PROFILE"))
     found, _, _ = done(Cluster(1), {"a.mp4": partial(pow, 3, 2)})
     assert isinstance(found["a.mp4"], UsageError)
-    assert "host0 has no AWS_PROFILE, with which media are read where the command was begun" in str(
-        found["a.mp4"]
-    )
+    assert "host0 has no AWS_PROFILE, as this machine has for media" in str(found["a.mp4"])
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ def test_only_models_with_weights_are_opened_on_machines(ray):
 @pytest.mark.parametrize("address", ["ray", "ray://127.0.0.2:1"])
 def test_a_cluster_that_is_gone_is_said_at_once(ray, monkeypatch, address):
     monkeypatch.setenv("RAY_ADDRESS", "127.0.0.2:1")  # Ray takes 127.0.0.1 for this machine's outer address
-    said = rf"no Ray cluster at {address}: nothing answers at .*127\.0\.0\.2:1 \(.+\); start one with"
+    said = rf"no Ray cluster at {address}: nothing answers at .*127\.0\.0\.2:1 \(.+\); run `ray start"
     with pytest.raises(UsageError, match=said), executor_of(address).connected():
         raise VidenceError("connected")
 
@@ -64,7 +64,7 @@ def test_what_ray_says_of_a_cluster_that_it_cannot_join_is_said(ray, monkeypatch
             raise ConnectionError("nothing is there")
 
         monkeypatch.setattr(ray, "init", refuse)
-        said = f"no Ray cluster at {address}: nothing is there; start one with `ray start"
+        said = f"no Ray cluster at {address}: nothing is there; run `ray start"
         with pytest.raises(UsageError, match=said), executor_of(f"{address}{OPEN}").connected():
             raise VidenceError("connected")
 
@@ -99,8 +99,8 @@ def head(token):
 @pytest.mark.parametrize(
     ("token", "own", "said"),
     [
-        ("", "", "takes work from any host that reaches its ports, without a token"),
-        ("", "mine", "takes work from any host that reaches its ports, without a token"),
+        ("", "", "runs code of any host that reaches its ports"),
+        ("", "mine", "runs code of any host that reaches its ports"),
         ("theirs", "", "wants a token: set RAY_AUTH_MODE=token"),
         ("theirs", "mine", "wants another token: set RAY_AUTH_MODE=token"),
         ("theirs", "theirs", ""),
@@ -161,6 +161,6 @@ def test_a_head_that_was_too_slow_for_a_driver_is_asked_once_more(ray, monkeypat
                 assert f"ray://{at}" == address
             assert asked == [address, address, "end"]
             return
-        said = f"the Ray cluster at {address} was asked twice and took no driver: RuntimeError: no server;"
+        said = f"the Ray cluster at {address} accepted no driver in two tries: RuntimeError: no server;"
         with pytest.raises(UsageError, match=said), executor_of(f"{address}{OPEN}").connected():
             raise VidenceError("connected")
