@@ -35,7 +35,10 @@ RUN = ["run", "table", "--data", "questions.jsonl", "--no-page", "--out", "r", "
             "questions.jsonl is a file; give the folder that `vidence run` wrote",
         ),
         (["demo", "--out", "questions.jsonl/out"], "questions.jsonl/out, or one above it, is a file"),
-        ([*RUN, "baseline:constant?letter=Q"], "always says Q, and no question has that choice: the choices are A to C"),
+        (
+            [*RUN, "baseline:constant?letter=Q"],
+            "always says Q, and no question has that choice: the choices are A to C",
+        ),
         ([*RUN, "scripted:A", "--judge", "rule-first"], "needs a judge model; add --judge-model"),
         (
             ["run", "table", "--data", "https://x/q.jsonl", "--model", "scripted:A"],
