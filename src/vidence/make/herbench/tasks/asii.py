@@ -78,7 +78,7 @@ class Asii(ComputedTask):
     code = "ASII"
     title = "Action Sequence Integrity & Identification"
     family = "TR&C"
-    version = 1
+    version = 2
     needs: tuple[str, ...] = ("events",)
     structures: tuple[str, ...] = ("own-events", "same-events", "between")
 

@@ -8,7 +8,6 @@ from itertools import permutations
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vidence.errors import UsageError
 from vidence.make.herbench.tasks.candidates import one_of_each
@@ -18,7 +17,6 @@ from vidence.make.pipeline.english import order_of
 Order: TypeAlias = tuple[int, ...]
 
 N_WRONG = 4
-_N_TRIES = 60
 
 
 def swap_mid(order: Order, first: int, second: int) -> Order:
@@ -101,10 +99,10 @@ def wrong_orders(
 ) -> tuple[Perturbed, ...]:
     """Four wrong orders of `n` events; fewer where there are fewer.
 
-    Each is made by one or two of the functions `swap_mid` and `rotate`. Were all made from the right order by
-    one, then the right one would be the order that the others resemble most, and could be told without the
-    video. So it is drawn first how many wrong orders are to resemble the rest more than the right one does,
-    by pairs of events that stand the other way round and by places.
+    They are one `swap_mid` or `rotate` away from an order that is not offered, as the right one is: were they
+    made from the right one, it would be the one that the others resemble most, and could be told without the
+    video. Where there are not four, they are drawn from all that one or two of these functions make of the
+    right order.
 
     Args:
         n: how many events, in their true order 0 to n - 1.
@@ -112,23 +110,16 @@ def wrong_orders(
         rng: draws them.
 
     Source: HERBench, section 7.5.
-    Departs: the paper applies one function once.
+    Departs: the paper applies one function once, to the right order.
     """
-    pool = [step for step in _two_steps(n) if is_wrong(step.order)]
-    if len(pool) <= N_WRONG:
-        return tuple(pool[i] for i in rng.permutation(len(pool)))
-    n_direct = sum(" then " not in perturbed.how for perturbed in pool)
-    # The largest of weights with Gumbel noise are draws without replacement: one row for each of many tries.
-    n_indirect = len(pool) - n_direct
-    weights = np.full(len(pool), 1 / len(pool))
-    if n_direct and n_indirect:  # half of the draws are orders of one step
-        weights = np.repeat([0.5 / n_direct, 0.5 / n_indirect], [n_direct, n_indirect])
-    noisy = np.log(weights) + rng.gumbel(size=(_N_TRIES, len(pool)))
-    tries = np.argsort(-noisy, axis=1)[:, :N_WRONG]
-    n_closer = _n_closer([perturbed.order for perturbed in pool], tries, rng=rng)
-    targets = rng.integers(N_WRONG + 1, size=2)
-    best = int(np.abs(n_closer - targets).sum(axis=1).argmin())
-    return tuple(pool[i] for i in tries[best])
+    steps = _two_steps(n)
+    first = perturbed(tuple(range(n)))
+    hidden = first[int(rng.integers(len(first)))]
+    near = {step.order for step in perturbed(hidden.order)}
+    pool = [step for step in steps if step.order in near and is_wrong(step.order)]
+    if len(pool) < N_WRONG:
+        pool = [step for step in steps if is_wrong(step.order)]
+    return tuple(pool[i] for i in rng.permutation(len(pool))[:N_WRONG])
 
 
 def wrong_order(n: int, *, is_wrong: Callable[[Order], bool], rng: np.random.Generator) -> Perturbed | None:
@@ -154,48 +145,6 @@ def _two_steps(n: int) -> tuple[Perturbed, ...]:
         for two in perturbed(entry.order):
             steps.setdefault(two.order, Perturbed(order=two.order, how=f"{entry.how} then {two.how}"))
     return tuple(steps.values())[1:]
-
-
-@lru_cache(maxsize=8)
-def _unlike(n: int) -> tuple[dict[Order, int], NDArray[np.int64]]:
-    """How unlike any two orders are; the right one stands first.
-
-    Returns:
-        The place of each order, and shape (2, n_orders, n_orders): by pairs of events that stand the other
-        way round, and by places that differ.
-    """
-    orders = (tuple(range(n)), *(step.order for step in _two_steps(n)))
-    places = np.argsort(orders, axis=1)
-    first, second = np.triu_indices(n, 1)
-    seen = (places[:, first] < places[:, second], places)
-    return {order: i for i, order in enumerate(orders)}, np.array(
-        [(values[:, None] != values).sum(axis=2) for values in seen]
-    )
-
-
-def _n_closer(
-    pool: Sequence[Order], tries: NDArray[np.int64], *, rng: np.random.Generator
-) -> NDArray[np.int64]:
-    """How many of the wrong orders resemble all five more than the right one does; ties are drawn.
-
-    Args:
-        pool: the wrong orders that there are.
-        tries: four of them by their places, shape (n_tries, 4).
-        rng: draws.
-
-    Returns:
-        Shape (n_tries, 2): by pairs that stand the other way round, and by places that differ.
-    """
-    place_of, unlike = _unlike(len(pool[0]))
-    five = np.zeros((len(tries), 1 + N_WRONG), np.intp)
-    five[:, 1:] = np.array([place_of[order] for order in pool])[tries]
-    entries = []
-    for each in unlike:
-        totals = each[five[:, :, None], five[:, None]].sum(axis=2)
-        n_less = (totals[:, 1:] < totals[:, :1]).sum(axis=1)
-        n_same = (totals[:, 1:] == totals[:, :1]).sum(axis=1)
-        entries.append(n_less + rng.integers(n_same + 1))
-    return np.stack(entries, axis=1)
 
 
 # --------------------------------------------------------------------------- of numbered things

@@ -1,6 +1,7 @@
 """FAM, FOM and ASII on logs small enough to check by hand."""
 
 import re
+from itertools import combinations, pairwise
 
 import msgspec
 import numpy as np
@@ -138,6 +139,25 @@ def test_wrong_orders_are_refused_where_the_log_has_them(rng: np.random.Generato
     only = wrong_order(5, is_wrong=lambda order: order == (4, 1, 2, 3, 0), rng=rng)
     assert only is not None
     assert only.how == "swap_mid 1 5"
+
+
+def test_the_right_order_is_no_more_like_the_others_than_they_are(rng: np.random.Generator) -> None:
+    """By places, by pairs the other way round, and by neighbours; ties are shared."""
+    n_right = np.zeros(3)
+    for _ in range(600):
+        orders = [
+            (0, 1, 2, 3, 4),
+            *(step.order for step in wrong_orders(5, is_wrong=lambda _: True, rng=rng)),
+        ]
+        seen = (
+            [set(enumerate(order)) for order in orders],
+            [set(combinations(order, 2)) for order in orders],
+            [set(pairwise(order)) for order in orders],
+        )
+        for i, parts in enumerate(seen):
+            alike = [sum(len(mine & other) for other in parts) for mine in parts]
+            n_right[i] += (alike[0] == max(alike)) / alike.count(max(alike))
+    assert n_right / 600 == pytest.approx(0.2, abs=0.05)
 
 
 TEN = [
