@@ -339,7 +339,7 @@ def of_the_viewer(to: Looked):
     for box in page.get_by_role("checkbox").all()[:2]:
         box.check()
     page.get_by_role("button", name="Compare the ticked runs").click()
-    expect(page.locator("#piece")).to_contain_text("How the replies came about", timeout=15_000)
+    expect(page.locator("#piece")).to_contain_text("How the replies were produced", timeout=15_000)
     to.look(page, "view-compare")
     page.get_by_role("link", name=re.compile("scored differently")).click()
     to.look(page, "view-questions")

@@ -41,7 +41,7 @@ def test_from_the_runs_to_a_flip_and_its_frames(page, view_server, runs, tmp_pat
     page.get_by_role("checkbox", name="Ours").check()
     page.get_by_role("checkbox", name="Theirs").check()
     page.get_by_role("button", name="Compare the ticked runs").click()
-    expect(page.locator("#piece")).to_contain_text("How the replies came about", timeout=60_000)
+    expect(page.locator("#piece")).to_contain_text("How the replies were produced", timeout=60_000)
     page.get_by_role("link", name="2 scored differently").click()
     expect(page.locator(".piece tbody tr")).to_have_count(2)
     page.get_by_role("link", name="q2").click()
@@ -148,7 +148,7 @@ def test_a_narrow_viewer_scrolls_in_one_direction(page, view_server, runs, tmp_p
         f"run/{place_id(runs / 'a')}": "How it was run",
         f"items?{places}": "q2",
         f"item?{places}&item=q2&repeat=0&n=0": "Look, and answer.",
-        f"compare?{places}": "How the replies came about",
+        f"compare?{places}": "How the replies were produced",
     }
     for address, words in there.items():
         page.goto(f"{served.url}/{address}")

@@ -61,7 +61,7 @@ def test_a_panel_is_runs_with_one_table_one_figure_and_one_page(vidence, written
     ]
     page = (vidence.folder / "runs/panel-p/panel.html").read_text()
     assert "<title>Letters and rules · vidence</title>" in page
-    assert page.index("Scores") < page.index("Every run")
+    assert page.index("Every run") < page.index("Scores")
     listed = json.loads(vidence("runs", "--json", "-").out)["runs"]
     assert [one["status"] for one in listed] == ["complete"] * 4
     assert {one["n_planned"] for one in listed} == {6, 2}

@@ -241,17 +241,16 @@ def _detectable(compared: Compared) -> list[str]:
         return []
     if math.isinf(compared.detectable):
         return [
-            f"In a comparison of this size no difference, however large, is found with a chance of "
-            f"{100 * POWER:g} %."
+            f"A comparison of this size detects no difference, however large, with {100 * POWER:g} % power."
         ]
     return [
-        f"A comparison like this one finds a difference of {100 * compared.detectable:.1f} points over "
-        f"questions with a chance of {100 * POWER:g} %, a smaller one less often."
+        f"A comparison of this size detects a difference of {100 * compared.detectable:.1f} points with "
+        f"{100 * POWER:g} % power."
     ]
 
 
 def _unread(compared: Compared) -> list[str]:
-    """What has no answer, and what becomes of the difference without it, or with it right or wrong."""
+    """Trials without an answer, and what becomes of the difference without it, or with it right or wrong."""
     unread = compared.unread
     messages = _without_answer(unread.runs)
     if not messages:
@@ -268,8 +267,8 @@ def _unread(compared: Compared) -> list[str]:
         f"{points(comparison.difference.value)} ({comparison.verdict})" for comparison in ends
     )
     messages.append(
-        f"Complete answers would have given a difference between {text}: with all trials without an answer "
-        f"right in {compared.first} and wrong in {compared.second}, or the other way round."
+        f"With every trial answered, the difference would lie between {text}: all missing answers right in "
+        f"{compared.first} and wrong in {compared.second}, or vice versa."
     )
     return messages
 

@@ -98,7 +98,7 @@ def _said(is_clear: bool) -> Cell:
 def _provenance(runs: Sequence[Provenance]) -> Table:
     return tabulate(
         "provenance",
-        "How the replies came about",
+        "How the replies were produced",
         label=Column(key="name", title="run"),
         rows=lines((run.run, run) for run in runs),
         measures=(
@@ -195,11 +195,11 @@ def outcomes(runs: Sequence[Unanswered]) -> Table:
 
     return tabulate(
         "outcomes",
-        "What has no answer",
+        "Trials without an answer",
         label=Column(key="name", title="run"),
         rows=lines((run.name, run) for run in runs),
         measures=(count("trials", lambda run: run.n_trials), *map(n_of, OUTCOMES)),
-        notes=("Trials on the compared questions; all but those with an answer count as wrong.",),
+        notes=("Trials on the compared questions; those without an answer count as wrong.",),
     )
 
 
@@ -214,7 +214,7 @@ def _unread(compared: Compared) -> Iterator[Table]:
         rows.append(RowSpec("best", f"wrong in {first}, right in {second}", unread.best))
         yield tabulate(
             "unread",
-            "What trials without an answer can change",
+            "Bounds from trials without an answer",
             label=Column(key="name", title="trials without an answer are"),
             rows=rows,
             measures=_with_verdict(compared),

@@ -175,11 +175,10 @@ def _figure(benchmark: str, names: Sequence[str], result: SortedMeans, *, by: st
             Series(label="by sorting alone", points=envelope),
         ),
         x_labels=words,
-        note=f"Upright lines: where {100 * draws.level:g} % of the means of a place lie if no {by} is harder "
-        "than another and no question either. That the means spread as far so has p "
-        f"{p_words(result.p_value)}"
+        note=f"Vertical lines: where {100 * draws.level:g} % of the means of a place lie if no {by} and no "
+        f"question is harder than another. The means are that far apart with p {p_words(result.p_value)}"
         + (
-            "; where questions differ, and all models find the same ones hard, "
+            "; if questions differ, and all models find the same ones hard, with p "
             f"{p_words(result.p_questions)}."
             if not math.isnan(result.p_questions)
             else "."

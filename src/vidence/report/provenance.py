@@ -84,7 +84,9 @@ def asked_sentence(run: Run, *names: str) -> str:
         case "people":
             return f"{who} {were} answered by {how}."
         case "made":
-            return f"{who} {were} asked: {how}. No model: the replies are made up.{_never_sent(run)}"
+            return (
+                f"{who} {were} asked: {how}. A simulated model: the replies are computed.{_never_sent(run)}"
+            )
         case _:
             return f"{who} {were} asked: {how}.{_never_sent(run)}"
 
@@ -163,7 +165,7 @@ def prompt_note(run: Run, row: Row) -> str:
 
 
 def diagnosed_note(plan: Plan, *, kinds: Collection[str], prompts_digest: str) -> str:
-    """How the replies came about on which a diagnostic rests, as a sentence.
+    """How the replies were produced on which a diagnostic rests, as a sentence.
 
     Args:
         plan: of the run; its model is asked again with other frames.
@@ -181,7 +183,7 @@ def diagnosed_note(plan: Plan, *, kinds: Collection[str], prompts_digest: str) -
         case "rule":
             return f"No model was asked: the answers are those of {_RULE}."
         case "made":
-            return f"{plan.model} was asked: {how}. It is no model: its replies are made up."
+            return f"{plan.model} was asked: {how}. It is a simulated model: its replies are computed."
         case _:
             return f"{plan.model} was asked: {how}."
 

@@ -576,7 +576,7 @@ def few_note(n_videos: Iterable[int]) -> str:
     """What to know of a table where some lines are about few videos or sources; empty where none is."""
     if not any(0 < n < FEW_VIDEOS for n in n_videos):
         return ""
-    return f"few: fewer than {FEW_VIDEOS} videos or sources, so that a single one can move the score far."
+    return f"few: fewer than {FEW_VIDEOS} videos or sources, so a single one can shift the score far."
 
 
 def _sizes(run: Run) -> tuple[Measure[Aggregate], Measure[Aggregate]]:

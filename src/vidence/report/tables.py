@@ -286,7 +286,7 @@ def usage_table(run: Run) -> Table:
             Cell(value="no prices given") if cost is None else Cell(value=cost, text=f"{cost:,.4f}"),
         ),
     )
-    note = f"{n_silent:,} of {len(new):,} new replies do not say how many tokens they used."
+    note = f"{n_silent:,} of {len(new):,} new replies report no token counts."
     return tabulate(
         "usage",
         "What was used",
@@ -476,7 +476,7 @@ def _few_videos(score: Table) -> list[str]:
     ending = "the interval is wide for that reason"
     if estimate is None or not has_interval(estimate):
         ending = "the result does not extend to other videos"
-    return [f"Caution: {several(n, 'video')} only, so a single one can move the score far; {ending}."]
+    return [f"Caution: only {several(n, 'video')}, so a single one can shift the score far; {ending}."]
 
 
 def _baselines(score: Table) -> list[str]:

@@ -79,8 +79,8 @@ def test_the_first_sentence_has_everything_that_a_reviewer_asks_for(makes):
         f"scripted:b is 30.0 points above scripted:a (70.0 % against 40.0 %; 95 % interval of the difference "
         f"{low:.1f} to {high:.1f}, paired, clustered by 100 videos; p < 0.001; exact McNemar "
         "p < 0.001 on 100 questions, 40 against 10 discordant).",
-        f"A comparison like this one finds a difference of {100 * found.detectable:.1f} points over "
-        "questions with a chance of 80 %, a smaller one less often.",
+        f"A comparison of this size detects a difference of {100 * found.detectable:.1f} points with "
+        "80 % power.",
     )
     # (1.984 + 0.845) * sqrt((0.5 - d^2) / 100) = d gives d = 0.193.
     assert found.detectable == pytest.approx(0.193, abs=0.002)
@@ -102,9 +102,8 @@ def test_too_few_videos_can_show_nothing(makes):
     found = compared(makes.two([0] * 8, [1] * 8, per_video=2))
     assert found.headline.p_value == 0.125
     assert "which cannot be told from zero" in sentences(found)[0]
-    assert (
-        "In a comparison of this size no difference, however large, is found with a chance of 80 %."
-        in sentences(found)
+    assert "A comparison of this size detects no difference, however large, with 80 % power." in sentences(
+        found
     )
     one = " ".join(sentences(compared(makes.two([0] * 8, [1] + [0] * 7, per_video=8))))
     assert "how sure that is cannot be said" in one

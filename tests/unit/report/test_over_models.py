@@ -51,5 +51,5 @@ def test_the_second_p_is_told_only_of_shared_questions():
             are_alike=are_alike,
         )
         figure, table = sorted_statements("set", found, by="t", draws=Draws(rng=np.random.default_rng(0)))
-        assert ("where questions differ" in figure.note) is are_alike
+        assert ("if questions differ" in figure.note) is are_alike
         assert [row.label for row in table.rows] == ["a", "b"]

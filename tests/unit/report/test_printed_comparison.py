@@ -76,7 +76,7 @@ def test_our_row_stands_under_the_printed_ones(runs, draws):
     assert (cells["Sports"].text, cells["Shopping"].text, cells["Overall"].text) == ("100.0", "50.0", "75.0")
     assert table.footnotes[0] == (
         "scripted:ours was asked: paper protocol, own wording; direct, no frames, midpoints; scored by "
-        "robust. No model: the replies are made up."
+        "robust. A simulated model: the replies are computed."
     )
     assert "Table 2" in table.note
 

@@ -112,7 +112,7 @@ def test_score_and_page_say_that_no_model_was_asked(runs, rng, page_of):
     ("model", "origin", "said"),
     [
         ("openai:some", "asked", "openai:some was asked: paper protocol, own wording; direct."),
-        ("phantom:fuser", "made", "phantom:fuser was asked: paper protocol, own wording; direct. It is no"),
+        ("phantom:fuser", "made", "phantom:fuser was asked: paper protocol, own wording; direct. It is a"),
         ("replay:a.jsonl", "recorded", "No model was asked: the replies were recorded elsewhere and stay"),
         ("baseline:longest", "rule", "No model was asked: the answers are those of a rule that sees neither"),
     ],

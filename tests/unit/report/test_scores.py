@@ -104,7 +104,7 @@ def test_few_videos_are_marked_in_every_line(runs, rng, n_videos, detail):
     videos = shown(score, "headline", "videos")
     assert (videos.text, videos.detail) == (str(n_videos), detail)
     assert ("fewer than 10 videos" in score.note) == bool(detail)
-    assert any(said.startswith("Caution: 9 videos only") for said in headline(run, score)) == bool(detail)
+    assert any(said.startswith("Caution: only 9 videos") for said in headline(run, score)) == bool(detail)
 
 
 def test_the_margin_is_of_the_same_aggregate(runs):

@@ -246,7 +246,7 @@ def test_spending_counts_new_replies_only(runs):
         *("6", "5", "16.7", "4,000", "40"),
         *("10", "not known", "0.0084"),
     ]
-    assert table.note == "1 of 5 new replies do not say how many tokens they used."
+    assert table.note == "1 of 5 new replies report no token counts."
 
 
 def test_spending_without_prices_or_replies(runs):

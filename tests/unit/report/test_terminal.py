@@ -26,7 +26,7 @@ def test_the_terminal_says_score_interval_counts_and_parsers(runs, rng):
     flat = " ".join(text.split())
     assert "Accuracy 33.3 % (95 % interval 6.0 to 79.6, clustered by video; 6 questions on 3 videos)." in flat
     assert (
-        "Caution: 3 videos only, so a single one can move the score far; the interval is wide for that "
+        "Caution: only 3 videos, so a single one can shift the score far; the interval is wide for that "
         "reason. "
         "Without looking: chance 24.2 %, always A 50.0 %, longest 0.0 %." in flat
     )
@@ -34,7 +34,7 @@ def test_the_terminal_says_score_interval_counts_and_parsers(runs, rng):
     assert "Waiting for a judge, and in no mean: 1 more question." in flat
     assert "1 unreadable: no letter 1 refused: policy 1 failed: MediaError (media); for example: v3" in flat
     assert "accuracy, % 25.0 1.9 to 84.9 50.0" in flat
-    assert "few: fewer than 10 videos or sources, so that a single one can move the score far." in flat
+    assert "few: fewer than 10 videos or sources, so a single one can shift the score far." in flat
 
 
 def test_only_the_most_frequent_reasons_are_printed(runs, rng):

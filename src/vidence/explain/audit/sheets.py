@@ -16,7 +16,7 @@ def letters_sheet(key: Key) -> Table:
     sheet = zip(balance.letters, balance.right, balance.expected, strict=True)
     return tabulate(
         "letters",
-        "Where the right answers stand",
+        "Letters of the right answers",
         label="letter",
         rows=(RowSpec(letter, letter, counts) for letter, *counts in sheet),
         measures=(
@@ -30,10 +30,10 @@ def letters_sheet(key: Key) -> Table:
 
 
 def rules_sheet(key: Key) -> Table:
-    """What rules get that look at no video, the furthest above guessing first."""
+    """Rules that never see the video, the furthest above guessing first."""
     return tabulate(
         "rules",
-        "What rules get that look at no video",
+        "Rules that never see the video",
         label="rule",
         rows=(RowSpec(rule.key, rule.title, rule) for rule in key.rules),
         measures=(
@@ -48,10 +48,10 @@ def rules_sheet(key: Key) -> Table:
 
 
 def structures_sheet(key: Key) -> Table:
-    """What each form of question gives away to readers of texts."""
+    """What each question form gives away to readers of texts."""
     return tabulate(
         "structures",
-        "What each form of question gives away",
+        "What each question form gives away",
         label="structure",
         rows=(
             RowSpec(structure.name, structure.name, structure, detail=structure.says())
@@ -100,7 +100,7 @@ def reasons_sheet(suspects: Sequence[Suspect]) -> Table:
     severe = "no single right answer, one that is given away, or evidence not shown"
     return tabulate(
         "reasons",
-        "What speaks against questions",
+        "Questions by problem",
         label="reason",
         rows=by_name((kind for kind in kinds() if any(counts[kind, name] for name in SEVERITIES)), kinds()),
         measures=(

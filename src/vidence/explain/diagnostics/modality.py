@@ -185,7 +185,7 @@ def _headline(side: Found) -> Table:
 
     return tabulate(
         "modality",
-        "What of the video the score needs",
+        "What the score needs of the video",
         label="shown",
         rows=side.rows(CONDITIONS, LABELS),
         measures=(

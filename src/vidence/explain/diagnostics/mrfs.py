@@ -699,7 +699,7 @@ class _Demands:
         reasons = Counter(demand.finding.error for demand in self.all if demand.finding.error).most_common(1)
         return tabulate(
             "categories",
-            "Who needs frames",
+            "Which questions need frames",
             label="category",
             rows=(
                 RowSpec(category, category, [demand.is_of(category) for demand in self.all], detail=meaning)
@@ -772,7 +772,7 @@ class _Demands:
         )
         return tabulate(
             "search",
-            "What the search met",
+            "Irregularities in the search",
             label="",
             rows=specs,
             measures=(

@@ -198,14 +198,14 @@ def _lines(
     )
     return tabulate(
         "guessing",
-        "What luck alone gets",
+        "What guessing alone would give",
         label="who answers",
         rows=rows,
         measures=measures,
         notes=(
             _verdict(mean, first),
-            "The interval of the first line of who needs one frame is that of the accuracy and of how "
-            "guesses stick. A guess without frames counts as independent of those with frames.",
+            "The interval of the first one-frame line covers that of the accuracy and of how often a guess "
+            "stays. A guess without frames counts as independent of guesses with frames.",
             "One stickiness holds for all questions. Where guesses stick in only half of them, the lines are "
             "off by about 0.45 frames, and their interval misses the truth in 5 of 12 simulated designs.",
             *notes,
@@ -236,7 +236,7 @@ def _verdict(mean: Estimate | None, line: Estimate | float | None) -> str:
     if mean is None or not has_interval(mean) or not isinstance(line, Estimate) or not has_interval(line):
         return ""
     if mean.low <= line.high and line.low <= mean.high:
-        return "Not told from one-frame demand: the intervals overlap."
+        return "Not distinguishable from one-frame demand: the intervals overlap."
     side = "More" if mean.value > line.value else "Less"
     return f"{side} than who needs one frame and is as often right: the intervals are apart."
 

@@ -284,7 +284,7 @@ class _Gaps:
         alone_note = "luck, evidence that was not annotated, or frames of the evidence that mislead"
         return tabulate(
             "lost",
-            "What becomes of the questions",
+            "Questions by outcome",
             label="shown",
             rows=by_name(self.settings.chosen, LABELS),
             measures=(

@@ -137,7 +137,7 @@ def test_orders_make_luck_rarer():
 )
 def test_one_frame_and_luck_are_not_told_apart_from_one_frame(mode, n):
     sheet = tables(asked(n, [1], known=0.2, rho=0.5, mode=mode), mode)["guessing"]
-    assert "Not told from one-frame demand: the intervals overlap." in sheet.note
+    assert "Not distinguishable from one-frame demand: the intervals overlap." in sheet.note
     assert "A guess is kept with probability 0." in sheet.note
     assert "One stickiness holds for all questions." in sheet.note
 

@@ -28,7 +28,7 @@ def test_what_all_models_find_hard_comes_last_and_leaves_the_envelope(cell, grid
     assert shown(table, "value:action 03", "side").text == "below"
     assert shown(table, "value:action 03", "marks").text == "20"  # 5 questions, 4 models
     assert [one.label for one in figure.series] == ["mean over the models", "by sorting alone"]
-    assert "has p < 0.001; where questions differ" in figure.note
+    assert "with p < 0.001; if questions differ" in figure.note
     drawing = draw_plot(figure)
     assert drawing.svg.count("<path") >= 20
 
