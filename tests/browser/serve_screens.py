@@ -1,6 +1,5 @@
 """A team's studio in which every screen has something to show: ``serve_screens.py FOLDER PASSWORD``."""
 
-import json
 import os
 import subprocess
 import sys
@@ -19,11 +18,9 @@ import seed_review
 import serve_team
 
 from subjects.gated import draft, questions
-from subjects.hidden_board import hidden_split
-from subjects.street_set import StreetSet
 
 _RUN_AT = datetime(2026, 11, 20, 8, tzinfo=UTC)
-AUTHOR, RESEARCHER, SUBMITTER = "Amy", "Rita", "Finn"
+AUTHOR, RESEARCHER = "Amy", "Rita"
 
 
 def main(folder: Path, password: str) -> None:
@@ -38,14 +35,11 @@ def main(folder: Path, password: str) -> None:
         stdout=subprocess.DEVNULL,
         env={**os.environ, "VIDENCE_CACHE": str(cache)},
     )
-    street = StreetSet(folder / "street")
-    street.folder.mkdir()
-    street.draw().make()
     data.mkdir()
     settings = StudioSettings(
         mode="team",
         data=data,
-        paths=(runs, street.made, street.config),
+        paths=demonstration.paths_of(world),
         media_roots=(world / demonstration.WORLD,),
         cache_root=cache,
     )
@@ -61,80 +55,19 @@ def main(folder: Path, password: str) -> None:
 def fill(folder: Path, world: Path, password: str) -> None:
     """A team with its people, items that wait for every look, and the demonstration."""
     from vidence.studio.accounts import add_user, set_password, user_of
+    from vidence.studio.records.studies import ParticipantRow
 
     serve_team.fill(password, author=AUTHOR)
     videos = sorted((world / demonstration.WORLD / "videos").iterdir())
     seed_review.fill(folder, videos[0])
     demonstration.fill(world)
-    for name in ("Ann", "Bo", "Cleo", "Dara"):
+    for name in ("Ann", "Bo", "Cleo", "Dara", "Finn"):
         set_password(user_of(name), password)
     add_user(RESEARCHER, password, roles=("researcher",))
     add_hints()
     draw_questions(folder / "drawn")
-    open_to_people(folder / "people-study", videos[:1])
-    open_board(folder / "hidden", password, cache=folder / "cache")
-
-
-STUDY = """title = "What happens in the film"
-instructions = "You see short films, and one question about each. Choose the answer that fits best."
-items = "items.jsonl"
-n_people = 3
-[[phases]]
-name = "free"
-title = "Watch and answer"
-aids = "No search, no other people."
-limit_s = 1800.0
-[[phases]]
-name = "once"
-title = "Seen once"
-condition = "once"
-[[phases]]
-name = "frames"
-title = "Pictures of the film"
-condition = "frames"
-[[form]]
-name = "answer"
-kind = "answer"
-title = "Your answer"
-[[form]]
-name = "sure"
-kind = "scale"
-low = 0
-high = 4
-title = "How sure are you? 0: not at all, 4: completely"
-[[form]]
-name = "why"
-kind = "text"
-title = "What did you see?"
-is_optional = true
-"""
-
-
-def open_to_people(folder: Path, videos: list[Path]) -> None:
-    """A study that is drawn and open; the keys of its links are in a file of the folder."""
-    from vidence.studio.studies import invite, open_study
-
-    folder.mkdir()
-    lines = [
-        {
-            "item_id": "cards",
-            "media": [{"path": str(video)}],
-            "question": "Which card is seen first in the film?",
-            "choices": ["the red one", "the blue one", "the green one", "the yellow one"],
-            "answer": "B",
-        }
-        for video in videos
-    ]
-    (folder / "items.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines))
-    (folder / "study.toml").write_text(STUDY)
-    subprocess.run(
-        [sys.executable, "-m", "vidence", "study", "draw", folder],
-        check=True,
-        stdout=subprocess.DEVNULL,
-        env={**os.environ, "VIDENCE_CACHE": str(folder / "cache")},
-    )
-    keys = [one.key for one in invite(open_study(folder), 3)]
-    (folder / "keys.json").write_text(json.dumps(keys))
+    invited = ParticipantRow.objects.get(state="invited")
+    (folder / "key").write_text(invited.key)
 
 
 def add_hints() -> None:
@@ -180,32 +113,6 @@ def draw_questions(folder: Path) -> None:
     (made / "items.jsonl").write_bytes(b"\n".join(lines))
     project = add_project("made", "herbench", title="Made questions")
     MadeSetRow.objects.create(project=project, folder=str(made), people_folder=str(people))
-
-
-def open_board(folder: Path, password: str, *, cache: Path) -> None:
-    """The board of a hidden split with scores of three teams, and one submission that waits."""
-    from vidence.studio import leaderboard
-    from vidence.studio.accounts import Profile, add_user
-    from vidence.studio.scoring import Marker, open_vault, work
-    from vidence.studio.settings import current
-
-    split = hidden_split(folder, 200)
-    limits = leaderboard.Limits(most_a_day=5, most_in_all=20)
-    row = leaderboard.open_board(split.release, "", limits, title="Things on a table")
-    items, data = leaderboard.items_of(row), current().settings.data
-    marker = Marker(overrides={}, environment=Environment(cache_root=cache), clock=current().settings.clock)
-    for name, team, counts in (
-        ("Noor", "North Lab", (118,)),
-        (SUBMITTER, "Red Pandas", (96, 99, 131)),
-        ("Uli", "Uniform frames", (96,)),
-    ):
-        user = add_user(name, password, roles=("submitter",), profile=Profile(team=team))
-        for n in counts:
-            leaderboard.accept(user, leaderboard.read(split.right(n), items))
-            work(open_vault(split.vault, row, data=data, is_judged=False), marker)
-        if name == SUBMITTER:
-            waiting = (user, leaderboard.read(split.right(140), items))
-    leaderboard.accept(*waiting)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,10 @@
-"""A studio to try: planted videos, runs of simulated models, and questions in every state of a review."""
+"""A studio to try: runs of simulated models, a review, boards, a study under way, and a board of teams."""
 
+import secrets
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -16,12 +18,13 @@ from vidence.engine.environment import Environment
 from vidence.engine.evaluate import run
 from vidence.engine.events import Event
 from vidence.engine.prepare import make_plan
+from vidence.installation import adding
 from vidence.make.review.protocol import NO, YES, Check, Stage
 from vidence.make.review.revisions import Kind, Role
 from vidence.media.whole import is_marked, own_folder
 from vidence.records import Item
+from vidence.studio import demonstration_sets
 from vidence.studio.rules.wording import EvidenceKind, Knowledge, Mark, Wording
-from vidence.studio.settings import current
 
 if TYPE_CHECKING:
     from vidence.studio.records.items import ItemRow
@@ -77,13 +80,16 @@ def is_made(folder: Path) -> bool:
     return is_marked(folder, _MARK) and (folder / STUDIO).is_dir()
 
 
-def make_material(folder: Path, *, environment: Environment, now: datetime) -> None:
-    """Render the videos and ask the models; this needs no database.
+def make_material(folder: Path, *, environment: Environment, now: datetime) -> str:
+    """Render the videos, ask the models, make a set, draw a study, release a split; needs no database.
 
     Args:
         folder: the folder of the demonstration.
         environment: the cache, and how many processes decode.
         now: the time that the runs say.
+
+    Returns:
+        What is left out, since a library is not installed; empty where nothing is.
 
     Raises:
         StoreError: the folder cannot be written.
@@ -92,6 +98,23 @@ def make_material(folder: Path, *, environment: Environment, now: datetime) -> N
     own_folder(folder, _MARK, mode=0o700)
     render(folder / WORLD, _SPEC, seed=_SEED)
     anyio.run(_ask, folder, environment, now)
+    demonstration_sets.draw_study(folder, environment=environment, now=now)
+    demonstration_sets.release_hidden(folder, _questions(folder))
+    if find_spec("scipy") is None:
+        return f"without boards, whose tracks need scipy; add it with: {adding('build')}"
+    demonstration_sets.make_street(folder, cache_root=environment.cache_root)
+    return ""
+
+
+def paths_of(folder: Path) -> tuple[Path, ...]:
+    """What the studio of a demonstration shows: its runs, and the set with its configuration."""
+    config = folder / demonstration_sets.CONFIG
+    return (folder / RUNS, *((config, config.parent / "made") if config.is_file() else ()))
+
+
+def _questions(folder: Path) -> list[Item]:
+    lines = (folder / WORLD / ITEMS_FILE).read_bytes().splitlines()
+    return [msgspec.json.decode(line, type=Item) for line in lines]
 
 
 async def _ask(folder: Path, environment: Environment, now: datetime) -> None:
@@ -110,42 +133,32 @@ def _nothing(_event: Event) -> None:
 
 
 def fill(folder: Path) -> None:
-    """Begin the project in the configured studio, where it is not there, with questions in every state.
+    """Fill the configured studio, where that was not done, with questions in every state and the rest.
 
-    Its people have no passwords.
+    No one knows the passwords of its people.
     """
-    from django.contrib.auth.hashers import make_password
     from django.db import transaction
 
-    from vidence.studio.accounts import key_of
+    from vidence.studio.accounts import Profile, add_user, user_of
     from vidence.studio.bridge.recorded_files import media_of
     from vidence.studio.intake import ORDER
     from vidence.studio.projects import add_items, add_project
     from vidence.studio.records.items import ItemRow
-    from vidence.studio.records.people import MembershipRow, ProjectRow, UserRow
+    from vidence.studio.records.people import ProjectRow
     from vidence.studio.writing import FORM
 
     if ProjectRow.objects.filter(slug=PROJECT).exists():
         return
     world = (folder / WORLD).resolve()
-    lines = (world / ITEMS_FILE).read_bytes().splitlines()
-    questions = [msgspec.json.decode(line, type=Item) for line in lines]
+    questions = _questions(folder)
     written = contents_of(questions, read_world(world))
     with transaction.atomic():
         project = add_project(
             PROJECT, PROTOCOL, title="Demonstration", media_root=str(world), languages=("en",)
         )
-        now = current().settings.clock()
         for name, role in _PEOPLE.items():
-            user = UserRow.objects.create(
-                name=name,
-                key=key_of(name),
-                shown=name,
-                pseudonym=name.casefold(),
-                password=make_password(None),
-                created_at=now,
-            )
-            MembershipRow.objects.create(user=user, project=project, roles=[role])
+            profile = Profile(pseudonym=name.casefold())
+            add_user(name, secrets.token_urlsafe(16), roles=(role,), project=PROJECT, profile=profile)
         add_items(
             project, [item.item_id for item in questions], kinds={item.item_id: "open" for item in questions}
         )
@@ -154,13 +167,18 @@ def fill(folder: Path) -> None:
         for row in rows.values():
             row.strata = {FORM: PROTOCOL, ORDER: [str(medium.public) for medium in row.media.all()]}
             row.save(update_fields=["strata"])
-        author = UserRow.objects.get(pseudonym="ann")
+        author = user_of("Ann")
         for question, story in zip(questions, STORIES, strict=False):
             row = rows[question.item_id]
             row.author = author
             row.save(update_fields=["author"])
             for step in story:
                 _do(row, written[question.item_id], step)
+        if (folder / demonstration_sets.CONFIG).is_file():
+            demonstration_sets.open_street(folder, project)
+        demonstration_sets.open_to_three(folder)
+        environment = Environment(cache_root=folder / "cache", n_workers=1)
+        demonstration_sets.open_to_teams(folder, environment=environment)
 
 
 def contents_of(questions: Sequence[Item], world: World) -> dict[str, dict[str, object]]:

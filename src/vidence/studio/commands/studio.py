@@ -198,7 +198,7 @@ def studio(context: click.Context) -> None:
 
 @command("demo", group=studio)
 def demonstrate(given: Demo) -> None:
-    """Open a studio to try: planted videos, runs of simulated models, questions in every state of a review.
+    """Open a studio to try: runs of simulated models, a review, boards, a study under way, a board of teams.
 
     Made in DIR, and kept there; without DIR in a folder that is removed in the end.
     """
@@ -224,14 +224,15 @@ def _demonstrate(folder: Path, given: Demo) -> None:
 
     cache = folder / "cache"
     if not demonstration.is_made(folder):
-        click.echo(f"rendering videos and asking simulated models in {folder} ...")
+        click.echo(f"rendering videos, asking simulated models and making a set in {folder} ...")
         made_with = Environment(cache_root=cache, n_workers=environment().n_workers)
-        demonstration.make_material(folder, environment=made_with, now=now())
+        if lacks := demonstration.make_material(folder, environment=made_with, now=now()):
+            click.echo(lacks, err=True)
     data = folder / demonstration.STUDIO
     settings = StudioSettings(
         mode="solo",
         data=data,
-        paths=(folder / demonstration.RUNS,),
+        paths=demonstration.paths_of(folder),
         media_roots=(folder / demonstration.WORLD,),
         cache_root=cache,
     )
