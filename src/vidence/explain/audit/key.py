@@ -22,6 +22,7 @@ from vidence.explain.audit.blind import (
 from vidence.records import Item
 from vidence.statistics.answer_keys import LetterBalance, letter_balance
 from vidence.statistics.paired import holm
+from vidence.tables.table import several
 
 FEW = 10  # fewer questions than these tell nothing of a rule
 FALSE_STATEMENTS: Final = "false_statements"  # the tag with the numbers of the listed lines that are false
@@ -82,8 +83,8 @@ class StructureFinding:
             f"{100 * score.chance:.0f} % (p {self.p_value:.3g}, adjusted for all rules and structures)"
         )
         if self.verdict == "untold":
-            few = f"cannot be told with {self.n} questions about {self.n_clusters} sources"
-            return f"{few} ({self.n_needed} about {LEAST_SOURCES} or more can); {text}"
+            few = f"{several(self.n, 'question')} about {several(self.n_clusters, 'source')}"
+            return f"cannot be told with {few} ({self.n_needed} about {LEAST_SOURCES} or more can); {text}"
         return text
 
 
