@@ -69,4 +69,4 @@ def test_a_cluster_that_is_not_there_is_said_in_a_line(without):
     asked = ("run", "table", "--data", "q.jsonl", "--model", "baseline:longest", "--on", "ray")
     done = without("-m", "vidence", *asked)
     assert done.returncode == 2
-    assert "--on 'ray' is no place to work; expected local (no cluster is installed" in done.stderr
+    assert "--on 'ray' is unknown; expected local (no cluster is installed" in done.stderr

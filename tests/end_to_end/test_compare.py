@@ -86,7 +86,7 @@ def test_several_runs_are_ranked(vidence, recorded):
         (("a", "a"), "named twice; a run cannot be compared with itself"),
         (
             ("a", "nowhere"),
-            "nowhere is not a run folder: there is nothing of that name; give the folder that",
+            "nowhere is not a run folder: no such folder; give the folder that",
         ),
         (("a", "b", "--parser", "robus"), "Did you mean 'robust'?"),
     ],

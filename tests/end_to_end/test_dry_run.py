@@ -104,4 +104,4 @@ def test_questions_that_quote_subtitles_without_them_are_counted(vidence, questi
     path.write_text(json.dumps(json.loads(path.read_text()) | quoting | named))
     done = vidence("run", "table", "--data", str(path), "--model", "scripted:A", "--out", "run")
     assert done.code == 0, done.err
-    assert f"1 question(s) speak of subtitles, which are not shown; {told}" in " ".join(done.err.split())
+    assert f"1 question(s) mention subtitles, which are not shown; {told}" in " ".join(done.err.split())

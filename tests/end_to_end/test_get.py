@@ -96,7 +96,7 @@ def test_a_video_that_is_nowhere_is_named_and_the_others_are_run(vidence, mmvu) 
     assert done.code == 3
     assert "1 video cannot be had" in done.err
     done = vidence("run", "mmvu", "--model", MODEL, "--allow-missing", "--out", "r")
-    said = "1 of 3 questions are in no figure, since media of theirs are missing"
+    said = "1 of 3 questions are excluded from every figure, because media are missing"
     assert done.code == 3
     assert f"media missing: {said}" in done.err.replace("\n", " ")
     report = vidence("report", "r")

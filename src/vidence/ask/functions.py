@@ -108,7 +108,9 @@ def named(name: str, thing: object) -> VouchedName:
         UsageError: other signs in the name, or nothing to name.
     """
     if not name or not all(c.isalnum() or c in "._-" for c in name):
-        raise UsageError(f"the name {name!r} holds other signs; expected letters, digits, '.', '_' and '-'")
+        raise UsageError(
+            f"the name {name!r} holds other characters; expected letters, digits, '.', '_' and '-'"
+        )
     if isinstance(thing, str | VouchedName):
         raise UsageError(f"{thing!r} has a name; named() is for functions and objects")
     return VouchedName(name=name, thing=thing)

@@ -45,15 +45,15 @@ def _stop(number: int, frame: FrameType | None) -> None:
 
 
 def _with_advice(error: click.ClickException) -> click.ClickException:
-    """An unknown flag that is a field of the plan, with the way to set it."""
-    if not isinstance(error, click.NoSuchOption) or error.ctx is None:
-        return error
-    command = error.ctx.info_name or ""
-    if command in ("run", "diagnose", "judge"):
-        from vidence.engine.plan import moved
+    """An unknown flag that is a setting of the plan, with the way to set it."""
+    if isinstance(error, click.NoSuchOption) and error.ctx and error.ctx.info_name in ("run", "judge"):
+        from vidence.engine.plan import plan_settings
 
-        if advice := moved(command, error.option_name):
-            message = f"No such option: {error.option_name}. {advice}"
+        name = error.option_name.removeprefix("--").replace("-", "_")
+        if field := next(
+            (field for field in plan_settings() if name in (field, field.removesuffix("_s"))), ""
+        ):
+            message = f"No such option: {error.option_name}. Say --set {field}=VALUE."
             return click.NoSuchOption(error.option_name, message, ctx=error.ctx)
     return error
 

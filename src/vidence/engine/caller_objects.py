@@ -171,5 +171,5 @@ def _plain(value: object) -> object:
         return str(value)
     plain = getattr(value, "tolist", None)
     if plain is None:
-        raise TypeError(f"{type(value).__name__} {repr(value)[:40]} is nothing that a question holds")
+        raise TypeError(f"{type(value).__name__} {repr(value)[:40]} is no value of a question")
     return plain()

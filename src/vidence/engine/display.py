@@ -59,7 +59,7 @@ class Waits:
         """The words of the countdown; a line, too, at the beginning and every minute."""
         if event.left_s <= self._next_line_s:
             self._next_line_s = event.left_s - (math.inf if self._console.is_terminal else _AWAY_LINE_S)
-            never = "" if event.has_answered else "nothing was ever answered; "
+            never = "" if event.has_answered else "the server never answered; "
             words = f"trying on for {minutes(event.left_s)} min (--patience): {never}{event.reason[:300]}"
             say(self._console, ("no answer: ", "yellow"), words)
         return f"no answer, trying on for {minutes(event.left_s)}: next in {event.wait_s:.0f} s"

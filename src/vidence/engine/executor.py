@@ -344,6 +344,6 @@ def executor_of(on: str) -> Executor:
         there = (
             ", ".join((LOCAL, *others)) if others else f"{LOCAL} (no cluster is installed: engine/cluster)"
         )
-        raise UsageError(f"--on {on!r} is no place to work; expected {there}")
+        raise UsageError(f"--on {on!r} is unknown; expected {there}")
     executor: Executor = create("executor", on)
     return executor

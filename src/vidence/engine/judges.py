@@ -71,7 +71,11 @@ async def judge_run(plan: Plan, folder: Path, *, environment: Environment, on_ev
             def begin() -> None:
                 # Before the first verdict: it says by whom they are.
                 write_plan(folder, _kept(plan, before), facts)
-                _forget_other_failures(store, pool)
+                # Where these judges have marked before others failed, nothing is to be asked again.
+                for trial in list(store.trials()):
+                    if trial.score.unanswered and pool.has_judged(trial.score):
+                        score = msgspec.structs.replace(trial.score, unanswered=())
+                        store.add(msgspec.structs.replace(trial, score=score))
 
             is_new_rule = len(pool.models) > 1 and before.judge_panel != plan.judge_panel
             held = _Held(store=store, begin=begin)
@@ -211,14 +215,6 @@ class _Held:
             for judged in self.trials:
                 self.store.add(judged)
             self.trials = None
-
-
-def _forget_other_failures(store: RunStore, pool: JudgePool) -> None:
-    """Where these judges have marked before others failed, nothing is to be asked again."""
-    for trial in list(store.trials()):
-        if trial.score.unanswered and pool.has_judged(trial.score):
-            score = msgspec.structs.replace(trial.score, unanswered=())
-            store.add(msgspec.structs.replace(trial, score=score))
 
 
 class JudgedReply(Record):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import anyio
+import msgspec
 import numpy as np
 
 from vidence.ask.models.prices import Prices
@@ -244,19 +245,11 @@ class AskLimits(Record, omit_defaults=True):
     """Of the waiting times."""
 
     def __post_init__(self) -> None:
-        for name in (
-            "concurrency",
-            "timeout_s",
-            "attempts",
-            "max_cost",
-            "requests_per_minute",
-            "tokens_per_minute",
-        ):
-            value = getattr(self, name)
-            if value is not None and value <= 0:
-                raise UsageError(f"{name} is {value}; expected more than 0")
         if self.patience_s < 0:
             raise UsageError(f"patience_s is {self.patience_s}; expected 0 or more")
+        for name, value in msgspec.structs.asdict(self).items():
+            if name not in ("patience_s", "seed") and value is not None and value <= 0:
+                raise UsageError(f"{name} is {value}; expected more than 0")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -391,7 +384,7 @@ class Outage:
 
     def _words(self, error: TransientModelError) -> str:
         silent_s = self._clock() - self._began_s
-        since = "nothing was answered any more" if self.has_answered else "nothing was ever answered"
+        since = "the server stopped answering" if self.has_answered else "the server never answered"
         return (
             f"{since}, for {silent_s:.0f} s (--patience is {self._patience_s:g} s); the last error was: "
             f"{sentence(str(error))} Check the server; {self._again} continues from here"

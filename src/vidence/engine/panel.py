@@ -171,7 +171,7 @@ def panel_of(mapping: Mapping[str, object], *, chance: str) -> PanelFile:
     try:
         panel = msgspec.convert(whole, PanelFile)
     except msgspec.ValidationError as error:
-        raise UsageError(f"this is no panel: {why_no_record(error, record=PanelFile)}") from error
+        raise UsageError(f"not a panel: {why_no_record(error, record=PanelFile)}") from error
     if not panel.title:
         raise UsageError("the panel has no title; expected one, which names the folder of its runs")
     return panel

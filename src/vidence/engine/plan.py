@@ -149,7 +149,7 @@ class Plan(Record):
     jpeg_quality: Annotated[int, _setting("1 to 95.")]
     sampling: Sampling
     parser: Annotated[str, flag("Answer parser (default: the benchmark's).", **names_of("parser"))]
-    text_parser: Annotated[str, _setting("How answers that are texts are scored without a judge.")] = (
+    text_parser: Annotated[str, _setting("Parser of open answers where no judge scores them.")] = (
         "needs-judge"
     )
     headline: str
@@ -160,9 +160,7 @@ class Plan(Record):
         tuple[str, ...],
         flag("Judge model, as for --model; several form a panel.", "--judge-model", **names_of("model")),
     ] = ()
-    judge_panel: Annotated[str, _setting("What counts where the judge models of a panel differ.")] = (
-        "majority"
-    )
+    judge_panel: Annotated[str, _setting("Rule where the judge models of a panel disagree.")] = "majority"
     judge_prompts_dir: Annotated[
         str | None, flag("Folder with templates that replace those of the judge.")
     ] = None
@@ -192,7 +190,7 @@ class Plan(Record):
     ] = None
     seed: Annotated[int, flag("Seed of the sample, of waiting times and of verdict ids (default 0).")] = 0
     repeats: Annotated[int, flag("Ask each question K times.")] = 1
-    strict: Annotated[bool, flag("Stop at the first bad line of the data.")] = False
+    strict: Annotated[bool, flag("Stop at the first line of the data that cannot be read.")] = False
     allow_missing: Annotated[bool, flag("Leave out questions whose media are missing.")] = False
     media_inside: Annotated[
         bool,
@@ -210,19 +208,17 @@ class Plan(Record):
     batch: Annotated[
         bool, flag("Use the batch API of hosted models: half the price, up to a day for each batch.")
     ] = False
-    batch_poll_s: Annotated[float, _setting("Seconds between looks at a batch (default 60).")] = 60.0
+    batch_poll_s: Annotated[float, _setting("Seconds between polls of a batch (default 60).")] = 60.0
     timeout_s: Annotated[float, _setting("Seconds to wait for one reply (default 180).")] = 180.0
     attempts: Annotated[int, _setting("Tries per question (default 6).")] = 6
     patience_s: Annotated[float, PATIENCE] = 600.0
-    requests_per_minute: Annotated[float | None, _setting("Requests to each model in a minute at most.")] = (
-        None
-    )
+    requests_per_minute: Annotated[float | None, _setting("Most requests per minute to each model.")] = None
     tokens_per_minute: Annotated[
-        float | None, _setting("Tokens that each model reads and writes in a minute at most.")
+        float | None, _setting("Most tokens per minute (input and output) of each model.")
     ] = None
-    decode_timeout_s: Annotated[float, _setting("Seconds for one video (default 300).")] = 300.0
+    decode_timeout_s: Annotated[float, _setting("Seconds to decode one video (default 300).")] = 300.0
     max_cost: Annotated[
-        float | None, flag("Stop a session that has spent this many US dollars; see `vidence list prices`.")
+        float | None, flag("Stop the session after this many US dollars; see `vidence list prices`.")
     ] = None
     price_in: Annotated[float, flag(_IN)] = 0.0
     price_out: Annotated[float, flag(_OUT)] = 0.0
@@ -505,20 +501,6 @@ def plan_part(*, only: Container[str] = (), settings: Container[str] | None = No
     return part(flags if settings is None else [*flags, _SET], made)
 
 
-def moved(command: str, name: str) -> str:
-    """What sets a field of the plan that a command has no flag for; nothing where it is no field."""
-    field = next((f for f in plan_settings() if name in (_usual(f), f"--{f.replace('_', '-')}")), "")
-    if command in ("run", "judge"):
-        return f"Say --set {field}=VALUE." if field else ""
-    has_flag = field or any(name in entry.flag.split("/") for entry in plan_flags())
-    return "Say it with vidence run, and diagnose its folder." if command == "diagnose" and has_flag else ""
-
-
-def _usual(field: str) -> str:
-    """The flag that a field without one would have."""
-    return "--" + field.removesuffix("_s").replace("_", "-")
-
-
 class Stratum(Record):
     """The questions with one value of the tag by which a sample was drawn."""
 
@@ -652,7 +634,7 @@ def read_plan(folder: Path) -> tuple[Plan, Facts]:
                 f"{folder} holds a run that never began: {path.name} is missing; repeat its command with "
                 f"--out {folder}"
             ) from error
-        missing = f"{path.name} is missing" if folder.exists() else "there is nothing of that name"
+        missing = f"{path.name} is missing" if folder.exists() else "no such folder"
         raise StoreError(
             f"{folder} is not a run folder: {missing}; give the folder that `vidence run` wrote (runs/... or "
             "--out)"

@@ -349,14 +349,6 @@ def shuffled(words: str, n: int) -> tuple[int, ...]:
     return tuple(int(i) for i in rng.permutation(n))
 
 
-def _narrowed_by(plan: Plan) -> dict[str, object]:
-    """The files that say which questions are asked."""
-    return {
-        "study_sha256": read_draw(Path(plan.study), StudyDraw).study_sha256 if plan.study else "",
-        "subset_sha256": hashlib.sha256(Path(plan.subset).read_bytes()).hexdigest() if plan.subset else "",
-    }
-
-
 def prepare(  # noqa: PLR0913 - everything that a run needs; each stands for itself
     plan: Plan,
     *,
@@ -399,7 +391,6 @@ def prepare(  # noqa: PLR0913 - everything that a run needs; each stands for its
         machine_facts()
         | (pool.facts if pool else {})
         | _origin(plan.data, cache_root)
-        | _narrowed_by(plan)
         | _asked_with(strategy, view, models)
         | {
             "benchmark_version": benchmark.version,
@@ -410,6 +401,10 @@ def prepare(  # noqa: PLR0913 - everything that a run needs; each stands for its
             "terms": benchmark.terms,
             "media_root": str(media_root_of(plan, loaded).resolve()),
             "n_items": len(loaded.items),
+            "study_sha256": read_draw(Path(plan.study), StudyDraw).study_sha256 if plan.study else "",
+            "subset_sha256": hashlib.sha256(Path(plan.subset).read_bytes()).hexdigest()
+            if plan.subset
+            else "",
             "strata": _strata(loaded.items, plan, asked=items, model=model) if plan.stratum else (),
             "n_planned": len(items) * plan.repeats,
             "notes": (*loaded.notes, *notes, *more),
@@ -460,7 +455,7 @@ def _subtitle_notes(items: Sequence[Item], plan: Plan, media_root: MediaPath) ->
         has_some = any(item.subtitles for item in quoting)
         way = "--subtitles shown shows them" if has_some else "these questions name no file of subtitles"
         n = len(quoting)
-        return (f"{n} question(s) speak of subtitles, which are not shown; {way}",) if n else ()
+        return (f"{n} question(s) mention subtitles, which are not shown; {way}",) if n else ()
     named = sorted({item.subtitles.path for item in items if item.subtitles})
     if not named:
         return (f"--subtitles {plan.subtitles}: no question has subtitles",)
@@ -554,8 +549,8 @@ def _gaps(loaded: Loaded, items: Sequence[Item], plan: Plan, *, model: Model) ->
     n_wanted, n_bare = len(_wanted(loaded, plan, model=model)[0]), sum(not item.media for item in items)
     is_part = model.looks and n_bare < len(items)
     counted = {
-        "in no figure, since media of theirs are missing": (n_wanted - len(items), n_wanted),
-        "asked without media, since they name none": (n_bare if is_part else 0, len(items)),
+        "excluded from every figure, because media are missing": (n_wanted - len(items), n_wanted),
+        "asked without media, because they name none": (n_bare if is_part else 0, len(items)),
     }
     return tuple(f"{n:,} of {of:,} questions are {what}" for what, (n, of) in counted.items() if n)
 

@@ -128,7 +128,8 @@ class FrameCache:
         """Keep a frame; makes room when the bound is passed. Never raises for a disk that is full."""
         if not self._files.can_write:
             return
-        stored = _pack(frame)
+        digest = bytes.fromhex(frame.digest)
+        stored = frame.data + _TRAILER.pack(digest, frame.width_px, frame.height_px, _MARK)
         try:
             write_whole(self._path(content_hash, frame_index, encoding_key), stored, mode=PRIVATE)
             self._files.note(len(stored))
@@ -152,11 +153,6 @@ class FrameCache:
 
     def _path(self, content_hash: str, frame_index: int, encoding_key: str) -> Path:
         return self._files.folder / content_hash / encoding_key / f"{frame_index}"
-
-
-def _pack(frame: EncodedFrame) -> bytes:
-    digest = bytes.fromhex(frame.digest)
-    return frame.data + _TRAILER.pack(digest, frame.width_px, frame.height_px, _MARK)
 
 
 def _unpack(stored: bytes) -> EncodedFrame | None:

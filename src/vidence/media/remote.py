@@ -95,12 +95,10 @@ def listing(folder: Address) -> dict[str, RemoteFacts] | None:
         UsageError: as `look`.
     """
     if not folder.lists:
-        raise MediaError(f"{folder}: a web server lists no folder; expected a folder of {_listed_schemes()}")
+        raise MediaError(
+            f"{folder}: a web server lists no folder; expected s3://, gs://, hf:// or a folder here"
+        )
     return _absent_or(folder, partial(_listed, folder))
-
-
-def _listed_schemes() -> str:
-    return "s3://, gs:// or hf://, or one of this machine"
 
 
 def look_at_all(addresses: Sequence[Address]) -> dict[Address, RemoteFacts | None]:

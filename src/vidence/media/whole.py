@@ -69,7 +69,9 @@ def whole_file(path: Path, *, mode: int = SHARED, is_durable: bool = False) -> I
 
 def temporary_beside(path: Path) -> Path:
     """A hidden name in the same folder that nothing has; `remove_leftovers` knows whose it was."""
-    stem, suffix = (_shortened(name) for name in (path.stem, path.suffix))
+    stem, suffix = (
+        os.fsencode(name)[:_LONGEST_BYTES].decode(errors="ignore") for name in (path.stem, path.suffix)
+    )
     return path.with_name(f".{stem}.{_here()}-{os.getpid()}-{os.urandom(8).hex()}{suffix}")
 
 
@@ -215,10 +217,6 @@ def make_private_file(path: Path) -> None:
     if not path.exists():
         flags = os.O_WRONLY | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
         os.close(os.open(path, flags, PRIVATE))
-
-
-def _shortened(name: str) -> str:
-    return os.fsencode(name)[:_LONGEST_BYTES].decode(errors="ignore")
 
 
 def _to_disk(path: Path) -> None:

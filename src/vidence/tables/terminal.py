@@ -59,11 +59,6 @@ def shortened(text: str, *, most: int = MOST_NAME) -> str:
     return f"{text[: most - 1 - n_last]}…{text[-n_last:]}"
 
 
-def new_grid() -> Grid:
-    """An empty grid."""
-    return Grid(box=None, pad_edge=False, padding=(0, _GAP, 0, 0))
-
-
 class Sheet:
     """What a command prints: no sentence twice, and of its parts as many as there are lines for.
 
@@ -225,7 +220,7 @@ def _laid_out(table: Table, width: int) -> tuple[_Block, list[int]]:
 
 def _grid(block: _Block, widths: Sequence[int], places: Sequence[int]) -> Grid:
     """Some columns of a table."""
-    grid = new_grid()
+    grid = Grid(box=None, pad_edge=False, padding=(0, _GAP, 0, 0))
     headings, *rows = block.lines
     for i in places:
         justify: Literal["left", "right"] = "left" if block.are_words[i] else "right"

@@ -74,7 +74,7 @@ def test_what_no_source_shows_has_a_digest_by_chance_and_keeps_it_in_this_proces
     ("name", "thing"), [("", plain), ("a b", plain), ("x?y=1", plain), ("x", "scripted:A")]
 )
 def test_a_name_that_cannot_stand_in_a_spec_is_refused(name, thing):
-    with pytest.raises(UsageError, match=r"other signs|has a name"):
+    with pytest.raises(UsageError, match=r"other characters|has a name"):
         named(name, thing)
 
 

@@ -101,10 +101,18 @@ def test_a_command_that_is_elsewhere_is_named(words, message, capsys):
     assert (stopped.value.code, message in capsys.readouterr().err) == (2, True)
 
 
-def test_a_field_of_the_plan_without_a_flag_says_how_to_set_it(capsys):
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["replies", "judge", "r", "--judge-panel", "mean"], "Say --set judge_panel=VALUE."),
+        (["run", "table", "--timeout", "9"], "Say --set timeout_s=VALUE."),
+        (["run", "table", "--framse", "9"], "No such option '--framse'. (Did you mean one of: '--frames'"),
+    ],
+)
+def test_a_field_of_the_plan_without_a_flag_says_how_to_set_it(words, message, capsys):
     with pytest.raises(SystemExit):
-        main(["replies", "judge", "r", "--judge-panel", "mean"])
-    assert "Say --set judge_panel=VALUE." in capsys.readouterr().err
+        main(words)
+    assert message in capsys.readouterr().err
 
 
 def test_files_without_a_title_are_no_commands():

@@ -29,7 +29,7 @@ def test_this_machine_does_work_in_its_processes_and_opens_models_itself():
 
 @pytest.mark.parametrize("on", ["dask", "dask://head:1", "Local"])
 def test_a_place_that_is_none_is_refused_with_those_that_there_are(on):
-    with pytest.raises(UsageError, match=rf"--on '{on}' is no place to work; expected local, ray"):
+    with pytest.raises(UsageError, match=rf"--on '{on}' is unknown; expected local, ray"):
         executor_of(on)
 
 

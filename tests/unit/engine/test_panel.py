@@ -232,8 +232,8 @@ def test_a_panel_that_a_program_holds_is_that_of_a_file():
     assert two.models[1].model == "scripted:B"
     for changes, said in (
         ({"title": ""}, "the panel has no title"),
-        ({"models": 3}, "this is no panel"),
-        ({"models": ["scripted:A"]}, "this is no panel"),
+        ({"models": 3}, "not a panel"),
+        ({"models": ["scripted:A"]}, "not a panel"),
         ({"max_cost": -1.0}, "max_cost is -1.0; expected more than 0"),
         ({"models": []}, "the panel has no models"),
     ):

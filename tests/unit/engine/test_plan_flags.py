@@ -3,11 +3,10 @@
 from typing import Annotated
 
 import click
-import pytest
 from click.testing import CliRunner
 
 from vidence.console.flags import command
-from vidence.engine.plan import PlanOverrides, flag_of, moved, plan_part
+from vidence.engine.plan import PlanOverrides, flag_of, plan_part
 from vidence.errors import UnknownNameError
 from vidence.records import Record
 
@@ -67,18 +66,3 @@ def test_a_field_has_its_flag() -> None:
     assert [flag_of(name) for name in names] == [
         "--frames", "--shuffle-choices", "--where", "--set frame_times"
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("command", "flag", "sentence"),
-    [
-        ("run", "--timeout", "Say --set timeout_s=VALUE."),
-        ("judge", "--judge-panel", "Say --set judge_panel=VALUE."),
-        ("run", "--framse", ""),
-        ("diagnose", "--timeout", "Say it with vidence run, and diagnose its folder."),
-        ("diagnose", "--repeats", "Say it with vidence run, and diagnose its folder."),
-        ("diagnose", "--framse", ""),
-    ],
-)
-def test_a_flag_that_has_gone_is_known(command: str, flag: str, sentence: str) -> None:
-    assert moved(command, flag) == sentence

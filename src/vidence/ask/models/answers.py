@@ -110,9 +110,7 @@ def decode(answer: Answer, server: Server, *, kind: type[DecodedT], what: str, a
     except msgspec.ValidationError as error:
         raise TransientModelError(f"{server.address} sent JSON that is no {what}: {error}; {hint}") from error
     except RecursionError as error:
-        raise RejectedRequestError(
-            f"{server.address} sent JSON that is nested too deeply to be read; {hint}"
-        ) from error
+        raise RejectedRequestError(f"{server.address} sent JSON that is nested too deeply; {hint}") from error
     except msgspec.DecodeError as error:
         start = " ".join(server.hide_key(answer.body[:200].decode(errors="replace")).split())
         raise TransientModelError(

@@ -172,8 +172,7 @@ class MessagesDialect(Dialect):
         if settings.thinks and temperature not in {None, OWN_TEMPERATURE}:
             raise UsageError(
                 f"anthropic:{name} cannot think at temperature {temperature:g}: with thinking the API "
-                "samples at 1 and at nothing else; say --temperature 1 or fixed_sampling=true, or ask "
-                "without thinking"
+                "samples only at 1; add --temperature 1 or fixed_sampling=true, or ask without thinking"
             )
         if settings.thinks and top_p is not None and top_p < LEAST_THINKING_TOP_P:
             raise UsageError(

@@ -139,13 +139,13 @@ def read_key(variable: str, *, example: str) -> str:
     """
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", variable):
         raise UsageError(
-            f"api_key_env must be the name of an environment variable, for example {example}; what "
-            "was given is none (not shown: if it is the key itself, it belongs into the variable)"
+            f"api_key_env must be the name of an environment variable, for example {example}; the given "
+            "text is not (not shown: a key itself belongs into the variable)"
         )
     key = os.environ.get(variable, "").strip()
     if not re.fullmatch(r"[\x21-\x7e]*", key):
         raise UsageError(
-            f"the environment variable {variable} holds blanks or characters that no key has (not "
+            f"the environment variable {variable} holds spaces or characters that no key has (not "
             "shown); set it again"
         )
     note_key(key)
@@ -304,7 +304,7 @@ def _without_connection(address: str, error: Exception) -> ModelError:
     if isinstance(cause, ssl.SSLCertVerificationError):
         return AccessError(
             f"the TLS certificate of {address} is not trusted ({cause.verify_message}); is it the right "
-            "server? The environment variable SSL_CERT_FILE names the certificates of one's own authority"
+            "server? SSL_CERT_FILE names the certificates of a private authority"
         )
     if isinstance(cause, ssl.SSLError) and cause.reason in _NO_TLS:
         return AccessError(

@@ -204,10 +204,6 @@ class Checkpoint(Weights):
         """One for a request with a seed, so that others do not use up its randomness."""
         if draw_of(request).seed is not None:
             return 1
-        return self._n_rows
-
-    @property
-    def _n_rows(self) -> int:
         is_on_cpu = self._model.device.type == "cpu"
         return self._settings.batch_size or (CPU_BATCH_SIZE if is_on_cpu else GPU_BATCH_SIZE)
 

@@ -82,10 +82,6 @@ def extras() -> Mapping[str, Extra]:
     return known
 
 
-def _was_seen(benchmark: str) -> bool:
-    return bool(getattr(catalog.create("benchmark", benchmark), "verified", True))
-
-
 @command()
 def doctor(given: Doctor) -> int:
     """Check this installation; the exit code is 1 when a check fails."""
@@ -108,7 +104,8 @@ def doctor(given: Doctor) -> int:
         looked.say(f"  {name:<13} {entry.purpose}: {state}", extras={name: extra})
         if absent:
             looked.say(f"{'':<16}add it with: {entry.command() if entry.command else adding(name)}")
-    unseen = [word for word in catalog.ready("benchmark") if not _was_seen(word)]
+    benchmarks = {name: catalog.create("benchmark", name) for name in catalog.ready("benchmark")}
+    unseen = [name for name, benchmark in benchmarks.items() if not getattr(benchmark, "verified", True)]
     looked.say(f"\nbenchmarks of whose releases not all was seen: {', '.join(unseen)}", unseen=unseen)
     looked.say("\nenvironment (only whether it is set; values are never shown):")
     for key in KEYS:

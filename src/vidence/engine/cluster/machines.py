@@ -494,7 +494,7 @@ class Machines:
         except self._ray.exceptions.RayError as error:
             return (str(error).strip().splitlines() or [type(error).__name__])[0]
         except TimeoutError:
-            return "it says nothing" if place.is_ready else "it did not begin in time"
+            return "it says nothing" if place.is_ready else "it did not start in time"
 
     async def _exchange(self, place: Place, actor: Actor) -> None:
         """Give an actor its calls, and take what came of them, many at a time.
@@ -525,7 +525,7 @@ class Machines:
             if await self._head_answers():
                 last_s = anyio.current_time()
             await anyio.sleep(PULSE_S)
-        self._end_all(LostClusterError(f"the head of the Ray cluster at {self._head} is gone"))
+        self._end_all(LostClusterError(f"the head of the Ray cluster at {self._head} does not answer"))
 
     async def _head_answers(self) -> bool:
         host, _, port = self._head.rpartition(":")

@@ -33,21 +33,23 @@ class Settings(Record):
         Meta(
             ge=0,
             le=100_000,
-            description="how many workers: a cluster that can grow is asked for their machines; "
-            "0: one on each machine that is there",
+            description="number of workers; 0: one on each machine that is there",
         ),
     ] = 0
     gpus: (
         Annotated[
-            int, Meta(ge=0, description="GPUs of each replica of weights; without it as the model takes")
+            int, Meta(ge=0, description="GPUs of each replica of weights (default: as the model needs)")
         ]
         | None
     ) = None
     cpus: Annotated[
-        int, Meta(ge=0, description="processors of each worker; 0: its part of the machine's")
+        int, Meta(ge=0, description="processors of each worker; 0: an equal part of the machine's")
     ] = 0
     insecure_cluster: Annotated[
-        bool, Meta(description="work on a cluster that takes orders from all who reach its ports, too")
+        bool,
+        Meta(
+            description="allow a cluster without a token, which runs code of any host that reaches its ports"
+        ),
     ] = False
 
 

@@ -49,9 +49,9 @@ def command_line(words: Sequence[str]) -> str:
     """
     if not {" ".join(words[:1]), " ".join(words[:2])} & set(COMMANDS):
         message = " ".join(words[:1]) or "nothing"
-        raise UsageError(f"{message} is no command for a cluster; expected one of {', '.join(COMMANDS)}")
+        raise UsageError(f"{message} cannot run on a cluster; expected one of {', '.join(COMMANDS)}")
     if any(word == "--on" or word.startswith("--on=") for word in words):
-        raise UsageError("leave --on out: the job is on its own cluster")
+        raise UsageError("omit --on: the job has its own cluster")
     return shlex.join(["vidence", *words])
 
 

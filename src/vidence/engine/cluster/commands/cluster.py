@@ -18,12 +18,12 @@ class Cluster(Record):
     scheduler: Annotated[Literal["slurm", "k8s"], argument()]
     words: Annotated[tuple[str, ...], argument("COMMAND...", type=click.UNPROCESSED)]
     machines: submitting.ResourceRequest
-    time_limit: Annotated[str, flag("Of slurm: as for sbatch.", "--time")] = "24:00:00"
-    partition: Annotated[str, flag("Of slurm: as for sbatch (default: that of the site).")] = ""
-    image: Annotated[str, flag("Of k8s: container with vidence and its extra ray.")] = ""
-    claim: Annotated[str, flag("Of k8s: volume claim with questions, videos and runs.")] = ""
-    mount: Annotated[str, flag("Of k8s: where the claim is mounted.")] = "/data"
-    secret: Annotated[str, flag("Of k8s: secret with the keys of hosted models.")] = ""
+    time_limit: Annotated[str, flag("Slurm: as for sbatch.", "--time")] = "24:00:00"
+    partition: Annotated[str, flag("Slurm: as for sbatch (default: that of the site).")] = ""
+    image: Annotated[str, flag("Kubernetes: container with vidence and its extra ray.")] = ""
+    claim: Annotated[str, flag("Kubernetes: volume claim with questions, videos and runs.")] = ""
+    mount: Annotated[str, flag("Kubernetes: where the claim is mounted.")] = "/data"
+    secret: Annotated[str, flag("Kubernetes: secret with the keys of hosted models.")] = ""
 
 
 @command(context_settings={"ignore_unknown_options": True})
