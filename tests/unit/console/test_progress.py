@@ -228,6 +228,6 @@ def test_a_place_to_work_that_is_none_is_refused_before_anything_is_written(
     with pytest.raises(SystemExit) as ended:
         main(words)
     assert ended.value.code == 2
-    assert "--on 'dask' is no place to work" in capsys.readouterr().err
+    assert "--on 'dask' is unknown" in capsys.readouterr().err
     left = {path.name for path in tmp_path.iterdir()} - {"cache"}
     assert left == {"films", "config.toml"}

@@ -35,9 +35,9 @@ TOOLS = {
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ([], "nothing is no command"),
-        (["report", "DIR"], "report is no"),
-        (["run", "--on", "ray"], "leave --on out"),
+        ([], "nothing cannot run on a cluster"),
+        (["report", "DIR"], "report cannot run"),
+        (["run", "--on", "ray"], "omit --on"),
     ],
 )
 def test_what_does_not_work_on_a_cluster_is_refused(words, said):
