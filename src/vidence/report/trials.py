@@ -4,17 +4,19 @@ The columns are the same in all three. Lists and objects are such in JSON lines 
 CSV; tags are one object in JSON lines, and a column for each elsewhere.
 """
 
+import functools
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast
 
 import msgspec
 
 from vidence.errors import UsageError
+from vidence.installation import packaged
 from vidence.records import (
-    Answered,
     Evidence,
     Failed,
     ImagePart,
@@ -23,8 +25,6 @@ from vidence.records import (
     Provenance,
     Record,
     Refused,
-    Reply,
-    Selection,
     TextPart,
     Unreadable,
     Verdict,
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 TRIALS_FORMAT = "vidence-trials/1"
+TAGS: Final = "tags"
 Plain: TypeAlias = "str | int | float | bool | tuple[object, ...] | Mapping[str, object] | None"
 Kind: TypeAlias = Literal[
     "text", "whole", "number", "truth", "texts", "wholes", "numbers", "lists", "logps",
@@ -44,44 +45,123 @@ Kind: TypeAlias = Literal[
 ]  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Column:
-    """One column: its name, what stands in it, and what that is."""
+class Column(Record):
+    """One column of ``trials.toml``: the path of its value from a `TrialPlace`, and what the value is.
 
-    name: str
+    In a path ``[]`` goes on for each of several, and ``?`` is for what only some outcomes have. The values of
+    objects have the fields of the record `holds`.
+    """
+
     kind: Kind
-    of: Callable[[Run, Row], Plain]
+    of: str
     note: str = ""
-    holds: type[msgspec.Struct] | None = field(default=None, kw_only=True)
-    """The record whose fields an object has."""
+    holds: str = ""
+
+    def value(self, run: Run, row: Row) -> Plain:
+        """The value of a trial; None where something on its path is missing."""
+        value = _at(TrialPlace(run=run, row=row), self.of.split("."))
+        match value:
+            case msgspec.Struct():
+                return msgspec.structs.asdict(value)
+            case tuple() if self.holds:
+                return tuple(map(msgspec.structs.asdict, value))
+            case _:
+                return cast("Plain", value)
+
+
+def _at(value: object, path: Sequence[str]) -> object:
+    for i, step in enumerate(path):
+        name = step.rstrip("[]?")
+        value = getattr(value, name, None) if step.endswith("?") else getattr(value, name)
+        if value is None:
+            return None
+        if step.endswith("[]"):
+            return tuple(_at(part, path[i + 1 :]) for part in cast("Sequence[object]", value))
+    return value
+
+
+@functools.cache
+def columns() -> Mapping[str, Column]:
+    """All columns by their names, in order; those of the tags stand in the place of ``tags``."""
+    return MappingProxyType(packaged("vidence.report", "trials.toml", dict[str, Column]))
 
 
 # --------------------------------------------------------------------------- the parts of a trial
 
 
-def _from_selection(of: Callable[[Selection], Plain]) -> Callable[[Run, Row], Plain]:
-    return lambda run, row: None if (selection := row.trial.selection) is None else of(selection)
+class StepRow(Record):
+    """One reply on the way to an answer, as in `records.Step`; `model` is empty for the one under test."""
+
+    role: str
+    model: str
+    sample: int
+    about: int | None
+    is_remembered: bool
+    reply: str
+    reasoning: str
+    finish: str
+    input_tokens: int | None
+    output_tokens: int | None
 
 
-def _from_prompt(of: Callable[[Prompt], Plain]) -> Callable[[Run, Row], Plain]:
-    return lambda run, row: None if (prompt := row.trial.prompt) is None else of(prompt)
+@dataclass(frozen=True, kw_only=True)
+class TrialPlace:
+    """A trial and its run, from which the paths of columns start."""
 
+    run: Run
+    row: Row
 
-def _from_reply(of: Callable[[Reply], Plain]) -> Callable[[Run, Row], Plain]:
-    return lambda run, row: None if (reply := row.trial.reply) is None else of(reply)
+    @property
+    def prompt_text(self) -> str | None:
+        """The words of the prompt, see `marked_text`."""
+        prompt = self.row.trial.prompt
+        return None if prompt is None else marked_text(prompt)
+
+    @property
+    def images(self) -> list[ImagePart] | None:
+        """The pictures of the prompt, in their order."""
+        prompt = self.row.trial.prompt
+        return None if prompt is None else [part for part in prompt.parts if isinstance(part, ImagePart)]
+
+    @property
+    def steps(self) -> tuple[StepRow, ...]:
+        """The replies on the way."""
+        return tuple(
+            StepRow(
+                role=step.role,
+                model=step.model,
+                sample=step.sample,
+                about=step.about,
+                is_remembered=step.is_remembered,
+                reply=step.reply.text,
+                reasoning=step.reply.reasoning,
+                finish=step.reply.finish,
+                input_tokens=step.reply.usage.input_tokens,
+                output_tokens=step.reply.usage.output_tokens,
+            )
+            for step in self.row.trial.steps
+        )
+
+    @property
+    def n_asked(self) -> int:
+        """How many replies there are on the way, the last included."""
+        return len(self.row.trial.replies)
+
+    @property
+    def cost_usd(self) -> float | None:
+        """See `cost_usd`."""
+        return cost_usd(self.run, self.row)
+
+    @property
+    def reason(self) -> str:
+        """See `reason`."""
+        return reason(self.row)
 
 
 def marked_text(prompt: Prompt) -> str:
     """The words of a prompt, with ``<image>`` and ``<video>`` where pictures and files stand."""
     values = {ImagePart: "<image>", VideoPart: "<video>"}
     return "\n".join(p.text if isinstance(p, TextPart) else values[type(p)] for p in prompt.parts)
-
-
-def _from_images(of: Callable[[ImagePart], "str | int | tuple[int, ...]"]) -> Callable[[Run, Row], Plain]:
-    """What is known of each picture of a prompt, in their order."""
-    return _from_prompt(
-        lambda prompt: tuple([of(part) for part in prompt.parts if isinstance(part, ImagePart)])
-    )
 
 
 def cost_usd(run: Run, row: Row) -> float | None:
@@ -101,167 +181,19 @@ def reason(row: Row) -> str:
             return ""
 
 
-def _failed(of: Callable[[Failed], str]) -> Callable[[Run, Row], Plain]:
-    def found(run: Run, row: Row) -> Plain:
-        outcome = row.score.outcome
-        return of(outcome) if isinstance(outcome, Failed) else None
-
-    return found
-
-
-def _all(records: Sequence[msgspec.Struct]) -> tuple[object, ...]:
-    return tuple(msgspec.structs.asdict(record) for record in records)
-
-
-class StepRow(Record):
-    """One reply on the way to an answer, as in `records.Step`; `model` is empty for the one under test."""
-
-    role: str
-    model: str
-    sample: int
-    about: int | None
-    is_remembered: bool
-    reply: str
-    reasoning: str
-    finish: str
-    input_tokens: int | None
-    output_tokens: int | None
-
-
-def _steps(run: Run, row: Row) -> Plain:
-    return _all(
-        [
-            StepRow(
-                role=step.role,
-                model=step.model,
-                sample=step.sample,
-                about=step.about,
-                is_remembered=step.is_remembered,
-                reply=step.reply.text,
-                reasoning=step.reply.reasoning,
-                finish=step.reply.finish,
-                input_tokens=step.reply.usage.input_tokens,
-                output_tokens=step.reply.usage.output_tokens,
-            )
-            for step in row.trial.steps
-        ]
-    )
-
-
-def _rule(run: Run, row: Row) -> Plain:
-    outcome = row.score.outcome
-    return outcome.rule if isinstance(outcome, Answered) else None
-
-
-def _provenance(run: Run, row: Row) -> Plain:
-    known = row.item.provenance
-    return None if known is None else msgspec.structs.asdict(known)
-
-
-FIRST: tuple[Column, ...] = (
-    Column("item_id", "text", lambda run, row: row.item.item_id),
-    Column("model", "text", lambda run, row: run.plan.model),
-    Column("parser", "text", lambda run, row: row.score.scorer, "who scored it: a parser, or a judge"),
-    Column("outcome", "text", lambda run, row: row.outcome, "answered, unreadable, refused or failed"),
-    Column("read", "text", lambda run, row: row.read, "the answer that was read"),
-    Column("gold", "text", lambda run, row: row.item.answer),
-    Column(
-        "correct",
-        "number",
-        lambda run, row: row.correct,
-        "1 or 0, or between for partial scores; nothing while a judge is still to be asked",
-    ),
-)
-REST: tuple[Column, ...] = (
-    Column("run", "text", lambda run, row: run.name, "the name of the run folder"),
-    Column("benchmark", "text", lambda run, row: run.plan.benchmark),
-    Column("split", "text", lambda run, row: run.plan.split),
-    Column("repeat", "whole", lambda run, row: row.trial.repeat, "from 0"),
-    Column("video", "text", lambda run, row: row.item.video_id),
-    Column("source_id", "text", lambda run, row: row.item.source_id, "the unit of the intervals"),
-    Column("media", "objects", lambda run, row: _all(row.item.media), holds=Media),
-    Column("question", "text", lambda run, row: row.item.question),
-    Column("choices", "texts", lambda run, row: row.item.choices, "in the order shown"),
-    Column("choice_order", "wholes", lambda run, row: row.trial.choice_order, "empty: the item's own"),
-    Column("answer_kind", "text", lambda run, row: row.item.answer_kind),
-    Column("evidence", "objects", lambda run, row: _all(row.item.evidence), holds=Evidence),
-    Column("rationale", "text", lambda run, row: row.item.rationale),
-    Column("hints", "texts", lambda run, row: row.item.hints),
-    Column("knowledge", "texts", lambda run, row: row.item.knowledge),
-    Column("provenance", "object", _provenance, holds=Provenance),
-    Column("selector", "text", _from_selection(lambda selection: selection.selector)),
-    Column("selector_version", "whole", _from_selection(lambda selection: selection.version)),
-    Column("n_candidates", "whole", _from_selection(lambda selection: selection.n_candidates)),
-    Column(
-        "frame_index",
-        "wholes",
-        _from_selection(lambda selection: tuple(f.frame_index for f in selection.frames)),
-    ),
-    Column(
-        "frame_time_s",
-        "numbers",
-        _from_selection(lambda selection: tuple(f.time_s for f in selection.frames)),
-    ),
-    Column(
-        "frame_media",
-        "wholes",
-        _from_selection(lambda selection: tuple(f.media_index for f in selection.frames)),
-    ),
-    Column("selection_note", "text", _from_selection(lambda selection: selection.note)),
-    Column("system", "text", _from_prompt(lambda prompt: prompt.system)),
-    Column("prompt", "text", _from_prompt(marked_text), "with <image> and <video> where these stand"),
-    Column("template", "text", _from_prompt(lambda prompt: prompt.template)),
-    Column("images", "texts", _from_images(lambda part: part.digest), "SHA-256"),
-    Column("image_width_px", "wholes", _from_images(lambda part: part.width_px)),
-    Column("image_height_px", "wholes", _from_images(lambda part: part.height_px)),
-    Column(
-        "image_frames",
-        "lists",
-        _from_images(lambda part: part.frames),
-        "positions in frame_index; several in a montage",
-    ),
-    Column("reply", "text", _from_reply(lambda reply: reply.text)),
-    Column("reasoning", "text", _from_reply(lambda reply: reply.reasoning)),
-    Column("finish", "text", _from_reply(lambda reply: reply.finish), "length: cut off"),
-    Column("refusal", "text", _from_reply(lambda reply: reply.refusal)),
-    Column("reply_model", "text", _from_reply(lambda reply: reply.model), "as the server calls it"),
-    Column("is_guess", "truth", _from_reply(lambda reply: reply.is_guess)),
-    Column("logged", "number", _from_reply(lambda reply: reply.logged)),
-    Column("n_asked", "whole", lambda run, row: len(row.trial.replies), "replies on the way, this included"),
-    Column(
-        "steps", "objects", _steps, "those replies, of a strategy that asks more than once", holds=StepRow
-    ),
-    Column("input_tokens", "whole", lambda run, row: row.trial.usage.input_tokens, "of all replies"),
-    Column("output_tokens", "whole", lambda run, row: row.trial.usage.output_tokens, "of all replies"),
-    Column("cost_usd", "number", cost_usd, "of all replies, at the prices of the plan"),
-    Column("latency_s", "number", _from_reply(lambda reply: reply.latency_s)),
-    Column("is_remembered", "truth", lambda run, row: row.trial.is_remembered, "not paid again"),
-    Column("choice_logps", "logps", _from_reply(lambda reply: reply.choice_logps), "natural logarithms"),
-    Column("parser_version", "whole", lambda run, row: row.score.scorer_version),
-    Column("rule", "text", _rule, "how the answer was found"),
-    Column("reason", "text", lambda run, row: reason(row), "why there is no answer"),
-    Column("stage", "text", _failed(lambda failed: failed.stage), "where a failed trial failed"),
-    Column("error", "text", _failed(lambda failed: failed.error)),
-    Column("points", "number", lambda run, row: row.score.points, "on the scorer's own scale"),
-    Column("verdicts", "objects", lambda run, row: _all(row.score.verdicts), holds=Verdict),
-    Column("unanswered", "objects", lambda run, row: _all(row.score.unanswered), holds=Verdict),
-)
-NAMES: frozenset[str] = frozenset(column.name for column in (*FIRST, *REST)) | {"tags"}
-
-
 # --------------------------------------------------------------------------- rows
 
 
 def tag_columns(runs: Sequence[Run]) -> Mapping[str, str]:
     """The column of each tag of some runs; one with the name of another column becomes ``tag_NAME``."""
     names = dict.fromkeys(tag for run in runs for row in run.rows for tag in row.item.tags)
-    columns: dict[str, str] = {}
+    known, renamed = columns(), dict[str, str]()
     for name in names:
         column = name
-        while column in NAMES or (column != name and column in {*names, *columns.values()}):
+        while column in known or (column != name and column in {*names, *renamed.values()}):
             column = f"tag_{column}"
-        columns[name] = column
-    return columns
+        renamed[name] = column
+    return renamed
 
 
 def trial_records(run: Run) -> Iterator[dict[str, Plain]]:
@@ -271,20 +203,30 @@ def trial_records(run: Run) -> Iterator[dict[str, Plain]]:
         StoreError: the run folder cannot be read any more.
     """
     for row in with_prompts(run, run.rows):
-        record = {column.name: column.of(run, row) for column in FIRST}
-        record["tags"] = dict(row.item.tags)
-        record.update((column.name, column.of(run, row)) for column in REST)
-        yield record
+        yield {name: column.value(run, row) for name, column in columns().items()}
 
 
-def _all_columns(runs: Sequence[Run]) -> tuple[Column, ...]:
-    """All columns, with one for each tag between."""
+@dataclass(frozen=True, kw_only=True)
+class _FlatColumn:
+    """A column of a file in which each tag has one."""
 
+    name: str
+    column: Column
+    of: Callable[[Run, Row], Plain]
+
+
+def _flat_columns(runs: Sequence[Run]) -> list[_FlatColumn]:
     def of(tag: str) -> Callable[[Run, Row], Plain]:
         return lambda run, row: row.item.tags.get(tag)
 
-    between = (Column(column, "text", of(tag)) for tag, column in tag_columns(runs).items())
-    return (*FIRST, *between, *REST)
+    flat, text = [], Column(kind="text", of="")
+    for name, column in columns().items():
+        if name == TAGS:
+            pairs = tag_columns(runs).items()
+            flat += [_FlatColumn(name=own, column=text, of=of(tag)) for tag, own in pairs]
+        else:
+            flat.append(_FlatColumn(name=name, column=column, of=column.value))
+    return flat
 
 
 def trials_as_csv(runs: Sequence[Run]) -> str:
@@ -292,13 +234,11 @@ def trials_as_csv(runs: Sequence[Run]) -> str:
 
     A text that a spreadsheet would run as a formula gets an apostrophe in front; plain numbers stay.
     """
-    columns = _all_columns(runs)
+    flat = _flat_columns(runs)
     lines = (
-        [_cell(column.of(run, row)) for column in columns]
-        for run in runs
-        for row in with_prompts(run, run.rows)
+        [_cell(column.of(run, row)) for column in flat] for run in runs for row in with_prompts(run, run.rows)
     )
-    return csv_text(chain([[column.name for column in columns]], lines))
+    return csv_text(chain([[column.name for column in flat]], lines))
 
 
 def _cell(value: Plain) -> str | int | float | None:
@@ -334,14 +274,13 @@ def trials_as_parquet(runs: Sequence[Run]) -> bytes:
             "Parquet is written with pyarrow, which is not installed; run: pip install 'vidence[parquet]', "
             "or say --jsonl, which holds the same"
         ) from error
-    columns = _all_columns(runs)
     rows = [(run, row) for run in runs for row in with_prompts(run, run.rows)]
     fields, arrays = [], []
-    for column in columns:
-        held = _arrow_type(column)
-        entries = [column.of(run, row) for run, row in rows]
-        arrays.append(pa.array(_entries(entries) if column.kind == "logps" else entries, type=held))
-        fields.append((column.name, held))
+    for flat in _flat_columns(runs):
+        held = _arrow_type(flat.column)
+        entries = [flat.of(run, row) for run, row in rows]
+        arrays.append(pa.array(_entries(entries) if flat.column.kind == "logps" else entries, type=held))
+        fields.append((flat.name, held))
     table = pa.Table.from_arrays(arrays, schema=pa.schema(fields, metadata={"format": TRIALS_FORMAT}))
     file = io.BytesIO()
     pq.write_table(table, file, compression="zstd")
@@ -353,6 +292,9 @@ def _entries(objects: Sequence[Plain]) -> list[Plain]:
     return [tuple(value.items()) if isinstance(value, dict) else None for value in objects]
 
 
+_HOLDS: Mapping[str, type[Record]] = {
+    kind.__name__: kind for kind in (Evidence, Media, Provenance, StepRow, Verdict)
+}
 _FIELDS: Mapping[str, Kind] = {
     "start_s": "number", "end_s": "number", "frames": "wholes", "value": "number", "points": "number",
     "sample": "whole", "about": "whole", "is_remembered": "truth", "input_tokens": "whole",
@@ -372,8 +314,8 @@ def _arrow_type(column: Column) -> "pa.DataType":
         "logps": pa.map_(pa.string(), pa.float64()),
     }
     known = {**simple, **listed}
-    if column.holds is None:
+    if not column.holds:
         return known[column.kind]
-    fields = column.holds.__struct_fields__
+    fields = _HOLDS[column.holds].__struct_fields__
     held = pa.struct([(name, known[_FIELDS.get(name, "text")]) for name in fields])
     return pa.list_(held) if column.kind == "objects" else held
