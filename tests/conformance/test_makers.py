@@ -40,13 +40,8 @@ def test_it_says_what_it_is(name):
 
 
 @pytest.mark.parametrize("name", [one for one in NAMES if hasattr(catalog.find("maker", one), "STAGES")])
-def test_each_stage_needs_what_earlier_ones_give(name):
-    table = catalog.find("maker", name).STAGES
-    given = set()
-    for row in table:
-        assert set(row.needs) <= given, row.name
-        given |= set(row.gives)
-    assert tuple(row.name for row in table) == make(name).stages
+def test_its_stages_are_those_of_its_table(name):
+    assert tuple(row.name for row in catalog.find("maker", name).STAGES) == make(name).stages
 
 
 @pytest.mark.parametrize(("name", "config"), [(name, name) for name in NAMES], indirect=["config"])

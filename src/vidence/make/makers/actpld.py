@@ -262,12 +262,12 @@ def _doubts(clips: Sequence[ClipMade]) -> bytes:
 
 
 STAGES: Final[tuple[StageRow[_Build], ...]] = (
-    StageRow(name="rows", do=_Build.read_rows, gives=("read", "trials")),
-    StageRow(name="files", do=_Build.find_files, needs=("trials",), gives=("paths",)),
-    StageRow(name="clips", do=_Build.make_clips, needs=("trials", "paths"), gives=("clips",)),
-    StageRow(name="choices", do=_Build.choose, needs=("read", "clips"), gives=("choices", "labels")),
-    StageRow(name="tables", do=_Build.write_tables, needs=("clips", "choices", "labels")),
-    StageRow(name="panel", do=_Build.write_panel, needs=("clips",)),
+    StageRow(name="rows", do=_Build.read_rows),
+    StageRow(name="files", do=_Build.find_files),
+    StageRow(name="clips", do=_Build.make_clips),
+    StageRow(name="choices", do=_Build.choose),
+    StageRow(name="tables", do=_Build.write_tables),
+    StageRow(name="panel", do=_Build.write_panel),
 )
 
 

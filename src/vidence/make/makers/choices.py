@@ -26,23 +26,17 @@ from vidence.make.writing.written import PromptsInEffect
 
 NAME, VERSION = "choices", 1
 STAGES: Final[tuple[StageRow[ChoicesSession], ...]] = (
-    StageRow(name="records", do=ChoicesSession.find_records, gives=("records",)),
-    StageRow(name="tasks", do=ChoicesSession.pair, needs=("records",), gives=("pairs",)),
-    StageRow(name="templates", do=ChoicesSession.choose_phrases, gives=("phrases",)),
-    StageRow(name="questions", do=ChoicesSession.ask_pairs, needs=("pairs", "phrases"), gives=("questions",)),
-    StageRow(name="pointing", do=ChoicesSession.check_pointing, needs=("questions",)),
-    StageRow(name="options", do=ChoicesSession.give_options, needs=("questions",)),
-    StageRow(name="meaning", do=ChoicesSession.check_meaning, needs=("questions",)),
-    StageRow(
-        name="gates",
-        do=ChoicesSession.gate,
-        needs=("questions",),
-        gives=("items",),
-        asks=("gates.models",),
-    ),
-    StageRow(name=REVIEW, do=ChoicesSession.review, needs=("items",), gives=("items",)),
-    StageRow(name="items", do=ChoicesSession.write_items, needs=("items",), gives=("n_made",)),
-    StageRow(name=RELEASE, do=ChoicesSession.released, needs=("items",)),
+    StageRow(name="records", do=ChoicesSession.find_records),
+    StageRow(name="tasks", do=ChoicesSession.pair),
+    StageRow(name="templates", do=ChoicesSession.choose_phrases),
+    StageRow(name="questions", do=ChoicesSession.ask_pairs),
+    StageRow(name="pointing", do=ChoicesSession.check_pointing),
+    StageRow(name="options", do=ChoicesSession.give_options),
+    StageRow(name="meaning", do=ChoicesSession.check_meaning),
+    StageRow(name="gates", do=ChoicesSession.gate, asks=("gates.models",)),
+    StageRow(name=REVIEW, do=ChoicesSession.review),
+    StageRow(name="items", do=ChoicesSession.write_items),
+    StageRow(name=RELEASE, do=ChoicesSession.released),
 )
 
 

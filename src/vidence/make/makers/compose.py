@@ -350,21 +350,16 @@ class _Build(Session):
 
 
 STAGES: Final[tuple[StageRow[_Build], ...]] = (
-    StageRow(name="scenes", do=_Build.find_scenes, gives=("scenes",)),
-    StageRow(name="search", do=_Build.search, needs=("scenes",), gives=("composed",)),
-    StageRow(name="options", do=_Build.choose_options, needs=("scenes", "composed"), gives=("offers",)),
-    StageRow(
-        name="wording",
-        do=_Build.put_into_words,
-        needs=("scenes", "composed", "offers"),
-        gives=("asked",),
-    ),
-    StageRow(name="drafts", do=_Build.draft, needs=("scenes", "asked"), gives=("drafts",)),
-    StageRow(name="gates", do=_Build.gate, needs=("drafts",), gives=("drafts",), asks=("gates.models",)),
-    StageRow(name="questions", do=_Build.write_questions, needs=("drafts", "asked"), gives=("n_made",)),
-    StageRow(name="review", do=_Build.review, needs=("drafts",), gives=("drafts",)),
-    StageRow(name="release", do=_Build.release, needs=("drafts", "asked")),
-    StageRow(name="report", do=_Build.report, needs=("drafts", "composed")),
+    StageRow(name="scenes", do=_Build.find_scenes),
+    StageRow(name="search", do=_Build.search),
+    StageRow(name="options", do=_Build.choose_options),
+    StageRow(name="wording", do=_Build.put_into_words),
+    StageRow(name="drafts", do=_Build.draft),
+    StageRow(name="gates", do=_Build.gate, asks=("gates.models",)),
+    StageRow(name="questions", do=_Build.write_questions),
+    StageRow(name="review", do=_Build.review),
+    StageRow(name="release", do=_Build.release),
+    StageRow(name="report", do=_Build.report),
 )
 
 

@@ -424,15 +424,15 @@ def _days(
 
 
 STAGES: Final[tuple[StageRow[_Build], ...]] = (
-    StageRow(name=CONCEPTS, do=_Build.find_concepts, gives=("given",)),
-    StageRow(name=VIDEOS, do=_Build.find_videos, needs=("given",)),
-    StageRow(name=LICENCE, do=_Build.look_at_licences, needs=("given",)),
-    StageRow(name="drafts", do=_Build.read_drafts, needs=("given",), gives=("rows",)),
-    StageRow(name="checks", do=_Build.check, needs=("rows",), gives=("items",)),
-    StageRow(name="gates", do=_Build.gate, needs=("items",), gives=("items",), asks=("gates.models",)),
-    StageRow(name=REVIEW, do=_Build.review, needs=("items", "rows"), gives=("items",)),
-    StageRow(name="questions", do=_Build.write_questions, needs=("items",), gives=("n_made",)),
-    StageRow(name=RELEASE, do=_Build.release, needs=("items",)),
+    StageRow(name=CONCEPTS, do=_Build.find_concepts),
+    StageRow(name=VIDEOS, do=_Build.find_videos),
+    StageRow(name=LICENCE, do=_Build.look_at_licences),
+    StageRow(name="drafts", do=_Build.read_drafts),
+    StageRow(name="checks", do=_Build.check),
+    StageRow(name="gates", do=_Build.gate, asks=("gates.models",)),
+    StageRow(name=REVIEW, do=_Build.review),
+    StageRow(name="questions", do=_Build.write_questions),
+    StageRow(name=RELEASE, do=_Build.release),
 )
 
 

@@ -295,40 +295,22 @@ def _looks(material: Material) -> dict[str, tuple[float, ...]]:
 
 
 STAGES: Final[tuple[StageRow[_Build], ...]] = (
-    StageRow(name="sources", do=_Build.find_sources, gives=("found", "videos")),
-    StageRow(name="events", do=_Build.take_events, needs=("found", "videos"), gives=("videos",)),
-    StageRow(name="watching", do=_Build.watch, needs=("videos",), gives=("videos",)),
-    StageRow(
-        name="cards",
-        do=_Build.write_cards,
-        needs=("videos",),
-        gives=("videos", "waiting"),
-        asks=("cards.model", "cards.identify"),
-    ),
-    StageRow(
-        name="scenes",
-        do=_Build.describe_scenes,
-        needs=("videos",),
-        gives=("videos",),
-        asks=("scenes.model", "scenes.false_model"),
-    ),
-    StageRow(name="drafts", do=_Build.draft, needs=("found", "videos"), gives=("gated", "questions")),
-    StageRow(
-        name="gates",
-        do=_Build.gate,
-        needs=("videos", "gated"),
-        gives=("gated", "questions"),
-        asks=("gates.models",),
-    ),
-    StageRow(name="questions", do=_Build.write_questions, needs=("questions",), gives=("n_made",)),
-    StageRow(name="review", do=_Build.review, needs=("videos", "gated", "questions"), gives=("reviewing",)),
-    StageRow(name="release", do=_Build.release, needs=("gated", "reviewing")),
-    StageRow(name="report", do=_Build.report, needs=("videos", "questions")),
+    StageRow(name="sources", do=_Build.find_sources),
+    StageRow(name="events", do=_Build.take_events),
+    StageRow(name="watching", do=_Build.watch),
+    StageRow(name="cards", do=_Build.write_cards, asks=("cards.model", "cards.identify")),
+    StageRow(name="scenes", do=_Build.describe_scenes, asks=("scenes.model", "scenes.false_model")),
+    StageRow(name="drafts", do=_Build.draft),
+    StageRow(name="gates", do=_Build.gate, asks=("gates.models",)),
+    StageRow(name="questions", do=_Build.write_questions),
+    StageRow(name="review", do=_Build.review),
+    StageRow(name="release", do=_Build.release),
+    StageRow(name="report", do=_Build.report),
 )
 SHEETS: Final[tuple[StageRow[_Build], ...]] = (
     STAGES[0],
-    StageRow(name="watching", do=_Build.watch_for_sheets, needs=("videos",), gives=("videos",)),
-    StageRow(name="sheets", do=_Build.write_sheets, needs=("videos",)),
+    StageRow(name="watching", do=_Build.watch_for_sheets),
+    StageRow(name="sheets", do=_Build.write_sheets),
 )
 
 

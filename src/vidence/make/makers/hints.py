@@ -302,13 +302,11 @@ class _Build(Session):
 
 
 STAGES: Final[tuple[StageRow[_Build], ...]] = (
-    StageRow(name="questions", do=_Build.find_questions, gives=("items",)),
-    StageRow(name="written", do=_Build.write, needs=("items",), gives=("items",), asks=("hints.writer",)),
-    StageRow(name="words", do=_Build.read_words, needs=("items",), gives=("items",)),
-    StageRow(
-        name="readers", do=_Build.try_readers, needs=("items",), gives=("items",), asks=("hints.reader",)
-    ),
-    StageRow(name="table", do=_Build.write_table, needs=("items",), gives=("n_made",)),
+    StageRow(name="questions", do=_Build.find_questions),
+    StageRow(name="written", do=_Build.write, asks=("hints.writer",)),
+    StageRow(name="words", do=_Build.read_words),
+    StageRow(name="readers", do=_Build.try_readers, asks=("hints.reader",)),
+    StageRow(name="table", do=_Build.write_table),
 )
 
 

@@ -505,14 +505,11 @@ def _unreadable(error: MediaError) -> bytes:
 class StageRow(Generic[WorkT]):
     """One row of a maker's table of stages: `do` is its work, on the session.
 
-    `needs` and `gives` are fields of the session: what earlier stages left, and what this one leaves. `asks`
-    are settings of the configuration that name models, such as ``cards.model``.
+    `asks` are settings of the configuration that name models, such as ``cards.model``.
     """
 
     name: str
     do: Callable[[WorkT], None]
-    needs: tuple[str, ...] = ()
-    gives: tuple[str, ...] = ()
     asks: tuple[str, ...] = ()
 
 
