@@ -9,10 +9,10 @@ import pytest
 from vidence.engine.config_file import read_config
 from vidence.make import writing
 from vidence.make.herbench.config import read_herbench
-from vidence.make.lights.panels import PanelRules
+from vidence.make.lights.tables import PanelRules
 from vidence.make.lights.trials import read_map
 from vidence.make.makers.actpld import ActpldConfig, create
-from vidence.make.writing.drafts import COLUMNS
+from vidence.make.writing.draft_files import COLUMNS
 from vidence.make.writing.expert_config import (
     DraftRules,
     ExpertConfig,

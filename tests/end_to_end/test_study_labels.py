@@ -13,10 +13,10 @@ from vidence.engine.environment import Environment
 from vidence.errors import UsageError
 from vidence.explain.errors.packet import read_packet
 from vidence.study.assignment import assignment
-from vidence.study.closing import write_closed
 from vidence.study.drawing import draw, read_drawn, read_items, write_drawn
 from vidence.study.folder import StudyAnswers, read_answers
 from vidence.study.replies import lines_of, shown_trial, taxonomy_in
+from vidence.study.running import write_closed
 from vidence.study.study import Participant, Response, read_study
 
 RUNS = {"even": "10" * 12, "odd": "01" * 11 + "00"}

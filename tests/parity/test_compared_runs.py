@@ -17,7 +17,7 @@ from vidence.engine.environment import Environment
 from vidence.engine.evaluate import run
 from vidence.engine.prepare import make_plan
 from vidence.report.comparison import compare_two, rank_runs
-from vidence.report.comparison_sentences import ranked_sentences, sentences, verdict
+from vidence.report.comparison_tables import ranked_sentences, sentences, verdict
 from vidence.report.pairing import pair
 from vidence.report.results import load_run
 from vidence.statistics.paired import compare

@@ -194,7 +194,7 @@ def test_the_page_of_reproducing_prints_what_comes_out(checks_dir, replayed):
 def test_a_difference_that_hangs_on_the_parser_is_said_to(checks_dir, replayed):
     """Qwen2.5-VL-7B less GPT-5-chat-latest: -20.6 by `robust`, -3.8 and -16.0 by the released rules."""
     from vidence.report.comparison import compare_runs
-    from vidence.report.comparison_sentences import sentences
+    from vidence.report.comparison_tables import sentences
     from vidence.report.pairing import pair
 
     folder = need(checks_dir / "perceptioncomp" / "responses")

@@ -10,8 +10,8 @@ from conftest import IS_THOROUGH
 from subjects.composing import event_log, random_scene, searched
 from vidence.make.compose.prove import Rules, prove
 from vidence.make.compose.world import World
-from vidence.make.sources.contradictions import find_contradictions
 from vidence.make.sources.scene import AttributeFact, RelationFact, Scene
+from vidence.make.sources.scene_files import find_contradictions
 from vidence.statistics.intervals import proportion
 
 KEPT, WRONG = 0.95, 0.3

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vidence.explain.diagnostics.frame_letters import OverLetters, of_logps
-from vidence.explain.diagnostics.frame_shares import share_out
+from vidence.explain.diagnostics.frame_shares import OverLetters, of_logps, share_out
 
 LETTERS = "ABCD"
 LOGPS = st.dictionaries(st.sampled_from(LETTERS), st.floats(-30, 0), min_size=1)

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
+from vidence.pointlight.body import hip_centres, steady_mean
 from vidence.pointlight.formats.expmap import _rotations
 from vidence.pointlight.kinematics import Skeleton, forward, turns
-from vidence.pointlight.markers import hip_centres, steady_mean
 
 SEEDS = st.integers(0, 10**6)
 AXES = st.text("xyz", min_size=0, max_size=3)

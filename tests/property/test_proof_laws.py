@@ -13,9 +13,8 @@ from vidence.make.compose.program import read_compositions
 from vidence.make.compose.prove import Rules, prove
 from vidence.make.compose.types import with_skills
 from vidence.make.compose.world import World
-from vidence.make.sources.contradictions import find_contradictions
 from vidence.make.sources.scene import AttributeFact, Entity, Header, RelationFact, Scene
-from vidence.make.sources.scene_files import read_scenes
+from vidence.make.sources.scene_files import find_contradictions, read_scenes
 from vidence.make.sources.vocabulary import Attribute, Category, Relation, Vocabulary
 
 VALUES = {"a": ("0", "1"), "b": ("0", "1", "2"), "c": ("red", "blue", "grey", "black")}

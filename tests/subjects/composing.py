@@ -9,7 +9,6 @@ import msgspec
 
 from vidence.make.compose.scene_bits import SceneBits
 from vidence.make.compose.search import ALL_SHAPES, QuotaCell, Search, Shape
-from vidence.make.sources.contradictions import find_contradictions
 from vidence.make.sources.scene import (
     AttributeFact,
     Complete,
@@ -21,7 +20,7 @@ from vidence.make.sources.scene import (
     RelationFact,
     Scene,
 )
-from vidence.make.sources.scene_files import read_scenes
+from vidence.make.sources.scene_files import find_contradictions, read_scenes
 from vidence.make.sources.vocabulary import (
     Attribute,
     Category,

@@ -6,7 +6,7 @@ from datetime import date
 from pathlib import Path
 
 from subjects.samples import GOLDEN
-from vidence.make.writing.drafts import COLUMNS, DraftRow, ExpertDraft, read_cell
+from vidence.make.writing.draft_files import COLUMNS, DraftRow, ExpertDraft, read_cell
 from vidence.make.writing.expert_checking import Shelf
 from vidence.make.writing.expert_config import DraftRules, Form
 from vidence.make.writing.expert_films import Film

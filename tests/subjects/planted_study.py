@@ -9,9 +9,9 @@ import anyio
 from vidence.engine.environment import Environment
 from vidence.records import Item
 from vidence.study.assignment import all_trials
-from vidence.study.closing import write_closed
 from vidence.study.drawing import draw, read_drawn, read_items, write_drawn
 from vidence.study.folder import StudyAnswers
+from vidence.study.running import write_closed
 from vidence.study.study import Participant, PlannedTrial, Response, StudyFile, read_study
 
 AT = datetime(2026, 3, 1, 9, tzinfo=UTC)

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from vidence.contracts import Flow
 from vidence.errors import DataError, UsageError
-from vidence.explain.errors.labelling import Labelled, label_row
-from vidence.explain.errors.labels import By, Label, keep_labels
+from vidence.explain.errors.labels import By, Label, Labelled, keep_labels, label_row
 from vidence.explain.errors.packet import (
     KEY_FILE,
     PACKET_FILE,

@@ -14,18 +14,19 @@ import numpy as np
 from vidence.engine.specs import label
 from vidence.errors import UsageError
 from vidence.media.whole import write_file
-from vidence.report.browser import browse
-from vidence.report.diagnosis import Excerpt, excerpts
+from vidence.records import Item, Record
+from vidence.report.browser import Browser, Entry, RunReply, browse
+from vidence.report.diagnosis import Diagnosed, Excerpt, excerpts
 from vidence.report.judge_summary import JUDGE_TABLES
-from vidence.report.provenance import plan_note
+from vidence.report.provenance import plan_note, prompt_note
 from vidence.report.questions import ContactSheets, error_of, how_read, logp_words, prompt_text, verdict_words
 from vidence.report.repeats import REPEAT_TABLES
-from vidence.report.results import STATUSES, Run
+from vidence.report.results import SEED, STATUSES, Row, Run
 from vidence.report.sections import Section
 from vidence.report.side_by_side import run_names, scores_of_runs, side_by_side
 from vidence.report.tables import all_tables, asked, headline
 from vidence.tables.rendering import render
-from vidence.tables.table import Table
+from vidence.tables.table import RowSpec, Table, tabulate, words
 
 # Pictures make up most of the page; together they stay below this.
 PICTURES_BYTES = 8_000_000
@@ -173,3 +174,85 @@ def _links(views: Sequence[RunView], sections: Sequence[Section]) -> list[tuple[
         names["manifest"] = "How it was run"
         links += [(f"{views[0].id}-{name}", words) for name, words in names.items()]
     return [*links, ("questions", "Questions")]
+
+
+_TEMPLATE = "fragment.html.j2"
+
+
+class Link(Record):
+    """Words of a cell, and where they lead; without an address they only look as `style`, a class, says."""
+
+    words: str
+    address: str = ""
+    style: str = ""
+
+
+def run_fragment(run: Run, *, title: str, level: float = 0.95) -> str:
+    """The headline of a run, its scores by tag, outcomes, diagnostics, judges, readers, and how it was run.
+
+    Args:
+        run: the run, with its trials.
+        title: how it is called.
+        level: coverage of the intervals.
+
+    Raises:
+        UsageError: the run has no trials.
+        StoreError: it cannot be read any more.
+    """
+    tables = all_tables(run, rng=np.random.default_rng(SEED), level=level)
+    # The pages of diagnostics lie beside the run, where a piece of another page does not lead.
+    pair = excerpts(run.folder, run.folder / "page", level=level)
+    diagnosed = tuple(excerpt.without_link() for excerpt in pair)
+    view = view_of(run, tables, title=title, view_id="run", diagnosed=diagnosed)
+    return render(_TEMPLATE, view=view, most_problems=MOST_PROBLEMS)
+
+
+def section_fragment(section: Section) -> str:
+    """A part such as that of a comparison, without its heading."""
+    return render(_TEMPLATE, section=section)
+
+
+def diagnosed_fragment(diagnosed: Diagnosed) -> str:
+    """All tables and figures of a diagnostic, below what it says of how far it got."""
+    return render(_TEMPLATE, sentences=diagnosed.sentences, statements=diagnosed.statements)
+
+
+def list_fragment(
+    table: Table,
+    links: Mapping[tuple[str, str], Sequence[Link]] | None = None,
+    ticks: Mapping[str, bool] | None = None,
+) -> str:
+    """A table as a list of things that have pages of their own.
+
+    Args:
+        table: the list; on a narrow screen each of its rows is a card.
+        links: by the keys of row and column what stands in place of the text of a cell.
+        ticks: by their keys the rows that can be chosen as ``run`` of a form, and whether they are.
+    """
+    return render("listing.html.j2", table=table, links=links or {}, ticks=ticks or {})
+
+
+def words_fragment(title: str, headings: tuple[str, str], rows: Sequence[tuple[str, str, str]]) -> str:
+    """A list of names, what stands in a quieter voice beside each, and words about them."""
+    label, about = headings
+    specs = [RowSpec(str(i), name, text, detail=detail) for i, (name, detail, text) in enumerate(rows)]
+    return list_fragment(
+        tabulate("words", title, label=label, rows=specs, measures=[words("words", str, about)])
+    )
+
+
+def question_fragment(item: Item) -> str:
+    """The words of a question, with its right answer and its facts."""
+    return _entry_piece(item)
+
+
+def reply_fragment(run: Run, row: Row) -> str:
+    """What a run made of a question: the choices as shown to it, its reply and score."""
+    reply = RunReply(run_id="", name="", row=row, sheet_id="", shown="", prompt_note=prompt_note(run, row))
+    return _entry_piece(row.item, reply)
+
+
+def _entry_piece(item: Item, *replies: RunReply) -> str:
+    entry = Entry(id="", item=item, told=replies, tag_ids="", is_one_order=True)
+    browser = Browser(note="", entries=(entry,), statuses=(), tags=(), sheets={})
+    return render(_TEMPLATE, entry=entry, browser=browser, **SAID_OF_TRIALS)

@@ -27,8 +27,8 @@ from vidence.make.gates.verdicts import content_of as asked_content
 from vidence.make.gates.verdicts import read_verdicts
 from vidence.make.sources.proof import Verdict
 from vidence.make.sources.scene_files import read_scenes
-from vidence.make.writing.drafts import DraftRow as ExpertRow
-from vidence.make.writing.drafts import ExpertDraft, Link
+from vidence.make.writing.draft_files import DraftRow as ExpertRow
+from vidence.make.writing.draft_files import ExpertDraft, Link
 from vidence.make.writing.expert_checking import Shelf, check_rows
 from vidence.make.writing.expert_config import DraftRules
 from vidence.make.writing.expert_config import Form as ExpertForm

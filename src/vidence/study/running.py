@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -20,10 +20,10 @@ from vidence.errors import StoreError, UsageError
 from vidence.explain.errors.packet import rows_as_jsonl
 from vidence.media.whole import write_records
 from vidence.records import Record
-from vidence.study.assignment import DrawnFolder, answer_field, answer_phases
-from vidence.study.drawing import read_drawn, study_plan
-from vidence.study.exclusion import excluded
-from vidence.study.folder import StudyAnswers
+from vidence.study.assignment import DrawnFolder, answer_field, answer_phases, excluded
+from vidence.study.drawing import read_drawn, read_items, study_plan
+from vidence.study.folder import StudyAnswers, write_answers
+from vidence.study.labels import counted, write_labels
 from vidence.study.problems import frames_run
 from vidence.study.progress import Course, Debrief
 from vidence.study.study import Participant, Phase, PlannedTrial, Response, StudyFile
@@ -245,3 +245,36 @@ def model_plan(
         seed=study.draw.seed,
     )
     return changed_plan(plan, overrides=overrides)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClosedStudy:
+    """The answers with exclusions per participant, and the files written."""
+
+    answers: StudyAnswers
+    files: tuple[Path, ...]
+    runs: tuple[Path, ...]
+    labels: tuple[Path, ...]
+
+
+async def write_closed(
+    file: StudyFile, answers: StudyAnswers, *, environment: Environment, now: datetime, on_event: Listener
+) -> ClosedStudy:
+    """Write participants, responses and events, the run folders of people, and labels.
+
+    Args:
+        file: the drawn study.
+        answers: all answers, from pages or sheets; those of before are replaced.
+        environment: where caches lie.
+        now: the time of the runs.
+        on_event: hears of the runs.
+
+    Raises:
+        DataError: nothing was drawn, or a response is no label.
+        StoreError: a file or folder cannot be written.
+    """
+    answers, runs = await write_people(file, answers, environment=environment, now=now, on_event=on_event)
+    files = write_answers(file.folder, answers)
+    responses = counted(answers.participants, answers.responses)
+    labels = write_labels(file, responses, items=read_items(file.folder))
+    return ClosedStudy(answers=answers, files=files, runs=runs, labels=labels)

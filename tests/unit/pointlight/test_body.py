@@ -3,9 +3,8 @@ import pytest
 
 from subjects.standing import motion_of, standing
 from vidence.errors import DataError, UsageError
-from vidence.pointlight.body import POINTS_13, SETS, body, points_of
+from vidence.pointlight.body import POINTS_13, SETS, body, hip_centres, points_of, steady_mean
 from vidence.pointlight.body_maps import best_map, shipped
-from vidence.pointlight.markers import hip_centres, steady_mean
 
 
 @pytest.mark.parametrize("naming", shipped(), ids=lambda m: m.name)

@@ -6,9 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vidence.pointlight.figures import staged
-from vidence.pointlight.manipulations import mask_scrambled, other_phases
 from vidence.pointlight.specs import spec_of
-from vidence.pointlight.stimulus import make_stimulus
+from vidence.pointlight.stimulus import make_stimulus, mask_scrambled, other_phases
 
 
 def paths(n_frames=30, n_dots=5, *, seed=0):

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from vidence.pointlight.body import body, left_on_skin
+from vidence.pointlight.body import body, hip_centres, left_on_skin, leg_joints, whole
 from vidence.pointlight.formats.format_options import KNOWN
-from vidence.pointlight.markers import hip_centres, leg_joints, whole
 from vidence.pointlight.motion import Motion
 
 WAIST = np.array([[0.12, 1.0, 0.1], [-0.12, 1.0, 0.1], [0.06, 1.0, -0.08], [-0.06, 1.0, -0.08]])

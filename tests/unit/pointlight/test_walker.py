@@ -5,8 +5,17 @@ import pytest
 
 from vidence.errors import UsageError
 from vidence.pointlight.body import ARMS_AND_LEGS, body
-from vidence.pointlight.gaits import ANKLE_HEIGHT, SHANK, THIGH, bent_leg, stride_length_m
-from vidence.pointlight.walker import ACTIONS, WalkerSpec, walker, walker_of
+from vidence.pointlight.walker import (
+    ACTIONS,
+    ANKLE_HEIGHT,
+    SHANK,
+    THIGH,
+    WalkerSpec,
+    bent_leg,
+    stride_length_m,
+    walker,
+    walker_of,
+)
 
 RIGID = [pair for pair in ARMS_AND_LEGS if pair[0].split("_")[1] != "shoulder" or pair[1].endswith("elbow")]
 

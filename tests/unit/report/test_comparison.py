@@ -14,11 +14,13 @@ from scipy import stats
 from vidence.errors import UsageError
 from vidence.records import Answered, Failed
 from vidence.report.comparison import compare_runs, compare_two, rank_runs
-from vidence.report.comparison_sentences import ranked_sentences, sentences, verdict
 from vidence.report.comparison_tables import (
+    ranked_sentences,
     section,
+    sentences,
     tables_of_many,
     tables_of_two,
+    verdict,
     write_comparison_csv,
     write_comparison_json,
 )

@@ -3,7 +3,7 @@
 import jinja2
 from jinja2.meta import find_referenced_templates
 
-from vidence.report.fragments import Link, list_fragment, run_fragment, section_fragment
+from vidence.report.page import Link, list_fragment, run_fragment, section_fragment
 from vidence.report.results import load_run
 from vidence.report.sections import Section
 from vidence.tables.table import Cell, RowSpec, tabulate, words

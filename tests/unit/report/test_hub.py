@@ -5,7 +5,7 @@ import yaml
 from huggingface_hub import parse_eval_result_entries
 
 from vidence.errors import UsageError
-from vidence.report.hub import eval_results
+from vidence.report.export import eval_results
 
 
 def entries(text):

@@ -9,8 +9,13 @@ import pytest
 from vidence.engine.judges import JudgedReply
 from vidence.errors import DataError, UsageError
 from vidence.records import Answered, Item, Reply, Score, Trial, Verdict
-from vidence.report.judge_reliability import JSON_FORMAT, examine, families_of, family_of, labels_of, material
-from vidence.report.judge_tables import (
+from vidence.report.judge_reliability import (
+    JSON_FORMAT,
+    examine,
+    families_of,
+    family_of,
+    labels_of,
+    material,
     section,
     sentences,
     tables,

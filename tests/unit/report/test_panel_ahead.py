@@ -10,7 +10,7 @@ from vidence.engine.panel import PanelRun
 from vidence.engine.panel_diagnostics import Examination
 from vidence.engine.prepare import make_plan
 from vidence.records import Answered
-from vidence.report.panel_ahead import ahead
+from vidence.report.panel_runs import ahead
 
 
 @pytest.fixture

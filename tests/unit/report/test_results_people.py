@@ -10,7 +10,7 @@ from vidence.engine.people import person_folders
 from vidence.errors import UsageError
 from vidence.records import Answered
 from vidence.report.comparison import compare_runs
-from vidence.report.comparison_sentences import sentences
+from vidence.report.comparison_tables import sentences
 from vidence.report.pairing import pair
 from vidence.report.panel_runs import AskedPanel, read_panel
 from vidence.report.provenance import how_asked

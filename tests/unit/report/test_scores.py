@@ -8,7 +8,7 @@ from vidence.errors import UsageError
 from vidence.records import Answered, Failed, Score, Unreadable
 from vidence.report.contrasts import contrast_runs
 from vidence.report.correlation import points_of_runs
-from vidence.report.hub import eval_results
+from vidence.report.export import eval_results
 from vidence.report.opened_run import open_run
 from vidence.report.pairing import pair
 from vidence.report.run_list import listed

@@ -4,8 +4,7 @@ import pytest
 
 from vidence.records import Answered, Failed, Refused, Unreadable
 from vidence.report.comparison import compare_runs, rank_runs
-from vidence.report.comparison_sentences import ranked_sentences, sentences
-from vidence.report.comparison_tables import outcomes, tables_of_two
+from vidence.report.comparison_tables import outcomes, ranked_sentences, sentences, tables_of_two
 from vidence.report.pairing import pair
 from vidence.report.unread import AS_COMPARED, applicable_parsers, unread
 from vidence.tables.table import shown

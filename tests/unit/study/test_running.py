@@ -14,9 +14,8 @@ from vidence.engine.environment import Environment
 from vidence.engine.plan import read_plan
 from vidence.errors import DataError, StoreError, UsageError
 from vidence.report.results import load_run
-from vidence.study.assignment import DrawnFolder, all_trials
+from vidence.study.assignment import DrawnFolder, all_trials, excluded, is_caught_right, wages
 from vidence.study.drawing import draw, read_drawn, read_items, write_drawn
-from vidence.study.exclusion import excluded, is_caught_right, wages
 from vidence.study.folder import StudyAnswers, read_answers, write_answers
 from vidence.study.running import model_plan, settled, write_people
 from vidence.study.study import (

@@ -87,7 +87,7 @@ def judges(given: Judges) -> int:
     The run folders are not changed. Verdicts are cached, and never asked for twice.
     """
     from vidence.engine.specs import whole_spec
-    from vidence.report import judge_reliability, judge_tables
+    from vidence.report import judge_reliability
     from vidence.report.results import SEED, load_run
     from vidence.report.terminal import draw_section
     from vidence.tables.terminal import Sheet
@@ -111,10 +111,10 @@ def judges(given: Judges) -> int:
         "human": str(given.human) if given.human else None,
         "families": ", ".join(f"{name}: {family}" for name, family in of.items()),
     }
-    section, form = judge_tables.section(examined), judge_reliability.JSON_FORMAT
+    section, form = judge_reliability.section(examined), judge_reliability.JSON_FORMAT
     facts = (("Judges", settings),)
     write_asked(
-        (given.lines_path, lambda file: judge_tables.write_lines(lines, file)),
+        (given.lines_path, lambda file: judge_reliability.write_lines(lines, file)),
         (given.json_path, lambda file: section.write_json(file, form, judges=examined)),
         (given.html, lambda file: section.write_page(file, eyebrow="vidence replies judges", facts=facts)),
     )

@@ -27,7 +27,7 @@ from vidence.engine.environment import cache_root, environment
 from vidence.errors import UsageError
 from vidence.media.whole import own_folder
 from vidence.records import Record
-from vidence.study.showing import panel_section, study_of
+from vidence.study.report import panel_section, study_of
 
 if TYPE_CHECKING:
     from vidence.engine.diagnose import Account
@@ -86,9 +86,8 @@ def panel(given: PanelWanted) -> int:
     from vidence.engine.config_file import read_config
     from vidence.engine.panel import PanelFile, check_panel, given_runs, planned
     from vidence.engine.panel_diagnostics import examinations
-    from vidence.report.panel_ahead import ahead
     from vidence.report.panel_registry import check_about, check_view
-    from vidence.report.panel_runs import read_panel, taken
+    from vidence.report.panel_runs import ahead, read_panel, taken
 
     for view in given.views:
         check_view(view)

@@ -14,7 +14,7 @@ from vidence.console.screen import Screen
 from vidence.engine.environment import cache_root
 from vidence.errors import UsageError
 from vidence.records import Record
-from vidence.study.showing import StudyReportWanted, is_study, show_report
+from vidence.study.report import StudyReportWanted, is_study, show_report
 
 if TYPE_CHECKING:
     from vidence.report.results import Run
@@ -81,7 +81,7 @@ def report(given: Report) -> None:
     """
     from vidence.media.whole import write_file
     from vidence.report import export
-    from vidence.report.hub import eval_results
+    from vidence.report.export import eval_results
     from vidence.report.inspect_log import write_inspect_log
     from vidence.report.results import load_run
     from vidence.tables.latex import latex as latex_of

@@ -129,9 +129,9 @@ def _material(papers: Papers, items: "Sequence[Item]", *, version: str) -> "SetM
     import numpy as np
 
     from vidence.make.pipeline.ledger import read_account
+    from vidence.make.release.admission import read_withdrawn, withdrawn_since
     from vidence.make.release.papers import read_agreement
     from vidence.make.release.sets import SetMaterial
-    from vidence.make.release.withdrawn import read_withdrawn, withdrawn_since
     from vidence.make.review.files import read_reviews
     from vidence.make.review.rates import rates_of
 
@@ -224,7 +224,7 @@ def _table(released_set: "ReleasedSet") -> "Table":
 
 def _scan(folder: Path, hidden: Path, *, json_path: Path | None) -> int:
     """Scan an existing release for its hidden answers."""
-    from vidence.make.release.rescan import scan_again
+    from vidence.make.release.sets import scan_again
 
     result = screen(json_path)
     leaks: Sequence[Leak] = scan_again(folder, hidden)

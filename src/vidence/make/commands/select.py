@@ -99,7 +99,7 @@ def _say(selection: "Selection", json_path: Path | None) -> None:
     """Write and print the results."""
     import msgspec
 
-    from vidence.make.gates.video_report import gate_table, video_table
+    from vidence.make.gates.video_gates import gate_table, video_table
 
     selected = selection.selected
     tables = [*([gate_table(selected)] if selected.gates else []), video_table(selected)]

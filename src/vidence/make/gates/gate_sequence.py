@@ -9,12 +9,16 @@ from typing import Final, TypeAlias
 
 import msgspec
 
+from vidence.ask.judging.verdict_request import TemplateJudge
+from vidence.catalog import create, parse_spec
+from vidence.contracts import Judge
+from vidence.engine.scoring import RECORDED, JudgeModel, JudgePool
+from vidence.engine.specs import without_sampling
 from vidence.errors import UsageError
 from vidence.explain.audit.key import StructureFinding
 from vidence.make.gates.blind import BLIND, TAG, hold_back
 from vidence.make.gates.checks import CHECKS, check
 from vidence.make.gates.frames import FrameSource, cut_frames, frame_source
-from vidence.make.gates.judges import judge_pool, judges_words
 from vidence.make.gates.letters import spread_letters
 from vidence.make.gates.model_gates import (
     ONE_FRAME,
@@ -43,7 +47,45 @@ from vidence.make.pipeline.material import Draft, Dropped
 from vidence.make.pipeline.models import Models
 from vidence.make.pipeline.output import json_lines
 from vidence.make.pipeline.session import Session
-from vidence.records import Item
+from vidence.records import Item, Sampling
+
+
+def judge_pool(rules: JudgeRules | None, models: Models, *, seed: int) -> JudgePool | None:
+    """Return the judge of free answers with its models; None if no judge is configured.
+
+    The ids of what judges see are made from the seed.
+
+    Raises:
+        UnknownNameError: a model is not among these.
+    """
+    if rules is None:
+        return None
+    judge: Judge = create("judge", rules.protocol)
+    if isinstance(judge, TemplateJudge):
+        judge = replace(judge, seed=seed)
+    return JudgePool(judge=judge, models=[_model(name, judge, models) for name in rules.models])
+
+
+def judges_words(rules: JudgeRules | None, *, gate: str, n_free: int) -> list[str]:
+    """Return notes on how free answers were marked; empty if there were no free answers."""
+    if not n_free:
+        return []
+    if rules is not None:
+        who = ", ".join(rules.models)
+        return [f"{gate}: free answers to {n_free:,} questions were judged by {who} as {rules.protocol}."]
+    return [
+        f"{gate}: {n_free:,} questions have free answers and no judge: an answer in the right words counts "
+        "as right, any other leaves its question open. Name a judge (--judge-model, or [gates.judge])."
+    ]
+
+
+def _model(name: str, judge: Judge, models: Models) -> JudgeModel:
+    identity = models.identity(name)
+    spec = parse_spec(models.spec(name))
+    _, sampled = without_sampling(spec)
+    sampling = msgspec.convert(msgspec.to_builtins(judge.sampling) | sampled, Sampling)
+    return JudgeModel(name=name, identity=identity, sampling=sampling, is_recorded=spec.name in RECORDED)
+
 
 VERDICTS_FILE = "verdicts.jsonl"
 LEAKS: Final = "leaks"

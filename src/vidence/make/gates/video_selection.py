@@ -10,7 +10,7 @@ from typing import Final
 
 from vidence.engine.side_by_side import look_side_by_side
 from vidence.errors import MediaError
-from vidence.make.gates.video_gates import Candidate, Verdict, judge, over_quota
+from vidence.make.gates.video_gates import Candidate, Selected, Verdict, judge, over_quota, write_selection
 from vidence.make.gates.video_list import ListedVideo, PeopleSaid, VideoListing
 from vidence.make.gates.video_measuring import (
     LOOK_VERSION,
@@ -24,7 +24,6 @@ from vidence.make.gates.video_measuring import (
     look_template,
     measure,
 )
-from vidence.make.gates.video_report import Selected, write_selection
 from vidence.make.gates.video_rules import SelectRules
 from vidence.make.pipeline.cache import FlowUnit, MadeAway, Stage, Unit, digest_of
 from vidence.make.pipeline.ledger import ACCOUNT_FILE, DROPPED_FILE

@@ -42,8 +42,7 @@ from vidence.make.review.people.checks import (
     said_by_people,
 )
 from vidence.make.review.people.rows import ShotRow, TrackRow
-from vidence.make.review.people.shot_acts import ShotsByPeople, apply_shots
-from vidence.make.review.people.track_acts import TracksByPeople, apply_tracks
+from vidence.make.review.people.track_acts import ShotsByPeople, TracksByPeople, apply_shots, apply_tracks
 from vidence.seeing.shooting import Shot, ShotScores
 from vidence.seeing.tracks import TrackedVideo
 from vidence.tables.table import several

@@ -33,8 +33,7 @@ from vidence.make.pipeline.ledger import write_file
 from vidence.make.pipeline.material import Dropped
 from vidence.make.review.people.checks import check_of_shots
 from vidence.make.review.people.rows import Act, ShotRow, TrackRow, columns
-from vidence.make.review.people.shot_acts import apply_shots
-from vidence.make.review.people.track_acts import TracksByPeople, apply_tracks
+from vidence.make.review.people.track_acts import TracksByPeople, apply_shots, apply_tracks
 from vidence.make.review.sheets import sheet_bytes
 from vidence.media.video import Video
 from vidence.seeing.appearance import read_appearances

@@ -1,11 +1,19 @@
 """The tables that `vidence run actpld` reads, with the wrong choices fixed for every model."""
 
+import base64
+import io
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import PurePath
+from importlib import resources
+from pathlib import Path, PurePath
 
+import jinja2
 import msgspec
+import numpy as np
+import tomli_w
+from numpy.typing import NDArray
+from PIL import Image
 
 from vidence.ask.benchmarks.actpld import (
     ALL_CLIP_COLUMNS,
@@ -19,13 +27,180 @@ from vidence.ask.benchmarks.actpld import (
     choices_for,
 )
 from vidence.ask.files import FieldError
-from vidence.errors import DataError
+from vidence.ask.selection.actpld import Settings as Window
+from vidence.ask.selection.actpld import create as window
+from vidence.catalog import check_name
+from vidence.engine.panel import PanelFile
+from vidence.errors import DataError, UsageError
 from vidence.make.lights.clips import ClipMade
 from vidence.make.lights.trials import Trial
 from vidence.make.pipeline.material import Dropped
+from vidence.media.clip import Clip
+from vidence.media.video import open_video
+from vidence.media.whole import write_whole
+from vidence.pointlight.drawing import evenly
 from vidence.pointlight.figures import is_walker
+from vidence.records import Item, Record
 from vidence.statistics.near_duplicates import gather
 from vidence.tables.export import csv_text
+
+N_SHOWN = 8
+
+
+def write_sheets(
+    clips: Mapping[str, ClipMade], trials: Mapping[str, Trial], folder: Path
+) -> tuple[Path, ...]:
+    """Write ``sheet-single.html`` and ``sheet-social.html``, a page for each set that has clips.
+
+    Each clip is there with its label, eight frames from its beginning to its end, and the eight that
+    ``vidence run actpld`` shows to a model at first. The frames come from the films themselves.
+
+    Args:
+        clips: the clips, by their ids.
+        trials: what they show.
+        folder: that of the benchmark.
+
+    Returns:
+        The pages.
+
+    Raises:
+        DataError: a frame of a film is damaged.
+    """
+    files = []
+    for name in ("single", "social"):
+        rows = [
+            {
+                "clip": clip,
+                "trial": trials[clip_id],
+                "duration_s": f"{clip.n_frames / clip.fps:.2f}",
+                **_strips(folder / clip.path, clip.n_frames),
+            }
+            for clip_id, clip in clips.items()
+            if trials[clip_id].set == name
+        ]
+        if rows:
+            path = folder / f"sheet-{name}.html"
+            write_whole(
+                path, template("pld_sheet.html").render(set=name, rows=rows, n_shown=N_SHOWN).encode()
+            )
+            files.append(path)
+    return tuple(files)
+
+
+def window_of(n_frames: int) -> list[int]:
+    """The frames of a clip that a model is shown at first (see `vidence.ask.selection.actpld`)."""
+    numbers = np.arange(n_frames)
+    clip = Clip(times_s=numbers.astype(float), media_indices=0 * numbers, frame_indices=numbers, fps=1.0)
+    item = Item(item_id="", question="", answer="A")
+    return [int(n) for n in window(Window()).select(clip, item, n_frames=N_SHOWN)]
+
+
+def _strips(path: Path, n_frames: int) -> dict[str, str]:
+    """Frames of the whole clip and those that a model sees, each as a picture in a page."""
+    whole, middle = evenly(n_frames, N_SHOWN), window_of(n_frames)
+    frames = open_video(path).frames([*whole, *middle])
+    pictures = [entry for entry in frames if isinstance(entry, np.ndarray)]
+    if len(pictures) < len(frames):
+        raise DataError(f"{path}: a frame is damaged; remove the film, and it is made again")
+    return {"whole": _picture(pictures[: len(whole)]), "middle": _picture(pictures[len(whole) :])}
+
+
+def _picture(pictures: Sequence[NDArray[np.uint8]]) -> str:
+    """Pictures side by side, with a line between them, as a data URL."""
+    line = np.full((pictures[0].shape[0], 1, 3), 90, np.uint8)
+    parts = [part for picture in pictures for part in (picture, line)][:-1]
+    out = io.BytesIO()
+    Image.fromarray(np.concatenate(parts, axis=1)).quantize(32, dither=Image.Dither.NONE).save(out, "png")
+    return "data:image/png;base64," + base64.b64encode(out.getvalue()).decode()
+
+
+def template(name: str) -> jinja2.Template:
+    """A page of ``templates/``, by the name of its file."""
+    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
+    text = resources.files("vidence.make").joinpath("templates", name).read_text("utf-8")
+    return environment.from_string(text)
+
+
+PANEL_FILE = "panel.toml"
+_OURS = "# Rewritten by each `vidence make actpld`; name models under [panel] of its configuration.\n"
+
+
+class PanelRules(Record, omit_defaults=True):
+    """Which models the panel asks; specs as of ``--model``, paths relative to the configuration.
+
+    `models` see eight images, `montages` one picture of 4 by 2, as the paper has it for Gemini. `judges` say
+    what descriptions mean, in place of the rules. `max_cost` is as in any panel.
+    """
+
+    models: tuple[str, ...] = ("baseline:random",)
+    montages: tuple[str, ...] = ()
+    judges: tuple[str, ...] = ()
+    max_cost: float | None = None
+
+    def __post_init__(self) -> None:
+        if not (self.models or self.montages):
+            raise UsageError("panel.models and panel.montages name no model; name one at least")
+
+
+def panel_table(rules: PanelRules, folder: Path, *, title: str, root: Path) -> dict[str, object]:
+    """The panel of the clips in a folder, as its file holds it.
+
+    Choices are asked once; the logs of the same replies are marked as descriptions.
+
+    Args:
+        rules: who is asked.
+        folder: that of the benchmark, into which the file goes.
+        title: what the panel is called.
+        root: the folder that paths of models are relative to.
+
+    Raises:
+        UnknownNameError: there is no such model.
+        UsageError: two of the models have one name.
+    """
+    for spec in (*rules.models, *rules.montages):
+        check_name("model", spec)
+    logs: dict[str, object] = {"protocol": "thought-log"}
+    if rules.judges:
+        logs |= {"judge": "description-match", "judge_models": list(rules.judges)}
+    models = [_model(spec, row, root=root) for spec, row in _rows(rules)]
+    panel: dict[str, object] = {
+        "title": title,
+        **({} if rules.max_cost is None else {"max_cost": rules.max_cost}),
+        "benchmarks": [
+            {"benchmark": "actpld", "name": "choices", "data": "."},
+            {"benchmark": "actpld", "name": "logs", "data": ".", "settings": logs},
+        ],
+        "models": models,
+    }
+    msgspec.convert(panel, PanelFile)
+    return panel
+
+
+def write_panel(rules: PanelRules, folder: Path, *, title: str, root: Path) -> Path:
+    """Write ``panel.toml`` into the folder of the clips; all as for `panel_table`."""
+    panel = panel_table(rules, folder, title=title, root=root)
+    path = folder / PANEL_FILE
+    write_whole(path, (_OURS + tomli_w.dumps(panel)).encode())
+    return path
+
+
+def _rows(rules: PanelRules) -> list[tuple[str, str]]:
+    return [(spec, "frames") for spec in rules.models] + [(spec, "montage") for spec in rules.montages]
+
+
+def _model(spec: str, row: str, *, root: Path) -> dict[str, object]:
+    """A model of the panel; paths become whole, since a panel may be run from any folder.
+
+    Recorded letters are those of the benchmark's own order of choices.
+    """
+    rows = [f"actpld/{row}"]
+    name, colon, rest = spec.partition(":")
+    if name == "replay" and colon:
+        path, mark, options = rest.partition("?")
+        file = (root / path).resolve()
+        model = f"replay:{file}{mark}{options}"
+        return {"model": model, "name": file.stem, "rows": rows, "settings": {"shuffle_choices": False}}
+    return {"model": spec, "rows": rows}
 
 
 @dataclass(frozen=True, kw_only=True)

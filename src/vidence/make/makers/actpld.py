@@ -12,14 +12,16 @@ from vidence.ask.files import DataFile
 from vidence.engine.config_file import read_config
 from vidence.errors import DataError
 from vidence.make.lights.clips import ClipJob, ClipMade, ClipResult, ClipRules
-from vidence.make.lights.panels import PanelRules, panel_table, write_panel
-from vidence.make.lights.sheets import write_sheets
 from vidence.make.lights.tables import (
     ClipChoices,
+    PanelRules,
     clips_table,
     fixed_choices,
     labels_table,
+    panel_table,
     table,
+    write_panel,
+    write_sheets,
 )
 from vidence.make.lights.trials import ReadMap, Trial, files_of, motion_files, read_map
 from vidence.make.pipeline.cache import Stage, Unit

@@ -29,6 +29,8 @@ from vidence.make.release.writing import RELEASE
 from vidence.make.review.protocol import load_protocol
 from vidence.make.writing.draft_files import (
     SHEET_FILE,
+    DraftRow,
+    ExpertDraft,
     Imported,
     checked_sheet,
     draft_files,
@@ -36,7 +38,6 @@ from vidence.make.writing.draft_files import (
     read_drafts,
     state_of,
 )
-from vidence.make.writing.drafts import DraftRow, ExpertDraft
 from vidence.make.writing.expert_checking import Shelf, check_rows
 from vidence.make.writing.expert_config import ExpertConfig
 from vidence.make.writing.expert_films import (
@@ -53,7 +54,17 @@ from vidence.make.writing.expert_films import (
     read_films,
     read_selection,
 )
-from vidence.make.writing.expert_items import Ground, item_of, marked_open, shuffled, to_review
+from vidence.make.writing.expert_items import (
+    Ground,
+    concepts_table,
+    counts_table,
+    findings_table,
+    item_of,
+    marked_open,
+    shuffled,
+    textbooks_table,
+    to_review,
+)
 from vidence.make.writing.expert_pages import (
     ADDRESS,
     ADDRESS_VARIABLE,
@@ -64,7 +75,6 @@ from vidence.make.writing.expert_pages import (
     outcomes,
     page_of,
 )
-from vidence.make.writing.expert_tables import concepts_table, counts_table, findings_table, textbooks_table
 from vidence.make.writing.session import REVIEW, WritingSession
 from vidence.make.writing.subjects import (
     CONCEPTS,

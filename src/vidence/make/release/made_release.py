@@ -16,11 +16,10 @@ from vidence.make.pipeline.ledger import Account, Ledger
 from vidence.make.pipeline.material import Dropped
 from vidence.make.pipeline.models import AskLimits, NamedModel
 from vidence.make.pipeline.session import MakerConfig, Session
-from vidence.make.release.admission import with_licence
+from vidence.make.release.admission import read_withdrawn, with_licence, withdrawn_since
 from vidence.make.release.media import MediaFiles, MediaRules, inside_one_folder
 from vidence.make.release.papers import NO_SECTION, Section, read_agreement
 from vidence.make.release.sets import ReleasedSet, SetMaterial, SetRules, release_set
-from vidence.make.release.withdrawn import read_withdrawn, withdrawn_since
 from vidence.make.release.writing import RELEASE, SUMS_FILE
 from vidence.make.review.files import PROTOCOL_FILE, Reviews, read_reviews
 from vidence.make.review.rates import rates_of

@@ -1,6 +1,9 @@
 """Documents of a release: datasheet, hub card, agreement."""
 
+import functools
+import hashlib
 import json
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,18 +11,138 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
+import jinja2
+import msgspec
+from markupsafe import Markup
+
 from vidence.errors import DataError, UsageError
+from vidence.installation import __version__
 from vidence.make.gates.rules import ReleaseRules
 from vidence.make.pipeline.ledger import Account, write_file
+from vidence.make.pipeline.output import json_file
 from vidence.make.release.exporters.exporting import SPLIT, Exporter
 from vidence.make.release.hidden import Hidden
 from vidence.make.release.media import NO_MEDIA, ReleasedMedia
-from vidence.make.release.words import rendered, stages_of, statistic_of, statistics_of
 from vidence.make.review.rates import ReviewRates, rates_tables, rates_words
 from vidence.records import Item
-from vidence.report.set_statistics import describe
-from vidence.tables.table import Table
+from vidence.report.set_statistics import Described, describe
+from vidence.tables.table import Table, shown_columns, shown_rows
 from vidence.text import visible
+
+_STATISTICS = ("words", "counts", "videos", "evidence", "vocabulary")
+
+
+def plain(text: str) -> str:
+    """A foreign text that no Markdown can hide in, on one line."""
+    return "".join(f"\\{c}" if c in "\\`*_[]<>#|" else c for c in " ".join(visible(text).split()))
+
+
+def rendered(template: str, **values: object) -> str:
+    """A template of Markdown with all texts of others as `plain` ones."""
+    return _environment().get_template(template).render(version=__version__, table=_table, **values)
+
+
+@functools.cache
+def _environment() -> jinja2.Environment:
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader("vidence.make"),
+        autoescape=False,  # noqa: S701 - Markdown, in which `plain` lets no markup stand
+        undefined=jinja2.StrictUndefined,
+        finalize=lambda value: plain(value) if type(value) is str else value,
+        trim_blocks=True,
+        keep_trailing_newline=True,
+    )
+
+
+def stages_of(account: Account) -> list[tuple[object, ...]]:
+    """For each stage what came in, what came out, and why the rest did not."""
+    return [
+        (s.stage, s.unit, s.n_in, s.n_out, ", ".join(f"{n} {why}" for why, n in s.dropped.items()))
+        for s in account.stages
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Statistic:
+    """A table of the statistics as a datasheet has it."""
+
+    title: str
+    note: str
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def statistics_of(described: Described) -> list[Statistic]:
+    """The tables of the statistics that a datasheet has."""
+    return [statistic_of(table) for table in described.tables if table.name in _STATISTICS]
+
+
+def statistic_of(table: Table) -> Statistic:
+    """A table as a datasheet has it."""
+    return Statistic(
+        title=table.title,
+        note=table.note,
+        headings=tuple(column.title for column in shown_columns(table)),
+        rows=tuple(tuple(cell.text for cell in row.cells) for row in shown_rows(table)),
+    )
+
+
+def _table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> Markup:
+    lines = [headings, ["---"] * len(headings), *rows]
+    cells = [[cell if i == 1 else plain(str(cell)) for cell in map(str, row)] for i, row in enumerate(lines)]
+    text = "\n".join(f"| {' | '.join(row)} |" for row in cells)
+    return Markup(text)  # noqa: S704 - its cells are plain
+
+
+def citation(rules: ReleaseRules, *, name: str, message: str) -> str:
+    """A ``CITATION.cff``; quoted as JSON, which YAML reads, so that no text can break it."""
+    authors = rules.authors or ("The makers of this set",)
+    lines = [
+        "cff-version: 1.2.0",
+        "type: dataset",
+        f"message: {_quoted(message)}",
+        f"title: {_quoted(rules.title or name)}",
+        f"version: {_quoted(rules.version)}",
+        "authors:",
+        *(f"  - name: {_quoted(name)}" for name in authors),
+    ]
+    for key, value in (
+        ("date-released", rules.date),
+        ("license", rules.licence),
+        ("url", rules.url),
+    ):
+        if value:
+            lines.append(f"{key}: {_quoted(value)}")
+    if rules.contact:
+        lines += ["contact:", f"  - name: {_quoted(rules.contact)}"]
+    return "\n".join(lines) + "\n"
+
+
+def eval_yaml(rules: ReleaseRules, splits: Sequence[str], *, name: str, said: str) -> str:
+    """What the Hugging Face hub reads of a benchmark: ``eval.yaml`` of its data set, a task for each split.
+
+    Quoted as JSON, as `citation`. The framework is vidence: those that the hub lists ask without the video.
+
+    Args:
+        rules: under which title.
+        splits: those whose answers are released.
+        name: of the set.
+        said: what it holds.
+    """
+    lines = [
+        f"name: {_quoted(rules.title or name)}",
+        f"description: {_quoted(said)}",
+        "evaluation_framework: vidence",
+        "tasks:",
+    ]
+    for split in splits:
+        lines += [f"  - id: {_quoted(f'{name}-{split}')}", f"    split: {_quoted(split)}"]
+    return "\n".join(lines) + "\n"
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(visible(text), ensure_ascii=False)
+
 
 HEADINGS: Final = ("Hosting", "Licences", "Use", "Removal")
 _HUB_LICENCES: Final = frozenset(
@@ -168,10 +291,6 @@ def hub_card(facts: SetFacts, *, paths: Mapping[str, str], body: str) -> str:
     return "\n".join([*lines, "---", "", body])
 
 
-def _quoted(text: str) -> str:
-    return json.dumps(visible(text), ensure_ascii=False)
-
-
 # --------------------------------------------------------------------------- agreement
 
 
@@ -213,3 +332,79 @@ def agreement_of(text: str, *, canary: str) -> str:
     if not text.strip() or text.strip() == blank_agreement().strip():
         raise UsageError("the agreement has no terms yet; write them under its headings, or release without")
     return f"{text.rstrip()}\n\n<!-- canary {canary} -->\n"
+
+
+CROISSANT_FILE: Final = Path("croissant.json")
+_KINDS: Final = {".jsonl": "application/jsonlines", ".json": "application/json"}
+_TYPES: Final = {str: "sc:Text", int: "sc:Integer", float: "sc:Float"}
+_WORDS: Final = "citeAs column extract field fileObject jsonPath key recordSet repeated source transform"
+_CONTEXT: Final = {
+    "@language": "en",
+    "@vocab": "https://schema.org/",
+    "sc": "https://schema.org/",
+    "cr": "http://mlcommons.org/croissant/",
+    "dct": "http://purl.org/dc/terms/",
+    "conformsTo": "dct:conformsTo",
+    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+} | {word: f"cr:{word}" for word in _WORDS.split()}
+
+
+def croissant(facts: SetFacts, files: Mapping[Path, bytes]) -> bytes:
+    """The metadata as JSON-LD; of questions in our item format each column is a field.
+
+    Args:
+        facts: of the release.
+        files: of the formats, by their paths in it.
+
+    Source: Croissant format specification, version 1.0 (MLCommons, 2024).
+    """
+    rules = facts.rules
+    authors, title = rules.authors or ("The makers of this set",), rules.title or facts.name
+    known = {"license": rules.licence, "url": rules.url, "datePublished": rules.date}
+    if re.fullmatch(r"\d+\.\d+\.\d+", rules.version):  # the format has no other versions
+        known["version"] = rules.version
+    ours = {path: content for path, content in files.items() if path.parts == (f"{path.stem}.jsonl",)}
+    return json_file(
+        {
+            "@context": _CONTEXT,
+            "@type": "sc:Dataset",
+            "conformsTo": "http://mlcommons.org/croissant/1.0",
+            "name": facts.name,
+            "description": f"{title}: {len(facts.public):,} questions, released with vidence.",
+            "identifier": facts.canary,
+            "creator": [{"@type": "sc:Person", "name": author} for author in authors],
+            "citeAs": ". ".join(filter(None, (", ".join(authors), title, rules.version, rules.url))),
+            **{key: value for key, value in known.items() if value},
+            "distribution": [_file(path, content) for path, content in sorted(files.items())],
+            "recordSet": [_rows(path, content) for path, content in sorted(ours.items())],
+        }
+    )
+
+
+def _file(path: Path, content: bytes) -> dict[str, str]:
+    return {
+        "@type": "cr:FileObject",
+        **dict.fromkeys(("@id", "name", "contentUrl"), path.as_posix()),
+        "encodingFormat": _KINDS.get(path.suffix, "application/x-parquet"),
+        "sha256": hashlib.sha256(content).hexdigest(),
+    }
+
+
+def _rows(path: Path, content: bytes) -> dict[str, object]:
+    seen: dict[tuple[str, str], tuple[str | None, bool]] = {}
+    for line in content.splitlines():
+        for column, value in msgspec.json.decode(line, type=dict[str, object]).items():
+            is_list = isinstance(value, list)
+            for entry in value if isinstance(value, list) else [value]:
+                parts = entry if isinstance(entry, dict) else {"": entry}
+                seen |= {(column, key): (_TYPES.get(type(part)), is_list) for key, part in parts.items()}
+    fields = []
+    for (column, key), (kind, is_list) in seen.items():
+        if kind is not None and re.fullmatch(r"\w*", key):  # as a path in JSON says it
+            source = {"fileObject": {"@id": path.as_posix()}, "extract": {"column": column}}
+            source |= {"transform": {"jsonPath": key}} if key else {}
+            name = f"{path.stem}/{column}{key and '/'}{key}"
+            field = {"@type": "cr:Field", "@id": name, "name": name, "dataType": kind, "repeated": is_list}
+            fields.append(field | {"source": source})
+    about = {"@type": "cr:RecordSet", "@id": path.stem, "name": path.stem}
+    return about | {"key": {"@id": f"{path.stem}/item_id"}, "field": fields}

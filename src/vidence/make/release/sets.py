@@ -19,36 +19,60 @@ from vidence.make.gates.rules import ALL, ReleaseRules
 from vidence.make.gates.splits import sources_of, split_items
 from vidence.make.pipeline.ledger import Account, Ledger
 from vidence.make.pipeline.output import json_file, json_lines
-from vidence.make.release.admission import reviewed, with_licence
-from vidence.make.release.croissant import CROISSANT_FILE, croissant
+from vidence.make.release.admission import (
+    IDS_FILE,
+    WITHDRAWN_FILE,
+    ReleasedId,
+    Withdrawn,
+    read_ids,
+    refuse_withdrawn,
+    reviewed,
+    with_licence,
+)
 from vidence.make.release.exporters.exporting import SPLIT, ExportSet, exporters, read_back, refuse_misfits
 from vidence.make.release.exporters.huggingface import FOLDER as HUB_FOLDER
 from vidence.make.release.exporters.huggingface import path_of
 from vidence.make.release.hidden import (
+    ANSWERS_FILE,
     COMMITMENTS_FILE,
     HIDDEN_SUFFIX,
+    SHARED_FILE,
     Hidden,
     HiddenAnswer,
     answers_of,
     commitments_of,
     hide,
+    row_of,
+    rows_of,
     secret_in,
     write_answers,
 )
-from vidence.make.release.media import AT_HOME, MEDIA_FILE, MediaRules, ReleasedMedia, media_of
-from vidence.make.release.papers import NO_SECTION, Section, SetFacts, agreement_of, hub_card, set_datasheet
-from vidence.make.release.scan import Scan, refuse_leaks, scan_folder, shared_texts
-from vidence.make.release.withdrawn import (
-    IDS_FILE,
-    WITHDRAWN_FILE,
-    ReleasedId,
-    Withdrawn,
-    refuse_withdrawn,
+from vidence.make.release.media import (
+    AT_HOME,
+    MEDIA_FILE,
+    MediaRules,
+    ReleasedMedia,
+    ReleasedMedium,
+    media_of,
+    sha256_of,
 )
-from vidence.make.release.words import citation, eval_yaml
-from vidence.make.release.writing import ABOUT, with_sums, write_release
+from vidence.make.release.papers import (
+    CROISSANT_FILE,
+    NO_SECTION,
+    Section,
+    SetFacts,
+    agreement_of,
+    citation,
+    croissant,
+    eval_yaml,
+    hub_card,
+    set_datasheet,
+)
+from vidence.make.release.scan import Leak, Scan, refuse_leaks, scan_folder, shared_texts
+from vidence.make.release.writing import ABOUT, SUMS_FILE, with_sums, write_release
 from vidence.make.review.files import Reviews
 from vidence.make.review.rates import ReviewRates
+from vidence.media.files import resolve
 from vidence.media.whole import write_into
 from vidence.records import Item, Record
 
@@ -401,3 +425,54 @@ def _looked_up(looks: Mapping[str, LicenceCheck] | None) -> str:
         return "Licences were looked up, and no question names a film."
     days = sorted(f"{look.at:%Y-%m-%d}" for look in looks.values())
     return f"The licences of {len(looks):,} films were looked up from {days[0]} to {days[-1]}."
+
+
+def scan_again(folder: Path, hidden: Path) -> tuple[Leak, ...]:
+    """Return where a release reveals its hidden answers.
+
+    Args:
+        folder: the release.
+        hidden: the folder of its hidden answers.
+
+    Raises:
+        UsageError: one of the two is no such folder.
+        DataError: a file cannot be read.
+    """
+    if not (folder / MANIFEST).is_file() or not (hidden / ANSWERS_FILE).is_file():
+        raise UsageError(
+            f"expected a release of vidence items release ({folder / MANIFEST}) and its hidden answers "
+            f"({hidden / ANSWERS_FILE})"
+        )
+    answers = rows_of(hidden / ANSWERS_FILE, HiddenAnswer)
+    splits = dict.fromkeys(answer.split for answer in answers)
+    whole = [item for split in splits for item in rows_of(hidden / f"{split}.jsonl", Item)]
+    manifest = row_of((folder / MANIFEST).read_bytes(), SetManifest, place=folder / MANIFEST)
+    gone = frozenset(manifest.hidden_tags)
+    keep = {tag for item in whole for tag in item.tags} - gone
+    names = {released_id.item_id for released_id in read_ids(folder)}
+    wanted = Scan(
+        hidden=hide(whole, keep=keep, left_out=gone),
+        open_ids=frozenset(names - {item.item_id for item in whole}),
+        shared=frozenset(rows_of(hidden / SHARED_FILE, str)),
+        salts={answer.salt: answer.item_id for answer in answers},
+        media=_media_in(folder),
+    )
+    return scan_folder(folder, wanted)
+
+
+def _media_in(folder: Path) -> frozenset[str]:
+    """The media that were put into a release and are there as they were; nothing else is passed over."""
+    rows = [row for row in rows_of(folder / MEDIA_FILE, dict[str, object]) if row.get("given")]
+    given = {resolve(Path(), msgspec.convert(row, ReleasedMedium).medium).as_posix() for row in rows}
+    sums = _sums(folder)
+    held = {name for word in given for name in sums if name == word or name.startswith(f"{word}/")}
+    return frozenset(
+        name for name in held if (folder / name).is_file() and sha256_of(folder / name) == sums[name]
+    )
+
+
+def _sums(folder: Path) -> dict[str, str]:
+    """The checksums that a release states, by its files."""
+    lines = (folder / SUMS_FILE).read_text(encoding="utf-8").splitlines()
+    pairs = [line.split("  ", 1) for line in lines if not line.startswith("#") and "  " in line]
+    return {name: digest for digest, name in pairs}

@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 
 from vidence.ask.files import near
 from vidence.make.pipeline.english import content_words
-from vidence.make.writing.drafts import DraftRow, ExpertDraft, Finding
+from vidence.make.writing.draft_files import DraftRow, ExpertDraft, Finding
 from vidence.make.writing.expert_config import REASONING, DraftRules, Form
 from vidence.make.writing.expert_films import Film
 from vidence.make.writing.expert_pages import Page, PageLook, page_of

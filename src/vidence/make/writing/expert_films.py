@@ -13,7 +13,7 @@ from vidence.ask.benchmarks.mmvu import youtube_id
 from vidence.ask.files import FieldError, csv_rows, decoded, objects, read
 from vidence.errors import DataError
 from vidence.make.gates.licences import LicenceCheck, believed, read_looks, read_sheet
-from vidence.make.gates.video_report import SOURCES_FILE
+from vidence.make.gates.video_gates import SOURCES_FILE
 from vidence.make.pipeline.material import Dropped
 from vidence.records import Record
 

@@ -10,7 +10,7 @@ from vidence.errors import StoreError, VidenceError
 from vidence.explain.errors.labels import Label
 from vidence.records import Failed, Item, Selection, VideoPart
 from vidence.report.browser import LONG_TEXT
-from vidence.report.fragments import reply_fragment, words_fragment
+from vidence.report.page import reply_fragment, words_fragment
 from vidence.report.provenance import is_asked, shown_note
 from vidence.report.questions import shown_words
 from vidence.report.results import STATUSES, Row, Run

@@ -14,7 +14,7 @@ from vidence.engine.environment import cache_root, environment, now
 from vidence.errors import UsageError
 from vidence.records import Record
 from vidence.studio.commands.studio import DATABASE_VARIABLE, Reached, need_studio, with_secret
-from vidence.study.showing import StudyReportWanted, show_report
+from vidence.study.report import StudyReportWanted, show_report
 
 if TYPE_CHECKING:
     from vidence.studio.records.studies import StudyRow
@@ -358,7 +358,7 @@ def close(given: Closed) -> None:
     The same command again writes the same. A sheet is taken whole or not at all: every line that cannot be
     used is named. A second sheet of a person takes the place of the first.
     """
-    from vidence.study.closing import write_closed
+    from vidence.study.running import write_closed
     from vidence.study.study import read_study
 
     file, place, console = read_study(given.folder), environment(), Screen(stderr=True)
@@ -447,8 +447,7 @@ def export(given: Exported) -> None:
     With --jspsych nothing needs to be open: a study of point lights becomes a folder of pages, whose data
     `vidence study close STUDY --jspsych FILE` reads.
     """
-    from vidence.study.assignment import DrawnFolder
-    from vidence.study.exclusion import excluded
+    from vidence.study.assignment import DrawnFolder, excluded
     from vidence.study.folder import write_answers
     from vidence.study.jspsych import export_jspsych
     from vidence.study.running import settled

@@ -13,8 +13,13 @@ from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from vidence.errors import DataError, VidenceError
 from vidence.make.review.people.checks import check_of_everybody, check_of_shots, check_of_track
 from vidence.make.review.people.rows import EVERYBODY, ShotRow, TrackRow, Unused
-from vidence.make.review.people.shot_acts import ShotsByPeople, apply_shots
-from vidence.make.review.people.track_acts import TracksByPeople, apply_tracks, left_by_people
+from vidence.make.review.people.track_acts import (
+    ShotsByPeople,
+    TracksByPeople,
+    apply_shots,
+    apply_tracks,
+    left_by_people,
+)
 from vidence.seeing.shooting import Shot
 from vidence.seeing.tracks import Track, TrackedVideo, listed_others
 from vidence.studio.access import EVERY_ROLE, route

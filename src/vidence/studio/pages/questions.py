@@ -16,7 +16,7 @@ from vidence.make.review.audit import MAKER, PROTOCOL
 from vidence.make.review.decision import plan_words, rule_words
 from vidence.make.review.protocol import digest, protocol_bytes
 from vidence.make.review.revisions import Event
-from vidence.report.fragments import section_fragment
+from vidence.report.page import section_fragment
 from vidence.report.sections import Section
 from vidence.studio.access import BOTH, PROJECT, Rule, route
 from vidence.studio.audit import note

@@ -8,7 +8,7 @@ from django.shortcuts import get_object_or_404, render
 
 from vidence.make.review.groups import group_table, groups_of
 from vidence.make.review.rates import rates_of, rates_tables, rates_words
-from vidence.report.fragments import section_fragment
+from vidence.report.page import section_fragment
 from vidence.report.sections import Section
 from vidence.studio.access import PROJECT, route
 from vidence.studio.pages.answers import as_piece

@@ -16,7 +16,7 @@ from django.urls import reverse
 
 from vidence.errors import UsageError
 from vidence.media.whole import write_file
-from vidence.report.fragments import list_fragment, section_fragment
+from vidence.report.page import list_fragment, section_fragment
 from vidence.studio import studies
 from vidence.studio.access import BOTH, EVERY_ROLE, route
 from vidence.studio.audit import note

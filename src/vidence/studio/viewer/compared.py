@@ -13,7 +13,7 @@ from vidence.engine.store import RunStore
 from vidence.errors import VidenceError
 from vidence.report.comparison import compare_runs
 from vidence.report.comparison_tables import section
-from vidence.report.fragments import Link, list_fragment, section_fragment
+from vidence.report.page import Link, list_fragment, section_fragment
 from vidence.report.pairing import pair
 from vidence.report.results import load_run
 from vidence.studio.bridge.places import ViewablePath

@@ -9,7 +9,7 @@ from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.http import Http404, QueryDict
 
 from vidence.records import Record
-from vidence.report.fragments import Link
+from vidence.report.page import Link
 from vidence.report.results import STATUSES
 from vidence.studio.bridge.labels import BY
 from vidence.studio.bridge.runs import DAMAGED

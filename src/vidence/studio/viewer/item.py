@@ -11,7 +11,7 @@ from django.shortcuts import render
 
 from vidence.engine.store import RunStore
 from vidence.errors import VidenceError
-from vidence.report.fragments import question_fragment
+from vidence.report.page import question_fragment
 from vidence.report.results import Run
 from vidence.studio.bridge.places import ViewablePath
 from vidence.studio.bridge.question_view import RunAnswer, labelled, tell

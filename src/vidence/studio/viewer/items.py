@@ -9,7 +9,7 @@ from django.core.paginator import Page, Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from vidence.report.fragments import Link, list_fragment
+from vidence.report.page import Link, list_fragment
 from vidence.studio.bridge.runs import LONGEST, SEARCHED
 from vidence.studio.pages.answers import as_piece
 from vidence.studio.records.index import IndexRunRow, IndexTrialRow

@@ -11,7 +11,7 @@ from vidence.errors import VidenceError
 from vidence.media.address import is_address, redacted
 from vidence.media.files import resolve
 from vidence.records import Item
-from vidence.report.fragments import words_fragment
+from vidence.report.page import words_fragment
 from vidence.studio.bridge.question_view import RunAnswer, lanes_of
 from vidence.studio.media import token_of
 from vidence.studio.pages.answers import as_piece

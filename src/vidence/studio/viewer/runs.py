@@ -16,7 +16,7 @@ from vidence.engine.diagnose import open_diagnostic
 from vidence.engine.store import RunStore
 from vidence.errors import VidenceError
 from vidence.report.diagnosis import load_diagnosed
-from vidence.report.fragments import Link, diagnosed_fragment, list_fragment, run_fragment
+from vidence.report.page import Link, diagnosed_fragment, list_fragment, run_fragment
 from vidence.report.results import load_run
 from vidence.studio.bridge.places import ViewablePath
 from vidence.studio.bridge.run_status import RunStanding, age

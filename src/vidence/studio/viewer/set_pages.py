@@ -15,7 +15,7 @@ from vidence.make.pipeline.ledger import Account
 from vidence.make.pipeline.material import Draft, Dropped
 from vidence.make.pipeline.output import ITEMS_FILE
 from vidence.records import Item
-from vidence.report.fragments import Link, list_fragment, question_fragment
+from vidence.report.page import Link, list_fragment, question_fragment
 from vidence.studio.bridge.made_sets import made_set, questions_of
 from vidence.studio.bridge.places import ViewablePath
 from vidence.studio.pages.answers import as_piece

@@ -6,8 +6,8 @@ import pytest
 
 from vidence.errors import UsageError
 from vidence.explain.audit.audit import audit_items
+from vidence.explain.audit.checks import all_allowed, allowed
 from vidence.explain.audit.key import beats_guessing
-from vidence.explain.audit.numbers import all_allowed, allowed
 from vidence.explain.audit.reasons import kinds
 from vidence.records import Evidence, Item, Media
 from vidence.report.item_card import audit_json, audit_page, card_sheet, make_card, suspects_csv

@@ -2,7 +2,7 @@
 
 import pytest
 
-from vidence.explain.audit.twins import find_twins
+from vidence.explain.audit.audit import find_twins
 from vidence.records import Item, Media
 
 WORDS = "Which of these things does the cook put on the table at the very end of the video"

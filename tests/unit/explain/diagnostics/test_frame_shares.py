@@ -10,8 +10,7 @@ from subjects.simulated import Simulated, drive, times_shown
 from vidence import catalog
 from vidence.contracts import View
 from vidence.errors import RejectedRequestError
-from vidence.explain.diagnostics.frame_letters import OverLetters, of_logps
-from vidence.explain.diagnostics.frame_shares import share_out
+from vidence.explain.diagnostics.frame_shares import OverLetters, of_logps, share_out
 from vidence.records import Evidence, Item, Reply
 
 LETTERS = "ABCDE"

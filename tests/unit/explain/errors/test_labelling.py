@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from vidence.explain.errors.labelling import label_row
+from vidence.explain.errors.labels import label_row
 from vidence.explain.errors.taxonomies import load_taxonomy
 from vidence.records import ImagePart, Reply
 

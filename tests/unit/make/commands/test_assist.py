@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from vidence.errors import UsageError
-from vidence.make.commands.assist import assisted
+from vidence.make.commands.make import assisted
 from vidence.make.pipeline.ledger import Account
 from vidence.make.pipeline.session import Built, Stop
 

@@ -15,8 +15,8 @@ from vidence.make.compose.quotas import Quota, Strength, fill, gaps
 from vidence.make.compose.scene_bits import SceneBits
 from vidence.make.compose.world import World
 from vidence.make.sources.composition import parts
-from vidence.make.sources.contradictions import find_contradictions
 from vidence.make.sources.scene import AttributeFact, RelationFact
+from vidence.make.sources.scene_files import find_contradictions
 
 
 def test_videos_get_their_share_and_nothing_is_asked_twice():

@@ -5,7 +5,7 @@ import pytest
 from subjects.asked_items import write_reader
 from subjects.planted_drafts import models_of
 from vidence.errors import UnknownNameError, UsageError
-from vidence.make.gates.judges import judge_pool, judges_words
+from vidence.make.gates.gate_sequence import judge_pool, judges_words
 from vidence.make.gates.rules import JudgeRules
 
 

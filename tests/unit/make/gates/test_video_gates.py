@@ -5,10 +5,17 @@ from datetime import date
 import pytest
 
 from vidence.errors import UnknownNameError, UsageError
-from vidence.make.gates.video_gates import Candidate, bounds, judge, over_quota
+from vidence.make.gates.video_gates import (
+    Candidate,
+    Selected,
+    bounds,
+    gate_table,
+    judge,
+    over_quota,
+    video_table,
+)
 from vidence.make.gates.video_list import ListedVideo, PeopleSaid
 from vidence.make.gates.video_measuring import FrameShares, Measured
-from vidence.make.gates.video_report import Selected, gate_table, video_table
 from vidence.make.gates.video_rules import PRESETS, Gate, SelectRules, read_rules
 
 TODAY = date(2026, 3, 1)

@@ -11,7 +11,7 @@ from vidence.make.makers import herbench
 from vidence.make.pipeline.ledger import FramesDone, StageBegan, Trouble
 from vidence.make.pipeline.session import BuildContext, MakeOverrides
 from vidence.make.review.people.rows import ShotRow
-from vidence.make.review.people.shot_acts import apply_shots
+from vidence.make.review.people.track_acts import apply_shots
 from vidence.seeing import chunks
 from vidence.seeing.shooting import Shot
 from videos import pans

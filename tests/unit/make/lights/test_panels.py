@@ -7,7 +7,7 @@ import pytest
 
 from vidence.engine.panel import PanelFile, planned
 from vidence.errors import UnknownNameError, UsageError
-from vidence.make.lights.panels import PanelRules, write_panel
+from vidence.make.lights.tables import PanelRules, write_panel
 
 
 def written(rules: PanelRules, folder) -> PanelFile:

@@ -10,7 +10,7 @@ from PIL import Image
 
 from vidence.ask.selection.actpld import start_of
 from vidence.make.lights.clips import ClipJob, ClipRules
-from vidence.make.lights.sheets import window_of, write_sheets
+from vidence.make.lights.tables import window_of, write_sheets
 from vidence.make.lights.trials import Trial
 from vidence.media.video import open_video
 from vidence.pointlight.specs import StimulusSpec

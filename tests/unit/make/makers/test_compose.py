@@ -10,7 +10,7 @@ from vidence.errors import DataError
 from vidence.make.compose.program import read_compositions
 from vidence.make.makers.compose import create
 from vidence.make.pipeline.session import MakeOverrides
-from vidence.make.release.rescan import scan_again
+from vidence.make.release.sets import scan_again
 from vidence.make.sources.scene_files import read_scenes
 
 SAMPLE = Path(__file__).parents[3] / "golden" / "makers" / "compose"

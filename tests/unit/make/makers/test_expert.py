@@ -12,7 +12,7 @@ from servers.wikipedia import WikipediaServer
 from subjects.expert_set import drafts_of, write_drafts
 from subjects.making import Making, contents, lines
 from vidence.errors import DataError, UsageError
-from vidence.make.release.rescan import scan_again
+from vidence.make.release.sets import scan_again
 from vidence.make.review.files import read_reviews
 from vidence.make.review.recording import Recorder, Share, draw, write
 from vidence.make.review.sheets import sheet, take_in

@@ -10,8 +10,7 @@ import pytest
 from subjects.released import MATERIAL, half_hidden, rules_of
 from vidence.errors import DataError, UsageError
 from vidence.make.release.media import MediaRules, may_be_given
-from vidence.make.release.rescan import scan_again
-from vidence.make.release.sets import release_set
+from vidence.make.release.sets import release_set, scan_again
 from vidence.records import Media, Provenance
 
 

@@ -14,9 +14,8 @@ from subjects.released import MATERIAL, half_hidden, question, released, rules_o
 from vidence.errors import DataError, UsageError
 from vidence.make.gates.rules import ReleaseRules
 from vidence.make.release import sets
-from vidence.make.release.rescan import scan_again
-from vidence.make.release.sets import release_set
-from vidence.make.release.withdrawn import Withdrawn, withdrawn_since
+from vidence.make.release.admission import Withdrawn, withdrawn_since
+from vidence.make.release.sets import release_set, scan_again
 
 
 def test_the_same_questions_give_the_same_bytes_also_with_another_fresh_secret(tmp_path):

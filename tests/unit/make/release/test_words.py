@@ -4,7 +4,7 @@ import pytest
 import yaml
 
 from vidence.make.gates.rules import ReleaseRules
-from vidence.make.release.words import citation, eval_yaml, plain
+from vidence.make.release.papers import citation, eval_yaml, plain
 
 
 @pytest.mark.parametrize(

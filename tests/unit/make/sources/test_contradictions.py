@@ -1,7 +1,7 @@
 """Facts that exclude each other, and entities that nothing tells apart."""
 
-from vidence.make.sources.contradictions import find_contradictions, find_twins
 from vidence.make.sources.scene import AttributeFact, Entity, PlaceFact, RelationFact
+from vidence.make.sources.scene_files import find_contradictions, find_twins
 from vidence.make.sources.vocabulary import Relation, Vocabulary
 
 WORDS = Vocabulary(

@@ -8,8 +8,7 @@ import pytest
 
 from subjects.expert_set import drafts_of, set_in
 from vidence.errors import DataError
-from vidence.make.writing.draft_files import checked_sheet, read_drafts
-from vidence.make.writing.drafts import DraftRow, Finding
+from vidence.make.writing.draft_files import DraftRow, Finding, checked_sheet, read_drafts
 
 
 def test_rows_that_cannot_be_read_keep_their_text(tmp_path):

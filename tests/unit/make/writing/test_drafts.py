@@ -3,7 +3,7 @@
 import pytest
 
 from vidence.ask.files import FieldError
-from vidence.make.writing.drafts import COLUMNS, Link, cell_text, read_cell
+from vidence.make.writing.draft_files import COLUMNS, Link, cell_text, read_cell
 from vidence.records import Evidence
 
 W = "https://en.wikipedia.org/wiki/Lens"

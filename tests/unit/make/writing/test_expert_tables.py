@@ -3,7 +3,7 @@
 from subjects.expert_set import row, shelf
 from vidence.make.pipeline.material import Dropped
 from vidence.make.writing.expert_checking import check_rows
-from vidence.make.writing.expert_tables import concepts_table, counts_table, findings_table, textbooks_table
+from vidence.make.writing.expert_items import concepts_table, counts_table, findings_table, textbooks_table
 from vidence.make.writing.subjects import Concept, Curriculum
 
 CONCEPTS = (

@@ -102,7 +102,7 @@ def test_the_report_of_a_closed_study_is_a_page(opened, people, solo):
 
     from vidence.engine.environment import Environment
     from vidence.studio.studies import answers_of
-    from vidence.study.closing import write_closed
+    from vidence.study.running import write_closed
     from vidence.study.study import read_study
 
     study = opened(plain(n=2))

@@ -5,7 +5,7 @@ import pytest
 
 from vidence.make.review.people.checks import check_of_shots
 from vidence.make.review.people.rows import ShotRow
-from vidence.make.review.people.shot_acts import apply_shots
+from vidence.make.review.people.track_acts import apply_shots
 from vidence.seeing.shooting import timed
 from vidence.seeing.tracks import Span
 
