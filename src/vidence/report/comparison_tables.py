@@ -289,9 +289,7 @@ def _unread_words(compared: Compared) -> list[str]:
             f"{_above(compared, both)}{_ENDINGS[verdict(both)][1]} ({_interval(compared, both)})."
         )
     ends = (unread.worst, unread.best)
-    text = " and ".join(
-        f"{points(comparison.difference.value)} ({comparison.verdict})" for comparison in ends
-    )
+    text = " and ".join(f"{points(c.difference.value)} ({c.verdict})" for c in ends)
     messages.append(
         f"With every trial answered, the difference would lie between {text}: all missing answers right in "
         f"{compared.first} and wrong in {compared.second}, or vice versa."
@@ -569,11 +567,7 @@ def _by_tag(compared: Compared, tag: str) -> Table:
         f"difference:{tag}",
         f"Difference by {tag}",
         label=Column(key="name", title=tag),
-        rows=lines(
-            (tag_difference.value, tag_difference)
-            for tag_difference in compared.tags
-            if tag_difference.tag == tag
-        ),
+        rows=lines((d.value, d) for d in compared.tags if d.tag == tag),
         measures=(
             *_measures(compared, _of_part),
             p_value(

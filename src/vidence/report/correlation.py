@@ -444,9 +444,7 @@ def _coefficients(result: Correlated) -> Table:
             count("points", lambda coefficient: coefficient.found.n),
             count("clusters", lambda _: result.n_clusters),
             figure("fisher", lambda coefficient: coefficient.found.fisher, "Fisher's z", group=group),
-            figure(
-                "bootstrap", lambda coefficient: coefficient.found.bootstrap, "drawn clusters", group=group
-            ),
+            figure("bootstrap", lambda c: c.found.bootstrap, "drawn clusters", group=group),
             p_value(
                 "p-clusters",
                 lambda coefficient: coefficient.p_clusters,

@@ -207,9 +207,7 @@ def write_diagnosed_json(diagnosed: Diagnosed, path: Path) -> None:
         "plan": diagnosed.plan,
         "sentences": diagnosed.sentences,
         "statements": [statement_as_json(statement) for statement in diagnosed.statements],
-        "findings": [
-            {"item_id": examined.item.item_id, "finding": examined.finding} for examined in diagnosed.examined
-        ],
+        "findings": [{"item_id": e.item.item_id, "finding": e.finding} for e in diagnosed.examined],
     }
     write_file(path, msgspec.json.encode(whole) + b"\n")
 

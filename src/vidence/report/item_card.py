@@ -195,11 +195,7 @@ def _forms(structures: Sequence[StructureFinding]) -> tuple[Verdict, str]:
     finding = f"{len(above)} of {n} above guessing, {n_untold} cannot be told"
     if above:
         finding += f"; worst {above[0].name}: {above[0].says()}"
-    adjusted = (
-        holm([1.0 if structure.same is None else structure.same.p_value for structure in structures])
-        if n
-        else ()
-    )
+    adjusted = holm([1.0 if s.same is None else s.same.p_value for s in structures]) if n else ()
     p, worst = min(zip(adjusted, structures, strict=True), key=lambda pair: pair[0], default=(1.0, None))
     is_same = worst is not None and worst.same is not None and p < SMALL_P
     if worst is not None and worst.same is not None and is_same:
@@ -214,9 +210,7 @@ def _forms(structures: Sequence[StructureFinding]) -> tuple[Verdict, str]:
 def _fault_lines(card: Card) -> Iterator[Row]:
     n = len(card.audit.items)
     for key, (title, kinds) in _FAULTS.items():
-        worst = [
-            next((r.severity for r in suspect.reasons if r.kind in kinds), "") for suspect in card.suspects
-        ]
+        worst = [next((r.severity for r in s.reasons if r.kind in kinds), "") for s in card.suspects]
         n_severe, n_noted = worst.count("severe"), worst.count("note")
         n_warned = n_severe + worst.count("warning")
         verdict: Verdict = "bad" if n_severe or n_warned > LITTLE * n else "look" if n_warned else "good"

@@ -472,9 +472,7 @@ def arms(replies: Replies, judges: Sequence[JudgeVerdicts]) -> tuple[Arms, ...]:
         at = _at(replies, first) & _at(replies, second)
         if first.model != second.model or not at.any():
             continue
-        hits = [
-            (verdicts.values[at] == replies.people[at]).astype(np.float64) for verdicts in (first, second)
-        ]
+        hits = [(v.values[at] == replies.people[at]).astype(np.float64) for v in (first, second)]
         mean = ClusteredMean.of(hits[0] - hits[1], clusters=replies.clusters_at(at))
         difference, p_value = mean.difference(name="difference of agreement")
         arms.append(

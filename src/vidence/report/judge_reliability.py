@@ -349,16 +349,12 @@ def sentences(result: Judges) -> tuple[str, ...]:
         first += f", {result.n_labelled:,} labelled by {several(len(result.raters), 'rater')}{tied}"
     sentences = [f"{first}.", *_best(result)]
     sentences += [
-        f"{preference.judge} favours its own family ({preference.family}) by "
-        f"{number_text(preference.at_same.estimate.value, 'difference')} points where people say the same."
-        for preference in result.own
-        if preference.at_same is not None
-        and preference.p_holm < _CLEAR
-        and preference.at_same.estimate.value > 0
+        f"{p.judge} favours its own family ({p.family}) by "
+        f"{number_text(p.at_same.estimate.value, 'difference')} points where people say the same."
+        for p in result.own
+        if p.at_same is not None and p.p_holm < _CLEAR and p.at_same.estimate.value > 0
     ]
-    sentences += [
-        f"No strengths by {standing.by}: {standing.why}." for standing in result.standings if standing.why
-    ]
+    sentences += [f"No strengths by {s.by}: {s.why}." for s in result.standings if s.why]
     return (*sentences, *result.notes)
 
 
@@ -439,9 +435,7 @@ def _wins(judges: Judges) -> Table:
 
 
 def _standings(judges: Judges) -> Table:
-    known = [
-        (standing.by, standing.strengths) for standing in judges.standings if standing.strengths is not None
-    ]
+    known = [(s.by, s.strengths) for s in judges.standings if s.strengths is not None]
     bounded = [by for by, of in known if of.is_bounded]
 
     def of_run(i: int, run: str) -> Measure[Strengths]:

@@ -122,8 +122,7 @@ def paper_table(
     """
     runs = [run for some in rows.values() for run in some]
     known = [
-        {row: [run for run in some if column_rows(run, column)] for row, some in rows.items()}
-        for column in columns
+        {row: [run for run in some if column_rows(run, c)] for row, some in rows.items()} for c in columns
     ]
     alone = [{row: some[0] for row, some in of.items() if len(some) == 1} for of in known]
     cells = {

@@ -187,9 +187,7 @@ def _by_tag(run: Run, lines: Sequence[RowSpec[Aggregate]], *, level: float) -> T
         measures=(
             count("items", lambda repeated: len(repeated.rows), "questions"),
             count("videos", lambda repeated: videos_cell(len(set(repeated.clusters)))),
-            share(
-                "mean", lambda repeated: repeated.summary(level=level).mean, note="t interval over repeats"
-            ),
+            share("mean", lambda r: r.summary(level=level).mean, note="t interval over repeats"),
             number(
                 "variance",
                 lambda repeated: _squared_points(repeated.summary(level=level).variance),

@@ -146,9 +146,7 @@ class Run:
     def is_silent(self) -> bool:
         """Whether the model never answered: there are trials, and all failed for want of a reply."""
         outcomes = [row.score.outcome for row in self.rows]
-        return bool(outcomes) and all(
-            isinstance(outcome, Failed) and outcome.stage == "model" for outcome in outcomes
-        )
+        return bool(outcomes) and all(isinstance(o, Failed) and o.stage == "model" for o in outcomes)
 
     @property
     def n_hidden(self) -> int:

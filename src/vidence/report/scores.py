@@ -599,9 +599,7 @@ def _measures(
         title, note = RULES[key]
         if key == "constant":
             title = f"{title} {rules.letter or 'one letter'}"
-        return share(
-            key, lambda aggregate: rules.on(key, aggregate), title, note=note, group="without looking, %"
-        )
+        return share(key, lambda a: rules.on(key, a), title, note=note, group="without looking, %")
 
     def outcome(name: OutcomeName) -> Measure[Aggregate]:
         return count(name, lambda aggregate: aggregate.scored.n_outcomes.get(name, 0), group="trials")

@@ -235,9 +235,7 @@ def trials_as_csv(runs: Sequence[Run]) -> str:
     A text that a spreadsheet would run as a formula gets an apostrophe in front; plain numbers stay.
     """
     flat = _flat_columns(runs)
-    lines = (
-        [_cell(column.of(run, row)) for column in flat] for run in runs for row in with_prompts(run, run.rows)
-    )
+    lines = ([_cell(c.of(run, row)) for c in flat] for run in runs for row in with_prompts(run, run.rows))
     return csv_text(chain([[column.name for column in flat]], lines))
 
 

@@ -183,18 +183,14 @@ class _Deal:
         again: list[Stimulus] = []
         if self.study.design == "split":
             dealt = tuple(
-                stimulus
-                for stimulus in dealt
-                if self.slot % self.study.n_people in self._people(rank[stimulus], len(rank))
+                s for s in dealt if self.slot % self.study.n_people in self._people(rank[s], len(rank))
             )
             n_again = round(self.study.overlap.again * len(dealt))
             again = ranked(dealt, f"again/{self.seed}/{self.slot}", name=_name)[:n_again]
         elif self.study.design == "latin-square":
             rotated = [entry for entry in self.study.phases if entry.items == "all"]
             turn = rotated.index(phase)
-            dealt = tuple(
-                stimulus for stimulus in dealt if (rank[stimulus] + self.slot) % len(rotated) == turn
-            )
+            dealt = tuple(s for s in dealt if (rank[s] + self.slot) % len(rotated) == turn)
         salt = f"order/{self.seed}/{self.slot}/{phase.name}"
         if self.study.order == "mixed":
             dealt = tuple(ranked(dealt, salt, name=_name))
@@ -282,10 +278,8 @@ def _seed(words: str) -> list[int]:
 def excluded(study: Study, answers: StudyAnswers) -> StudyAnswers:
     """Return the answers with the `Exclude` rules that each participant falls under."""
     participants = tuple(
-        msgspec.structs.replace(
-            participant, excluded=rules_against(study, participant, answers.of(participant.name))
-        )
-        for participant in answers.participants
+        msgspec.structs.replace(p, excluded=rules_against(study, p, answers.of(p.name)))
+        for p in answers.participants
     )
     return replace(answers, participants=participants)
 

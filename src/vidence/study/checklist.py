@@ -179,17 +179,11 @@ def _of_plan(outcome: StudyOutcome) -> dict[str, str]:
 def _of_people(outcome: StudyOutcome) -> dict[str, str]:
     """Fill in items about participants: who took part, and how much each answered."""
     states = Counter[str](participant.state for participant in outcome.answers.participants)
-    began = [
-        participant
-        for participant in outcome.answers.participants
-        if participant.state in ("begun", "finished", "withdrawn")
-    ]
+    began = [p for p in outcome.answers.participants if p.state in ("begun", "finished", "withdrawn")]
     n_began, recruited = len(began), Counter(_RECRUITED[participant.recruited] for participant in began)
     rules = Counter(rule for participant in outcome.excluded for rule in participant.excluded)
     why = f" ({', '.join(f'{rule}: {n}' for rule, n in rules.items())})" if rules else ""
-    interfaces = {
-        "sheets" if participant.recruited == "file" else "pages in a browser" for participant in outcome.kept
-    }
+    interfaces = {"sheets" if p.recruited == "file" else "pages in a browser" for p in outcome.kept}
 
     def time(phase: Phase) -> str:
         seconds = [response.seconds for response in outcome.timed(phase.name)]

@@ -175,9 +175,7 @@ class _Set:
         return [
             msgspec.structs.replace(
                 item,
-                media=tuple(
-                    msgspec.structs.replace(medium, path=str(located(root, medium))) for medium in item.media
-                ),
+                media=tuple(msgspec.structs.replace(m, path=str(located(root, m))) for m in item.media),
             )
             for item in items
         ]

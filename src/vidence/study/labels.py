@@ -37,9 +37,7 @@ def counted(participants: Iterable[Participant], responses: Iterable[Response]) 
     """Return the responses that count: no practice, catch or failed trials, no excluded people."""
     out = {person.name for person in participants if person.excluded or person.state == "withdrawn"}
     return tuple(
-        response
-        for response in responses
-        if response.participant not in out and response.trial.kind == "asked" and not response.problem
+        r for r in responses if r.participant not in out and r.trial.kind == "asked" and not r.problem
     )
 
 

@@ -164,20 +164,12 @@ class StudyOutcome:
     @property
     def kept(self) -> tuple[Participant, ...]:
         """Return the participants who count: finished and not excluded."""
-        return tuple(
-            participant
-            for participant in self.answers.participants
-            if participant.state == "finished" and not participant.excluded
-        )
+        return tuple(p for p in self.answers.participants if p.state == "finished" and not p.excluded)
 
     @property
     def excluded(self) -> tuple[Participant, ...]:
         """Return the participants who finished but were excluded."""
-        return tuple(
-            participant
-            for participant in self.answers.participants
-            if participant.state == "finished" and participant.excluded
-        )
+        return tuple(p for p in self.answers.participants if p.state == "finished" and p.excluded)
 
     @property
     def phases(self) -> tuple[Phase, ...]:
@@ -192,11 +184,7 @@ class StudyOutcome:
 
     def given(self, phase: str) -> list[Response]:
         """Return the trials of a phase with at least one value filled in."""
-        return [
-            response
-            for response in self.data
-            if response.trial.phase == phase and any(response.values.values())
-        ]
+        return [r for r in self.data if r.trial.phase == phase and any(r.values.values())]
 
     def timed(self, phase: str) -> list[Response]:
         """Return those with a measured time: not from sheets, not drafts."""
@@ -332,11 +320,7 @@ def _sentences(outcome: StudyOutcome) -> Iterator[str]:
         yield "Two people: intervals are as wide as two people leave open, which is nearly everything."
     elif n and outcome.runs:
         yield "Intervals take people and videos as crossed: they speak of other people and other videos."
-    without = [
-        participant.name
-        for participant in outcome.kept
-        if not any(participant.name in run.people for run in outcome.runs.values())
-    ]
+    without = [p.name for p in outcome.kept if not any(p.name in run.people for run in outcome.runs.values())]
     if without and outcome.runs:
         yield f"No answers of {', '.join(without)} are in any score."
 
@@ -584,9 +568,7 @@ def time_table(outcome: StudyOutcome) -> Table | None:
         return None
 
     def failed(phase: str) -> int:
-        return sum(
-            outcome.file.study.failed(response) for response in outcome.data if response.trial.phase == phase
-        )
+        return sum(outcome.file.study.failed(r) for r in outcome.data if r.trial.phase == phase)
 
     return tabulate(
         "study-time",

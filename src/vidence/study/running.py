@@ -120,10 +120,7 @@ def settled(drawn: DrawnFolder, answers: StudyAnswers, *, now: datetime) -> Stud
     people = answers.participants
     return replace(
         answers,
-        participants=tuple(
-            msgspec.structs.replace(person, state="finished") if is_over(person) else person
-            for person in people
-        ),
+        participants=tuple(msgspec.structs.replace(p, state="finished") if is_over(p) else p for p in people),
     )
 
 

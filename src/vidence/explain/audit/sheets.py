@@ -53,10 +53,7 @@ def structures_sheet(key: Key) -> Table:
         "structures",
         "What each question form gives away",
         label="structure",
-        rows=(
-            RowSpec(structure.name, structure.name, structure, detail=structure.says())
-            for structure in key.structures
-        ),
+        rows=(RowSpec(s.name, s.name, s, detail=s.says()) for s in key.structures),
         measures=(
             number("n", lambda finding: finding.n, "questions"),
             number(
@@ -64,9 +61,7 @@ def structures_sheet(key: Key) -> Table:
                 lambda finding: finding.worst.title if finding.worst else "none",
                 "furthest above guessing",
             ),
-            share(
-                "score", lambda finding: finding.worst.score if finding.worst else None, note="of that rule"
-            ),
+            share("score", lambda f: f.worst.score if f.worst else None, note="of that rule"),
             share("guessing", lambda finding: finding.worst.chance if finding.worst else None),
             number("p", lambda finding: finding.p_value, note="adjusted for all rules and structures"),
             number("verdict", lambda finding: finding.verdict),
@@ -76,12 +71,8 @@ def structures_sheet(key: Key) -> Table:
                 "most frequent answer",
             ),
             number("n-answer", lambda finding: finding.same.n if finding.same else None, "right"),
-            number(
-                "expected", lambda finding: finding.same.expected if finding.same else None, "by guessing"
-            ),
-            number(
-                "p-answer", lambda finding: finding.same.p_value if finding.same else None, "p of the answer"
-            ),
+            number("expected", lambda f: f.same.expected if f.same else None, "by guessing"),
+            number("p-answer", lambda f: f.same.p_value if f.same else None, "p of the answer"),
         ),
         notes=(
             "Rules see texts alone, or learn from questions about other sources. P-values are against keys "

@@ -269,9 +269,7 @@ def _effects(groups: Mapping[str, Some], figures: Figures) -> dict[str, Differen
     """The mean effect of each group that has questions, adjusted for their number."""
     return adjusted(
         {
-            key: figures.effect(
-                np.array([deltas.effect for deltas in some]), [deltas.item for deltas in some]
-            )
+            key: figures.effect(np.array([deltas.effect for deltas in some]), [d.item for d in some])
             for key, some in groups.items()
             if some
         }

@@ -234,9 +234,7 @@ class FrameShares(Examination[Settings]):
             return msgspec.structs.replace(finding, placebo_why=why)
         every = sorted([*evidence, *apart], key=times_s.__getitem__)
         prompts = [subject.prompt(PLACEBO, every)]
-        prompts += [
-            subject.prompt(PLACEBO, [i for i in every if i != left_out]) for left_out in (*evidence, *apart)
-        ]
+        prompts += [subject.prompt(PLACEBO, [i for i in every if i != o]) for o in (*evidence, *apart)]
         logps = yield from self._by_logps(subject.item, prompts, FrameSharesFinding(times_s=finding.times_s))
         ours, theirs = logps.deltas[: len(evidence)], logps.deltas[len(evidence) :]
         if not logps.deltas:
@@ -427,9 +425,7 @@ class _Summary:
 
     def _n_without(self, key: str) -> int:
         """How many questions of a group have deltas, and none of them positive."""
-        findings = [
-            examined.finding for examined in self.examined if isinstance(examined.finding, FrameSharesFinding)
-        ]
+        findings = [e.finding for e in self.examined if isinstance(e.finding, FrameSharesFinding)]
         none = [finding for finding in findings if finding.excluded == "no positive evidence"]
         return sum(key == "all" or bool(finding.is_right) == (key == "right") for finding in none)
 
@@ -524,9 +520,7 @@ class _Summary:
             rows=(
                 line("used", "in the means", lambda finding: not finding.excluded),
                 *(left_out(reason) for reason in get_args(Exclusion) if reason),
-                RowSpec(
-                    "failed", "failed", [not isinstance(record, FrameSharesFinding) for record in records]
-                ),
+                RowSpec("failed", "failed", [not isinstance(r, FrameSharesFinding) for r in records]),
                 line("floored", "with letters that were not reported", lambda finding: finding.n_floored > 0),
             ),
             measures=counted([examined.item for examined in self.examined], self.figures),

@@ -340,9 +340,7 @@ class _Hinted:
 
     def _missing(self) -> str:
         """How many questions have no hint, or fewer than the highest level."""
-        findings = [
-            examined.finding for examined in self.examined if isinstance(examined.finding, HintsFinding)
-        ]
+        findings = [e.finding for e in self.examined if isinstance(e.finding, HintsFinding)]
         none = sum(not finding.n_hints for finding in findings)
         fewer = sum(0 < finding.n_hints < self.settings.top for finding in findings)
         parts = [f"{several(none, 'question')} without a hint left out"] if none else []
@@ -355,9 +353,7 @@ class _Hinted:
         """That foreign hints are of another domain, where they are."""
         if "foreign" not in self.settings.controls:
             return ""
-        tags = {
-            examined.item.item_id: examined.item.tags.get(self.settings.alike) for examined in self.examined
-        }
+        tags = {e.item.item_id: e.item.tags.get(self.settings.alike) for e in self.examined}
         pairs = [
             (examined.item.item_id, examined.finding.foreign)
             for examined in self.examined

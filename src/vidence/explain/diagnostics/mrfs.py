@@ -623,11 +623,7 @@ class _Demands:
     # ------------------------------------------------------------------ tables and figures
 
     def _headline(self) -> Table:
-        needed = sorted(
-            demand.finding.mrfs
-            for demand in self.all
-            if demand.is_of("visual-required") and demand.finding.mrfs
-        )
+        needed = sorted(d.finding.mrfs for d in self.all if d.is_of("visual-required") and d.finding.mrfs)
         is_herbench = any(demand.item.benchmark == "herbench" for demand in self.all)
         x = self.settings.max
 
@@ -777,9 +773,7 @@ class _Demands:
             rows=specs,
             measures=(
                 share("share", lambda of: over(known(of), lambda demand: bool(of(demand))) if of else None),
-                number(
-                    "n", lambda of: sum(bool(of(demand)) for demand in self.all) if of else None, "questions"
-                ),
+                number("n", lambda of: sum(bool(of(d)) for d in self.all) if of else None, "questions"),
                 number("of", lambda of: len(known(of) if of else self.all)),
                 number(
                     "asks",

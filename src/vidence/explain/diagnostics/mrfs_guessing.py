@@ -92,11 +92,7 @@ def lines_of(
     Each question counts as often as its luck finds a number. Guesses without frames and with them are
     independent; those with k frames and k + 1 are the same with probability `rho`.
     """
-    kinds = Counter(
-        (len(question_luck.item.choices), question_luck.n_frames)
-        for question_luck in some
-        if question_luck.n_frames
-    )
+    kinds = Counter((len(q.item.choices), q.n_frames) for q in some if q.n_frames)
     lines: dict[tuple[int, int], ChanceSearch] = {}
     for n_choices, n_frames in kinds:
         guesser = Guesser(n_choices=n_choices, rho=rho, n_orders=min(n_orders, n_choices))
@@ -137,11 +133,7 @@ def guess_tables(
         n_open: questions without choices, of which nothing can be said.
         figures: how they get their intervals.
     """
-    some = [
-        question_luck
-        for question_luck in lucks
-        if question_luck.is_found is not None and question_luck.n_frames
-    ]
+    some = [q for q in lucks if q.is_found is not None and q.n_frames]
     if not any(question_luck.is_found for question_luck in some):
         return []
     pairs = wrong_pairs(some)

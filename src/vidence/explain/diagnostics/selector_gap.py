@@ -193,9 +193,7 @@ class SelectorGap(Examination[Settings]):
         """Both gaps of each selector; where questions are lost; how much evidence is found; by tag."""
         conditions = (*self.settings.shown, *([TEXT] if self.settings.blind else []))
         figures = Figures(rng=rng, level=level)
-        side = side_by_side(
-            examined, GapFinding, lambda finding: finding.marks, conditions=conditions, figures=figures
-        )
+        side = side_by_side(examined, GapFinding, lambda f: f.marks, conditions=conditions, figures=figures)
         return tuple(_Gaps(found=side, settings=self.settings).statements())
 
 

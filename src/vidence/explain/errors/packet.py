@@ -214,9 +214,7 @@ def make_packet(
             for run, chosen in questions.items()
             for i in chosen
         ),
-        left_out={
-            run: sum(candidate.standing == "none" for candidate in own.values()) for run, own in runs.items()
-        },
+        left_out={run: sum(c.standing == "none" for c in own.values()) for run, own in runs.items()},
     )
     return Packet(key=key, rows=tuple(rows[row] for row in _ranked(rows, f"order/{seed}")))
 

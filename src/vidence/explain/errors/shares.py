@@ -177,9 +177,7 @@ def agreements(
         if labelling.by == "person"
         for name in labelling.labellers
     }
-    models = {
-        labelling.name: labelling.kinds(labelling.name) for labelling in labellings if labelling.by == "model"
-    }
+    models = {x.name: x.kinds(x.name) for x in labellings if x.by == "model"}
     pairs = [
         *combinations(people.items(), 2),
         *((own, (f"{own[0]} again", again[own[0]])) for own in people.items()),

@@ -77,9 +77,7 @@ def _notes(scene: "Scene") -> Iterator[str]:
 def _counts(verdicts: "Sequence[Verdict]") -> Iterator[str]:
     n_proven = sum(verdict.is_proven for verdict in verdicts)
     yield f"{n_proven:,} of {len(verdicts):,} proven"
-    reasons = Counter(
-        reason for verdict in verdicts for reason in {problem.reason for problem in verdict.problems}
-    )
+    reasons = Counter(reason for verdict in verdicts for reason in {p.reason for p in verdict.problems})
     for reason, count in sorted(reasons.items(), key=lambda names: (-names[1], names[0])):
         yield f"{reason}: {count:,}"
 

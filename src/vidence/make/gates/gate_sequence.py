@@ -423,8 +423,7 @@ def _answered(
     if desk.to_people:
         settled = {"decision": "open", "why": f"{reason}, for people to look at"}
     verdicts = tuple(
-        msgspec.structs.replace(verdict, **settled) if verdict.decision == "dropped" else verdict
-        for verdict in gate_verdicts
+        msgspec.structs.replace(v, **settled) if v.decision == "dropped" else v for v in gate_verdicts
     )
     n_free = sum(isinstance(entry, Item) and entry.answer_kind != "choice" for entry in asked)
     return _Outcome(

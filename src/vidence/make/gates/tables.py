@@ -22,11 +22,7 @@ _HALF: Final = 0.5
 def luck_sentence(items: Sequence[Item], verdicts: Sequence[GateVerdict], rules: TextOnlyRules) -> str:
     """Compare the score of readers without a video with the guessing rate."""
     sizes = {item.item_id: len(item.choices) for item in items if item.answer_kind == "choice"}
-    entries = [
-        verdict
-        for verdict in verdicts
-        if verdict.votes and not verdict.n_unusable and verdict.item_id in sizes
-    ]
+    entries = [v for v in verdicts if v.votes and not v.n_unusable and v.item_id in sizes]
     if not entries:
         return "The readers without a video decided about no question with choices."
     n_found = sum(verdict.n_right >= rules.at_least for verdict in entries)
@@ -145,10 +141,6 @@ def balance_warnings(findings: Sequence[StructureFinding]) -> tuple[str, ...]:
 
 def leaking(findings: Sequence[StructureFinding], hold: Sequence[str]) -> tuple[str, ...]:
     """Return a sentence on kept structures that leak; empty if `hold` covers them."""
-    kept = [
-        finding.name
-        for finding in findings
-        if finding.verdict == "above" and not {finding.name, ALL_TASKS} & {*hold}
-    ]
+    kept = [f.name for f in findings if f.verdict == "above" and not {f.name, ALL_TASKS} & {*hold}]
     leaking = f"Kept though texts give them away: {', '.join(kept)}; drop them (--hold) or say --allow-leaks."
     return (leaking,) if kept else ()

@@ -99,9 +99,7 @@ def _check(by_id: Mapping[str, Item], verdicts: Sequence[GateVerdict]) -> None:
             "the verdicts on this set"
         )
     contents = {name: content_of(item) for name, item in by_id.items()}
-    older = list(
-        dict.fromkeys(verdict.item_id for verdict in verdicts if verdict.content != contents[verdict.item_id])
-    )
+    older = list(dict.fromkeys(v.item_id for v in verdicts if v.content != contents[v.item_id]))
     if older:
         raise DataError(
             f"{len(older)} questions were changed behind their verdicts: {_named(older)}; run "

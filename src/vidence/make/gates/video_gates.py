@@ -171,8 +171,7 @@ def judge(
     """
     values = {entry.video_id: entry.values(today) for entry in candidates}
     gates = tuple(
-        bounds(name, gate, [measures[name] for measures in values.values()])
-        for name, gate in rules.wanted_gates.items()
+        bounds(name, gate, [m[name] for m in values.values()]) for name, gate in rules.wanted_gates.items()
     )
     verdicts: dict[str, Verdict] = {}
     first: dict[str, str] = {}

@@ -316,11 +316,7 @@ class _Work:
                 :_MOST_NAMED
             ]
             sentences.append(f"cannot be read: {', '.join(named)}{' and more' if n_bad > len(named) else ''}")
-        damaged = [
-            candidate.video_id
-            for candidate in candidates
-            if candidate.measured.n_damaged or candidate.measured.problem
-        ]
+        damaged = [c.video_id for c in candidates if c.measured.n_damaged or c.measured.problem]
         if damaged:
             sentences.append(
                 f"{len(damaged):,} files are damaged, and measured by what is whole: "

@@ -99,9 +99,7 @@ def _pieces(item: Item, exhibit: Exhibit, rules: NeedsAllRules) -> tuple[tuple[i
     clip = _clip(exhibit)
     if clip is not None:
         first = exhibit.first(exhibit.clips[0])
-        return tuple(
-            tuple(first + i for i in shown_frames(evidence, clip, rules)) for evidence in item.evidence
-        )
+        return tuple(tuple(first + i for i in shown_frames(e, clip, rules)) for e in item.evidence)
     if exhibit.clips or len(exhibit.stills) < _LEAST_IMAGES:
         return ()
     return tuple((exhibit.first(place),) for place in exhibit.stills)

@@ -299,9 +299,7 @@ def clips_table(
 ) -> bytes:
     """``clips.csv`` with the wrong choices written out."""
     rows = []
-    sources = sources_of(
-        {clip_id: trials[clip_id] for clip_id in choices}, {c: clips[c].sources for c in choices}
-    )
+    sources = sources_of({i: trials[i] for i in choices}, {c: clips[c].sources for c in choices})
     for clip_id, chosen in choices.items():
         clip, trial = clips[clip_id], trials[clip_id]
         row = msgspec.structs.asdict(trial) | msgspec.structs.asdict(clip)

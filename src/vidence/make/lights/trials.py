@@ -378,8 +378,7 @@ def files_of(
     # Partners are read from one format where both are there in it, so that they share a space.
     for rank in range(len(_FORMATS)):
         same = [
-            next((p for p in known[subject, trial.trial] if _format_rank(p) == rank), None)
-            for subject in trial.subjects
+            next((p for p in known[s, trial.trial] if _format_rank(p) == rank), None) for s in trial.subjects
         ]
         if all(same):
             return tuple(str(p) for p in same if p is not None)

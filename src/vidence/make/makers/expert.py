@@ -235,14 +235,9 @@ class _Build(WritingSession):
             form=self.config.form,
             subjects=curriculum.subjects,
             concepts=curriculum.usable,
-            concepts_gone={
-                dropped.what: f"{dropped.reason}, {dropped.detail}" for dropped in curriculum.dropped
-            },
+            concepts_gone={d.what: f"{d.reason}, {d.detail}" for d in curriculum.dropped},
             films=given.usable_films,
-            films_gone={
-                dropped.what: f"{dropped.reason}, {dropped.detail}"
-                for dropped in (*given.films.dropped, *given.no_licence)
-            },
+            films_gone={d.what: f"{d.reason}, {d.detail}" for d in (*given.films.dropped, *given.no_licence)},
             lengths_s={
                 name: length.duration_s for name, length in given.lengths.items() if length.duration_s
             },

@@ -85,9 +85,7 @@ class _Build(HerbenchSession):
         self.ledger.notes.extend((*sources.notes, *sources.remarks))
         self.video_ids.update(sources.taken)
         self.found = sources
-        self.videos = [
-            VideoState(source=source, material=Material(source=source.video)) for source in sources.sources
-        ]
+        self.videos = [VideoState(source=s, material=Material(source=s.video)) for s in sources.sources]
 
     def _look_ahead(self, files: Sequence[Path]) -> None:
         """Have other processes look into the files; why one cannot be read is found when it is its turn."""

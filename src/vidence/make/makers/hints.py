@@ -195,9 +195,7 @@ class _Build(Session):
                     "question": item.question,
                     "answer": right_answer(item),
                     "rationale": item.rationale,
-                    "evidence": "\n".join(
-                        _piece(evidence) for evidence in item.evidence if evidence.note.strip()
-                    ),
+                    "evidence": "\n".join(_piece(e) for e in item.evidence if e.note.strip()),
                 }
             )
             prompt = Prompt(parts=(TextPart(text=words),), template=self.template.label)

@@ -187,10 +187,7 @@ def inside_one_folder(items: Sequence[Item], media_root: Path) -> tuple[tuple[It
     moved = tuple(
         msgspec.structs.replace(
             item,
-            media=tuple(
-                msgspec.structs.replace(medium, path=short[medium.path]) if medium.path else medium
-                for medium in item.media
-            ),
+            media=tuple(msgspec.structs.replace(m, path=short[m.path]) if m.path else m for m in item.media),
         )
         for item in items
     )

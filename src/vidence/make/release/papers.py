@@ -207,10 +207,7 @@ def set_datasheet(facts: SetFacts) -> str:
         hidden=", ".join(hidden),
         hidden_tags=", ".join(facts.hidden.tags),
         shared=facts.shared,
-        of_formats=[
-            (exporter.name, exporter.about, _losses(facts.losses.get(exporter.name, {})))
-            for exporter in facts.formats
-        ],
+        of_formats=[(e.name, e.about, _losses(facts.losses.get(e.name, {}))) for e in facts.formats],
         described=described.sentences if described else (),
         statistics=statistics_of(described) if described else [],
         looked_up=facts.looked_up,

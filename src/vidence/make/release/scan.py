@@ -351,10 +351,8 @@ def _told(text: str, item: Item, public: Item) -> bool:
             rest = rest.replace(f" {plain} ", " ", 1)
     right = " ".join(_words(right_text(item)))
     has_span = any(
-        evidence.start_s is not None
-        and evidence.end_s is not None
-        and f" {evidence.start_s:g} {evidence.end_s:g} " in rest
-        for evidence in item.evidence
+        e.start_s is not None and e.end_s is not None and f" {e.start_s:g} {e.end_s:g} " in rest
+        for e in item.evidence
     )
     is_letter = bool(item.choices) and item.answer in re.findall(r"\b[A-Z]\b", text)
     is_listed = all(re.search(rf"\b{letter}\b", text) for letter in item.letters)

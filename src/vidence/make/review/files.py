@@ -169,10 +169,9 @@ def read_files(paths: Sequence[Path]) -> tuple[list[Revision], list[Event]]:
         _, broken = chains(tuple(events.values()))
         faults += [f"{where[name]}: {reason}" for name, reason in broken.items()]
         faults += [
-            f"{where[revision.sha256]}: the revision {revision.parent[:12]!r} that it was made of "
-            "is not there"
-            for revision in revisions.values()
-            if revision.parent and revision.parent not in revisions
+            f"{where[r.sha256]}: the revision {r.parent[:12]!r} that it was made of is not there"
+            for r in revisions.values()
+            if r.parent and r.parent not in revisions
         ]
         faults += [
             f"{where[event.event_id]}: the revision {event.revision[:12]!r} that it is about is "

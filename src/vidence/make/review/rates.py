@@ -239,10 +239,7 @@ def rates_tables(review_rates: ReviewRates) -> tuple[Table, ...]:
         "minutes",
         "Minutes, as people stated them",
         label="what",
-        rows=(
-            RowSpec(f"{minute.role}-{minute.kind}", f"{minute.kind} ({minute.role})", minute)
-            for minute in review_rates.minutes
-        ),
+        rows=(RowSpec(f"{m.role}-{m.kind}", f"{m.kind} ({m.role})", m) for m in review_rates.minutes),
         measures=[
             count("n", lambda entry: entry.n, "events"),
             count("stated", lambda entry: entry.n_stated),

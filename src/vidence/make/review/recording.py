@@ -171,9 +171,7 @@ def write(folder: Path, recorders: Sequence[Recorder]) -> tuple[Path, ...]:
         DataError: a time is before what the person did last, or the folder cannot be read.
         StoreError: a file cannot be written.
     """
-    refuse_all(
-        [recorder.fault for recorder in recorders if recorder.fault], what="faults; nothing was written"
-    )
+    refuse_all([r.fault for r in recorders if r.fault], what="faults; nothing was written")
     revisions = [revision for recorder in recorders for revision in recorder.revisions]
     return add_to(folder, revisions=revisions, events=[event for r in recorders for event in r.events])
 

@@ -175,11 +175,7 @@ class WritingSession(Session):
 
 def _is_behind(reviews: Reviews, item_id: str, wording: Mapping[str, object]) -> bool:
     """Whether the author has another wording now than the one that went in last."""
-    mine = [
-        revision
-        for revision in reviews.revisions_of[item_id]
-        if revision.origin in ("submit", "author_revise")
-    ]
+    mine = [r for r in reviews.revisions_of[item_id] if r.origin in ("submit", "author_revise")]
     last = max(mine, key=lambda revision: revision.n, default=None)
     return last is not None and _asked(last.content) != _asked(wording)
 

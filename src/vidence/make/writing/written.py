@@ -111,12 +111,7 @@ def write_questions(
         return WroteAll(wrote=(_none(task),))
     apart = yield from write_all([piece([record]) for record in records], words.repair)
     return WroteAll(
-        wrote=tuple(
-            _none(writing_task)
-            if writing_task.made is None
-            else Wrote(text=writing_task.made[0], n_tries=writing_task.n_tries)
-            for writing_task in apart
-        )
+        wrote=tuple(_none(t) if t.made is None else Wrote(text=t.made[0], n_tries=t.n_tries) for t in apart)
     )
 
 

@@ -327,9 +327,7 @@ class Parts:
         if not self.settings.printed:
             return table
         tags = self.settings.columns
-        printed = printed_rows(
-            self.settings.printed, [dict(zip(tags, column, strict=True)) for column in self.columns]
-        )
+        printed = printed_rows(self.settings.printed, [dict(zip(tags, c, strict=True)) for c in self.columns])
         return printed.below(table, (row_of(row, place) for place, row in enumerate(printed.rows)))
 
 
@@ -562,9 +560,7 @@ def _across_models(parts: Parts, tag: str, *, draws: Draws) -> Table:
         runs = parts.by_run(label, "", column)
         return Cell(value=Aggregate.of(runs[0]).estimate(draws)) if len(runs) == 1 else Cell()
 
-    models = [
-        label for label in parts.models if any(parts.by_run(label, "", column) for column in parts.columns)
-    ]
+    models = [label for label in parts.models if any(parts.by_run(label, "", c) for c in parts.columns)]
     return Table(
         name=f"pivot:{parts.title}:{tag}",
         title=f"{parts.title}: accuracy by {tag}{parts.words}",

@@ -27,9 +27,7 @@ class Items:
         """One file for all questions with answers, and one for each hidden split."""
         files = {}
         if exported.open_ones:
-            files[Path(ITEMS_FILE)] = json_lines(
-                [_marked(open_one, exported) for open_one in exported.open_ones]
-            )
+            files[Path(ITEMS_FILE)] = json_lines([_marked(o, exported) for o in exported.open_ones])
         for split, mine in exported.hidden_splits.items():
             rows = [without_answer(_marked(item, exported)) for item in mine]
             files[Path(f"questions-{split}.jsonl")] = json_lines(rows)

@@ -88,9 +88,7 @@ def settle(rows: Sequence[CountRow]) -> Settled:
 
 def _agreed(row: CountRow, mine: Sequence[CountRow]) -> PersonCount:
     """Return the agreed number; its moments are those of a counter with that number."""
-    exact = [
-        count_row.frames for count_row in (row, *mine) if count_row.frames and len(count_row.frames) == row.n
-    ]
+    exact = [r.frames for r in (row, *mine) if r.frames and len(r.frames) == row.n]
     most = max((count_row.frames for count_row in (row, *mine)), key=len)
     return PersonCount(
         place=row.place,

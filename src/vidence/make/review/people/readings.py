@@ -141,9 +141,7 @@ def told(readings: Sequence[WordsOnlyAnswer]) -> WordsOnlyRate:
     return WordsOnlyRate(
         n_right=int(sum(right)),
         n_unsure=len(readings) - len(answers),
-        share=share_of(
-            right, cards=[answer.card for answer in answers], readers=[answer.reader for answer in answers]
-        )
+        share=share_of(right, cards=[a.card for a in answers], readers=[answer.reader for answer in answers])
         if answers
         else None,
     )

@@ -77,13 +77,7 @@ class CsvTable:
         if not records:
             why = f"; {dropped[0].what}: {dropped[0].detail}" if dropped else ""
             raise DataError(f"{path} holds no row that is usable and filled in{why}")
-        names = sorted(
-            {
-                annotation_record.label
-                for annotation_record in records
-                if annotation_record.label and annotation_record.space
-            }
-        )
+        names = sorted({r.label for r in records if r.label and r.space})
         space = LabelSpace(name=wanted.space, labels=tuple(Label(name=name) for name in names))
         return Annotations(records=tuple(records), spaces={space.name: space}, dropped=tuple(dropped))
 
