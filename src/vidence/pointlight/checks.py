@@ -411,9 +411,8 @@ def stride(motion: Motion) -> Check:
         rate,
         unit="Hz",
         limits=(low, high),
-        message="people do not step at this rate; "
-        f"the true rate may be {'half' if rate > high else 'twice'} of "
-        f"{motion.fps:g} (fps=...)",
+        message=f"people do not step at this rate; the true rate may be {'half' if rate > high else 'twice'} "
+        f"of {motion.fps:g} (fps=...)",
     )
 
 

@@ -145,9 +145,8 @@ def align(pair: Pair) -> Pair:
     start, stop, slip = _hold(ours, theirs, size=max(2, round(_HOLD_S * pair.first.fps)))
     if slip > _MOST_SLIP_M:
         raise DataError(
-            f"{_HAND} and {_HAND} never hold each other (steady to {slip:.3f} m at best, "
-            f"{_MOST_SLIP_M:g} wanted); take a trial of the same session in which they do, and shift by its "
-            "offset_m"
+            f"{_HAND} and {_HAND} never hold each other (steady to {slip:.3f} m at best, {_MOST_SLIP_M:g} "
+            "wanted); take a trial of the same session in which they do, and shift by its offset_m"
         )
     way = (theirs - ours)[start:stop].mean(axis=0)
     middle = [np.nanmean(m.positions_m[start:stop], axis=(0, 1)) for m in (pair.first, pair.second)]

@@ -100,9 +100,8 @@ def ranked_sentences(ranked: Ranked) -> tuple[str, ...]:
     )
     return (
         f"{len(ranking.names)} runs on the same {ranked.n_items:,} questions on "
-        f"{several(ranked.n_clusters, ranked.clustered_by)}"
-        f"{average}: {n_clear} of {len(ranking.pairs)} pairs differ clearly at "
-        f"{100 * ranking.level:g} % ({ranking.method}).",
+        f"{several(ranked.n_clusters, ranked.clustered_by)}{average}: {n_clear} of {len(ranking.pairs)} "
+        f"pairs differ clearly at {100 * ranking.level:g} % ({ranking.method}).",
         first,
         *_without_answer(ranked.unanswered),
         *_two_by_two(ranked.unanswered),

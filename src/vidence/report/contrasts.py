@@ -437,14 +437,12 @@ def _contrasts(contrasts: Contrasts) -> Table:
         ),
         measures=measures,
         notes=(
-            "The trend is the growth from one value to the next of "
-            f"{', '.join(contrasts.values)}: the straight "
-            "line through their means, each value alike, one step apart."
+            f"The trend is the growth from one value to the next of {', '.join(contrasts.values)}: the "
+            "straight line through their means, each value alike, one step apart."
             if has_trend
             else "",
             "Clear after Holm's adjustment, by the number of different hypotheses "
-            f"({contrasts.n_hypotheses}); "
-            "intervals are not adjusted.",
+            f"({contrasts.n_hypotheses}); intervals are not adjusted.",
         ),
         figure="differences",
     )

@@ -170,9 +170,8 @@ def sentences(calibration: Calibration) -> tuple[str, ...]:
     n_doubtful = sum(item.is_doubtful for item in calibration.items)
     sentences = (
         f"{several(n_doubtful, 'key')} doubtful: right answers fall as ability rises (p below {DOUBTFUL}). "
-        f"Were every key right, about {calibration.false_alarms * n:.0f} would be by chance "
-        "(simulated with these "
-        f"runs; {DOUBTFUL * n:.0f} if ability did not matter)."
+        f"Were every key right, about {calibration.false_alarms * n:.0f} would be by chance (simulated with "
+        f"these runs; {DOUBTFUL * n:.0f} if ability did not matter)."
     )
     if not n_doubtful and math.comb(n_runs, n_runs // 2) * DOUBTFUL < 1:
         sentences = f"{n_runs} runs cannot make a key doubtful (p below {DOUBTFUL}) by right or wrong; 9 can."
@@ -361,9 +360,7 @@ def prediction_sentence(run: Run, *, level: float = 0.95) -> str:
     if estimate is None:
         return "The full score is predicted once every question of the subset has a score."
     return (
-        f"Predicted score on all {subset.n_items:,} questions: {percent(estimate.value)} % "
-        f"({100 * level:g} % "
-        f"interval {interval_text(estimate)}: error of cross-validation over {subset.n_runs} "
-        "other runs, and of "
-        "sampling). What follows is of the anchors alone, which are no fair sample."
+        f"Predicted score on all {subset.n_items:,} questions: {percent(estimate.value)} % ({100 * level:g} "
+        f"% interval {interval_text(estimate)}: error of cross-validation over {subset.n_runs} other runs, "
+        "and of sampling). What follows is of the anchors alone, which are no fair sample."
     )

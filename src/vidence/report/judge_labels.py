@@ -120,8 +120,7 @@ def read_labels(path: Path, *, names: Mapping[str, str], replies: frozenset[Key]
     if unknown:
         raise DataError(
             f"{several(len(unknown), 'label')} of replies that are not there: "
-            f"{some(unknown, most=_SHOWN, between='; ')}. "
-            "Mend the file, or name the runs that they are about"
+            f"{some(unknown, most=_SHOWN, between='; ')}. Mend the file, or name the runs that they are about"
         )
     if not labels:
         raise UsageError(f"{path} holds no label of a reply in these runs; known are {_known(names)}")

@@ -430,9 +430,8 @@ def _without_logps(run: Run) -> list[str]:
     logps: list[str] = []
     if sampling.want_choice_logps and (n := sum(not has_logps(row) for row in rows)):
         logps.append(
-            "Log-probabilities of the letters were asked for, and "
-            f"{n:,} of {len(rows):,} replies came without: the model gives none, or the reply does "
-            "not come to a letter."
+            f"Log-probabilities of the letters were asked for, and {n:,} of {len(rows):,} replies came "
+            "without: the model gives none, or the reply does not come to a letter."
         )
     return logps
 

@@ -190,8 +190,7 @@ _HTML = re.compile(
 )
 # Controls but tab and line ends, soft hyphen, zero-width space and joiners of words, marks that turn text.
 _HIDDEN = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u200b\u2060\ufeff\u202a-\u202e\u2066-\u2069\ue000-\uf8ff]"
-    "|(?<=[A-Za-z])[\u200c-\u200f](?=[A-Za-z])"
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u200b\u2060\ufeff\u202a-\u202e\u2066-\u2069\ue000-\uf8ff]|(?<=[A-Za-z])[\u200c-\u200f](?=[A-Za-z])"
 )
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _GREEK_ALIKE = frozenset("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧο")  # noqa: RUF001 - these look like Latin letters

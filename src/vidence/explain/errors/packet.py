@@ -156,8 +156,7 @@ def draw_questions(runs: Mapping[str, Mapping[str, Candidate]], draw: Draw) -> d
         if len(common) < (n or 1):
             raise UsageError(
                 f"{len(common)} questions have a {'' if draw.are_all else 'marked '}reply in every run, "
-                f"{n or 'all'} are to be drawn; "
-                f"draw {len(common)} at most"
+                f"{n or 'all'} are to be drawn; draw {len(common)} at most"
             )
         chosen = _ranked(common, f"same/{seed}")[:n]
         return dict.fromkeys(runs, tuple(chosen))

@@ -172,9 +172,8 @@ def _words(findings: Sequence[StructureFinding], n_gone: Counter[str], rules: Bl
     """Return datasheet sentences: the gate, structures above guessing, structures it cannot decide."""
     entries = [entry for entry in findings if entry.verdict != "untold"]
     words = [
-        f"{BLIND}: {len(findings)} structures tested for rules that see no video, {len(entries)} "
-        "with questions "
-        f"enough to tell; those above guessing at {100 * rules.level:g} % lose what is solved, of "
+        f"{BLIND}: {len(findings)} structures tested for rules that see no video, {len(entries)} with "
+        f"questions enough to tell; those above guessing at {100 * rules.level:g} % lose what is solved, of "
         f"{', '.join(rules.hold or ()) or 'no task'}"
     ]
     for finding in findings:

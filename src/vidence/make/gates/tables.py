@@ -133,8 +133,7 @@ def balance_warnings(findings: Sequence[StructureFinding]) -> tuple[str, ...]:
         if same is not None and finding.n >= _MANY and same.n > _HALF * finding.n:
             warnings.append(
                 f"{finding.name}: {same.text!r} is right in {same.n} of {finding.n} questions, "
-                f"{same.expected:.1f} "
-                f"would be expected ({p_words(same.p_value)})"
+                f"{same.expected:.1f} would be expected ({p_words(same.p_value)})"
             )
     return tuple(warnings)
 

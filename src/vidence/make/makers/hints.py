@@ -242,9 +242,8 @@ class _Build(Session):
             tries = artifact.value
             if tries.n_with >= rules.at_least > tries.n_without:
                 detail = (
-                    f"{rules.reader} is right without the video in {tries.n_with} of "
-                    f"{rules.tries} tries with "
-                    f"the hints, in {tries.n_without} without: {' | '.join(tried[name].hints)}"
+                    f"{rules.reader} is right without the video in {tries.n_with} of {rules.tries} tries "
+                    f"with the hints, in {tries.n_without} without: {' | '.join(tried[name].hints)}"
                 )
                 dropped.append(Dropped(what=name, stage="readers", reason="read-off", detail=detail))
         gone = {entry.what for entry in dropped}

@@ -137,11 +137,10 @@ def plan_words(plans: Sequence[TaskPlan], rules: ReviewRules) -> str:
         return f"{words}."
     more = sum(max(0, plan.needed - plan.n_sample) for plan in closed)
     return (
-        f"{words}, and {sum(plan.n_rest for plan in closed):,} of "
-        f"{', '.join(plan.task for plan in closed)} are "
-        f"held back in any case: fewer than {clean_needed(rules)} of each are drawn. "
-        f"each_task = {clean_needed(rules)} in [review] draws {more:,} more, which release these, too, if "
-        "none is rejected."
+        f"{words}, and {sum(plan.n_rest for plan in closed):,} of {', '.join(plan.task for plan in closed)} "
+        f"are held back in any case: fewer than {clean_needed(rules)} of each are drawn. each_task = "
+        f"{clean_needed(rules)} in [review] draws {more:,} more, which release these, too, if none is "
+        "rejected."
     )
 
 

@@ -174,9 +174,8 @@ def read_files(paths: Sequence[Path]) -> tuple[list[Revision], list[Event]]:
             if r.parent and r.parent not in revisions
         ]
         faults += [
-            f"{where[event.event_id]}: the revision {event.revision[:12]!r} that it is about is "
-            "not there; name "
-            f"the {REVISIONS_FILE} beside it, too"
+            f"{where[event.event_id]}: the revision {event.revision[:12]!r} that it is about is not there; "
+            f"name the {REVISIONS_FILE} beside it, too"
             for event in events.values()
             if event.revision not in revisions
         ]
