@@ -178,7 +178,8 @@ def write_detections(path: Path, detections: Detections) -> None:
 
 def _write(path: Path, lines: Iterable[tuple[int, int, NDArray[np.float64], float]]) -> None:
     text = "".join(
-        f"{frame + 1},{number},{box[0]:.2f},{box[1]:.2f},{box[2] - box[0]:.2f},{box[3] - box[1]:.2f},{confidence:.4f},-1,-1,-1\n"
+        f"{frame + 1},{number},{box[0]:.2f},{box[1]:.2f},{box[2] - box[0]:.2f},{box[3] - box[1]:.2f},"
+        f"{confidence:.4f},-1,-1,-1\n"
         for frame, number, box, confidence in lines
     )
     write_whole(path, text.encode())

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import msgspec
 
+from vidence.ask.files import FieldError
 from vidence.catalog import create
 from vidence.errors import DataError, MediaError, UsageError
 from vidence.make.herbench.config import HerbenchConfig, LogRule, SourceRule, option_spec
 from vidence.make.pipeline.material import Dropped, Event, VideoSource
 from vidence.make.sources.event_log import EventLog, EventLogReader
-from vidence.make.sources.logs.files import Fault, csv_rows
+from vidence.make.sources.logs.files import csv_rows
 from vidence.media.files import read_facts
 
 STAGE = "sources"
@@ -337,8 +338,8 @@ def _read_table(path: Path) -> dict[str, _ListedVideo]:
     """
     values: dict[str, _ListedVideo] = {}
     for where, row in csv_rows(path, needs=("video_id", "duration", "fps", "resolution")):
-        if isinstance(row, Fault):
-            raise DataError(row.at(where))
+        if isinstance(row, FieldError):
+            raise DataError(f"{where}: {row}")
         width, _, height = row["resolution"].partition("x")
         try:
             video = _ListedVideo(

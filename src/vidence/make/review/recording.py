@@ -42,7 +42,7 @@ class Filled:
     answer: str = ""
     witness: str = ""
     minutes: float | None = None
-    line: int = 0
+    line: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,7 +1,7 @@
 """Sheets: a review as spreadsheets, to write and to import."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from string import ascii_uppercase
@@ -16,7 +16,6 @@ from vidence.make.review.protocol import ROLES, Check, Protocol, Stage, StageRol
 from vidence.make.review.recording import Filled, Recorder, held, said_before, shown_to
 from vidence.make.review.revisions import Event, Kind
 from vidence.make.review.sample import letters_of
-from vidence.make.sources.logs.files import Fault, csv_lines
 from vidence.tables.export import csv_text
 from vidence.text import first_lines
 
@@ -219,10 +218,11 @@ def read_filled(
     values: dict[str, Filled] = {}
     for path in paths:
         where = f"{path.name}, line" if len(paths) > 1 else "line"
-        for line, cells in sheet_lines(path):
+        content = read(path, what="a sheet")
+        for line, cells in csv_rows(content, needed=(ITEM_ID, VERDICT), delimiters=",;\t"):
             word = (
-                f"{cells.field}: {cells.reason}"
-                if isinstance(cells, Fault)
+                str(cells)
+                if isinstance(cells, FieldError)
                 else _filled(line, cells, known, stage=stage, verdicts=verdicts)
             )
             if isinstance(word, str):
@@ -249,33 +249,8 @@ def refuse(paths: Sequence[Path], faults: Sequence[str]) -> None:
         raise DataError(f"{refuse}: {len(faults)} faults in the filled sheet\n{first_lines(faults)}")
 
 
-def sheet_lines(path: Path) -> Iterator[tuple[int, Mapping[str, str] | Fault]]:
-    """The rows of a sheet, or what is wrong with them, each with the line that it begins on.
-
-    Raises:
-        DataError: it cannot be read, is no CSV in UTF-8, or has no columns for items and verdicts.
-    """
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error}") from error
-    except UnicodeDecodeError as error:
-        raise DataError(
-            f"{path} is no CSV in UTF-8 ({error}); save the sheet once more, as 'CSV UTF-8'"
-        ) from error
-    rows = csv_lines(text)
-    _, heading = next(rows, (1, list[str]()))
-    named = () if isinstance(heading, Fault) else heading
-    if missing := [name for name in (ITEM_ID, VERDICT) if name not in named]:
-        raise DataError(
-            f"{path}: line 1: no column {missing[0]!r}; expected those of the sheet that was written"
-        )
-    for line, cells in rows:
-        yield line, cells if isinstance(cells, Fault) else dict(zip(named, cells, strict=False))
-
-
 def _filled(
-    line: int,
+    line: str,
     cells: Mapping[str, str],
     known: Mapping[str, str],
     *,

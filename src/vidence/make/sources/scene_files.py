@@ -10,8 +10,9 @@ from typing import TypeAlias
 
 import msgspec
 
+from vidence.ask.files import FieldError
 from vidence.errors import DataError, UsageError
-from vidence.make.sources.logs.files import Fault, csv_rows
+from vidence.make.sources.logs.files import csv_rows
 from vidence.make.sources.scene import (
     AttributeFact,
     Complete,
@@ -275,9 +276,9 @@ def _table_facts(words: Vocabulary, path: Path) -> Iterator[KnownFact]:
         for where, row in (
             csv_rows(path.parent / entry.file, needs=("of", "value", "link")) if entry.file else ()
         ):
-            if isinstance(row, Fault) or not (row["of"] and row["value"] and row["link"]):
-                why = row.at(where) if isinstance(row, Fault) else f"{where}: an empty cell"
-                raise DataError(f"{why}; known.{table} needs of, value and link in each row")
+            if isinstance(row, FieldError) or not (row["of"] and row["value"] and row["link"]):
+                why = row if isinstance(row, FieldError) else "an empty cell"
+                raise DataError(f"{where}: {why}; known.{table} needs of, value and link in each row")
             yield KnownFact(table=table, of=row["of"], value=row["value"], link=row["link"])
 
 

@@ -8,11 +8,12 @@ from typing import Final, Literal
 
 import numpy as np
 
+from vidence.ask.files import FieldError
 from vidence.errors import DataError, UsageError
 from vidence.make.pipeline.material import Dropped
 from vidence.make.pipeline.writer import Objection
 from vidence.make.sources.annotations.annotation_records import PERSON, AnnotationRecord, Box
-from vidence.make.sources.logs.files import Fault, csv_rows
+from vidence.make.sources.logs.files import csv_rows
 from vidence.make.writing.choices_rules import form_of
 from vidence.records import Record
 from vidence.statistics.near_duplicates import near_pairs
@@ -223,8 +224,8 @@ def read_sheet(path: Path) -> dict[tuple[str, str], Decision]:
     values: dict[tuple[str, str], Decision] = {}
     faults: list[str] = []
     for where, row in csv_rows(path, needs=("task", "template", "verdict")):
-        if isinstance(row, Fault):
-            faults.append(row.at(where))
+        if isinstance(row, FieldError):
+            faults.append(f"{where}: {row}")
             continue
         verdict, rewrite = row["verdict"].casefold(), row.get("rewrite", "")
         match verdict:

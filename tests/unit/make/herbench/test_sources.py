@@ -30,7 +30,7 @@ def test_a_table_says_how_long_and_how_large_a_video_is(tmp_path):
 @pytest.mark.parametrize(
     ("table", "said"),
     [
-        ("video_id,duration,fps\nv1,8,10\n", r"videos\.csv:1: resolution: no such column"),
+        ("video_id,duration,fps\nv1,8,10\n", r"videos\.csv:1: columns: no column resolution"),
         ("video_id,duration,fps,resolution\nv1,8,0,640x360\n", r"videos\.csv:2: duration '8', fps '0'"),
         ("video_id,duration,fps,resolution\nv1,8,10,640\n", "WIDTHxHEIGHT"),
     ],

@@ -131,9 +131,9 @@ def test_a_sheet_is_read_however_a_spreadsheet_saves_it_and_what_is_not_said_wai
 @pytest.mark.parametrize(
     ("contents", "said"),
     [
-        ([b""], "line 1: no column 'item_id'"),
-        ([b"item_id,note\n"], "no column 'verdict'"),
-        ([b"\xff\xfe\x00"], "save the sheet once more, as 'CSV UTF-8'"),
+        ([b""], "is empty; expected a sheet"),
+        ([b"item_id,note\n"], "no column verdict; expected a first line"),
+        ([b"\xff\xfe\x00"], "expected UTF-8: save it again with that encoding"),
         ([], "cannot be read"),
         ([b'item_id,verdict,note\nq1,accept,"half" a\n'], "expected quotes in pairs"),
         ([b"item_id,verdict,note\nq1,,hm\n"], "q1 has no verdict; expected accept or reject"),

@@ -105,7 +105,7 @@ def test_a_table_of_the_vocabulary_is_known_in_every_scene(read, tmp_path):
         assert (known.table, known.of, known.value) == ("country", "red disc", "Japan")
         assert known.link.endswith("Flag_of_Japan")
     for rows, says in (
-        ("of,value\nred disc,Japan\n", "flags.csv:1: link: no such column"),
+        ("of,value\nred disc,Japan\n", "flags.csv:1: columns: no column link"),
         (TABLE + "maple leaf,Canada\n", "flags.csv:3: CSV: 2 cells found; expected 3"),
         (
             TABLE + "maple leaf,Canada,\n",

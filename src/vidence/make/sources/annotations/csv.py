@@ -5,6 +5,7 @@ from typing import Annotated, Final, Literal
 
 from msgspec import Meta
 
+from vidence.ask.files import FieldError, usable
 from vidence.errors import DataError
 from vidence.make.pipeline.material import Dropped
 from vidence.make.sources.annotations.annotation_records import (
@@ -15,7 +16,7 @@ from vidence.make.sources.annotations.annotation_records import (
     LabelSpace,
     unusable,
 )
-from vidence.make.sources.logs.files import Fault, Row, csv_rows
+from vidence.make.sources.logs.files import Row, csv_rows
 from vidence.records import Media, Record
 from vidence.tables.export import csv_text
 
@@ -69,11 +70,12 @@ class CsvTable:
         records: list[AnnotationRecord] = []
         dropped: list[Dropped] = []
         for where, row in csv_rows(path, needs=needs):
-            record = row if isinstance(row, Fault) else self._record(row)
-            if isinstance(record, Fault):
-                dropped.append(unusable(where, "malformed", f"{record.field}: {record.reason}"))
-            elif record is not None:
-                records.append(record)
+            try:
+                record = self._record(usable(row))
+            except FieldError as fault:
+                dropped.append(unusable(where, "malformed", str(fault)))
+            else:
+                records += [] if record is None else [record]
         if not records:
             why = f"; {dropped[0].what}: {dropped[0].detail}" if dropped else ""
             raise DataError(f"{path} holds no row that is usable and filled in{why}")
@@ -81,7 +83,7 @@ class CsvTable:
         space = LabelSpace(name=wanted.space, labels=tuple(Label(name=name) for name in names))
         return Annotations(records=tuple(records), spaces={space.name: space}, dropped=tuple(dropped))
 
-    def _record(self, row: Row) -> AnnotationRecord | Fault | None:
+    def _record(self, row: Row) -> AnnotationRecord | None:
         wanted = self._settings
 
         def cell(column: str) -> str:
@@ -91,12 +93,12 @@ class CsvTable:
             return None
         kind = row.get("kind") or wanted.kind
         if kind not in ("image", "video"):
-            return Fault(field="kind", reason=f"{kind!r}; expected image or video")
+            raise FieldError("kind", f"{kind!r}; expected image or video")
         try:
             start, end = (float(cell(name)) if cell(name) else None for name in (wanted.start, wanted.end))
             n_people = int(cell(wanted.people)) if cell(wanted.people) else None
         except ValueError as error:
-            return Fault(field="a number", reason=str(error))
+            raise FieldError("a number", str(error)) from error
         return AnnotationRecord(
             record_id=cell(wanted.id),
             media=tuple(

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from vidence.ask.files import FieldError
 from vidence.catalog import create as make_one
 from vidence.errors import DataError
 from vidence.make.pipeline.material import Event
@@ -20,7 +21,7 @@ from vidence.make.sources.annotations.annotation_records import (
 )
 from vidence.make.sources.event_log import EventLog, EventLogReader
 from vidence.make.sources.event_words import is_anything, is_near, likenesses
-from vidence.make.sources.logs.files import Fault, csv_rows
+from vidence.make.sources.logs.files import csv_rows
 from vidence.make.sources.logs.rows import literal_list, noun_words, plain
 from vidence.records import Media, Record
 
@@ -104,8 +105,8 @@ class EventClips:
         worded = plain if wanted.label == "verb" else noun_words
         names: dict[str, Label] = {}
         for where, row in csv_rows(folder / wanted.classes, needs=("id", "key")):
-            if isinstance(row, Fault):
-                raise DataError(row.at(where))
+            if isinstance(row, FieldError):
+                raise DataError(f"{where}: {row}")
             synonyms = _texts(row.get("instances", ""))
             names[row["id"]] = Label(
                 name=worded(row["key"]),

@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
+from vidence.ask.files import FieldError, usable
 from vidence.make.pipeline.material import Event
 from vidence.make.sources.event_log import EventLog, EventLogReader
-from vidence.make.sources.logs.files import Fault, Row, csv_rows, log_files
+from vidence.make.sources.logs.files import Row, csv_rows, log_files
 from vidence.make.sources.logs.rows import (
     ClassSettings,
     LogBuilder,
@@ -53,7 +54,8 @@ class EpicLog:
         builder = self._settings.builder(path, worded=plain, noun_worded=noun_words)
         for file in log_files(path, endings=(".csv",), but=("classes", "video_info")):
             for where, row in csv_rows(file, needs=self.needs):
-                builder.add(where, row if isinstance(row, Fault) else _event(row, builder))
+                with builder.row(where):
+                    builder.add(where, _event(usable(row), builder))
         return builder.log(path)
 
 
@@ -62,18 +64,13 @@ def create(settings: Settings) -> EventLogReader:
     return EpicLog(settings)
 
 
-def _event(row: Row, builder: LogBuilder) -> Event | Fault:
-    when = span(row, "start_timestamp", "stop_timestamp")
-    if isinstance(when, Fault):
-        return when
-    classes = given_classes(row)
-    if isinstance(classes, Fault):
-        return classes
+def _event(row: Row, builder: LogBuilder) -> Event:
+    when, classes = span(row, "start_timestamp", "stop_timestamp"), given_classes(row)
     nouns = _texts(row.get("all_nouns", "")) or (row["noun"],)
     given = literal_list(row.get("all_noun_classes", "") or "[]")
     if given is None or (given and len(given) != len(nouns)):
         reason = f"{row['all_noun_classes']!r} found; expected a list with a class for each of {list(nouns)}"
-        return Fault(field="all_noun_classes", reason=reason)
+        raise FieldError("all_noun_classes", reason)
     ids = [value if isinstance(value, int) else -1 for value in given] or [-1] * len(nouns)
     return builder.event(
         row["narration_id"],

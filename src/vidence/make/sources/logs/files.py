@@ -1,29 +1,18 @@
 """Find the files of event logs, and read tables row by row with the line on which each row starts."""
 
-import csv
-import io
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
+from vidence.ask.files import DataFile, FieldError
+from vidence.ask.files import csv_rows as table_rows
 from vidence.errors import DataError
 from vidence.media.gzipped import unpacked
 
 Row: TypeAlias = Mapping[str, str]
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Fault:
-    """What is wrong with one row: the column, and what was seen and expected."""
-
-    field: str
-    reason: str
-
-    def at(self, where: str) -> str:
-        """As it is reported: ``file:line: column: reason``."""
-        return f"{where}: {self.field}: {self.reason}"
+_HEADING = re.compile(r"\s*.*")
 
 
 def text_of(path: Path) -> str:
@@ -80,57 +69,19 @@ def beside(path: Path, ending: str) -> Path | None:
     return next((entry for entry in sorted(folder.iterdir()) if entry.name.casefold().endswith(ending)), None)
 
 
-def csv_lines(text: str) -> Iterator[tuple[int, list[str] | Fault]]:
-    """The cells of each row of a table that is not blank, or what is wrong with it, with its first line.
-
-    Comma, semicolon and tab are understood: the one that the first line has most of.
-    """
-    delimiter = max(",;\t", key=text.partition("\n")[0].count)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    while True:
-        line = reader.line_num + 1
-        try:
-            cells = [cell.strip() for cell in next(reader)]
-        except StopIteration:
-            return
-        except csv.Error as error:
-            yield line, Fault(field="CSV", reason=f"{error}; expected quotes in pairs")
-            continue
-        if any(cells):
-            yield line, cells
-
-
-def csv_rows(path: Path, *, needs: Sequence[str]) -> Iterator[tuple[str, Row | Fault]]:
+def csv_rows(path: Path, *, needs: Sequence[str]) -> Iterator[tuple[str, Row | FieldError]]:
     """The rows of a table, or what is wrong with each, with ``file:line``; columns in lower case.
 
-    A header without the columns of `needs` is one fault, and no row follows it.
+    Comma, semicolon and tab are understood: the one that the first line has most of. A header without the
+    columns of `needs` is one fault, and no row follows it.
     """
-    header: list[str] = []
-    for line, cells in csv_lines(text_of(path)):
-        where = f"{path}:{line}"
-        if isinstance(cells, Fault):
-            yield where, cells
-        elif not header:
-            header = [cell.casefold() for cell in cells]
-            if (fault := _bad_header(header, needs)) is not None:
-                yield where, fault
-                return
-        elif len(cells) != len(header):
-            reason = f"{len(cells)} cells found; expected {len(header)}, one for each column"
-            yield where, Fault(field="CSV", reason=reason)
-        else:
-            yield where, dict(zip(header, cells, strict=True))
-    if not header:
-        yield (
-            f"{path}:1",
-            Fault(field="CSV", reason=f"an empty file; expected the columns {', '.join(needs)}"),
-        )
-
-
-def _bad_header(header: Sequence[str], needs: Sequence[str]) -> Fault | None:
-    if absent := [name for name in needs if name not in header]:
-        reason = f"no such column among {', '.join(header)}; expected at least {', '.join(needs)}"
-        return Fault(field=" and ".join(absent), reason=reason)
-    if twice := sorted({name for name in header if name and header.count(name) > 1}):
-        return Fault(field=twice[0], reason="the column is there twice; expected each column once")
-    return None
+    text = _HEADING.sub(lambda match: match[0].casefold(), text_of(path), count=1)
+    try:
+        rows = table_rows(DataFile(path, text.encode()), needed=needs, delimiters=",;\t")
+    except DataError as error:
+        line, _, why = str(error).removeprefix(f"{path}:").partition(": ")
+        yield f"{path}:{line}", FieldError("columns", why)
+        return
+    if not text.strip():
+        yield f"{path}:1", FieldError("columns", f"an empty file; expected {', '.join(needs)}")
+    yield from ((f"{path}:{line}", row) for line, row in rows)

@@ -9,10 +9,11 @@ from typing import TypeAlias
 
 import msgspec
 
+from vidence.ask.files import FieldError, usable
 from vidence.errors import DataError
 from vidence.make.pipeline.material import Event
 from vidence.make.sources.event_log import EventLog, EventLogReader
-from vidence.make.sources.logs.files import Fault, beside, log_files, text_of
+from vidence.make.sources.logs.files import beside, log_files, text_of
 from vidence.make.sources.logs.rows import (
     ClassSettings,
     LogBuilder,
@@ -73,12 +74,10 @@ class HdEpicLog:
         notes: list[str] = []
         for file in log_files(path, endings=_ENDINGS, but=("classes", "recipe", "activities")):
             for number, (where, row) in enumerate(_rows(file, self.needs), 1):
-                events = row if isinstance(row, Fault) else _events(row, builder, f"{file.name}#{number}")
-                if isinstance(events, Fault):
-                    builder.refuse(where, events)
-                    continue
-                for event in events:
-                    builder.add(where, event)
+                with builder.row(where):
+                    for event in _events(usable(row), builder, f"{file.name}#{number}"):
+                        with builder.row(where):
+                            builder.add(where, event)
         return builder.log(path, notes)
 
 
@@ -101,7 +100,7 @@ def _refuse_pickles(path: Path) -> None:
         raise DataError(f"{path}: {HOW_TO_EXPORT}")
 
 
-def _rows(path: Path, needs: Sequence[str]) -> Iterator[tuple[str, Cells | Fault]]:
+def _rows(path: Path, needs: Sequence[str]) -> Iterator[tuple[str, Cells | FieldError]]:
     for number, line in enumerate(text_of(path).split("\n"), 1):
         if not line.strip():
             continue
@@ -109,39 +108,34 @@ def _rows(path: Path, needs: Sequence[str]) -> Iterator[tuple[str, Cells | Fault
         try:
             row = msgspec.json.decode(line.encode(), type=dict[str, object])
         except (msgspec.DecodeError, RecursionError) as error:
-            yield where, Fault(field="JSON", reason=f"{error}; expected one JSON object on each line")
+            yield where, FieldError("JSON", f"{error}; expected one JSON object on each line")
             continue
-        yield where, _complete(row, needs)
-
-
-def _complete(row: Cells, needs: Sequence[str]) -> Cells | Fault:
-    absent = [name for name in needs if row.get(name) is None]
-    if absent:
-        return Fault(field=" and ".join(absent), reason=f"absent; expected {', '.join(needs)} in every row")
-    return row
+        absent = " and ".join(name for name in needs if row.get(name) is None)
+        why = f"absent; expected {', '.join(needs)} in every row"
+        yield where, FieldError(absent, why) if absent else row
 
 
 # --------------------------------------------------------------------------- from a row to its events
 
 
-def _events(row: Cells, builder: LogBuilder, row_id: str) -> list[Event] | Fault:
+def _events(row: Cells, builder: LogBuilder, row_id: str) -> list[Event]:
     times = [seconds(str(row[name])) for name in ("start_timestamp", "end_timestamp")]
     start_s, end_s = times
     if start_s is None or end_s is None or end_s <= start_s:
         seen = f"{row['start_timestamp']} to {row['end_timestamp']} found"
         reason = f"{seen}; expected seconds, not below 0, with the end after the start"
-        return Fault(field="start_timestamp, end_timestamp", reason=reason)
+        raise FieldError("start_timestamp, end_timestamp", reason)
     lists: dict[str, list[object]] = {}
     for name in _LISTS:
         if (entries := _list(row.get(name))) is None:
-            return Fault(field=name, reason=f"{row[name]!r} found; expected a list")
+            raise FieldError(name, f"{row[name]!r} found; expected a list")
         lists[name] = entries
     main = _named(lists["main_actions"], lists["main_action_classes"], builder)
     others = _named(lists["pairs"], lists["pair_classes"], builder)
     if main is None or others is None:
-        return Fault(field="main_actions, pairs", reason="expected pairs of a verb and a noun, both texts")
+        raise FieldError("main_actions, pairs", "expected pairs of a verb and a noun, both texts")
     if not main and not others:
-        return Fault(field="main_actions", reason="no action in main_actions or pairs; expected one at least")
+        raise FieldError("main_actions", "no action in main_actions or pairs; expected one at least")
     nouns = _nouns(lists["nouns"], lists["noun_classes"])
     actions = list(dict.fromkeys((*main, *others)))
     identity = str(row.get("unique_narration_id") or row_id)

@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
+from vidence.ask.files import usable
 from vidence.make.pipeline.material import Event
 from vidence.make.sources.event_log import EventLog, EventLogReader
-from vidence.make.sources.logs.files import Fault, Row, csv_rows, log_files
+from vidence.make.sources.logs.files import Row, csv_rows, log_files
 from vidence.make.sources.logs.rows import ClassSettings, LogBuilder, given_classes, plain, span
 
 Settings = ClassSettings
@@ -34,8 +35,8 @@ class PlainLog:
         builder = self._settings.builder(path, worded=plain, noun_worded=plain)
         for file in log_files(path, endings=(".csv", ".tsv"), but=("classes",)):
             for number, (where, row) in enumerate(csv_rows(file, needs=self.needs), 1):
-                event = row if isinstance(row, Fault) else _event(row, builder, f"{file.name}#{number}")
-                builder.add(where, event)
+                with builder.row(where):
+                    builder.add(where, _event(usable(row), builder, f"{file.name}#{number}"))
         return builder.log(path)
 
 
@@ -44,13 +45,8 @@ def create(settings: Settings) -> EventLogReader:
     return PlainLog(settings)
 
 
-def _event(row: Row, builder: LogBuilder, event_id: str) -> Event | Fault:
-    when = span(row, "start", "end")
-    if isinstance(when, Fault):
-        return when
-    classes = given_classes(row)
-    if isinstance(classes, Fault):
-        return classes
+def _event(row: Row, builder: LogBuilder, event_id: str) -> Event:
+    when, classes = span(row, "start", "end"), given_classes(row)
     noun = plain(row["noun"])
     others = [plain(text) for text in row.get("nouns", "").split("|") if text.strip()]
     nouns = [(noun, classes[1]), *((text, -1) for text in dict.fromkeys(others) if text != noun)]

@@ -2,18 +2,20 @@
 
 import ast
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
 from msgspec import Meta
 
+from vidence.ask.files import FieldError
 from vidence.catalog import FilePath
 from vidence.errors import DataError
 from vidence.make.pipeline.material import Event
 from vidence.make.sources.event_log import EventLog, logged
-from vidence.make.sources.logs.files import Fault, beside, csv_rows
+from vidence.make.sources.logs.files import beside, csv_rows
 from vidence.records import Record
 from vidence.text import seconds
 
@@ -29,17 +31,19 @@ class Span:
     end_s: float
 
 
-def span(row: Mapping[str, str], start: str, end: str) -> Span | Fault:
-    """The span in two columns of a row, or what is wrong with it."""
+def span(row: Mapping[str, str], start: str, end: str) -> Span:
+    """The span in two columns of a row.
+
+    Raises:
+        FieldError: there is none.
+    """
     times = {}
     for column in (start, end):
         if (value := seconds(row[column])) is None:
-            return Fault(field=column, reason=f"{row[column]!r} found; {_EXPECTED_TIME}, not below 0")
+            raise FieldError(column, f"{row[column]!r} found; {_EXPECTED_TIME}, not below 0")
         times[column] = value
     if times[end] <= times[start]:
-        return Fault(
-            field=end, reason=f"{row[end]} is not after the start, {row[start]}; expected a later time"
-        )
+        raise FieldError(end, f"{row[end]} is not after the start, {row[start]}; expected a later time")
     return Span(start_s=times[start], end_s=times[end])
 
 
@@ -51,12 +55,16 @@ def class_id(text: str) -> int | None:
     return int(stripped) if stripped.isdecimal() else None
 
 
-def given_classes(row: Mapping[str, str]) -> tuple[int, int] | Fault:
-    """The classes of verb and noun as the log gives them, -1 for an empty or absent cell."""
+def given_classes(row: Mapping[str, str]) -> tuple[int, int]:
+    """The classes of verb and noun as the log gives them, -1 for an empty or absent cell.
+
+    Raises:
+        FieldError: a cell that is no class.
+    """
     entries = []
     for name in ("verb_class", "noun_class"):
         if (value := class_id(row.get(name, ""))) is None:
-            return Fault(field=name, reason=f"{row[name]!r} found; expected a whole number or nothing")
+            raise FieldError(name, f"{row[name]!r} found; expected a whole number or nothing")
         entries.append(value)
     return entries[0], entries[1]
 
@@ -132,8 +140,8 @@ def _read_classes(path: Path, *, worded: Callable[[str], str]) -> Classes:
     ids: list[int] = []
     owners: dict[str, set[int]] = {}
     for where, row in csv_rows(path, needs=("id", "key", "instances")):
-        if isinstance(row, Fault):
-            raise DataError(row.at(where))
+        if isinstance(row, FieldError):
+            raise DataError(f"{where}: {row}")
         result, texts = row["id"], literal_list(row["instances"])
         if not result.isdecimal():
             raise DataError(f"{where}: id: {result!r} found; expected a whole number from 0")
@@ -180,23 +188,26 @@ class LogBuilder:
         self._places: dict[str, str] = {}
         self._classless: dict[tuple[str, str], list[str]] = {}
 
-    def refuse(self, where: str, fault: Fault) -> None:
-        """A row that is left out."""
-        self.problems.append(fault.at(where))
+    @contextmanager
+    def row(self, where: str) -> Iterator[None]:
+        """The reading of one row, which is left out if it raises a `FieldError`."""
+        try:
+            yield
+        except FieldError as fault:
+            self.problems.append(f"{where}: {fault}")
 
-    def add(self, where: str, event: Event | Fault) -> None:
-        """An event of the row at `where`, or what is wrong with it."""
-        if isinstance(event, Fault):
-            self.refuse(where, event)
-            return
+    def add(self, where: str, event: Event) -> None:
+        """Take an event of the row at `where`.
+
+        Raises:
+            FieldError: it lacks a value, or has the id of another one.
+        """
         for name, value in (("verb", event.verb), ("noun", event.noun), ("video_id", event.video_id)):
             if not value:
-                self.refuse(where, Fault(field=name, reason="empty; expected a value"))
-                return
+                raise FieldError(name, "empty; expected a value")
         if (before := self._places.get(event.event_id)) is not None:
             reason = f"{event.event_id!r} was used at {before} before; expected each id once"
-            self.refuse(where, Fault(field="id", reason=reason))
-            return
+            raise FieldError("id", reason)
         self._places[event.event_id] = where
         self.events.append(event)
         for kind, table, text, number in (

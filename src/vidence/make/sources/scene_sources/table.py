@@ -13,10 +13,11 @@ from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
+from vidence.ask.files import FieldError, usable
 from vidence.catalog import FilePath
 from vidence.contracts import Flow
 from vidence.errors import DataError
-from vidence.make.sources.logs.files import Fault, Row, csv_rows
+from vidence.make.sources.logs.files import Row, csv_rows
 from vidence.make.sources.logs.rows import span
 from vidence.make.sources.scene import AttributeFact, Entity, Header, Span, ValueOrNumber
 from vidence.make.sources.scene_writing import (
@@ -112,11 +113,10 @@ class _Table(AsksNobody):
     def _rows(self, path: Path) -> list[_Row]:
         rows: list[_Row] = []
         for where, row in csv_rows(path, needs=("entity", "category")):
-            result = row if isinstance(row, Fault) else _row(row, scene=path.stem)
-            if isinstance(result, Fault):
-                self.problems.append(result.at(where))
-            else:
-                rows.append(result)
+            try:
+                rows.append(_row(usable(row), scene=path.stem))
+            except FieldError as fault:
+                self.problems.append(f"{where}: {fault}")
         if not rows:
             raise DataError(f"{path} has no row that can be used: {'; '.join(self.problems[:_MOST_SHOWN])}")
         return rows
@@ -158,18 +158,16 @@ def create(settings: Settings) -> SceneSource:
     return _Table(settings)
 
 
-def _row(row: Row, *, scene: str) -> _Row | Fault:
+def _row(row: Row, *, scene: str) -> _Row:
     for column in ("entity", "category"):
         if not row[column]:
-            return Fault(field=column, reason="empty; expected a name")
+            raise FieldError(column, "empty; expected a name")
     category = _word(row["category"])
     if not category.isidentifier():
-        return Fault(field="category", reason=f"{row['category']!r} is no word that a program can have")
+        raise FieldError("category", f"{row['category']!r} is no word that a program can have")
     spans: tuple[Span, ...] = ()
     if row.get("start") or row.get("end"):
         when = span({"start": row.get("start", ""), "end": row.get("end", "")}, "start", "end")
-        if isinstance(when, Fault):
-            return when
         spans = ((when.start_s, when.end_s),)
     cells = {_word(name): cell for name, cell in row.items() if name not in _OURS}
     return _Row(row.get("scene") or scene, row["entity"], category, spans, cells)

@@ -69,7 +69,7 @@ def test_the_columns_of_a_table_are_named_by_options(tmp_path):
     (one,) = found.records
     assert (one.media[0].start_s, one.media[0].end_s, one.fields) == (1.0, 2.5, {"wo": "park"})
     assert reasons(found) == {f"{path}:3": "malformed"}
-    with pytest.raises(DataError, match="no such column"):
+    with pytest.raises(DataError, match="no column record_id and media and label"):
         read("csv", path)
 
 

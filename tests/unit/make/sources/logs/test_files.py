@@ -131,7 +131,7 @@ def test_packed_files_are_read_and_broken_ones_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("table", "said"),
     [
-        ("id,key\n0,take\n", r"verbs\.csv:1: instances: no such column"),
+        ("id,key\n0,take\n", r"verbs\.csv:1: columns: no column instances"),
         ("id,key,instances\nx,take,['take']\n", r"verbs\.csv:2: id: 'x' found"),
         ("id,key,instances\n0,take,print(1)\n", r"verbs\.csv:2: instances: expected a list"),
         ("id,key,instances\n0,take,\"['take'\n", r"verbs\.csv:2: "),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from vidence.make.sources.logs.files import Fault
+from vidence.ask.files import FieldError
 from vidence.make.sources.logs.rows import Span, span
 
 
@@ -19,6 +19,7 @@ def test_times_are_seconds_or_clock_times() -> None:
     ],
 )
 def test_what_is_no_span_is_said_of_its_column(start: str, end: str, field: str, said: str) -> None:
-    found = span({"a": start, "b": end}, "a", "b")
-    assert isinstance(found, Fault)
+    with pytest.raises(FieldError) as caught:
+        span({"a": start, "b": end}, "a", "b")
+    found = caught.value
     assert (found.field, said in found.reason) == (field, True)

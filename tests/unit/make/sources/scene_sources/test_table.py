@@ -50,7 +50,7 @@ def test_rows_that_cannot_be_used_are_listed(tmp_path):
     ("text", "says"),
     [
         ("entity,category\n", "no row that can be used"),
-        ("who,category\np1,person\n", "no such column"),
+        ("who,category\np1,person\n", "no column entity"),
         ("entity,category\np1,person\np1,dog\n", "give two entities two names"),
     ],
 )
