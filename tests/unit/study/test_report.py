@@ -21,8 +21,9 @@ from vidence.study.assignment import all_trials
 from vidence.study.checklist import TO_FILL, checklist, checklist_latex
 from vidence.study.drawing import draw, read_drawn, read_items, write_drawn
 from vidence.study.folder import StudyAnswers, write_answers
-from vidence.study.report import is_study, open_study, pay_table, report_of, study_of, time_table
+from vidence.study.report import open_study, pay_table, report_of, time_table
 from vidence.study.running import write_people
+from vidence.study.showing import is_study, study_of
 from vidence.study.study import Event, Participant, Response, read_study
 from vidence.tables.table import DASH
 

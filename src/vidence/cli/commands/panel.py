@@ -27,7 +27,7 @@ from vidence.engine.environment import cache_root, environment
 from vidence.errors import UsageError
 from vidence.media.whole import own_folder
 from vidence.records import Record
-from vidence.study.report import panel_section, study_of
+from vidence.study.showing import panel_section, study_of
 
 if TYPE_CHECKING:
     from vidence.engine.diagnose import Account

@@ -14,7 +14,7 @@ from vidence.console.screen import Screen
 from vidence.engine.environment import cache_root
 from vidence.errors import UsageError
 from vidence.records import Record
-from vidence.study.report import StudyReportWanted, is_study, show_report
+from vidence.study.showing import StudyReportWanted, is_study, show_report
 
 if TYPE_CHECKING:
     from vidence.report.results import Run

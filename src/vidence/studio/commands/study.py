@@ -14,7 +14,7 @@ from vidence.engine.environment import cache_root, environment, now
 from vidence.errors import UsageError
 from vidence.records import Record
 from vidence.studio.commands.studio import DATABASE_VARIABLE, Reached, need_studio, with_secret
-from vidence.study.report import StudyReportWanted, show_report
+from vidence.study.showing import StudyReportWanted, show_report
 
 if TYPE_CHECKING:
     from vidence.studio.records.studies import StudyRow
