@@ -385,6 +385,7 @@ def prepare(  # noqa: PLR0913 - everything that a run needs; each stands for its
         subtitles=plan.subtitles,
     )
     loaded, shows_media = load_questions(plan), plan.layout == "video" or traits.needs_media
+    subset = Path(plan.subset).read_bytes() if plan.subset else b""
     items, notes = choose_items(loaded, plan, model=model, shows_media=shows_media)
     more = (*_limit_notes(plan, view, model), *prompter.notes(items), *_cache_notes(items, prompter, model))
     facts = msgspec.convert(
@@ -402,9 +403,7 @@ def prepare(  # noqa: PLR0913 - everything that a run needs; each stands for its
             "media_root": str(media_root_of(plan, loaded).resolve()),
             "n_items": len(loaded.items),
             "study_sha256": read_draw(Path(plan.study), StudyDraw).study_sha256 if plan.study else "",
-            "subset_sha256": hashlib.sha256(Path(plan.subset).read_bytes()).hexdigest()
-            if plan.subset
-            else "",
+            "subset_sha256": hashlib.sha256(subset).hexdigest() if subset else "",
             "strata": _strata(loaded.items, plan, asked=items, model=model) if plan.stratum else (),
             "n_planned": len(items) * plan.repeats,
             "notes": (*loaded.notes, *notes, *more),
