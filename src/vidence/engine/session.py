@@ -312,10 +312,17 @@ class Session:
 
             async def asked(todo: Todo) -> Todo:
                 later: set[tuple[str, int]] = set()
+
+                async def ask_or_wait(subject: ShownSubject) -> None:
+                    try:
+                        await ask(subject)
+                    except LaterError:  # its answer comes with a batch, and its frames are let go
+                        later.add((subject.item.item_id, subject.repeat))
+
                 # Twice as many as decode: a video is decoded while questions about others still wait.
                 await Pipeline(
                     produce=partial(self.show, desk=desk),
-                    consume=partial(_ask_or_wait, ask, later),
+                    consume=ask_or_wait,
                     first_alone=self._shares_frames,
                 ).work(self.groups(todo), n_producers=2 * workers.n_places, n_consumers=n_consumers)
                 return [pair for pair in todo if (pair[0].item_id, pair[1]) in later]
@@ -453,16 +460,6 @@ async def opened_session(
             needs_frames=views is not None or models[""].looks,
             identities={name: model.identity for name, model in models.items()},
         )
-
-
-async def _ask_or_wait(
-    ask: Callable[[ShownSubject], Awaitable[None]], later: set[tuple[str, int]], subject: ShownSubject
-) -> None:
-    """Ask a question; one whose answer comes with a batch is noted, and let go with its frames."""
-    try:
-        await ask(subject)
-    except LaterError:
-        later.add((subject.item.item_id, subject.repeat))
 
 
 # --------------------------------------------------------------------------- producers and consumers

@@ -34,14 +34,11 @@ def images_in(folder: MediaPath) -> tuple[MediaPath, ...]:
     Raises:
         MediaError: it is no folder, or holds no image.
     """
-    names = [name for name in _names_in(folder) if _is_image(name)]
+    visible = (name for name in _names_in(folder) if not name.startswith("."))
+    names = [name for name in visible if PurePosixPath(name).suffix.lower() in _SUFFIXES]
     if not names:
         raise MediaError(f"{folder}: holds no image ({', '.join(sorted(_SUFFIXES))})")
     return tuple(folder / name for name in sorted(names, key=_natural))
-
-
-def _is_image(name: str) -> bool:
-    return PurePosixPath(name).suffix.lower() in _SUFFIXES and not name.startswith(".")
 
 
 def _names_in(folder: MediaPath) -> list[str]:

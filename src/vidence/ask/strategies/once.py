@@ -59,11 +59,6 @@ def ask_candidates(prompt: Prompt, n: int) -> Flow[tuple[Reply, ...]]:
     return tuple(replies)
 
 
-def candidate_steps(replies: Sequence[Reply]) -> tuple[Step, ...]:
-    """The candidates as steps on the way to an answer."""
-    return tuple(Step(role=CANDIDATE, reply=reply, sample=i) for i, reply in enumerate(replies))
-
-
 def answered_with(
     prompt: Prompt, replies: Sequence[Reply], picked: int, *, view: str, more: Sequence[Step] = ()
 ) -> Answer:
@@ -71,5 +66,5 @@ def answered_with(
 
     `more` are the steps behind the candidates.
     """
-    steps = (*candidate_steps(replies), *more)
+    steps = (*(Step(role=CANDIDATE, reply=reply, sample=i) for i, reply in enumerate(replies)), *more)
     return Answer(prompt=prompt, reply=replies[picked], view=view, steps=steps if len(steps) > 1 else ())

@@ -43,11 +43,6 @@ def trail_of(rounds: Sequence[RefineRound]) -> str:
     return "\n\n".join(entries)
 
 
-def critique_prompt(subject: Subject, view: str, rounds: Sequence[RefineRound]) -> Prompt:
-    """What asks for a review of the last answer: the same frames and the question, no right answer."""
-    return subject.prompt(view, more=Aside(name=CRITIQUE, said={"trail": trail_of(rounds)}, is_alone=True))
-
-
 def rewrite_prompt(subject: Subject, view: str, rounds: Sequence[RefineRound]) -> Prompt:
     """What asks for the answer again: the prompt of the question, with the trail behind it."""
     has_review = "yes" if rounds[-1].review is not None else ""
@@ -61,8 +56,9 @@ def is_unchanged(before: Reply, after: Reply) -> bool:
 
 
 def review(subject: Subject, view: str, rounds: Sequence[RefineRound]) -> Flow[Reply]:
-    """Ask for a review of the last answer."""
-    (reply,) = yield [Ask(prompt=critique_prompt(subject, view, rounds))]
+    """Ask for a review of the last answer, with the same frames and the question, and no right answer."""
+    critique = Aside(name=CRITIQUE, said={"trail": trail_of(rounds)}, is_alone=True)
+    (reply,) = yield [Ask(prompt=subject.prompt(view, more=critique))]
     return reply
 
 
