@@ -17,19 +17,19 @@ from PIL import Image
 
 IMAGES = PATHS.parent / "images"
 WIDTH_PX = 1000
-_COLOURS = 64
+_COLOURS = 256
 # Each picture: the page that is followed, what it writes, and how many pixels of that are shown.
 PICTURES = {
-    "demo": ("evaluate", "demo-out/report.html", 1100),
-    "evaluate-compare": ("evaluate", "compared.html", 1000),
-    "diagnose-gap": ("diagnose", "runs/bad/diagnostics/selector-gap.html", 900),
-    "people-report": ("people", "people.html", 900),
-    "gallery-run": ("evaluate", "runs/fuser/report.html", 2400),
-    "gallery-compare": ("evaluate", "compared.html", 2000),
-    "gallery-diagnosis": ("diagnose", "runs/bad/diagnostics/selector-gap.html", 2400),
-    "gallery-made": ("build", "made/kitchens/report.html", 2000),
-    "gallery-audit": ("build", "audit/audit.html", 2000),
-    "gallery-people": ("people", "people.html", 2400),
+    "demo": ("evaluate", "demo-out/report.html", 950),
+    "evaluate-compare": ("evaluate", "compared.html", 800),
+    "diagnose-gap": ("diagnose", "runs/bad/diagnostics/selector-gap.html", 850),
+    "people-report": ("people", "people.html", 770),
+    "gallery-run": ("evaluate", "runs/fuser/report.html", 2310),
+    "gallery-compare": ("evaluate", "compared.html", 1965),
+    "gallery-diagnosis": ("diagnose", "runs/bad/diagnostics/selector-gap.html", 2180),
+    "gallery-made": ("build", "made/kitchens/report.html", 1925),
+    "gallery-audit": ("build", "audit/audit.html", 1620),
+    "gallery-people": ("people", "people.html", 1600),
 }
 
 

@@ -272,7 +272,7 @@ def _values(rating: Rated, ratings: Said) -> Table:
         rows=(RowSpec(value, value, value) for value in rating.options),
         measures=(
             count("ratings", given.count, "ratings"),
-            share("share", lambda value: given.count(value) / len(given), "share of the ratings, %"),
+            share("share", lambda value: given.count(value) / len(given), "share of the ratings"),
             count("agreed", lambda value: several.count({value}), "all agree"),
         ),
         notes=(f"{len(ratings):,} were rated, {len(several):,} of them by several people.",),
@@ -351,7 +351,7 @@ def _agreements(
         measures=(
             count("n", lambda row: len(row[0]), "rated by several"),
             count("raters", lambda row: len(raters(row[0])), "people"),
-            share("same", same, "all the same, %"),
+            share("same", same, "all the same"),
             number("alpha", alpha, "Krippendorff's alpha"),
         ),
         notes=(
