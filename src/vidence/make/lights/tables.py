@@ -43,6 +43,7 @@ from vidence.pointlight.figures import is_walker
 from vidence.records import Item, Record
 from vidence.statistics.near_duplicates import gather
 from vidence.tables.export import csv_text
+from vidence.tables.rendering import style_sheet
 
 N_SHOWN = 8
 
@@ -80,9 +81,8 @@ def write_sheets(
         ]
         if rows:
             path = folder / f"sheet-{name}.html"
-            write_whole(
-                path, template("pld_sheet.html").render(set=name, rows=rows, n_shown=N_SHOWN).encode()
-            )
+            page = template("pld_sheet.html")
+            write_whole(path, page.render(set=name, rows=rows, n_shown=N_SHOWN, css=style_sheet()).encode())
             files.append(path)
     return tuple(files)
 
