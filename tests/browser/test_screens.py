@@ -149,7 +149,7 @@ def photograph(page, target, *, first):
     page.wait_for_timeout(150)
     with Image.open(io.BytesIO(page.screenshot())) as image:
         rgb = image.convert("RGB")
-    for colours in (64, 32, 16):
+    for colours in (256, 128, 64, 32, 16):
         rgb.quantize(colours, dither=Image.Dither.NONE).save(target, optimize=True)
         if target.stat().st_size <= LARGEST_BYTES:
             return
