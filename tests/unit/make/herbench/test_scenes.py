@@ -1,16 +1,23 @@
 """The scene step where no model is asked: cards of files, false ones by rules, and why there are none."""
 
 import json
+from collections import Counter
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
+from servers import weights_standin
 from subjects.herbench_session import session, state
 from subjects.kitchens import material
+from vidence import catalog
 from vidence.errors import DataError, UsageError
 from vidence.make.herbench.config import HerbenchConfig, SceneStep, SourceRule
 from vidence.make.herbench.scenes import write_all_scenes
+from vidence.make.makers.herbench import create
+from vidence.make.pipeline.session import BuildContext, MakeOverrides
 from vidence.seeing.shooting import Shot
+from videos import pans
 
 SHOTS = tuple(
     Shot(shot_id=f"shot-{i:04}", first_frame=10 * i, last_frame=10 * i + 9, start_s=float(i), end_s=i + 1.0)
@@ -114,3 +121,37 @@ def test_a_step_that_names_nobody_is_refused():
         )
     files = SourceRule(path="v.mp4", scene_cards="scenes.csv")
     assert HerbenchConfig(name="n", sources=(files,), scenes=SceneStep(false=False)).scenes is not None
+
+
+BATCHED = """
+name = "shots"
+videos = "videos"
+[[sources]]
+path = "*.mp4"
+[shots]
+[models]
+writer = "standin:{weights}?batch_size=8&takes_s=0.05"
+[scenes]
+model = "writer"
+false = false
+[tasks.tso]
+"""
+
+
+def test_forty_shots_are_described_in_batches_by_a_model_in_this_process(tmp_path, monkeypatch):
+    """What came of each batch stands under its own time in the file of the model's process."""
+    monkeypatch.syspath_prepend(weights_standin.install(tmp_path / "plugin"))
+    catalog.forget()
+    weights = tmp_path / "weights"
+    for folder in (weights, tmp_path / "videos"):
+        folder.mkdir()
+    rng = np.random.default_rng(0)
+    places = [np.kron(rng.integers(0, 255, (16, 24, 3)), np.ones((8, 8, 1))) for _ in range(40)]
+    pans.write(tmp_path / "videos" / "v.mp4", (place.astype(np.uint8) for place in places for _ in range(10)))
+    (tmp_path / "config.toml").write_text(BATCHED.format(weights=weights))
+    context = BuildContext(cache_root=tmp_path / "cache", memory=tmp_path / "replies.sqlite")
+    overrides = MakeOverrides(until="scenes")
+    create().make(tmp_path / "config.toml", out=None, overrides=overrides, context=context)
+    (asked,) = weights.iterdir()
+    # Each is asked twice: a rule writes no sentence.
+    assert list(Counter(asked.read_text().splitlines()).values()) == [8] * 10
