@@ -1,4 +1,4 @@
-"""Follow a page of docs/paths in an empty folder: write its files, run its commands, take part in its study.
+"""Follow a page in an empty folder: write its files, run its commands, take part in studies, fill sheets.
 
     python scripts/follow.py docs/paths/evaluate.md FOLDER
 
@@ -7,6 +7,7 @@ a `python` block is run as a script; a `text` block is printed by the commands b
 Nothing else is read from a page, so a step that it forgets fails here. Needs no package.
 """
 
+import csv
 import html
 import http.cookiejar
 import itertools
@@ -27,6 +28,9 @@ ROOT = Path(__file__).parents[1]
 PATHS = ROOT / "docs" / "paths"
 _BLOCK = re.compile(r'^```(\w*)(?: title="([^"]+)")?\n(.*?)^```$', re.DOTALL | re.MULTILINE)
 _OWN = re.compile(r"\.(?:\[([\w,-]+)\])?")  # `pip install '.[studio]'`
+_KEPT = ("PATH", "LANG", "PYTHONPATH", "YOUTUBE_API_KEY", "VIDENCE_YOUTUBE_API")
+_FILLED = {"verdict": "accept", "text": "0", "lecture": "0", "by": "eve", "minutes": "5", "note": ""}
+_FILLED |= {"evidence": "2", "proactive": "1", "complexity": "3", "diversity": "3", "clarity": "3"}
 _LONGEST_S = 600
 _IDLE_S = 5  # after this time a server has printed all its links
 _MOST_PAGES = 100
@@ -65,7 +69,7 @@ def follow(
         SystemExit: a command failed, or did not print what the page shows.
     """
     site = folder / "site"
-    clean = {key: os.environ[key] for key in ("PATH", "LANG", "PYTHONPATH") if key in os.environ}
+    clean = {key: os.environ[key] for key in _KEPT if key in os.environ}
     clean["PYTHONPATH"] = os.pathsep.join(filter(None, [str(site), clean.get("PYTHONPATH", "")]))
     clean |= {"HOME": str(folder / "home"), "OMP_NUM_THREADS": "1"}
     pip = ["--quiet", "--no-deps", *(["--no-build-isolation"] if is_offline else [])]
@@ -103,18 +107,22 @@ def _command(words: list[str], python: str, pip: list[str], *, cwd: Path, env: M
             )
         case ["vidence", "study", "open", *_]:
             return _open([python, "-m", *words, "--port", "0"], cwd=cwd, env=env)
-        case ["vidence", *_]:
-            return _done([python, "-m", *words], cwd=cwd, env=env)
+        case ["vidence", *rest]:
+            for before, word in itertools.pairwise(rest):
+                if before == "--manual" or "/sheets/" in word:
+                    fill_in(cwd / word)
+            codes = (0, 3) if rest[0] == "make" else (0,)  # 3: all questions wait for people
+            return _done([python, "-m", *words], cwd=cwd, env=env, codes=codes)
         case ["python", *rest]:
             return _done([python, *rest], cwd=cwd, env=env)
     sys.exit(f"follow: {shlex.join(words)}: expected vidence, python FILE or pip install")
 
 
-def _done(words: list[str], *, cwd: Path, env: Mapping[str, str]) -> str:
+def _done(words: list[str], *, cwd: Path, env: Mapping[str, str], codes: tuple[int, ...] = (0,)) -> str:
     done = subprocess.run(
         words, cwd=cwd, env=env, capture_output=True, text=True, check=False, timeout=_LONGEST_S
     )
-    if done.returncode:
+    if done.returncode not in codes:
         sys.exit(f"follow: {shlex.join(words)} failed ({done.returncode}):\n{done.stdout}\n{done.stderr}")
     return done.stdout + done.stderr
 
@@ -162,6 +170,19 @@ def _open(words: list[str], *, cwd: Path, env: Mapping[str, str]) -> str:
 
 def _links(printed: list[str]) -> list[str]:
     return re.findall(r"http://\S+/j/\S+", "".join(printed))
+
+
+def fill_in(sheet: Path) -> None:
+    """Fill the empty cells of a sheet as a person does who finds everything good."""
+    with sheet.open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    for row in rows:
+        empty = (name for name, cell in row.items() if not cell and not name.startswith(("item.", "said ")))
+        row |= {name: _FILLED.get(name, "yes") for name in empty}
+    with sheet.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
 
 
 def take_part(link: str, *, option: int) -> None:

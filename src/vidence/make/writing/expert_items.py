@@ -10,10 +10,12 @@ from typing import Final
 import msgspec
 import numpy as np
 
+from vidence.ask.benchmarks.paper_facts import known_names
 from vidence.make.gates.letters import names_choices
 from vidence.make.gates.licences import LicenceCheck
 from vidence.make.writing.draft_files import DraftRow, ExpertDraft
 from vidence.make.writing.expert_checking import right_place
+from vidence.make.writing.expert_config import REASONING
 from vidence.make.writing.expert_films import Film, Length
 from vidence.make.writing.expert_pages import Page, page_of
 from vidence.make.writing.subjects import Concept, Curriculum, Subject
@@ -152,6 +154,9 @@ def item_of(draft: ExpertDraft, ground: Ground, *, benchmark: str) -> Item:
         "question_type": "multiple-choice" if draft.kind == "choice" else "open-ended",
         "reasoning": draft.reasoning,
     }
+    if draft.reasoning in REASONING:
+        name = known_names("humanpcr", "reasoning").read("reasoning", draft.reasoning)
+        tags |= {"level": "reasoning", "reasoning": name, "domain": ground.subject.discipline}
     film = ground.film
     return Item(
         item_id=draft.draft_id,

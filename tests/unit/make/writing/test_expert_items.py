@@ -41,7 +41,7 @@ def test_a_draft_as_a_question():
     assert item.evidence[1].step == 1
     assert item.rationale.startswith("1. It hangs by one end.\n2. ")
     assert item.knowledge == ("https://en.wikipedia.org/wiki/Precession",)
-    assert item.tags["reasoning"] == "causal"
+    assert item.tags["reasoning"] == "Causal Reasoning"
     assert item.provenance.licence == "own words"
     open_one = item_of(row(kind="open").draft, ground(), benchmark="set")
     assert (open_one.answer, open_one.answer_kind, open_one.choices) == ("precession", "text", ())
