@@ -33,7 +33,7 @@ class OpenedBoard(Kept):
     """A hidden split, and the limits of its board."""
 
     release: Annotated[Path, argument("RELEASE", type=FOLDER)]
-    split: Annotated[str, flag("The hidden split, where RELEASE has several.")] = ""
+    split: Annotated[str, flag("Hidden split, if RELEASE has several.")] = ""
     title: Annotated[str, flag("Its name on pages (default: the name of RELEASE).")] = ""
     most_a_day: Annotated[
         int | None,
@@ -74,7 +74,7 @@ class Scorer(Kept):
     vault: Annotated[
         Path, flag("The folder of the hidden answers, which vidence items release wrote.", type=FOLDER)
     ]
-    is_once: Annotated[bool, flag("Score what waits, and end.", "--once")] = False
+    is_once: Annotated[bool, flag("Score the waiting submissions, then exit.", "--once")] = False
     overrides: Annotated[PlanOverrides, plan_part(only=_JUDGES, settings=_SETTINGS)]
 
 

@@ -29,8 +29,8 @@ _MOST_NAMED = 20
 EXISTING = click.Path(path_type=Path, exists=True, file_okay=False)
 PORT = flag("Default: any that is free.", type=click.IntRange(0, 65535))
 OPENED = flag("Open the address in a browser (default).", "--open/--no-open")
-_HOST = flag("Where it listens.", metavar="ADDRESS")
-_MEDIA = flag("Where videos lie; more than one may be given.", "--media-root", metavar="DIR", type=EXISTING)
+_HOST = flag("Address to listen on.", metavar="ADDRESS")
+_MEDIA = flag("Folder of videos; may be given several times.", "--media-root", metavar="DIR", type=EXISTING)
 
 
 class Folder(Record):
@@ -254,7 +254,10 @@ class Alone(Folder):
     media_roots: Annotated[tuple[Path, ...], _MEDIA] = ()
     first: Annotated[
         str,
-        flag("Begin at a board of the set that PATH makes, with a button that ends.", metavar="VIDEO/BOARD"),
+        flag(
+            "Open at this board of the set that PATH makes, with a button that ends the command.",
+            metavar="VIDEO/BOARD",
+        ),
     ] = ""
 
 
@@ -283,16 +286,18 @@ class Reached(Record):
     """How a server is reached from other machines."""
 
     host: Annotated[str, _HOST] = "127.0.0.1"
-    port: Annotated[int, flag("Where it listens.", type=click.IntRange(0, 65535))] = 8000
+    port: Annotated[int, flag("Port to listen on; 0: any free one.", type=click.IntRange(0, 65535))] = 8000
     names: Annotated[
         tuple[str, ...],
-        flag("A name under which browsers ask for it; needed beyond this machine.", "--name", metavar="HOST"),
+        flag("Host name that browsers use; needed for other machines.", "--name", metavar="HOST"),
     ] = ()
     tls: Annotated[
         tuple[Path, Path] | None,
-        flag("Speak TLS: the certificate with its chain, and its key, in PEM.", metavar="CERT KEY", nargs=2),
+        flag("Serve over TLS with this certificate chain and key (PEM).", metavar="CERT KEY", nargs=2),
     ] = None
-    behind_proxy: Annotated[bool, flag("A proxy stands in front, speaks TLS, and is believed.")] = False
+    behind_proxy: Annotated[bool, flag("Trust the X-Forwarded headers of a proxy that terminates TLS.")] = (
+        False
+    )
 
     def bind(self) -> "Bind":
         """Where the server listens.
@@ -307,7 +312,7 @@ class Reached(Record):
         refuse_unsafe(bind, has_accounts=True)
         if not (bind.is_loopback and not self.behind_proxy) and not self.names:
             raise UsageError(
-                "under which name do browsers ask for it? Say --name HOST, such as studio.lab.example"
+                "browsers on other machines need a host name; add --name HOST, such as studio.lab.example"
             )
         if secured is not None:
             try_tls(secured)
@@ -358,13 +363,11 @@ class User(Record):
     roles: Annotated[
         str, flag("Of researcher, author, reviewer, meta, operator, submitter.", metavar="ROLE,…")
     ] = ""
-    project: Annotated[str, flag("In this one only; default: in all.", metavar="SLUG")] = ""
+    project: Annotated[str, flag("Only in this project (default: in all).", metavar="SLUG")] = ""
     shown: Annotated[str, flag("The name on pages (default: NAME).", metavar="NAME")] = ""
     pseudonym: Annotated[str, flag("The name in files (default: p001, p002, ...).", metavar="NAME")] = ""
     team: Annotated[str, flag("The team of a new submitter on the board.")] = ""
-    password_stdin: Annotated[
-        bool, flag("The password is the first line of the input, and nothing is asked.")
-    ] = False
+    password_stdin: Annotated[bool, flag("Read the password from the first line of standard input.")] = False
 
 
 @command("user", group=studio)
@@ -378,7 +381,7 @@ def change_user(given: User) -> None:
     if (act != "list") != bool(name):
         raise UsageError("name the account: vidence studio user ACT DIR NAME; `list` alone names none")
     if act in ("add", "roles") and not roles:
-        raise UsageError(f"which roles has {name}? Say --roles")
+        raise UsageError(f"no roles are given for {name}; add --roles ROLE,…")
     given.place.open()
     from vidence.studio import accounts
 
@@ -420,8 +423,8 @@ class Project(Kept):
     slug: Annotated[str, argument()]
     protocol: Annotated[str, flag("A protocol's name, or FILE.toml.", metavar="NAME")]
     title: Annotated[str, flag("Its name on pages (default: SLUG).")] = ""
-    media_root: Annotated[Path | None, flag("The folder in which its videos lie.", type=EXISTING)] = None
-    languages: Annotated[str, flag("What items are written in, the usual first.", metavar="TAG,…")] = ""
+    media_root: Annotated[Path | None, flag("Folder of its videos.", type=EXISTING)] = None
+    languages: Annotated[str, flag("Languages of its items, the default first.", metavar="TAG,…")] = ""
 
 
 @command("project", group=studio)
@@ -546,7 +549,7 @@ class Import(Kept):
     project: Annotated[str, flag("Where questions and reviews go.", metavar="SLUG")] = ""
     data: Annotated[Path | None, flag("A benchmark's questions, where PATH is its name.")] = None
     part: Annotated[str | None, flag("Split of the benchmark.", metavar="SPLIT")] = None
-    by: Annotated[str, flag("Under which pseudonym questions come in.")] = "import"
+    by: Annotated[str, flag("Pseudonym of the author of imported questions.")] = "import"
 
 
 @command("import", group=studio)
@@ -568,7 +571,7 @@ def _import(what: str, given: Import) -> str:
 
     path, project = Path(what), given.project
     if not project:
-        raise UsageError(f"into which project does {what} go? Say --project SLUG")
+        raise UsageError(f"no project is given for {what}; add --project SLUG")
     if recorded_files.is_review(path):
         taken = recorded_files.take_review(path, slug=project)
         return f"{taken.n_new:,} events new, {taken.n_same:,} there already"

@@ -69,7 +69,7 @@ class Draw(Record):
 
     folder: Annotated[Path, STUDY]
     sheets: Annotated[
-        int | None, flag("Write a blank sheet for each of so many people.", type=click.IntRange(1))
+        int | None, flag("Write this many blank sheets, one for each person.", type=click.IntRange(1))
     ] = None
 
 
@@ -258,10 +258,10 @@ class Opened(Placed):
 
     people: Annotated[
         int | None,
-        flag("So many links for one person each (default: n_people).", type=click.IntRange(0, 1000)),
+        flag("Number of personal links (default: n_people).", type=click.IntRange(0, 1000)),
     ] = None
     is_recruited: Annotated[
-        bool, flag("A link for many with a recruiter's parameters, in place of links for one.", "--recruit")
+        bool, flag("One shared link with a recruiter's parameters, instead of personal links.", "--recruit")
     ] = False
     json_path: Annotated[Path | None, JSON] = None
     reached: Reached

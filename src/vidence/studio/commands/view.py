@@ -35,14 +35,14 @@ class View(Record):
     media_roots: Annotated[
         tuple[Path, ...],
         flag(
-            "Where videos lie that are not where the runs say; more than one may be given.",
+            "Folder of videos that are not where the runs say; may be given several times.",
             "--media-root",
             metavar="DIR",
             type=EXISTING,
         ),
     ] = ()
     is_opened: Annotated[bool, OPENED] = True
-    host: Annotated[str, flag("Where it listens.", hidden=True)] = "127.0.0.1"
+    host: Annotated[str, flag("Address to listen on.", hidden=True)] = "127.0.0.1"
     export: Annotated[
         Path | None,
         flag("Write the pages into a new folder that opens without a server, and end.", metavar="DIR"),
@@ -56,7 +56,9 @@ class View(Record):
             metavar="ADDRESS",
         ),
     ] = ""
-    most: Annotated[int, flag("With --export: so many questions of each list.", type=click.IntRange(1))] = 200
+    most: Annotated[int, flag("With --export: number of questions of each list.", type=click.IntRange(1))] = (
+        200
+    )
     has_media: Annotated[
         bool,
         flag(
