@@ -223,9 +223,8 @@ def _does_not_fit(released_set: ReleasedSet, prompt: ReleasedPrompt, *, path: Pa
     expected = ", ".join(f"{text.sha256} ({text.revision})" for text in prompt.known)
     return (
         f"{path}: the text for {prompt.template}.txt has the SHA-256 {digest}; known of "
-        f"{released_set.repository}: "
-        f"{expected}. Take the file as the authors released it, or accept this one with --unchecked; every "
-        "report then says that the wording was not checked"
+        f"{released_set.repository}: {expected}. Take the file as the authors released it, or accept this "
+        "one with --unchecked; every report then says that the wording was not checked"
     )
 
 
