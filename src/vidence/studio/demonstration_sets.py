@@ -98,10 +98,7 @@ def release_hidden(folder: Path, questions: Sequence[Item]) -> None:
         for split in ("validation" if item.media == first else "test",)
     )
     rules = SetRules(
-        name="cards",
-        about=ReleaseRules(licence="Apache-2.0"),
-        formats=("items",),
-        hidden=frozenset({"test"}),
+        name="cards", about=ReleaseRules(licence="Apache-2.0"), formats=("items",), hidden=frozenset({"test"})
     )
     material = SetMaterial(fresh_secret=secrets.token_bytes(32))
     release_set(tuple(splits), rules, material, into=folder / HIDDEN)

@@ -35,6 +35,4 @@ def upload(request: HttpRequest, project: str) -> HttpResponse:
     return as_json({"there": upload.n_bytes}, HTTPStatus.OK if is_taken else HTTPStatus.CONFLICT)
 
 
-urls = [
-    route(f"{PROJECT}/media/upload", upload, name="upload", roles={"author", "operator"}, to=BOTH),
-]
+urls = [route(f"{PROJECT}/media/upload", upload, name="upload", roles={"author", "operator"}, to=BOTH)]
