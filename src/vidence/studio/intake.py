@@ -38,11 +38,6 @@ _VIDEOS: Final = frozenset(
 _PICTURES: Final = frozenset({".jpg", ".jpeg", ".png", ".webp", ".bmp", ".gif"})
 _MOST_ENTRIES: Final = 20_000
 _GONE: Final = ("rejected", "withdrawn", "voided")
-_KIND: Final[dict[str, Literal["video", "image", "frames"]]] = {
-    "video": "video",
-    "image": "image",
-    "frames": "frames",
-}
 ORDER: Final = "media"
 """Under this name the strata of an item have its media in their order, by their public names."""
 
@@ -218,7 +213,7 @@ def as_media(rows: Sequence[MediumRow], project: ProjectRow) -> tuple[Media, ...
             entries += [Media(path=f"{inside}/{image.name}", kind="image") for image in images_in(place)]
         else:
             entries.append(
-                Media(path=row.path, url=row.url or None, kind=_KIND[row.kind], sha256=row.sha256 or None)
+                Media(path=row.path, url=row.url or None, kind=row.kind, sha256=row.sha256 or None)
             )
     return tuple(entries)
 

@@ -13,7 +13,7 @@ from vidence.make.review.points import last_return, marked_fields, stage_of, unt
 from vidence.make.review.protocol import Protocol, digest, protocol_bytes, protocol_names
 from vidence.make.review.revisions import Event
 from vidence.records import Record
-from vidence.studio.bridge.items import Subject, content_of, item_of, wording_of
+from vidence.studio.bridge.items import WRITTEN_TAGS, Subject, content_of, item_of, wording_of
 from vidence.studio.checking import ItemFacts, MachineChecks, check
 from vidence.studio.drafts import AUTHOR, close, open_draft, seen_draft
 from vidence.studio.hint_tries import too_strong
@@ -31,9 +31,6 @@ from vidence.studio.workflow import Act, RecordedAct, Refused, act, events_of, p
 WRITABLE: Final = ("drafting", "returned")
 """The states in which an author may write."""
 FORM: Final = "form"
-_SHOWN_TAGS: Final = frozenset(
-    {"subject", "textbook", "chapter", "concept", "reasoning", "category", "language"}
-)
 
 
 class Returned(Record):
@@ -117,7 +114,7 @@ def _subject(item: ItemRow, form: Form, rows: tuple[MediumRow, ...]) -> Subject:
     source = rows[0].source_id if rows else ""
     if item.current is not None:
         before = item_of(to_revision(item.current, item.item_id))
-        tags = {name: tag for name, tag in before.tags.items() if name not in _SHOWN_TAGS}
+        tags = {name: tag for name, tag in before.tags.items() if name not in WRITTEN_TAGS}
         media = media or before.media
         source, benchmark = source or before.source, before.benchmark or benchmark
     return Subject(

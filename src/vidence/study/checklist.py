@@ -178,9 +178,9 @@ def _of_plan(outcome: StudyOutcome) -> dict[str, str]:
 
 def _of_people(outcome: StudyOutcome) -> dict[str, str]:
     """Fill in items about participants: who took part, and how much each answered."""
-    states = Counter[str](participant.state for participant in outcome.answers.participants)
-    began = [p for p in outcome.answers.participants if p.state in ("begun", "finished", "withdrawn")]
-    n_began, recruited = len(began), Counter(_RECRUITED[participant.recruited] for participant in began)
+    states, people = outcome.states, outcome.answers.participants
+    began = [person for person in people if person.state in ("begun", "finished", "withdrawn")]
+    n_began, recruited = len(began), Counter(_RECRUITED[person.recruited] for person in began)
     rules = Counter(rule for participant in outcome.excluded for rule in participant.excluded)
     why = f" ({', '.join(f'{rule}: {n}' for rule, n in rules.items())})" if rules else ""
     interfaces = {"sheets" if p.recruited == "file" else "pages in a browser" for p in outcome.kept}

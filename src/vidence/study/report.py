@@ -72,6 +72,11 @@ class StudyOutcome:
         return tuple(p for p in self.answers.participants if p.state == "finished" and p.excluded)
 
     @property
+    def states(self) -> Counter[str]:
+        """How many people are in each state."""
+        return Counter(person.state for person in self.answers.participants)
+
+    @property
     def phases(self) -> tuple[Phase, ...]:
         """Return the phases with scores, in order."""
         return tuple(phase for phase in self.file.study.phases if phase.name in self.runs)
@@ -205,10 +210,7 @@ def _title(phase: Phase) -> str:
 
 
 def _sentences(outcome: StudyOutcome) -> Iterator[str]:
-    n, states = (
-        len(outcome.kept),
-        Counter[str](participant.state for participant in outcome.answers.participants),
-    )
+    n, states = len(outcome.kept), outcome.states
     began = sum(states[state] for state in ("begun", "finished", "withdrawn"))
     yield (
         f"{began} began, {states['finished']} finished, {states['withdrawn']} withdrew, "
@@ -220,14 +222,15 @@ def _sentences(outcome: StudyOutcome) -> Iterator[str]:
         yield "Two people: intervals are as wide as two people leave open, which is nearly everything."
     elif n and outcome.runs:
         yield "Intervals take people and videos as crossed: they speak of other people and other videos."
-    without = [p.name for p in outcome.kept if not any(p.name in run.people for run in outcome.runs.values())]
+    answered = {name for run in outcome.runs.values() for name in run.people}
+    without = [person.name for person in outcome.kept if person.name not in answered]
     if without and outcome.runs:
         yield f"No answers of {', '.join(without)} are in any score."
 
 
 def participants_table(outcome: StudyOutcome) -> Table:
     """Tabulate participants by state and exclusion rule."""
-    states = Counter[str](participant.state for participant in outcome.answers.participants)
+    states = outcome.states
     rules = Counter(rule for participant in outcome.excluded for rule in participant.excluded)
     rows = [(state, state, states[state]) for state in _STATES if states[state]]
     rows += [(f"rule:{rule}", f"excluded: {rule}", n) for rule, n in rules.items()]

@@ -33,15 +33,7 @@ from vidence.studio.rules.wording import (
 
 ANNOTATIONS: Final = "annotations"
 MISCONCEPTION: Final = "misconception"
-_TAGS: Final[Mapping[str, str]] = {
-    "subject": "subject",
-    "textbook": "textbook",
-    "chapter": "chapter",
-    "concept": "concept",
-    "reasoning": "reasoning",
-    "category": "category",
-    "language": LANGUAGE,
-}
+WRITTEN_TAGS: Final = ("subject", "textbook", "chapter", "concept", "reasoning", "category", LANGUAGE)
 
 
 class EvidenceExtra(Record, omit_defaults=True):
@@ -199,7 +191,7 @@ def item_as_written(written: Wording, subject: Subject) -> Item:
     entries = list(subject.media)
     if entries and entries[0].kind == "video" and (start is not None or end is not None):
         entries[0] = msgspec.structs.replace(entries[0], start_s=start, end_s=end)
-    values = subject.tags | {tag: getattr(written, name) for name, tag in _TAGS.items()}
+    values = subject.tags | {name: getattr(written, name) for name in WRITTEN_TAGS}
     return Item(
         item_id=subject.item_id,
         benchmark=subject.benchmark,
@@ -259,7 +251,7 @@ def wording_of(content: Mapping[str, object]) -> Wording:
     wording = content.get(MISCONCEPTION)
     options = _written_options(item, annotations, wording if isinstance(wording, dict) else {})
     first = item.media[0] if item.media else Media()
-    fields = {name: item.tags.get(tag, "") for name, tag in _TAGS.items()}
+    fields = {name: item.tags.get(name, "") for name in WRITTEN_TAGS}
     return Wording(
         question=item.question,
         answer="" if options else item.answer,
@@ -268,7 +260,8 @@ def wording_of(content: Mapping[str, object]) -> Wording:
         steps=item.steps,
         evidence=_marks(item, annotations),
         conditions=annotations.conditions,
-        knowledge=annotations.knowledge or tuple(_knowledge(name) for name in item.knowledge),
+        knowledge=annotations.knowledge
+        or tuple(Knowledge(url=name) if "://" in name else Knowledge(title=name) for name in item.knowledge),
         hints=item.hints,
         start=_text(first.start_s),
         end=_text(first.end_s),
@@ -323,10 +316,6 @@ def _marks(item: Item, annotations: Annotations) -> tuple[Mark, ...]:
             )
         )
     return tuple(marks)
-
-
-def _knowledge(message: str) -> Knowledge:
-    return Knowledge(url=message) if "://" in message else Knowledge(title=message)
 
 
 def _text(number: float | None) -> str:

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
+import msgspec
+
 from vidence.engine.diagnose import open_diagnostic
 from vidence.engine.store import RunStore
 from vidence.errors import StoreError, VidenceError
@@ -20,25 +22,11 @@ from vidence.tables.rendering import settings_of
 from vidence.text import visible
 
 
-@dataclass(frozen=True, kw_only=True)
-class Labelled:
-    """What a labeller found wrong in a reply: the kinds, who, and the words of the reply that show it."""
-
-    kinds: str
-    labeller: str
-    by: str
-    quote: str
-
-
-def labelled(labels: Iterable[Label]) -> tuple[Labelled, ...]:
-    """Labels of one reply for a page."""
+def labelled(labels: Iterable[Label]) -> tuple[Label, ...]:
+    """Labels whose texts can be shown on a page."""
+    fields = ("kind", "labeller", "quote")
     return tuple(
-        Labelled(
-            kinds=visible(label.kind),
-            labeller=visible(label.labeller),
-            by=visible(label.by),
-            quote=visible(label.quote),
-        )
+        msgspec.structs.replace(label, **{name: visible(getattr(label, name)) for name in fields})
         for label in labels
     )
 
@@ -68,7 +56,7 @@ class RunAnswer:
     """Whether whole videos were sent."""
     facts: tuple[tuple[str, str], ...] = ()
     findings: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()
-    labels: tuple[Labelled, ...] = ()
+    labels: tuple[Label, ...] = ()
 
     @property
     def selection(self) -> Selection | None:

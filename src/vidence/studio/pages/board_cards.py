@@ -175,7 +175,16 @@ def _card_line(
             ),
         ],
         hidden={"track": name, "check": seen},
-        fields=_card_fields(name, cards, tried),
+        fields=[
+            Field(
+                name=kind,
+                label=_CARDS[kind],
+                kind="words",
+                value=text,
+                note=_note(by, tried.get((name, kind))),
+            )
+            for kind, (text, by) in cards.items()
+        ],
         acts=[
             ActButton(act="keep", words="Keep the words"),
             ActButton(act="different", words="Different people in these pictures: back to the tracks"),
@@ -190,17 +199,6 @@ def _card_line(
         else ("", ""),
         is_open=not all(texts),
     )
-
-
-def _card_fields(
-    name: str, cards: Mapping[str, tuple[str, str]], tried: Mapping[tuple[str, str], str]
-) -> list[Field]:
-    return [
-        Field(
-            name=kind, label=_CARDS[kind], kind="words", value=text, note=_note(by, tried.get((name, kind)))
-        )
-        for kind, (text, by) in cards.items()
-    ]
 
 
 def _note(by: str, tried: str | None) -> str:
@@ -275,11 +273,8 @@ def _keep_words(board: OpenBoard, given: QueryDict) -> Said | Refused:
             thing = _name_of_scene(written, shot)
     else:
         now = tracks_now(board)
-        seen = (
-            next((check_of_track(track) for track in now[1].tracks if track.track_id == thing), "")
-            if now
-            else ""
-        )
+        tracks = now[1].tracks if now else ()
+        seen = next((check_of_track(track) for track in tracks if track.track_id == thing), "")
         kinds = (("A", "A"), ("B", "B"))
         texts = {kind: text_of(board, written, (thing, kind), seen=seen) for kind in "AB"}
     if not seen or seen != given.get("check", seen if is_scene else ""):
@@ -452,14 +447,8 @@ def _beside(board: OpenBoard, card: SceneCard) -> Shown:
 
 
 def _say_of_false(board: OpenBoard, given: QueryDict) -> Said | Refused:
-    card = next(
-        (
-            scene_card
-            for scene_card in board.video.scene_cards
-            if board.mask(scene_card.card_id) == given.get("card")
-        ),
-        None,
-    )
+    cards = {board.mask(card.card_id): card for card in board.video.scene_cards}
+    card = cards.get(given.get("card", ""))
     if card is None:
         return Refused(reason="there is no such card in this video now")
     rows = said_on(board.made, Reading, video_id=board.video.video_id)

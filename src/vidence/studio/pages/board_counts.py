@@ -4,7 +4,7 @@ What two counted is set side by side when both are done; then they may agree on 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import msgspec
@@ -145,14 +145,7 @@ def _counts(board: OpenBoard, given: QueryDict) -> Shown:
             done.append(_compared(board, counted, rows))
         else:
             to_do.append(counted)
-    again = next(
-        (
-            counted_window
-            for counted_window in done
-            if (counted_window.window, counted_window.place) == (window, place)
-        ),
-        None,
-    )
+    again = next((entry for entry in done if (entry.window, entry.place) == (window, place)), None)
     return {
         "places": known,
         "place": place,
@@ -198,12 +191,8 @@ def _compared(board: OpenBoard, counted: CountedWindow, rows: Sequence[CountRow]
         true, _ = agreed_counts(rows, sha256=source.sha256, n_frames=source.n_frames)
         share = facts_of(true[0], n_by_tracks=n).get("share found by tracks") if true else None
         by_tracks = f"the tracks clearly show {n}" + (f" of {true[0].n}: recall {share}" if share else "")
-    return CountedWindow(
-        window=counted.window,
-        place=counted.place,
-        words=counted.words,
-        rows=counted.rows,
-        later=counted.later,
+    return replace(
+        counted,
         moments=moments(counted.rows, within=within),
         agreement=agreement(counted.rows),
         settled=settled.why
@@ -232,10 +221,8 @@ def _count(board: OpenBoard, given: QueryDict) -> Said | Refused:
     )
     if given.get("act") == "agree":
         rows = said_on(board.made, CountRow, video_id=row.video_id)
-        same = [
-            count_row for count_row in rows if (count_row.window, count_row.place) == (row.window, row.place)
-        ]
-        names = sorted(count_row.counter for count_row in same if not count_row.agreed)
+        same = [entry for entry in rows if (entry.window, entry.place) == (row.window, row.place)]
+        names = sorted(entry.counter for entry in same if not entry.agreed)
         if row.counter not in names or len(names) < 2:
             return Refused(reason="two who counted this may agree on it, each after their own count")
         row = msgspec.structs.replace(row, agreed=tuple(names))

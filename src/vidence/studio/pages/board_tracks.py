@@ -88,8 +88,7 @@ def _say(
 ) -> Said | Refused:
     """Keep a row that counts now; one that would say nothing is refused with the reason of the making."""
     row.see()
-    rows = list(before)
-    rows.append(msgspec.structs.replace(row, where=_WHERE))
+    rows: list[RowT] = [*before, msgspec.structs.replace(row, where=_WHERE)]
     unused = apply(rows)
     why = next((entry.why for entry in unused if entry.where == _WHERE), "")
     return Refused(reason=why) if why else say(board.made, row)
@@ -255,10 +254,9 @@ def _say_of_track(board: OpenBoard, given: QueryDict) -> Said | Refused:
 
 def _after_track(board: OpenBoard, given: QueryDict, result: Said) -> str:
     """Where to go on: to a track that was taken back, otherwise to the first open one."""
-    is_back = given.get("act") == "undo" and isinstance(result, TrackRow)
-    return board.address(
-        anchor=anchor_of(result.track_id) if is_back and isinstance(result, TrackRow) else ""
-    )
+    if given.get("act") == "undo" and isinstance(result, TrackRow):
+        return board.address(anchor=anchor_of(result.track_id))
+    return board.address()
 
 
 # --------------------------------------------------------------------------- shots

@@ -37,7 +37,8 @@ from vidence.studio.records.items import ItemRow, TransitionRow
 from vidence.studio.records.people import ProjectRow
 from vidence.studio.settings import current
 from vidence.studio.workflow import Act, Refused, act, now_words, to_event
-from vidence.tables.table import Column, Row, Table
+from vidence.tables.table import RowSpec, Table, count, share, tabulate
+from vidence.tables.table import words as words_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +53,7 @@ class Limits:
     target: Path | None = None
 
 
+_INTERVAL = "Of the drawn ones, with Wilson's interval"
 _WRITTEN = "verdicts-written"
 _SHOWN = 500
 
@@ -131,39 +133,20 @@ def limits_of(row: MadeSetRow) -> Limits:
 
 
 def _table(progresses: tuple[TaskProgress, ...]) -> Table:
-    titles = {
-        "n": "questions",
-        "sample": "drawn",
-        "queued": "in any case",
-        "seen": "drawn, decided",
-        "rejected": "rejected",
-    }
-    return Table(
-        name="progress",
-        title="The review, task by task",
+
+    return tabulate(
+        "progress",
+        "The review, task by task",
         label="task",
-        columns=(
-            *(Column(key=key, title=title, kind="count") for key, title in titles.items()),
-            Column(
-                key="share", title="rejected", kind="share", note="Of the drawn ones, with Wilson's interval"
-            ),
-            Column(key="words", title="the rest", kind="text"),
-        ),
-        rows=tuple(
-            Row(
-                key=task_progress.task,
-                label=task_progress.task,
-                values=(
-                    task_progress.n,
-                    task_progress.n_sample,
-                    task_progress.n_queued,
-                    task_progress.n_seen,
-                    task_progress.n_rejected,
-                    task_progress.rejected,
-                    task_progress.words,
-                ),
-            )
-            for task_progress in progresses
+        rows=[RowSpec(entry.task, entry.task, entry) for entry in progresses],
+        measures=(
+            count("n", lambda entry: entry.n, "questions"),
+            count("sample", lambda entry: entry.n_sample, "drawn"),
+            count("queued", lambda entry: entry.n_queued, "in any case"),
+            count("seen", lambda entry: entry.n_seen, "drawn, decided"),
+            count("rejected", lambda entry: entry.n_rejected),
+            share("share", lambda entry: entry.rejected, "rejected", note=_INTERVAL),
+            words_of("words", lambda entry: entry.words, "the rest"),
         ),
     )
 

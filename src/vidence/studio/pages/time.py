@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
-from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
@@ -36,7 +35,8 @@ def beat(request: HttpRequest) -> HttpResponse:
         kwargs = resolve(request.POST.get("path", "")).kwargs
     except Resolver404:
         return HttpResponse(status=400)
-    slug = kwargs.get("project") or _project_of_set(kwargs.get("made_set"))
+    sets = MadeSetRow.objects.filter(public=kwargs.get("made_set"))
+    slug = kwargs.get("project") or sets.values_list("project__slug", flat=True).first()
     if slug is None or not request.person.is_in(slug):
         return HttpResponse(status=204)
     project = ProjectRow.objects.filter(slug=slug).first()
@@ -48,16 +48,6 @@ def beat(request: HttpRequest) -> HttpResponse:
         )
         times.beat(account_of(request.person), project, item)
     return HttpResponse(status=204)
-
-
-def _project_of_set(result: UUID | None) -> str | None:
-    """The project of a set in the making, of which a board is shown."""
-    project: str | None = (
-        None
-        if result is None
-        else MadeSetRow.objects.filter(public=result).values_list("project__slug", flat=True).first()
-    )
-    return project
 
 
 def time_page(request: HttpRequest, project: str) -> HttpResponse:
@@ -120,7 +110,10 @@ def _of_me(request: HttpRequest, project: ProjectRow, protocol: Protocol) -> dic
     for i in range(_DAYS):
         rows = list(times.spans_on(user, project, begin - timedelta(days=i)))
         if i == 0:
-            fields["spans"] = [(row, _minutes(_seconds(row)), times.is_running(row)) for row in rows]
+            fields["spans"] = [
+                (row, _minutes((row.end_at - row.start_at).total_seconds()), times.is_running(row))
+                for row in rows
+            ]
             fields["today"] = _minutes(times.sum_s(rows))
         days.append((begin - timedelta(days=i), _minutes(times.sum_s(rows)), len(rows)))
     fields["days"] = days
@@ -159,10 +152,6 @@ def _of_all(project: ProjectRow) -> dict[str, object]:
     }
 
 
-def _seconds(row: TimeSpanRow) -> float:
-    return float((row.end_at - row.start_at).total_seconds())
-
-
 def _minutes(seconds: float) -> str:
     """A length of time for people.
 
@@ -177,16 +166,11 @@ def ledger_page(request: HttpRequest, project: str) -> HttpResponse:
     """Show earnings per person in a project, and the amounts due."""
     row = get_object_or_404(ProjectRow.objects.select_related("protocol"), slug=project)
     pay = protocol_of(row).pay
-    entries = times.owed(row)
-    each = [
-        (
-            name,
-            earnings(
-                [entry for entry in entries if entry.entry.by == name], "" if pay is None else pay.currency
-            ),
-        )
-        for name in sorted({entry.entry.by for entry in entries})
-    ]
+    currency = "" if pay is None else pay.currency
+    by: dict[str, list[times.Owed]] = {}
+    for entry in times.owed(row):
+        by.setdefault(entry.entry.by, []).append(entry)
+    each = [(name, earnings(entries, currency)) for name, entries in sorted(by.items())]
     return render(request, "time/ledger.html", {"project": row, "each": each})
 
 

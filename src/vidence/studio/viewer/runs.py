@@ -3,7 +3,6 @@
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -198,7 +197,11 @@ def _report(place: ViewablePath, name: str, *, is_live: bool) -> dict[str, str]:
     try:
         with RunStore(place.folder) as store:
             key = (content_key(place.folder), *store.line(), len(store.diagnoses()))
-        return desk().piece(("run", key), partial(_made, place, name), again=f"/run/{place.id}/report")
+        return desk().piece(
+            ("run", key),
+            lambda: run_fragment(load_run(place.folder, are_brief=True), title=name),
+            again=f"/run/{place.id}/report",
+        )
     except VidenceError as error:
         return {"problem": visible(str(error))}
 
@@ -228,8 +231,12 @@ def diagnosis(request: HttpRequest, run: str, diagnosis: str) -> HttpResponse:
         if header is None:
             raise Http404
         diagnostic = open_diagnostic(header.diagnostic, header.options)
-        make = partial(_diagnosed, head.folder, diagnostic, header.options)
-        fields |= desk().piece(("diagnosis", diagnosis, key), make, again=request.get_full_path())
+        folder, options = head.folder, header.options
+        fields |= desk().piece(
+            ("diagnosis", diagnosis, key),
+            lambda: diagnosed_fragment(load_diagnosed(diagnostic, folder, options=options)),
+            again=request.get_full_path(),
+        )
     except VidenceError as error:
         fields["problem"] = visible(str(error))
     return render(request, "viewer/diagnosis.html", fields)

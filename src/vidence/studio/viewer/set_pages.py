@@ -80,12 +80,9 @@ def _stages(account: Account | None) -> str:
             RowSpec(str(i), stage.stage, stage, detail=stage.unit) for i, stage in enumerate(account.stages)
         ],
         measures=[
-            count("in", lambda stage_account: stage_account.n_in),
-            count("out", lambda stage_account: stage_account.n_out),
-            words_of(
-                "dropped",
-                lambda stage_account: ", ".join(f"{n} {why}" for why, n in stage_account.dropped.items()),
-            ),
+            count("in", lambda stage: stage.n_in),
+            count("out", lambda stage: stage.n_out),
+            words_of("dropped", lambda stage: ", ".join(f"{n} {why}" for why, n in stage.dropped.items())),
         ],
     )
     links = {
