@@ -286,26 +286,22 @@ def _verdicts(item: Item, facts: ItemFacts) -> tuple[tuple[GateVerdict, bool], .
 def _proof(program: str, facts: ItemFacts) -> tuple[Verdict | None, list[FieldRemark]]:
     """What the verifier says of a program in its scene."""
     path = facts.folder / SCENES
+
+    def remark(level: Level, words: str) -> FieldRemark:
+        return FieldRemark(field="program", level=level, words=words, by="proof")
+
     if not path.is_file():
         words = f"There is no {SCENES} in the files of the project: nothing is proved."
-        return None, [FieldRemark(field="program", level="warning", words=words, by="proof")]
+        return None, [remark("warning", words)]
     scenes = read_scenes(path)
     written = parse_compositions(program, source="program")
     if len(written) != 1:
-        return None, [
-            FieldRemark(field="program", level="fault", words="Expected one composition.", by="proof")
-        ]
+        return None, [remark("fault", "Expected one composition.")]
     scene = scenes.get(written[0].composition.scene)
     if scene is None:
         words = f"There is no scene {written[0].composition.scene!r}; known: {', '.join(scenes)}"
-        return None, [FieldRemark(field="program", level="fault", words=words, by="proof")]
+        return None, [remark("fault", words)]
     verdict = prove(with_skills(written[0], scene.vocabulary), World(scene), rules=Rules())
-    remarks = [
-        FieldRemark(field="program", level="fault", words=problem.says, by="proof")
-        for problem in verdict.problems
-    ]
-    remarks += [
-        FieldRemark(field="program", level="warning", words=warning.says, by="proof")
-        for warning in verdict.warnings
-    ]
+    remarks = [remark("fault", problem.says) for problem in verdict.problems]
+    remarks += [remark("warning", warning.says) for warning in verdict.warnings]
     return verdict, remarks

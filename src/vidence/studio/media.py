@@ -132,8 +132,7 @@ class MediaDesk:
                 f"{', '.join(map(str, within)) or 'one'}: name its folder as one, too"
             )
         result = f"{kind}\0{project}\0{real}".encode(errors="surrogateescape")
-        digest = hmac.new(self._secret, result, hashlib.sha256).digest()[:_TOKEN_BYTES]
-        token = base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
+        token = signed_name(result, self._secret)
         self._known[token] = MediumFile(token=token, path=real, kind=kind, within=within, project=project)
         return token
 
@@ -416,6 +415,12 @@ def _open_plain(path: Path) -> BinaryIO:
     except OSError as error:
         raise MediaError(f"{path}: cannot be read ({error.strerror})") from error
     return os.fdopen(number, "rb")
+
+
+def signed_name(words: bytes, secret: bytes) -> str:
+    """A name for an address that says nothing of the words, and that only the studio can make."""
+    digest = hmac.new(secret, words, hashlib.sha256).digest()[:_TOKEN_BYTES]
+    return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
 
 
 def _real(path: Path) -> Path:

@@ -601,8 +601,8 @@ def withdraw(row: ParticipantRow) -> None:
         ResponseRow.objects.filter(participant=person).update(
             draft="{}", entered="{}", problem="", request=""
         )
-        result = Q(kind__in=("problem", "late-frames"))
-        StudyEventRow.objects.filter(result, participant=person).update(note="")
+        noted = StudyEventRow.objects.filter(participant=person, kind__in=("problem", "late-frames"))
+        noted.update(note="")
         person.state, person.ended_at = "withdrawn", current().settings.clock()
         person.key, person.browser, person.parameters, person.user = "", "", {}, None
         person.save()

@@ -1,7 +1,5 @@
 """What a trial shows, under addresses that say nothing of it, and media that are served for one view."""
 
-import base64
-import hashlib
 import hmac
 import os
 import secrets
@@ -16,7 +14,7 @@ from django.db import transaction
 
 from vidence.errors import UsageError
 from vidence.records import Media, Record
-from vidence.studio.media import MediumFile
+from vidence.studio.media import MediumFile, signed_name
 from vidence.studio.records.studies import ParticipantRow, ResponseRow
 from vidence.studio.settings import current
 from vidence.studio.studies import Seat, locked, note
@@ -26,7 +24,6 @@ from vidence.study.videos import medium_file
 
 ONCE_SLACK: Final = 1.25
 """How many times its own length a medium that is seen once is served."""
-_TOKEN_BYTES: Final = 16
 _STILL: Final = Media(kind="image")
 Source = Literal["file", "once", "picture", "reply", "dots"]
 
@@ -61,11 +58,11 @@ def files_of(seat: Seat, planned: PlannedTrial) -> Iterator[TrialFile]:
     """The files that a trial shows, by its condition; tokens are of this participant and trial."""
     folder, condition = seat.folder.file.folder.resolve(), planned.condition
     media = seat.folder.items[planned.item_id].media
-    n = 0
+    n, secret = 0, current().secret
 
     def of(source: Source, path: Path, *, medium: Media = _STILL, time_s: float | None = None) -> TrialFile:
         return TrialFile(
-            token=_token(seat.row, planned.place, source=source, n=n),
+            token=signed_name(f"{seat.row.public}\0{planned.place}\0{source}\0{n}".encode(), secret),
             source=source,
             n=n,
             path=Path(os.path.realpath(path)),
@@ -93,12 +90,6 @@ def files_of(seat: Seat, planned: PlannedTrial) -> Iterator[TrialFile]:
             if line is not None and line.picture:
                 n += 1
                 yield of("reply", folder / line.picture)
-
-
-def _token(row: ParticipantRow, place: int, *, source: Source, n: int) -> str:
-    words = f"{row.public}\0{place}\0{source}\0{n}".encode()
-    digest = hmac.new(current().secret, words, hashlib.sha256).digest()[:_TOKEN_BYTES]
-    return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
 
 
 def file_named(row: ParticipantRow, token: str, *sources: Source) -> tuple[TrialFile, int] | None:

@@ -285,10 +285,8 @@ def _checked(path: Path, *, name: Path) -> Copied:
 
     from vidence.studio import seals
 
-    content, unsure = (
-        "",
-        [f"{name} has no seals, as if an earlier version made it: edits by hand cannot be seen"],
-    )
+    content = ""
+    unsure = [f"{name} has no seals, as if an earlier version made it: edits by hand cannot be seen"]
     try:
         with _opened(path) as copy:
             if faults := [*_sound(copy)]:

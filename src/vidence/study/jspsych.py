@@ -270,10 +270,8 @@ def _person(slot: int, rows: Sequence[_Row]) -> Participant:
 def _events(row: _Row) -> Iterator[Event]:
     """Return the events in a row."""
     name, at = name_of(row.slot - 1), row.at
-    kinds = {"consent": "consented", "calibrated": "calibrated"} | {
-        word: word for word in ("answered", "finished")
-    }
-    if row.what in kinds:
-        yield Event(participant=name, at=at, kind=kinds[row.what], place=row.place)
+    if row.what in ("consent", "calibrated", "answered", "finished"):
+        kind = "consented" if row.what == "consent" else row.what
+        yield Event(participant=name, at=at, kind=kind, place=row.place)
     if row.late != "[]":
         yield Event(participant=name, at=at, kind="late-frames", place=row.place, note=row.late)

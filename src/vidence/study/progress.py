@@ -209,10 +209,8 @@ class Course:
         return None if began is None or phase.limit_s is None else began + timedelta(seconds=phase.limit_s)
 
     def _trial_end(self, planned: PlannedTrial) -> datetime | None:
-        limit_s, moment = (
-            self.study.phase(planned.phase).trial_limit_s,
-            self._at("shown", place=planned.place),
-        )
+        limit_s = self.study.phase(planned.phase).trial_limit_s
+        moment = self._at("shown", place=planned.place)
         return None if limit_s is None or moment is None else moment + timedelta(seconds=limit_s)
 
     def _closed_at(self, planned: PlannedTrial) -> datetime | None:

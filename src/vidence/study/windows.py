@@ -73,11 +73,7 @@ def _settled(clip_id: str, given: Sequence[Mapping[str, str]]) -> ClipWindow:
     shows: Showing = next((word for word in get_args(Showing) if word == most_say), "unsettled")
     if 2 * n_agree <= len(given) or (shows == "part" and not spans):
         shows = "unsettled"
-    start_s, end_s = (
-        (statistics.median(s for s, _ in spans), statistics.median(e for _, e in spans))
-        if shows == "part"
-        else (None, None)
-    )
+    start_s, end_s = map(statistics.median, zip(*spans, strict=True)) if shows == "part" else (None, None)
     return ClipWindow(
         clip_id=clip_id, shows=shows, start_s=start_s, end_s=end_s, n_people=len(given), n_agree=n_agree
     )

@@ -219,7 +219,7 @@ def board_set(paths: Sequence[Path], folder: Path) -> BoardSet:
         UsageError: this studio was not told of it, or it was not made yet.
         DataError: what is kept of it cannot be used.
     """
-    entry = next((offered for offered in offered(paths) if offered.folder == folder), None)
+    entry = {entry.folder: entry for entry in offered(paths)}.get(folder)
     if entry is None:
         raise UsageError(
             f"{folder}: start the studio with the configuration of this set as a path, as it was when "

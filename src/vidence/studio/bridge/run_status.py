@@ -1,6 +1,6 @@
 """How runs stand: how far each is, its score, what it cost, when it began."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -22,15 +22,7 @@ from vidence.text import visible
 
 _MOST: Final = 1_000
 _UNITS: Final = ((86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second"))
-_STATUS: Final[Mapping[str, str]] = {
-    "running": "running",
-    "complete": "complete",
-    "failures": "complete, some failed",
-    "stopped": "stopped",
-    "decided": "decided early",
-    "not begun": "not begun",
-    "unusable": "unusable",
-}
+_STATUS: Final = {"failures": "complete, some failed", "decided": "decided early"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +55,7 @@ class RunStanding:
         """How far it is, in words."""
         if not (self.is_fresh or self.is_running):
             return "being read"
-        return _STATUS[self.listed.status]
+        return _STATUS.get(self.listed.status, self.listed.status)
 
     @property
     def score(self) -> str:

@@ -191,10 +191,6 @@ def _readers() -> Mapping[str, Scorer]:
     return {n: scorer for n, scorer in scorers.items() if scorer.reads_letters or n in STORED}
 
 
-def _always(_: Row) -> bool:
-    return True
-
-
 def readings(row: Row, own: str) -> dict[str, str]:
     """Parse a reply to a multiple-choice question with every reader, the run's own first; no model is called.
 
@@ -206,7 +202,7 @@ def readings(row: Row, own: str) -> dict[str, str]:
         return {}
     readings = {own: row.read}
     for name, scorer in _readers().items():
-        if name == own or not STORED.get(name, _always)(row):
+        if name == own or (name in STORED and not STORED[name](row)):
             continue
         again = read_again(row.item, row.trial, scorer)
         readings[name] = Row(item=row.item, trial=row.trial, score=again).read

@@ -415,11 +415,7 @@ def people_sentence(answers: "StudyAnswers") -> str:
     from collections import Counter
 
     states = Counter(participant.state for participant in answers.participants)
-    out = [
-        f"{participant.name} ({', '.join(participant.excluded)})"
-        for participant in answers.participants
-        if participant.excluded
-    ]
+    out = [f"{p.name} ({', '.join(p.excluded)})" for p in answers.participants if p.excluded]
     n_begun = states["begun"] + states["finished"] + states["withdrawn"]
     counts = ", ".join(f"{states[name]} {name}" for name in ("finished", "withdrawn", "declined"))
     left = f"; left out: {', '.join(out)}" if out else ""

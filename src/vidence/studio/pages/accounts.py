@@ -12,7 +12,7 @@ from vidence.errors import UsageError
 from vidence.studio import accounts as kept
 from vidence.studio.access import BOTH, ROLES, route
 from vidence.studio.pages.answers import row_named
-from vidence.studio.records.people import MembershipRow, ProjectRow, UserRow
+from vidence.studio.records.people import ProjectRow, UserRow
 from vidence.studio.settings import current
 
 _FIELDS: Final = ("act", "name", "shown", "pseudonym", "project", "team")
@@ -40,7 +40,10 @@ def accounts(request: HttpRequest) -> HttpResponse:
 def _page(request: HttpRequest, *, wrong: str = "", drawn: tuple[UserRow, str] | None = None) -> HttpResponse:
     rows = UserRow.objects.exclude(key__startswith=kept.OF_NOBODY).order_by("key")
     fields = {
-        "users": [(row, _memberships(row)) for row in rows.prefetch_related("memberships__project")],
+        "users": [
+            (user, sorted(user.memberships.all(), key=lambda row: row.project.slug if row.project else ""))
+            for user in rows.prefetch_related("memberships__project")
+        ],
         "projects": list(ProjectRow.objects.order_by("slug")),
         "all_roles": ROLES,
         "wrong": wrong,
@@ -49,11 +52,6 @@ def _page(request: HttpRequest, *, wrong: str = "", drawn: tuple[UserRow, str] |
         "drawn": drawn,
     }
     return render(request, "people/accounts.html", fields, status=400 if wrong else 200)
-
-
-def _memberships(user: UserRow) -> list[MembershipRow]:
-    """The roles of an account, first those in all projects."""
-    return sorted(user.memberships.all(), key=lambda row: row.project.slug if row.project else "")
 
 
 @sensitive_variables("typed", "password")

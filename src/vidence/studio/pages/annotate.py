@@ -285,19 +285,11 @@ def _lanes(written: Wording, medium: int) -> str:
     """The evidence on one medium, as the player draws it."""
     lanes = []
     for kind in ("referred", "proactive", "oracle"):
-        spans = [
-            [start, end]
-            for mark in written.evidence
-            if mark.kind == kind and mark.medium == medium
-            if (start := seconds(mark.start)) is not None and (end := seconds(mark.end)) is not None
-        ]
-        frames = [
-            index
-            for mark in written.evidence
-            if mark.kind == kind and mark.medium == medium
-            for index in frame_numbers(mark.frames) or ()
-        ]
-        lane = {"name": kind, "spans": spans, "frames": sorted(set(frames))}
+        marks = [mark for mark in written.evidence if mark.kind == kind and mark.medium == medium]
+        times = [(seconds(mark.start), seconds(mark.end)) for mark in marks]
+        spans = [[start, end] for start, end in times if start is not None and end is not None]
+        frames = sorted({index for mark in marks for index in frame_numbers(mark.frames) or ()})
+        lane = {"name": kind, "spans": spans, "frames": frames}
         if spans or frames:
             lanes.append({name: values for name, values in lane.items() if values})
     return msgspec.json.encode(lanes).decode()

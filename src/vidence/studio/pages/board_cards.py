@@ -159,6 +159,7 @@ def _card_line(
     seen = check_of_track(track)
     cards = {kind: text_of(board, written, (name, kind), seen=seen) for kind in _CARDS}
     texts = [text for text, _ in cards.values()]
+    notes = {kind: _note(by, tried.get((name, kind))) for kind, (_, by) in cards.items()}
     messages, marked = leaks_of_cards(board.opened.card_checks, texts[0], texts[1])
     why_none = () if isinstance(plan, CropPlan) else (f"No crops for cards: {plan.reason}: {plan.detail}",)
     return Line(
@@ -176,14 +177,8 @@ def _card_line(
         ],
         hidden={"track": name, "check": seen},
         fields=[
-            Field(
-                name=kind,
-                label=_CARDS[kind],
-                kind="words",
-                value=text,
-                note=_note(by, tried.get((name, kind))),
-            )
-            for kind, (text, by) in cards.items()
+            Field(name=kind, label=_CARDS[kind], kind="words", value=text, note=notes[kind])
+            for kind, (text, _) in cards.items()
         ],
         acts=[
             ActButton(act="keep", words="Keep the words"),

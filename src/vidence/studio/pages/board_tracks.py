@@ -88,7 +88,8 @@ def _say(
 ) -> Said | Refused:
     """Keep a row that counts now; one that would say nothing is refused with the reason of the making."""
     row.see()
-    rows: list[RowT] = [*before, msgspec.structs.replace(row, where=_WHERE)]
+    rows = list(before)
+    rows.append(msgspec.structs.replace(row, where=_WHERE))
     unused = apply(rows)
     why = next((entry.why for entry in unused if entry.where == _WHERE), "")
     return Refused(reason=why) if why else say(board.made, row)

@@ -282,9 +282,8 @@ def _open(request: HttpRequest) -> MadeSetRow | str:
     person: Person = request.person
     if "operator" not in person.roles_in(slug if project else ""):
         return "Only operators open sets: those of the project, or those of all projects."
-    entry = next(
-        (element for element in offered(current().settings.paths) if place_id(element.folder) == wanted), None
-    )
+    sets = {place_id(entry.folder): entry for entry in offered(current().settings.paths)}
+    entry = sets.get(wanted)
     known = None if entry is None else MadeSetRow.objects.filter(folder=str(entry.folder)).first()
     if entry is None or (known is not None and known.project != project):
         return "This set is unknown to the studio, or is open already."

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, cast
 
-from django.db.models import Count
+from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 
@@ -49,14 +49,8 @@ class Member:
 
 def members(project: ProjectRow, protocol: Protocol) -> list[Member]:
     """The people of a project, by name; those of all projects as well."""
-    rows = (
-        MembershipRow.objects.filter(project=project)
-        .union(MembershipRow.objects.filter(project=None))
-        .values_list("pk", flat=True)
-    )
-    related = MembershipRow.objects.filter(pk__in=list(rows), user__is_active=True).select_related(
-        "user", "project"
-    )
+    here = Q(project=project) | Q(project=None)
+    related = MembershipRow.objects.filter(here, user__is_active=True).select_related("user", "project")
     members = []
     for entry in related.order_by("user__key", "pk"):
         closed: dict[str, str] = {}
@@ -83,11 +77,8 @@ def coverage(project: ProjectRow, protocol: Protocol, people: Sequence[Member]) 
     A member without domains works in all of them. The roles are those that the protocol has.
     """
     roles = ("author", *(stage.role for stage in protocol.stages))
-    of_items: Counter[str] = Counter()
-    counted = ItemRow.objects.filter(project=project).values("strata__domain").annotate(n=Count("pk"))
-    for entry in counted.order_by():
-        if domain := entry["strata__domain"]:
-            of_items[str(domain)] += entry["n"]
+    counted = ItemRow.objects.filter(project=project).values_list("strata__domain").annotate(n=Count("pk"))
+    of_items = Counter({str(domain): n for domain, n in counted.order_by() if domain})
     named = {element for member in people for element in member.membership.domains}
     return [_cover(domain, of_items[domain], people, roles=roles) for domain in sorted({*of_items} | named)]
 

@@ -113,9 +113,7 @@ def limits_of(row: MadeSetRow) -> Limits:
         DataError: the configuration cannot be read any more.
         UsageError: it says something that cannot be.
     """
-    limits = next(
-        (entry for entry in offered(current().settings.paths) if str(entry.folder) == row.folder), None
-    )
+    limits = {str(entry.folder): entry for entry in offered(current().settings.paths)}.get(row.folder)
     if limits is None:
         words = (
             "The studio was not told of the configuration of this set, so these are the usual limits; where "

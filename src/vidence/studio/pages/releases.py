@@ -48,9 +48,7 @@ class Wish(Record):
 def releases_of(project: ProjectRow) -> list[Path]:
     """The releases of a project that are there, by name."""
     into = current().settings.data / RELEASES / project.slug
-    if not into.is_dir():
-        return []
-    return sorted(path for path in into.iterdir() if (path / "SHA256SUMS").is_file())
+    return sorted(path.parent for path in into.glob("*/SHA256SUMS"))
 
 
 def accounts_of(project: ProjectRow) -> dict[Path, Account]:

@@ -287,7 +287,8 @@ def _conditions(look: ItemView) -> list[str]:
 def media_of(row: ItemRow, look: ItemView) -> list[MediumOnPage]:
     """The media of an item below the media root of its project, with the evidence that may be seen."""
     root = row.project.media_root
-    roots = [Path(entry) for entry in (root, *_made(row)) if entry]
+    made = MadeSetRow.objects.filter(project=row.project).values_list("folder", flat=True)
+    roots = [Path(entry) for entry in (root, *made) if entry]
     spans = spans_of(look.content)
     lane = {
         "name": "evidence",
@@ -311,11 +312,6 @@ def media_of(row: ItemRow, look: ItemView) -> list[MediumOnPage]:
             MediumOnPage(name=name, kind=kind, token=token, lanes=msgspec.json.encode(lanes).decode())
         )
     return entries
-
-
-def _made(row: ItemRow) -> list[str]:
-    """Return the folders of the project's made datasets, which contain their videos."""
-    return list(MadeSetRow.objects.filter(project=row.project).values_list("folder", flat=True))
 
 
 def _files(row: ItemRow, look: ItemView) -> Iterator[tuple[str, str]]:

@@ -80,11 +80,9 @@ class SignIn(LoginView):
 
     def dispatch(self, request: HttpRequest, *args: object, **more: object) -> HttpResponse:
         """Answer, where there are accounts."""
-        return (
-            super().dispatch(request, *args, **more)
-            if current().settings.mode == "team"
-            else fault(request, 404)
-        )
+        if current().settings.mode != "team":
+            return fault(request, 404)
+        return super().dispatch(request, *args, **more)
 
     def form_valid(self, form: SignInForm) -> HttpResponse:
         """Begin a session, in a browser that is known from now on."""

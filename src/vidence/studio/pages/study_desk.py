@@ -51,7 +51,7 @@ def listed(request: HttpRequest) -> HttpResponse:
     rows = StudyRow.objects.order_by("-opened_at")
     if not request.person.leads_all:
         return render(request, "study/list.html", {"open": rows.filter(state="open")})
-    done, fault = tried(request, lambda: _open(request.POST.get("name", "")), "studies")
+    done, fault = tried(request, lambda: studies.open_study(_folder(request.POST.get("name", ""))), "studies")
     if done is not None:
         return done
     begun = Count("participants", filter=~Q(participants__state__in=("invited", "declined")))
@@ -79,10 +79,6 @@ def _folder(name: str) -> Path:
     if not _NAME.fullmatch(name):
         raise UsageError(f"the name {name!r:.80}; expected small letters, digits and -, 60 at most")
     return _root() / name
-
-
-def _open(name: str) -> None:
-    studies.open_study(_folder(name))
 
 
 # --------------------------------------------------------------------------- writing study.toml

@@ -143,11 +143,7 @@ def drawn(names: Sequence[str], *, seed: str) -> tuple[str, ...]:
     >>> drawn(["1", "2", "3"], seed="a") == drawn(["3", "1", "2"], seed="a")
     True
     """
-
-    def rank(name: str) -> bytes:
-        return hashlib.sha256(f"{seed}\n{name}".encode()).digest()
-
-    return tuple(sorted(names, key=rank))
+    return tuple(sorted(names, key=lambda name: hashlib.sha256(f"{seed}\n{name}".encode()).digest()))
 
 
 # --------------------------------------------------------------------------- counts

@@ -238,7 +238,7 @@ def compared(rivals: Sequence[Event], answers: Sequence[str]) -> tuple[Compared,
 def lines_of(content: Mapping[str, object], stage: Stage) -> tuple[FieldLine, ...]:
     """The fields of an item in their order, each with the checks that are about it."""
     fields = [name for name in content if name not in ("item_id", _BESIDE) and not _is_empty(content[name])]
-    named = _asks_of_fields(stage)
+    named = any(check.field for check in stage.checks)
     lines = tuple(
         FieldLine(
             name=name,
@@ -342,11 +342,6 @@ def _picks(options: Sequence[str], picked: str) -> tuple[AnswerOption, ...]:
         )
         for i, option in enumerate(options, 1)
     )
-
-
-def _asks_of_fields(stage: Stage) -> bool:
-    """Whether a stage looks at the fields one by one: a check of its protocol names one."""
-    return any(check.field for check in stage.checks)
 
 
 def _is_empty(value: object) -> bool:

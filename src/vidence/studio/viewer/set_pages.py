@@ -237,9 +237,10 @@ def question(request: HttpRequest, place: str) -> HttpResponse:
         loaded = questions_of(_file(result))
     except (VidenceError, OSError) as error:
         raise Http404 from error
-    at = next((i for i, item in enumerate(loaded.items) if _is_meant(item, asked, draft)), None)
-    if at is None:
+    ids = [item.tags.get("draft") if draft else item.item_id for item in loaded.items]
+    if (wanted := draft or asked) not in ids:
         raise Http404
+    at = ids.index(wanted)
     item = loaded.items[at]
     links = {
         name: urlencode({"item": loaded.items[other].item_id})
@@ -254,7 +255,3 @@ def question(request: HttpRequest, place: str) -> HttpResponse:
     }
     fields["media"] = media_of(item, roots=[str(loaded.media_root)])
     return render(request, "viewer/question.html", fields)
-
-
-def _is_meant(item: Item, item_id: str, draft: str) -> bool:
-    return item.tags.get("draft") == draft if draft else item.item_id == item_id
