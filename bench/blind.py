@@ -196,6 +196,15 @@ def read(made: Made) -> dict[str, list[float]]:
 # --------------------------------------------------------------------------- sets
 
 
+def by_structure(made: Made) -> dict[str, Made]:
+    """The questions of each structure of each task of `herbench`; none of other sets."""
+    groups: dict[str, list] = defaultdict(list)
+    for item in made.items:
+        if item.benchmark == "herbench":
+            groups[f"{item.tags['task']} `{item.tags['structure']}`"].append(item)
+    return {name: Made(items=groups[name], n_asked=len(groups[name])) for name in sorted(groups)}
+
+
 def vidence(*words: object) -> None:
     """A command of vidence, in this process."""
     from vidence.cli.main import main
@@ -347,7 +356,7 @@ def records(
 
 
 def herbench(data: Path, folder: Path, seed: int) -> Made:
-    """The four tasks of `vidence make herbench` that need no pixels, on EPIC-100; none is matched."""
+    """The four tasks of `vidence make herbench` that need no pixels, on EPIC-100."""
     import msgspec
 
     from vidence.records import Item
@@ -396,17 +405,20 @@ def main() -> None:
     print("|---|---:|---:|---:|---:|---:|---:|---:|")
     for name in given.only:
         title, make = SETS[name]
-        scores: dict[str, list[list[float]]] = defaultdict(list)
+        rows: dict[str, dict[str, list[list[float]]]] = defaultdict(lambda: defaultdict(list))
         for seed in given.seeds:
             with tempfile.TemporaryDirectory() as folder:
                 made = make(given.data.resolve(), Path(folder), seed)
-            scores["asked"].append([made.n_asked, 100 * len(made.items) / made.n_asked])
-            for reader, some in read(made).items():
-                scores[reader].append(some)
-        asked, kept = np.mean(scores.pop("asked"), axis=0)
-        cells = ["/".join(f"{x:.1f}" for x in np.mean(some, axis=0)) for some in scores.values()]
-        most = max(x for some in scores.values() for of_seed in some for x in of_seed)
-        print(f"| {title} | {asked:,.0f} | {kept:.0f} % | {' | '.join(cells)} | {most:.1f} |", flush=True)
+            for part, some_made in {title: made, **by_structure(made)}.items():
+                share = len(some_made.items) / some_made.n_asked
+                rows[part]["asked"].append([some_made.n_asked, 100 * share])
+                for reader, some in read(some_made).items():
+                    rows[part][reader].append(some)
+        for part, scores in rows.items():
+            asked, kept = np.mean(scores.pop("asked"), axis=0)
+            cells = ["/".join(f"{x:.1f}" for x in np.mean(some, axis=0)) for some in scores.values()]
+            most = max(x for some in scores.values() for of_seed in some for x in of_seed)
+            print(f"| {part} | {asked:,.0f} | {kept:.0f} % | {' | '.join(cells)} | {most:.1f} |", flush=True)
 
 
 if __name__ == "__main__":

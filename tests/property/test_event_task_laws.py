@@ -64,6 +64,16 @@ def test_any_log_gives_sound_drafts_or_a_reason(log: tuple[Event, ...], seed: in
 
 
 @settings(max_examples=25 if IS_THOROUGH else 10)
+@given(log=logs(), seed=st.integers(0, 2**32 - 1), name=st.sampled_from(["fam", "fom"]))
+def test_only_the_right_choice_never_occurs(log: tuple[Event, ...], seed: int, name: str) -> None:
+    there = {f"{one.verb} {one.noun}" if name == "fam" else one.noun for one in log}
+    for draft in made_of(name, log, seed):
+        if isinstance(draft, Draft) and draft.structure == "absent":
+            occurs = [choice in there for choice in draft.choices]
+            assert occurs == [place != draft.answer_index for place in range(5)]
+
+
+@settings(max_examples=25 if IS_THOROUGH else 10)
 @given(log=logs(), seed=st.integers(0, 2**32 - 1))
 def test_counts_are_those_of_plain_counting(log: tuple[Event, ...], seed: int) -> None:
     counts = Counter(f"{one.verb} {one.noun}" for one in log)

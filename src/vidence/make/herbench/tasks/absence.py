@@ -1,16 +1,15 @@
 """Tasks that ask which of several things never occurs in a video."""
 
 from abc import abstractmethod
-from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vidence.make.herbench.tasks.candidates import (
     N_CHOICES,
-    BalancedDraw,
     Candidate,
     Candidates,
     ComputedTask,
@@ -19,6 +18,7 @@ from vidence.make.herbench.tasks.candidates import (
     one_of,
 )
 from vidence.make.herbench.tasks.events import EventContext, event_context, overlap, span_of, used_up, when
+from vidence.make.herbench.tasks.guessing import EventCounts, FairSets, Floats, Sets, Thing
 from vidence.make.pipeline.english import joined
 from vidence.make.pipeline.material import Corpus, Event, Material
 from vidence.records import Evidence
@@ -26,22 +26,27 @@ from vidence.records import Evidence
 _LISTED = N_CHOICES - 1
 _IN_GROUP = 3
 _SEPARATOR = "; "
+_BATCH: Final = 500  # sets that are drawn at a time
+_N_BATCHES: Final = 8
+_LEARNT_FROM: Final = 1000  # sets of each video
+_SEED: Final = 0  # of the sets learnt from: every video's questions rest on the same ones
+
+# What the sets of a structure hold: N things that never occur, Y that do. The first choice is right.
+_LAYOUTS: Final = {"absent": "NYYYY", "which-of-four": "NYYY", "all-occur": "YYY" + "NYY" * _LISTED}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Present:
+class Present(Thing):
     """A thing that occurs: wording, times, and frequency in other videos, for reviewers."""
 
-    text: str
     occurrences: tuple[Event, ...]
     n_elsewhere: int
 
 
 @dataclass(frozen=True, kw_only=True)
-class Absent:
+class Absent(Thing):
     """Something that does not occur and would fit; what is common elsewhere is drawn sooner."""
 
-    text: str
     n_elsewhere: int
     why: str = ""
 
@@ -58,11 +63,23 @@ class TaskWording:
 
 @dataclass(frozen=True, kw_only=True)
 class Pool:
-    """The things to ask about in a video."""
+    """The things to ask about in a video; `counts` says how often each thing of its log occurs."""
 
     present: Sequence[Present]
     absent: Sequence[Absent]
     words: TaskWording
+    counts: Mapping[Hashable, int]
+
+    @property
+    def things(self) -> Sequence[Present | Absent]:
+        """The absent ones, then those that occur."""
+        return (*self.absent, *self.present)
+
+    def has(self, structure: str) -> bool:
+        """Whether there are enough things of both kinds for a structure."""
+        n_absent = _LAYOUTS[structure].count("N")
+        n_present = max(_LISTED, _LAYOUTS[structure].count("Y"))
+        return len(self.absent) >= n_absent and len(self.present) >= n_present
 
 
 class AbsenceTask(ComputedTask):
@@ -73,14 +90,14 @@ class AbsenceTask(ComputedTask):
     occurs. In every structure at least three things have to be seen.
 
     Source: HERBench, section 7.5 and figures 16 and 18 (``absent``).
-    Departs: the other two structures are ours. Absent things are drawn in proportion to how often they occur
-        elsewhere, and things that occur are held to the same rules and drawn around them, so that neither
-        how common nor what kind of thing it is gives the answer away.
+    Departs: the other two structures are ours. Things that occur are held to the same rules as absent ones,
+        and of the sets drawn of both those are asked that `FairSets` keeps.
     """
 
     family = "GC&V"
     needs: tuple[str, ...] = ("events",)
     structures: tuple[str, ...] = ("absent", "which-of-four", "all-occur")
+    _learnt: tuple[Corpus, int, Mapping[str, FairSets]] | None = None
 
     @abstractmethod
     def pool(self, context: EventContext) -> Pool:
@@ -90,149 +107,152 @@ class AbsenceTask(ComputedTask):
         self, material: Material, corpus: Corpus, log: DraftLog, *, most: int, rng: np.random.Generator
     ) -> Sequence[Candidates]:
         """One source for each structure."""
-        pool = self.pool(event_context(material.source.video_id, material.events, corpus))
-        return [_candidates(pool, name, rng=rng) for name in self.structures]
+        if self._learnt is None or self._learnt[0] is not corpus or self._learnt[1] != most:
+            self._learnt = corpus, most, self._fair_sets(corpus, most)
+        video_id = material.source.video_id
+        pool = self.pool(event_context(video_id, material.events, corpus))
+        return [
+            _candidates(video_id, pool, name, fair=self._learnt[2][name], rng=rng) for name in self.structures
+        ]
+
+    def _fair_sets(self, corpus: Corpus, most: int) -> Mapping[str, FairSets]:
+        """Learn from all videos which sets of each structure to keep."""
+        pools = {
+            name: self.pool(event_context(name, corpus.events[name], corpus))
+            for name in sorted(corpus.events)
+        }
+        counts = EventCounts(
+            {name: pool.counts for name, pool in pools.items()},
+            {name: [thing.text for thing in pool.present] for name, pool in pools.items()},
+        )
+        rng = np.random.default_rng(_SEED)
+        wanted = most / len(self.structures) * _LEARNT_FROM / (_BATCH * _N_BATCHES)
+        return {
+            structure: FairSets(
+                counts,
+                [
+                    _draw(name, pool, structure, n=_LEARNT_FROM, rng=rng)
+                    for name, pool in pools.items()
+                    if pool.has(structure)
+                ],
+                choices=_CHOICES[structure],
+                wanted=wanted,
+            )
+            for structure in self.structures
+        }
 
 
-class _Draw:
-    """Deals things of both kinds; each comes once before any that occurs comes again."""
+def _draw(video_id: str, pool: Pool, structure: str, *, n: int, rng: np.random.Generator) -> Sets:
+    """Draw sets of things, those that never occur by the root of how often they do elsewhere."""
+    n_absent = len(pool.absent)
+    weights = np.sqrt([thing.n_elsewhere for thing in pool.absent])
+    absent = (-np.log(weights) - rng.gumbel(size=(n, n_absent))).argsort(axis=1)
+    present = n_absent + rng.random((n, len(pool.present))).argsort(axis=1)
 
-    def __init__(self, pool: Pool, *, rng: np.random.Generator) -> None:
-        self._present, self._rng = pool.present, rng
-        self._balanced = BalancedDraw(len(pool.present), rng=rng)
-        weights = np.array([absent.n_elsewhere for absent in pool.absent], dtype=float)
-        order: Sequence[int] = []
-        if len(weights):
-            order = rng.choice(len(weights), len(weights), replace=False, p=weights / weights.sum()).tolist()
-        self.absent = [pool.absent[i] for i in order]
-        known = sorted(one.n_elsewhere for one in pool.present)
-        # For each absent thing, how many of those that occur are at least as common elsewhere.
-        self._commons = [len(known) - bisect_left(known, one.n_elsewhere) for one in self.absent]
+    def laid_out(layout: str) -> NDArray[np.intp]:
+        columns = {"N": iter(absent.T), "Y": iter(present.T)}
+        return np.column_stack([next(columns[kind]) for kind in layout])
 
-    def present(self, n: int) -> list[Present]:
-        """`n` different things that occur, in a drawn order."""
-        return self._deal(dict.fromkeys((True, False), n), n, bar=0)
-
-    def beside(self, n: int) -> tuple[Absent, list[Present]] | None:
-        """Return an unused absent thing with `n` present ones; None if exhausted.
-
-        It is drawn how many of the others are at least as common elsewhere as the absent one, so that neither
-        the rarest nor the most common thing stands out. Where no absent thing has such others, the next one
-        takes what is nearest.
-        """
-        if not self.absent:
-            return None
-        wanted = int(self._rng.integers(n + 1))
-        n_present = len(self._present)
-        off = [max(wanted - c, 0, n - wanted - (n_present - c)) for c in self._commons]
-        place = off.index(min(off))
-        commons = self._commons.pop(place)
-        n_common = min(max(wanted, n - (n_present - commons)), commons)
-        foil = self.absent.pop(place)
-        return foil, self._deal({True: n_common, False: n - n_common}, n, bar=foil.n_elsewhere)
-
-    def _deal(self, wanted: dict[bool, int], n: int, *, bar: int) -> list[Present]:
-        places: dict[int, None] = {}
-        while len(places) < n:
-            place = self._balanced.next()
-            is_common = self._present[place].n_elsewhere >= bar
-            if place not in places and wanted[is_common] > 0:
-                wanted[is_common] -= 1
-                places[place] = None
-        return [self._present[i] for i in places]
+    places, right = laid_out(_LAYOUTS[structure]), np.zeros(n, np.intp)
+    if structure == "which-of-four":
+        right[rng.random(n) < 1 / N_CHOICES] = _LISTED
+        places = np.where(right[:, None] == _LISTED, laid_out("Y" * _LISTED), places)
+    return Sets(video=video_id, things=pool.things, places=places, odd=places < n_absent, right=right)
 
 
-_N_WRONG = N_CHOICES - 1
-_N_GROUPED = _IN_GROUP + _N_WRONG * (_IN_GROUP - 1)
-# How many things that occur, and how many that do not, a structure needs.
-_NEEDED = {"absent": (_LISTED, 1), "which-of-four": (_LISTED, 1), "all-occur": (_N_GROUPED, _N_WRONG)}
+def _or_all(x: Floats) -> Floats:
+    """Append the choice that all things occur, which has a trait of its own."""
+    values = np.pad(x, ((0, 0), (0, 1), (1, 0)))
+    values[:, -1, 0] = 1.0
+    return values
+
+
+def _of_groups(x: Floats) -> Floats:
+    values: Floats = x.reshape(len(x), N_CHOICES, _IN_GROUP, -1).mean(axis=2)
+    return values
+
+
+def _of_things(x: Floats) -> Floats:
+    return x
+
+
+_CHOICES: Final = {"absent": _of_things, "which-of-four": _or_all, "all-occur": _of_groups}
 
 
 @dataclass(frozen=True, kw_only=True)
-class _DealtQuestion:
-    """A question with its answers about things that were dealt."""
+class _Worded:
+    """A question about a set in words."""
 
     question: str
     right: str
     wrong: tuple[str, ...]
-    present: Sequence[Present]
-    absent: Sequence[Absent]
     subject: str = ""
 
 
-def _candidates(pool: Pool, structure: str, *, rng: np.random.Generator) -> Candidates:
-    n_present, n_absent = _NEEDED[structure]
-    if len(pool.present) < n_present or len(pool.absent) < n_absent:
-        seen = f"{len(pool.present)} that occur and {len(pool.absent)} that do not"
-        detail = f"{seen}; expected {n_present} and {n_absent} at least"
+def _candidates(
+    video_id: str, pool: Pool, structure: str, *, fair: FairSets, rng: np.random.Generator
+) -> Candidates:
+    if not pool.has(structure):
+        detail = f"{len(pool.present)} that occur and {len(pool.absent)} that do not are too few"
         yield NoCandidate(subject=structure, reason=f"too-few-{pool.words.things}", detail=detail)
         return
-    deal = {"absent": _absent, "which-of-four": _which_of_four, "all-occur": _all_occur}[structure]
-    for question in deal(_Draw(pool, rng=rng), pool.words, rng):
-        yield Candidate(
-            structure=structure,
-            subject=question.subject or question.right,
-            question=question.question,
-            right=question.right,
-            wrong=question.wrong,
-            evidence=spans(question.present),
-            facts=facts(question.present, question.absent),
-        )
+    asked: set[frozenset[str]] = set()
+    for _ in range(_N_BATCHES):
+        sets = _draw(video_id, pool, structure, n=_BATCH, rng=rng)
+        for i in fair.kept(sets, rng=rng):
+            things = [pool.things[place] for place in sets.places[i]]
+            absent = [thing for thing in things if isinstance(thing, Absent)]
+            names = frozenset(thing.text for thing in things)
+            if names in asked:
+                continue
+            asked.add(names)
+            worded = _WORDED[structure](things, words=pool.words, rng=rng)
+            present = [thing for thing in things if isinstance(thing, Present)]
+            yield Candidate(
+                structure=structure,
+                subject=worded.subject or worded.right,
+                question=worded.question,
+                right=worded.right,
+                wrong=worded.wrong,
+                evidence=spans(present),
+                facts=facts(present, absent),
+            )
     yield used_up(structure)
 
 
-def _absent(draw: _Draw, words: TaskWording, rng: np.random.Generator) -> Iterator[_DealtQuestion]:
-    while (dealt := draw.beside(_LISTED)) is not None:
-        foil, present = dealt
-        wrong = tuple(entry.text for entry in present)
-        yield _DealtQuestion(
-            question=words.absent, right=foil.text, wrong=wrong, present=present, absent=[foil]
-        )
+def _absent(things: Sequence[Thing], *, words: TaskWording, rng: np.random.Generator) -> _Worded:
+    right, *wrong = (thing.text for thing in things)
+    return _Worded(question=words.absent, right=right, wrong=tuple(wrong))
 
 
-def _which_of_four(draw: _Draw, words: TaskWording, rng: np.random.Generator) -> Iterator[_DealtQuestion]:
-    cases = BalancedDraw(_LISTED + 1, rng=rng)
+def _which_of_four(things: Sequence[Thing], *, words: TaskWording, rng: np.random.Generator) -> _Worded:
     numbers = range(1, _LISTED + 1)
     options = [f"Only {joined(n for n in numbers if n != i)}" for i in numbers]
     options.append(f"All {words.things}: {joined(numbers)}")
-    while True:
-        case = cases.next()
-        foils: list[Absent] = []
-        if case == _LISTED:
-            present = draw.present(_LISTED)
-        elif (dealt := draw.beside(_LISTED - 1)) is None:
-            return
-        else:
-            foils, present = [dealt[0]], dealt[1]
-        listed = [entry.text for entry in present]
-        listed[case:case] = [foil.text for foil in foils]
-        lines = "\n".join(f"{number}. {text}" for number, text in enumerate(listed, 1))
-        right, wrong = one_of(options[case], options)
-        yield _DealtQuestion(
-            subject=_SEPARATOR.join(listed),
-            question=f"{words.which_of_four}\n{lines}",
-            right=right,
-            wrong=wrong,
-            present=present,
-            absent=foils,
-        )
+    listed = [things[i] for i in rng.permutation(_LISTED)]
+    (place,) = [i for i, thing in enumerate(listed) if isinstance(thing, Absent)] or [_LISTED]
+    lines = "\n".join(f"{number}. {thing.text}" for number, thing in enumerate(listed, 1))
+    right, wrong = one_of(options[place], options)
+    return _Worded(
+        question=f"{words.which_of_four}\n{lines}",
+        right=right,
+        wrong=wrong,
+        subject=_SEPARATOR.join(thing.text for thing in listed),
+    )
 
 
-def _all_occur(draw: _Draw, words: TaskWording, rng: np.random.Generator) -> Iterator[_DealtQuestion]:
-    for first in range(0, len(draw.absent) - _N_WRONG + 1, _N_WRONG):
-        foils = draw.absent[first : first + _N_WRONG]
-        present = draw.present(_N_GROUPED)
-        texts = iter([entry.text for entry in present])
-        right, *groups = (list(islice(texts, n)) for n in (_IN_GROUP, *[_IN_GROUP - 1] * _N_WRONG))
-        for group, foil in zip(groups, foils, strict=True):
-            group.insert(int(rng.integers(_IN_GROUP)), foil.text)
-        yield _DealtQuestion(
-            question=words.all_occur,
-            right=_SEPARATOR.join(right),
-            wrong=tuple(map(_SEPARATOR.join, groups)),
-            present=present,
-            absent=foils,
-        )
+def _all_occur(things: Sequence[Thing], *, words: TaskWording, rng: np.random.Generator) -> _Worded:
+    texts = [thing.text for thing in things]
+    groups = [texts[i : i + _IN_GROUP] for i in range(0, len(texts), _IN_GROUP)]
+    right, *wrong = (_SEPARATOR.join(group[i] for i in rng.permutation(_IN_GROUP)) for group in groups)
+    return _Worded(question=words.all_occur, right=right, wrong=tuple(wrong))
+
+
+_WORDED: Final = {
+    "absent": _absent,
+    "which-of-four": _which_of_four,
+    "all-occur": _all_occur,
+}
 
 
 # --------------------------------------------------------------------------- what they rest on

@@ -1,5 +1,6 @@
 """False action memory: which actions occur in a video, and which one does not."""
 
+from collections.abc import Hashable
 from typing import Annotated
 
 from msgspec import Meta
@@ -50,7 +51,7 @@ class Fam(AbsenceTask):
 
     code = "FAM"
     title = "False Action Memory"
-    version = 2
+    version = 3
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -59,7 +60,12 @@ class Fam(AbsenceTask):
         """What there is to ask about in one video."""
         video, index = context.video, context.index
         present = [
-            Present(text=index.phrase(texts), occurrences=tuple(events), n_elsewhere=context.elsewhere(pair))
+            Present(
+                text=index.phrase(texts),
+                key=pair,
+                occurrences=tuple(events),
+                n_elsewhere=context.elsewhere(pair),
+            )
             for pair, events in video.pairs.items()
             if self._fits(pair, texts := written(events), context)
         ]
@@ -73,9 +79,10 @@ class Fam(AbsenceTask):
                 continue
             if not video.why_not_absent(pair, texts) and not _may_hold_what_is_poured(texts, video):
                 why = f", in {index.videos_elsewhere(pair, context.video_id)} videos"
-                n_elsewhere = context.elsewhere(pair)
-                absent.append(Absent(text=index.phrase(texts), n_elsewhere=n_elsewhere, why=why))
-        return Pool(present=present, absent=absent, words=WORDS)
+                text, n_elsewhere = index.phrase(texts), context.elsewhere(pair)
+                absent.append(Absent(text=text, key=pair, n_elsewhere=n_elsewhere, why=why))
+        counts: dict[Hashable, int] = {pair: len(events) for pair, events in video.pairs.items()}
+        return Pool(present=present, absent=absent, words=WORDS, counts=counts)
 
     def _fits(self, pair: Pair, texts: Texts, context: EventContext) -> bool:
         """Whether an action may be asked about, be it true or false."""

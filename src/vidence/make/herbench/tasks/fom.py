@@ -1,5 +1,6 @@
 """False object memory: which objects are handled in a video, and which one is not."""
 
+from collections.abc import Hashable
 from typing import Annotated
 
 from msgspec import Meta
@@ -36,7 +37,7 @@ class Fom(AbsenceTask):
 
     code = "FOM"
     title = "False Object Memory"
-    version = 1
+    version = 2
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -56,7 +57,7 @@ class Fom(AbsenceTask):
             handled = [event for event in events if not is_only_looking(event.verb)]
             n, _ = self._compatible(noun, context)
             if handled and n and not is_anything(text := written(handled)[1]):
-                present.append(Present(text=text, occurrences=tuple(handled), n_elsewhere=n))
+                present.append(Present(text=text, key=noun, occurrences=tuple(handled), n_elsewhere=n))
         absent = []
         for noun in index.nouns:
             text = index.noun_text(noun)
@@ -65,8 +66,9 @@ class Fom(AbsenceTask):
             n, verb = self._compatible(noun, context)
             if n:
                 why = f", mostly with {verb!r}, which occurs here"
-                absent.append(Absent(text=text, n_elsewhere=n, why=why))
-        return Pool(present=present, absent=absent, words=self._words)
+                absent.append(Absent(text=text, key=noun, n_elsewhere=n, why=why))
+        counts: dict[Hashable, int] = {noun: len(events) for noun, events in video.objects.items()}
+        return Pool(present=present, absent=absent, words=self._words, counts=counts)
 
     def _compatible(self, noun: Key, context: EventContext) -> tuple[int, str]:
         """How often an object occurs elsewhere with verbs of this video, and the one that it does most with.
