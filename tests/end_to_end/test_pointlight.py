@@ -120,7 +120,7 @@ def test_a_sidecar_alone_makes_every_kind_of_file_again(tmp_path: Path):
     older = json.loads((tmp_path / "one" / "stimulus.json").read_bytes())
     del older["staging"]
     (tmp_path / "older.json").write_text(json.dumps(older))
-    with pytest.raises(UsageError, match="names no sources"):
+    with pytest.raises(UsageError, match="does not name its sources"):
         run("--again", tmp_path / "older.json", "--out", tmp_path / "three")
 
 

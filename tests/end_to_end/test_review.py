@@ -65,7 +65,7 @@ def test_a_team_works_with_files(begun):
     accept = GOOD | {"verdict": "accept", "minutes": "4:12"}
     back = {"answer": "no", "verdict": "return", "note": "Choice B is right as well."}
     fill(sheet, **{first: accept, second: back})
-    assert "has been written into" in vidence(*drawn).err
+    assert "has been filled in" in vidence(*drawn).err
     read = ("items", "review", "read", "r", "r/sheets/bob-reviewer.csv", "--by", "bob")
     assert "2 verdicts taken in" in vidence(*read).err
     events = (folder / "r" / "reviews.jsonl").read_bytes()
@@ -83,7 +83,7 @@ def test_a_team_works_with_files(begun):
     # The sheet that was read is kept under another name, and the next one drawn.
     assert "kept the sheet that was read as r/sheets/bob-reviewer.1.csv" in vidence(*drawn).err
     fill(sheet, **dict.fromkeys(_ids(sheet), GOOD | {"verdict": "accept"}))
-    assert "take it in first: vidence items review read" in vidence(*drawn).err
+    assert "read it first: vidence items review read" in vidence(*drawn).err
     assert "0 events and 0 revisions added" in vidence("items", "review", "read", "r", "events.jsonl").err
 
 
@@ -123,7 +123,7 @@ def test_pay_follows_from_the_protocol(vidence):
 def test_what_makes_no_sense_is_one_message(begun):
     vidence = begun
     for arguments, said in {
-        ("open", "items.jsonl", "--out", "new"): "say --protocol NAME to begin one",
+        ("open", "items.jsonl", "--out", "new"): "add --protocol NAME to start one",
         ("open", "items.jsonl", "--out", "new", "--protocol", "nobody"): "nobody",
         ("open", "items.jsonl", "--out", "r", "--by", "a/b"): "4 as they were",
         ("draw", "r", "--by", "ann"): "nothing waits for ann as reviewer",
@@ -144,9 +144,9 @@ def test_what_makes_no_sense_is_one_message(begun):
         ): "authors do not review their own items",
         ("state", "r", "--where", "done"): "there is no state 'done'",
         ("pay", "r"): "has no [pay]",
-        ("export", "r"): "what is to be written",
+        ("export", "r"): "nothing to write",
         ("read", "r", "items.jsonl"): "items.jsonl:1",
-        ("read", "r", "sheet.csv"): "say --by NAME",
+        ("read", "r", "sheet.csv"): "add --by NAME",
     }.items():
         done = vidence("items", "review", *arguments)
         assert said in done.err, (arguments, done.err)

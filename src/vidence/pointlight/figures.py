@@ -65,7 +65,7 @@ def pair(first: Motion, second: Motion, *, points: str = "13", most_cut_s: float
     ends = [m.source.first_frame + m.n_frames for m in (first, second)]
     stop = min(ends)
     if stop <= start:
-        raise DataError(f"{_name(first)} and {_name(second)} have no frame in common")
+        raise DataError(f"{_name(first)} and {_name(second)} share no frame")
     if max(ends) - stop > most_cut_s * first.fps + 1e-9:
         raise DataError(
             f"{_name(first)} ends after frame {ends[0]} and {_name(second)} after frame {ends[1]}; partners "

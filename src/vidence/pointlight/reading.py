@@ -43,7 +43,7 @@ class UnpackedFile:
         if self.data.startswith((b"\xff\xfe", b"\xfe\xff")):
             return self.data.decode("utf-16", errors="replace")
         if b"\0" in self.data:
-            raise DataError(f"{self.label}: this is no text file (it holds zero bytes)")
+            raise DataError(f"{self.label}: this is not a text file (it contains null bytes)")
         try:
             return self.data.decode("utf-8-sig")
         except UnicodeDecodeError:
@@ -256,10 +256,9 @@ def format_of(path: Path) -> str:
         raise DataError(f"{opened.label}: the file is empty")
     if name.endswith(".asf"):
         raise DataError(
-            f"{opened.label} is the skeleton of a body, and no motion; name the .amc, with "
-            f"skeleton={opened.label}"
+            f"{opened.label} is a skeleton, not a motion; name the .amc, with skeleton={opened.label}"
         )
-    raise DataError(f"{opened.label}: its name tells no format that fits, and {looks}{hint}")
+    raise DataError(f"{opened.label}: its name matches no format, and {looks}{hint}")
 
 
 def read_motions(

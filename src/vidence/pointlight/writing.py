@@ -221,7 +221,7 @@ def write_video(pictures: Iterable[Picture], path: Path, *, fps: float) -> None:
     rest = iter(pictures)
     first = next(rest, None)
     if first is None:
-        raise UsageError(f"{path}: there are no pictures to write")
+        raise UsageError(f"{path}: no pictures to write")
     with video_file(path, fps=fps, size_px=(first.shape[1], first.shape[0])) as add:
         for picture in chain([first], rest):
             add(picture)

@@ -83,7 +83,7 @@ def _check(run: Run) -> None:
         why = "no reply with words has a score"
     else:
         return
-    raise UsageError(f"{run.folder} gets no sample: {why}")
+    raise UsageError(f"{run.folder} cannot be sampled: {why}")
 
 
 def _has_words(row: Row) -> bool:

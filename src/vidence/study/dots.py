@@ -37,8 +37,8 @@ def light_sources(folder: Path, items: Sequence[Item]) -> dict[str, Path]:
     for item in (entry for entry in items if entry.media):
         if len(item.media) > 1:
             raise UsageError(
-                f"{item.item_id!r} has {len(item.media)} media, and point lights are of one; leave it out "
-                "with where"
+                f"{item.item_id!r} has {len(item.media)} media, but point lights need exactly one; exclude "
+                "it with where"
             )
         sources[item.item_id] = source = lights_path(folder / (item.media[0].path or item.item_id))
         try:

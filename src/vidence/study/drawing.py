@@ -127,8 +127,8 @@ def study_plan(file: StudyFile, *, model: str = NOBODY, cache_root: Path | None 
         return make_plan(name, data=path, model=model, overrides=overrides, cache=cache_root)
     if not study.runs:
         raise UsageError(
-            f"{file.path} names nothing that is asked; set items to a benchmark or a file of items, or runs "
-            "to run folders"
+            f"{file.path} names no questions; set items to a benchmark or a file of items, or runs to run "
+            "folders"
         )
     plan = read_plan(file.folder / study.runs[0])[0]
     all_of_it = {"limit": None, "sample": None, "sample_by": None, "recorded_only": False}

@@ -121,7 +121,7 @@ def _sent(folder: Path, items: Sequence[str]) -> dict[str, list[str]]:
     if absent := [i for i in items if not values.get(i)]:
         raise DataError(
             f"{folder} was sent no pictures of {len(absent)} drawn items: {some(absent, most=_MOST_IDS)}; "
-            "draw of items that it was sent pictures of"
+            "draw from items whose pictures it was sent"
         )
     return values
 

@@ -259,7 +259,7 @@ class Course:
             raise UsageError(f"the study is over for you: {words.get(ended.state, 'you have declined it')}")
         planned = next((trial for trial in self.trials if trial.place == place), None)
         if planned is None or not self._at("consented"):
-            raise UsageError("this trial is not one of yours; go back to the page of the study")
+            raise UsageError("this trial is not yours; go back to the page of the study")
         self._check_open(planned, now)
         values = {name: value for name, value in values.items() if value.strip()}
         held = self._values(planned)

@@ -126,7 +126,7 @@ def write_sheets(study: SheetStudy, *, n: int) -> tuple[Path, ...]:
     if there := [
         path for path, text in contents.items() if path.exists() and path.read_text("utf-8") != text
     ]:
-        raise UsageError(f"{there[0]} is there, and may be filled in; move it away, or ask for fewer sheets")
+        raise UsageError(f"{there[0]} exists and may be filled in; move it away, or ask for fewer sheets")
     return write_into(folder, {path.name: text for path, text in contents.items()})
 
 

@@ -53,7 +53,7 @@ def test_the_longer_one_is_cut_and_too_long_is_refused():
 def test_what_is_no_pair():
     with pytest.raises(UsageError, match=r"60 frames per second and b\.bvh 120; partners need one clock"):
         pair(standing(), facing(fps=120.0))
-    with pytest.raises(DataError, match="no frame in common"):
+    with pytest.raises(DataError, match="share no frame"):
         pair(standing(5), facing(5, first_frame=5), most_cut_s=10)
     whole = standing()
     upper = motion_of(whole.positions_m[:, :7], names=whole.names[:7])

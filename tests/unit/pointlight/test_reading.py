@@ -34,7 +34,7 @@ def test_an_archive_of_several_needs_a_name_and_holds_the_skeleton_too(tmp_path)
     [
         (b"", "the file is empty"),
         (b"  \n\n", "the file is empty"),
-        (b"HIERARCHY\0\0", "no text file"),
+        (b"HIERARCHY\0\0", "not a text file"),
         (gzip.compress(BVH.encode(), mtime=0)[:-20], "cannot be unpacked"),
         (b"\x1f\x8b" + b"x" * 30, "cannot be unpacked"),
     ],
@@ -70,7 +70,7 @@ def test_a_wrong_suffix_says_what_the_content_looks_like(tmp_path):
     with pytest.raises(DataError, match="look like bvh"):
         format_of(write(tmp_path, "walk.mot", BVH))
     (tmp_path / "02.asf").write_text(":version 1.10\n")
-    with pytest.raises(DataError, match=r"02\.asf is the skeleton of a body, and no motion; name the \.amc"):
+    with pytest.raises(DataError, match=r"02\.asf is a skeleton, not a motion; name the \.amc"):
         read_motion(tmp_path / "02.asf")
     with pytest.raises(UsageError, match=r"'bvh' has no option 'fsp'\. Did you mean 'fps'"):
         read_motion(write(tmp_path, "a.bvh", BVH), options={"fsp": "30"})

@@ -36,5 +36,5 @@ def test_missing_lights_are_named_and_nothing_is_written(tmp_path):
 
 def test_an_item_of_two_media_has_no_lights(tmp_path):
     item = Item(item_id="two", question="?", answer="x", media=(Media(path="a.mp4"), Media(path="b.mp4")))
-    with pytest.raises(UsageError, match="'two' has 2 media, and point lights are of one"):
+    with pytest.raises(UsageError, match="'two' has 2 media, but point lights need exactly one"):
         light_sources(tmp_path, [item])

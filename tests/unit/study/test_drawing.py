@@ -135,7 +135,7 @@ def test_media_that_are_missing_are_named_and_can_be_left_out(folder):
         ("n = 4", 'n = 15\nby = "kind"', "15 are to be drawn, and there are 12"),
         ("n = 4", 'by = "colour"', "no question has the tag 'colour'; tags are: kind"),
         ('"items.jsonl"', '"nothing.jsonl"', "give a file of items or a benchmark: "),
-        ('items = "items.jsonl"', "", "names nothing that is asked; set items to a benchmark"),
+        ('items = "items.jsonl"', "", "names no questions; set items to a benchmark"),
         ('"none"', '"once"', "shows media under 'once', and these items have none: q"),
     ],
 )

@@ -141,7 +141,7 @@ def test_a_medium_that_has_become_unreadable_is_named(folder):
 def test_a_run_without_pictures_of_an_item_is_refused(folder):
     model_run(folder, frames=3, limit=1)
     with pytest.raises(
-        DataError, match="was sent no pictures of 1 drawn items: q1; draw of items that it was"
+        DataError, match="was sent no pictures of 1 drawn items: q1; draw from items whose pictures it was"
     ):
         written(folder)
 

@@ -98,7 +98,7 @@ def refused(words):
 def test_from_consent_to_the_end_each_step_follows_from_the_log():
     one = Person(Phase(name="first"), calibrates=True, practice=Practice(n=1))
     assert one.sees() == Consent()
-    with refused("not one of yours"):
+    with refused("is not yours"):
         one.does("submit", 0, answer="A")
     one.log("consented")
     assert one.sees() == Calibration()

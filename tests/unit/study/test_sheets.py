@@ -242,7 +242,7 @@ def test_sheets_are_written_once_and_a_second_one_takes_the_place_of_the_first(s
         answers = with_sheets(answers, read_sheets(study, [written(paths[0], rows)], at=AT))
     assert [(one.name, one.state) for one in answers.participants] == [("P01", "begun")]
     assert len(answers.responses) == 1
-    with pytest.raises(UsageError, match=r"P01\.csv is there, and may be filled in"):
+    with pytest.raises(UsageError, match=r"P01\.csv exists and may be filled in"):
         write_sheets(study, n=1)
     linked = Participant(name="P01", slot=0, state="finished")
     other = Participant(name="P05", slot=4, state="finished")

@@ -165,7 +165,7 @@ def check_at_least(at_least: int, of: int, *, owner: str) -> None:
         UsageError: it is more.
     """
     if at_least > of:
-        raise UsageError(f"{owner}: at_least={at_least} of {of} answers can never be; expected 1 to {of}")
+        raise UsageError(f"{owner}: at_least={at_least} of {of} answers is impossible; expected 1 to {of}")
 
 
 def rotations(item: Item, n: int) -> tuple[tuple[int, ...], ...]:

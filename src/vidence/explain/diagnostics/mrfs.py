@@ -56,7 +56,7 @@ class Settings(Record):
 
     def __post_init__(self) -> None:
         if self.min > self.max:
-            raise UsageError(f"mrfs: min={self.min} is above max={self.max}; expected at most that")
+            raise UsageError(f"mrfs: min={self.min} is above max={self.max}; expected min at or below max")
         if self.mode == "official" and not self.text_only:
             raise UsageError(
                 "mrfs: mode=official always asks without frames first; leave out text_only=false, "

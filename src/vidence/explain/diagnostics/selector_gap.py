@@ -55,7 +55,7 @@ class Settings(Record):
         taken = [name for name in LABELS if name in self.selectors]
         if taken:
             raise UsageError(
-                f"selector-gap: {taken[0]!r} is shown anyway; expected specs of selectors, such as "
+                f"selector-gap: {taken[0]!r} is always included; expected specs of selectors, such as "
                 "selectors=aks:clip:WEIGHTS|bolt:clip:WEIGHTS"
             )
 

@@ -203,7 +203,7 @@ def read_labels(folder: Path, packet: Packet, *, taxonomy: Taxonomy) -> tuple[La
             if label.kind not in kinds:
                 raise DataError(
                     f"{path}, line {number}: kind {label.kind!r} is none of {', '.join(kinds)}; was it given "
-                    "under another --taxonomy?"
+                    "with another --taxonomy?"
                 )
             labels.append(label)
     return tuple(labels)

@@ -48,7 +48,7 @@ def licence(given: Check) -> int:
     films = named_videos(given.videos)
     if (sheet := given.sheet) is not None:
         if sheet.exists():
-            raise UsageError(f"{sheet} is there; give another name, or move it away")
+            raise UsageError(f"{sheet} exists already; give another name, or move it away")
         write_asked((sheet, lambda file: write_file(file, by_people.sheet(films))))
         return 0
     *_, checked = check_licences(films, kept=given.kept, now=now(), api=client, manual=given.manual)

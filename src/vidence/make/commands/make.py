@@ -55,7 +55,7 @@ def assisted(make: Callable[[bool], Built], *, config: Path, console: Console) -
         words = ("studio", "open", studio, config, "--first", stop.first)
         ended = subprocess.run([sys.executable, "-m", "vidence", *map(str, words)], check=False)  # noqa: S603
         if ended.returncode not in (0, 130):  # it was told to end, as by its button
-            raise UsageError(f"the studio ended with {ended.returncode}; mend what it says, and go on")
+            raise UsageError(f"the studio ended with {ended.returncode}; fix what it reports, then go on")
     return make(False)
 
 

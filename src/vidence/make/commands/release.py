@@ -82,7 +82,7 @@ def release(given: Release) -> int:
     if given.scan is not None:
         return _scan(Path(given.what), given.scan, json_path=given.json_path)
     if given.into is None:
-        raise UsageError("where to? Name the folder of releases: --into releases")
+        raise UsageError("no folder for the releases; give one: --into releases")
     from vidence.make.release.media import MediaRules, inside_one_folder
     from vidence.make.release.sets import SetRules, release_set
 

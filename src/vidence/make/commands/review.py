@@ -77,7 +77,7 @@ def open_review(given: Open) -> None:
         load_protocol(protocol)
         begin(out, protocol_bytes(protocol))
     elif not (out / PROTOCOL_FILE).is_file():
-        raise UsageError(f"{out} is no review yet; say --protocol NAME to begin one")
+        raise UsageError(f"{out} is not a review yet; add --protocol NAME to start one")
     recorders, done = submit(read_reviews(out), wordings, by=given.by, role=given.role, at=given.moment)
     write(out, recorders)
     console = Screen(stderr=True)
@@ -165,11 +165,11 @@ def draw(given: Draw) -> None:
                 reviews, Recorder(reviews, by=by, role=role, at=given.moment), (path,), by=by, role=role
             )
         except DataError as error:
-            raise UsageError(f"{path} has been written into, and cannot be read: {error}") from error
+            raise UsageError(f"{path} has been filled in but cannot be read: {error}") from error
         if taken.n_decided or taken.n_solved:
             raise UsageError(
-                f"{path} has been written into; take it in first: vidence items review read {folder} {path} "
-                f"--by {by} --role {role}"
+                f"{path} has been filled in; read it first: vidence items review read {folder} {path} --by "
+                f"{by} --role {role}"
             )
         path.rename(kept)
         click.echo(f"kept the sheet that was read as {kept}", err=True)
@@ -203,7 +203,7 @@ def read(given: Read) -> int:
     sheets = tuple(path for path in given.paths if path.suffix == ".csv")
     if sheets:
         if not given.by:
-            raise UsageError("who filled the sheets in? say --by NAME")
+            raise UsageError("no name of who filled in the sheets; add --by NAME")
         reviews = read_reviews(given.folder)
         recorder = Recorder(reviews, by=given.by, role=given.role, at=given.moment)
         taken = take_in(reviews, recorder, sheets, by=given.by, role=given.role)
@@ -353,7 +353,7 @@ def export(given: Export) -> None:
     from vidence.media.whole import write_file
 
     if given.events is None and given.accepted is None and given.sources is None:
-        raise UsageError("what is to be written? say --events FILE, --accepted FILE, or --sources FILE")
+        raise UsageError("nothing to write; give --events FILE, --accepted FILE, or --sources FILE")
     screen(given.events, given.accepted, given.sources)
     reviews = read_reviews(given.folder)
     names = [name for name, state in reviews.states.items() if state.state == "accepted"]

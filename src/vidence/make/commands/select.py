@@ -70,7 +70,7 @@ def select(given: Select) -> int:
     listing = list_videos(given.source)
     if (sheet := given.sheet) is not None:
         if sheet.exists():
-            raise UsageError(f"{sheet} is there; give another name, or move it away")
+            raise UsageError(f"{sheet} exists already; give another name, or move it away")
         write_asked((sheet, lambda file: write_file(file, empty_sheet(listing.videos))))
         return 0
     job = SelectJob(

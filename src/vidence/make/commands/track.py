@@ -132,7 +132,7 @@ def track(given: Track) -> None:
             _measure_given(given.tracks, _truth(given.gt))
             return
     if video is None:
-        raise UsageError("which video? say vidence videos track VIDEO")
+        raise UsageError("no video given; expected vidence videos track VIDEO")
     job = _job(given, video)
     _check_names(job)
     medium, content_hash = _open(video)
@@ -203,7 +203,9 @@ def _measure_given(spec: str, truth: "MotRows | None") -> None:
 
     given = _given(spec)
     if truth is None:
-        raise UsageError("--tracks shows a file in its video, or measures it: say the VIDEO, --gt, or both")
+        raise UsageError(
+            "--tracks draws tracks on their video or measures them; add the VIDEO, --gt, or both"
+        )
     for line in _quality_lines({"given": measure(truth, given.rows)}):
         click.echo(line)
 

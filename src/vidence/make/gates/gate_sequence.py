@@ -157,7 +157,7 @@ class GateDesk:
             UsageError: it is not said where the media lie.
         """
         if self.frames is None:
-            raise UsageError(f"the gate {gate} shows frames; it is not said where the media lie")
+            raise UsageError(f"the gate {gate} shows frames, but no source of frames is given")
         return self.frames(asked)
 
 
@@ -408,7 +408,7 @@ def _asking(gate: str, asked: Sequence[Asked], desk: GateDesk) -> tuple[Models, 
         UsageError: there are no models.
     """
     if desk.models is None:
-        raise UsageError(f"the gate {gate} asks a model; none is given")
+        raise UsageError(f"the gate {gate} asks a model, but none is given")
     desk.began(gate, asked)
     pool = judge_pool(desk.judge, desk.models, seed=desk.seed)
     return desk.models, AskSettings(own_words=desk.own_words, pool=pool)

@@ -65,7 +65,7 @@ def named_videos(named: Sequence[str]) -> list[str]:
             videos[film] = None
         else:
             raise UsageError(
-                f"{name!r} is neither a file nor a film of YouTube; expected an address such as "
+                f"{name!r} is neither a file nor a YouTube video; expected an address such as "
                 "https://youtu.be/NAME, a name of 11 characters, or a file that lists them"
             )
     return list(videos)
@@ -172,8 +172,8 @@ def _of_file(path: Path) -> list[str]:
     if faults:
         more = f"; and {len(faults) - 1:,} more such rows" if len(faults) > 1 else ""
         raise DataError(
-            f"{faults[0]!r} names no film of YouTube{more}; expected an address or a name of 11 characters, "
-            f"in a table or a question under {', '.join(FIELDS)}"
+            f"{faults[0]!r} names no YouTube video{more}; expected an address or a name of 11 characters, in "
+            f"a table or a question under {', '.join(FIELDS)}"
         )
     return [film for _, message in rows if (film := film_in(message)) is not None]
 

@@ -109,7 +109,7 @@ class YouTube:
         if not key:
             raise MissingKeyError(
                 f"no key for the YouTube Data API; put one into the environment variable {KEY_VARIABLE}, or "
-                "let two people look and give their sheet with --manual"
+                "have two people check and pass their sheet with --manual"
             )
         self._key = key
         self._address = f"{address.rstrip('/')}/youtube/v3/videos"
@@ -162,7 +162,7 @@ class YouTube:
         if reason in _NO_ACCESS or status == 401:
             raise AccessError(
                 f"the YouTube Data API refuses the key in {KEY_VARIABLE} ({status} {reason}: "
-                f"{without_keys(message)}); give a key of a project for which that API is enabled"
+                f"{without_keys(message)}); use the key of a project that has that API enabled"
             )
         is_passing = status >= 500 or status == 429 or reason in _TOO_FAST
         return Unread(why=f"the server answered {status} {reason or message}".strip(), is_passing=is_passing)

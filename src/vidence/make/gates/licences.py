@@ -137,7 +137,7 @@ def read_sheet(path: Path, *, today: date) -> dict[str, LicenceCheck]:
         try:
             video, by, look = _look(usable(row), today=today)
             if by in looks[video] and looks[video][by] != look:
-                raise FieldError("by", f"{by} has looked at {video} before, and found otherwise")
+                raise FieldError("by", f"{by} has checked {video} before, with another result")
             looks[video][by] = look
         except FieldError as error:
             faults.append(f"{path}:{line}: {error}")
@@ -164,7 +164,7 @@ def _look(row: Mapping[str, str], *, today: date) -> tuple[str, str, tuple[str, 
     except ValueError:
         raise FieldError("date", f"{row['date']!r}; expected a day such as 2026-01-31") from None
     if at > today:
-        raise FieldError("date", f"{row['date']} is yet to come")
+        raise FieldError("date", f"{row['date']} lies in the future")
     name = re.sub(r"\s+", " ", row["by"].strip()).casefold()
     return youtube_id(row["video"]), name, (_WORDS[word], at, row["page"])
 

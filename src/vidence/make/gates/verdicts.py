@@ -11,6 +11,8 @@ from vidence.errors import DataError
 from vidence.make.gates.model_gates import GateVerdict
 from vidence.make.pipeline.material import Dropped
 from vidence.records import Item
+from vidence.tables.table import several
+from vidence.text import some
 
 FILTER: Final = "filter"
 _LISTED: Final = 5
@@ -95,18 +97,13 @@ def _check(by_id: Mapping[str, Item], verdicts: Sequence[GateVerdict]) -> None:
     unknown = list(dict.fromkeys(verdict.item_id for verdict in verdicts if verdict.item_id not in by_id))
     if unknown:
         raise DataError(
-            f"{len(unknown)} verdicts are on questions that the set does not have: {_named(unknown)}; give "
-            "the verdicts on this set"
+            f"{several(len(unknown), 'verdict')} about questions outside the set: "
+            f"{some(map(repr, unknown), most=_LISTED)}; give the verdicts of this set"
         )
     contents = {name: content_of(item) for name, item in by_id.items()}
     older = list(dict.fromkeys(v.item_id for v in verdicts if v.content != contents[v.item_id]))
     if older:
         raise DataError(
-            f"{len(older)} questions were changed behind their verdicts: {_named(older)}; run "
-            "vidence items gate on them again"
+            f"{several(len(older), 'question')} changed after the verdict: "
+            f"{some(map(repr, older), most=_LISTED)}; run vidence items gate on them again"
         )
-
-
-def _named(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
-    return ", ".join(map(repr, names[:_LISTED])) + more

@@ -67,7 +67,7 @@ def list_videos(source: Path) -> VideoListing:
     elif source.is_file():
         listing = _of_table(source)
     else:
-        raise UsageError(f"there is no folder and no file {source}; expected a folder of videos, or a CSV")
+        raise UsageError(f"there is no file or folder {source}; expected a folder of videos, or a CSV")
     if not listing.videos and not listing.problems:
         raise UsageError(
             f"{source} lists no video; expected files that end with {', '.join(sorted(ENDINGS))}, or a CSV "

@@ -113,8 +113,8 @@ def check_detector(rules: MeasureRules, *, n_videos: int) -> None:
         raise UsageError(f"{error}. Without counts of people: --detector none") from error
     if detector is not None and n_videos > 1 and not isinstance(detector, Finder):
         raise UsageError(
-            f"the detector {rules.detector} knows the boxes of one video, and there are {n_videos}; "
-            "name one that looks, such as hog or rfdetr:WEIGHTS, or none"
+            f"the detector {rules.detector} has the boxes of one video, but there are {n_videos}; name a "
+            "detector that sees frames, such as hog or rfdetr:WEIGHTS, or none"
         )
 
 

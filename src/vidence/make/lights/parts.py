@@ -33,15 +33,15 @@ class RecordingPart(Record, omit_defaults=True):
         ways = [{"start_s", "end_s"}, {"start_frame", "n_frames"}, {"event_s", "duration_s"}]
         if not any(given <= way for way in ways):
             raise UsageError(
-                f"{', '.join(sorted(given))} together; expected start_s and end_s, or start_frame and "
-                "n_frames, or event_s and duration_s"
+                f"{', '.join(sorted(given))} do not go together; expected start_s and end_s, or start_frame "
+                "and n_frames, or event_s and duration_s"
             )
         for name in given:
             value, least = getattr(self, name), name in {"n_frames", "duration_s", "end_s"}
             if not (math.isfinite(value) and (value > 0 if least else value >= 0)):
                 raise UsageError(f"{name} is {value:g}; expected {'more than 0' if least else '0 or more'}")
         if (self.event_s is None) != (self.duration_s is None):
-            raise UsageError("event_s and duration_s belong together; one of them is not there")
+            raise UsageError("event_s and duration_s belong together; give both")
         if self.n_frames is not None and self.start_frame is None:
             raise UsageError("n_frames without start_frame; give both")
         if self.start_s is not None and self.end_s is not None and self.end_s <= self.start_s:

@@ -101,7 +101,7 @@ def _strips(path: Path, n_frames: int) -> dict[str, str]:
     frames = open_video(path).frames([*whole, *middle])
     pictures = [entry for entry in frames if isinstance(entry, np.ndarray)]
     if len(pictures) < len(frames):
-        raise DataError(f"{path}: a frame is damaged; remove the film, and it is made again")
+        raise DataError(f"{path}: a frame is damaged; delete the film to have it made again")
     return {"whole": _picture(pictures[: len(whole)]), "middle": _picture(pictures[len(whole) :])}
 
 
@@ -383,6 +383,6 @@ def table(columns: Sequence[str], rows: Sequence[Mapping[str, object]]) -> bytes
     for row in rows:
         name = str(row.get("name", ""))
         if "|" in name:
-            raise DataError(f"{name!r} has a |, which parts names in a cell; write it otherwise")
+            raise DataError(f"{name!r} has a |, which parts names in a cell; write it without |")
     cells = [["" if row.get(name) is None else str(row.get(name)) for name in columns] for row in rows]
     return csv_text([columns, *cells], is_data=True).encode()

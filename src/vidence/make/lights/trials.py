@@ -326,7 +326,7 @@ def _pairs(words: Mapping[str, str], column: str) -> dict[str, str]:
     for text in filter(None, (part.strip() for part in words.get(column, "").split(";"))):
         key, equals, value = (part.strip() for part in text.partition("="))
         if not (key and equals and value):
-            raise UsageError(f"{column} hold {text!r}; expected key=value, several parted by ;")
+            raise UsageError(f"{column} hold {text!r}; expected key=value, separated by ;")
         if key in pairs:
             raise UsageError(f"{key} is given twice in {column}")
         pairs[key] = value

@@ -105,7 +105,7 @@ class _Build(Session):
         self.close("rows", unit="rows", taken=read.taken, kept=list(kept), dropped=dropped)
         if not kept:
             raise DataError(
-                f"{self.root / self.config.map}: no row is wanted; of {len(read.taken)}, {len(dropped)} "
+                f"{self.root / self.config.map}: no row is selected; of {len(read.taken)}, {len(dropped)} "
                 f"were left out (confidence {', '.join(self.config.confidence) or 'any'}, sets "
                 f"{', '.join(self.config.sets)})"
             )

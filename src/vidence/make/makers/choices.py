@@ -134,7 +134,7 @@ def _sheets(work: ChoicesSession) -> Built:
     for name in sorted(_sheets_of(work.plan)):
         path = folder / f"{name}.csv"
         if path.exists():
-            raise UsageError(f"{path} is there already; a sheet is never written over")
+            raise UsageError(f"{path} exists already; a sheet is never overwritten")
         write_file(path, empty_sheet())
         files.append(path)
     work.files += files

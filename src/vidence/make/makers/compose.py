@@ -67,7 +67,7 @@ def _scenes(read: ComposeConfig, root: Path) -> dict[str, Scene]:
     for name in read.scene_files:
         for scene_name, scene in read_scenes(root / name).items():
             if scene_name in scenes:
-                raise DataError(f"{root / name}: the scene {scene_name!r} is in another file, too")
+                raise DataError(f"{root / name}: the scene {scene_name!r} is also in another file")
             scenes[scene_name] = scene
     return scenes
 

@@ -370,7 +370,7 @@ def wanted_tasks(config: HerbenchConfig, only: tuple[str, ...]) -> tuple[str, ..
         if name not in known:
             raise UnknownNameError("task", name, known)
         if name not in named:
-            raise UsageError(f"the task {name!r} is none of this configuration; it has {', '.join(named)}")
+            raise UsageError(f"the task {name!r} is not in this configuration; it has {', '.join(named)}")
     return only or named
 
 

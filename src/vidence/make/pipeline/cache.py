@@ -206,8 +206,8 @@ class ArtifactCache:
             write_whole(path, data)
         except OSError as error:
             raise StoreError(
-                f"cannot write {path}: {error.strerror or error}; make room or choose another --out, "
-                "and the same command goes on"
+                f"cannot write {path}: {error.strerror or error}; free some space or choose another --out, "
+                "then run the same command again"
             ) from error
         self._take_down(stage, inputs, unit=unit, digest=_digest(data))
         # What is read back, not what was made: this session sees what every later one will see.

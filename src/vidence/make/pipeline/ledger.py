@@ -95,8 +95,8 @@ def balanced(
             listed = ", ".join(map(repr, names[:_MOST_NAMED]))
             raise AccountError(
                 f"the account of the stage {stage!r} does not hold: {len(names)} {unit} {what} ({listed}); "
-                f"{len(taken)} came in, {len(kept)} came out, {len(gone)} were dropped. This is a fault of "
-                "the stage, not of the data"
+                f"{len(taken)} came in, {len(kept)} came out, {len(gone)} were dropped. This is a bug in the "
+                "stage, not in the data"
             )
     return StageAccount(
         stage=stage,

@@ -438,15 +438,15 @@ class Session:
         outside = [path for path in came.files if not (root / path).resolve().is_relative_to(root)]
         if outside:
             raise StoreError(
-                f"a worker gave {outside[0]!r}, which lies outside {self.out}; nothing of its was written"
+                f"a worker gave {outside[0]!r}, which lies outside {self.out}; nothing it made was written"
             )
         for path, data in came.files.items():
             try:
                 write_whole(root / path, data)
             except OSError as error:
                 raise StoreError(
-                    f"cannot write {self.out / path}: {error.strerror or error}; make room, and the same "
-                    "command goes on"
+                    f"cannot write {self.out / path}: {error.strerror or error}; free some space, then run "
+                    "the same command again"
                 ) from error
         return came.value
 

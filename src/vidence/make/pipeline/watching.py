@@ -180,8 +180,8 @@ class _Openable:
         for spec, mine, other in zip(specs, _identities(*opened), self.known, strict=True):
             if mine != other:
                 raise UsageError(
-                    f"{machine} opens {spec} as {mine}, and the machine that keeps what is seen as {other}; "
-                    "bring the same weights and packages to both"
+                    f"{machine} opens {spec} as {mine}, and the machine that stores the results as {other}; "
+                    "install the same weights and packages on both"
                 )
         return opened
 

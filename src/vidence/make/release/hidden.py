@@ -221,7 +221,7 @@ def secret_in(folder: Path, *, fresh: bytes) -> bytes:
     except OSError as error:
         raise StoreError(f"cannot keep the secret of the answers in {path}: {error.strerror}") from error
     except ValueError as error:
-        raise UsageError(f"{path} is no secret of a release; move it away") from error
+        raise UsageError(f"{path} is not the secret of a release; move it away") from error
 
 
 def write_answers(

@@ -140,7 +140,7 @@ def media_of(
         DataError: a file is another one than its question says, or cannot be read.
     """
     if rules.files != "none" and rules.root is None:
-        raise UsageError("media are to be part of the release, and it is not said where they lie")
+        raise UsageError("the release includes media; name their folder with --media")
     entries = [(medium, _row(item, medium, looks)) for item in items for medium in item.media]
     why_not = {} if rules.files == "none" else _withheld(entries, rules)
     hashes = _hashes([entry for entry, _ in entries], rules)
@@ -164,8 +164,8 @@ def media_of(
         file.as_posix() for file in files if file in taken or file.parts[0] == MEDIA_FILE.parts[0]
     ):
         raise UsageError(
-            f"the medium {clash[0]} would take the place of a file of the release; put the media into a "
-            "folder of their own, such as videos"
+            f"the medium {clash[0]} would overwrite a file of the release; put the media into a folder of "
+            "their own, such as videos"
         )
     rows = tuple(msgspec.structs.replace(medium, n_questions=n) for medium, n in counts.items())
     sums = {name: hashes.get(name) or sha256_of(path) for name, path in files.items()}

@@ -312,7 +312,7 @@ def read_agreement(path: Path) -> str:
         write_file(path, blank_agreement().encode())
         raise UsageError(
             f"{path} was not there: the headings {', '.join(HEADINGS)} were written into it. Write the terms "
-            "under them, and call this again"
+            "under them, then run the same command again"
         )
     try:
         return path.read_bytes().decode(errors="replace")

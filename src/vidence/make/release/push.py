@@ -51,7 +51,7 @@ def push(released_set: ReleasedSet, repo: str, *, endpoint: str | None = None) -
     except (httpx2.HTTPError, OSError) as error:
         why = str(error).partition("\n")[0]
         raise DataError(
-            f"{released_set.folder} is written, and the hub did not take it as {repo} ({why}); set HF_TOKEN "
-            "to a token that may write there and say the same command again"
+            f"{released_set.folder} is written, but the hub refused it as {repo} ({why}); set HF_TOKEN to a "
+            "token that may write there and run the same command again"
         ) from error
     return str(result)

@@ -144,7 +144,7 @@ def refuse_leaks(leaks: Sequence[Leak], folder: Path) -> None:
     if leaks:
         more = f"; and {len(leaks) - 3:,} more" if len(leaks) > 3 else ""
         raise DataError(
-            f"{folder.name} would tell hidden answers in {len({leak.file for leak in leaks}):,} files: "
+            f"{folder.name} would reveal hidden answers in {len({leak.file for leak in leaks}):,} files: "
             f"{'; '.join(map(str, leaks[:3]))}{more}. Nothing was released"
         )
 

@@ -300,9 +300,7 @@ def _with_splits(items: Sequence[Item], rules: SetRules) -> tuple[Item, ...]:
         split_of = {item.item_id: item.tags.get(SPLIT, ALL) for item in items}
     if unknown := sorted(rules.hidden - set(split_of.values())):
         known = ", ".join(sorted(set(split_of.values())))
-        raise UsageError(
-            f"no question is of the split {unknown[0]!r} that is to be hidden; splits are {known}"
-        )
+        raise UsageError(f"no question is in the split {unknown[0]!r} to hide; splits are {known}")
     if bad := sorted({name for name in split_of.values() if not _NAME.fullmatch(name)}):
         raise UsageError(f"{bad[0]!r} is no name of a split; expected letters, digits, _ and -")
     return tuple(

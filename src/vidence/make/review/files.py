@@ -55,7 +55,7 @@ def question_of(content: Mapping[str, object]) -> Item:
         )
     except msgspec.ValidationError as error:
         what = f"the wording of {content.get('item_id')} is no question ({error})"
-        raise DataError(f"{what}; mend it, or have it edited again") from error
+        raise DataError(f"{what}; fix it, or have it edited again") from error
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -235,7 +235,7 @@ def merge(folder: Path, others: Sequence[Path]) -> Merged:
             paths.append(other)
             continue
         if read_config(other / PROTOCOL_FILE, Protocol) != mine.protocol:
-            raise UsageError(f"{other} was reviewed by another protocol than {folder}; expected the same")
+            raise UsageError(f"{other} was reviewed with another protocol than {folder}; expected the same")
         paths += [other / name for name in (REVISIONS_FILE, EVENTS_FILE) if (other / name).is_file()]
     own = [path for path in (folder / REVISIONS_FILE, folder / EVENTS_FILE) if path.is_file()]
     revisions, events = read_files([*own, *paths])

@@ -216,7 +216,7 @@ def begin(folder: Path, protocol: bytes) -> None:
     path = folder / PROTOCOL_FILE
     if path.is_file():
         if path.read_bytes() != protocol:
-            raise UsageError(f"{folder} is reviewed by another protocol already; choose another folder")
+            raise UsageError(f"{folder} is already reviewed with another protocol; choose another folder")
         return
     own_folder(folder, ".vidence-review")
     write_file(path, protocol)

@@ -214,7 +214,7 @@ def read_scenes(path: Path) -> dict[str, Scene]:
             raise DataError(f"{path}:{header}: the scene {name!r} is there twice; give it another name")
         scenes[name] = scene
     if not scenes:
-        raise DataError(f"{path}: no scene is in it; expected a line with `scene` and `vocabulary` first")
+        raise DataError(f"{path}: no scene found; expected a line with `scene` and `vocabulary` first")
     return scenes
 
 

@@ -122,7 +122,9 @@ def _again(path: Path, sources: tuple[str, ...]) -> "tuple[Stimulus, list[Motion
     if sources:
         staging = msgspec.structs.replace(staging, sources=sources)
     if not staging.sources:
-        raise UsageError(f"{path} was made by vidence {kept.vidence} and names no sources; name them")
+        raise UsageError(
+            f"{path} was made by vidence {kept.vidence} and does not name its sources; name them"
+        )
     figures = staging.figures()
     return remake(kept, figures), figures, staging
 

@@ -147,7 +147,7 @@ def _close(draft: _Draft, bone: _Bone) -> None:
     if not bone.name or bone.direction is None or bone.length is None:
         raise ValueError(f"the bone {bone.name!r} that begins in line {bone.line} lacks its measures")
     if bone.name in draft.bones:
-        raise ValueError(f"the bone {bone.name!r} stands there twice")
+        raise ValueError(f"the bone {bone.name!r} appears twice")
     draft.bones[bone.name], draft.current = bone, None
 
 
@@ -299,7 +299,8 @@ def _numbers(
     name, wanted = words[0], dofs.get(words[0])
     if wanted is None:
         raise opened.at(
-            number, f"{name[:40]!r} is no bone that moves in the skeleton {asf.label}; is it the right one?"
+            number,
+            f"{name[:40]!r} is not a moving bone of the skeleton {asf.label}; is it the right skeleton?",
         )
     if len(words) - 1 != len(wanted):
         numbers = (
@@ -307,7 +308,7 @@ def _numbers(
         )
         raise opened.at(number, numbers)
     if name in frame.said:
-        raise opened.at(number, f"{name} stands twice in frame {frame.number}")
+        raise opened.at(number, f"{name} appears twice in frame {frame.number}")
     try:
         values = [float(word) for word in words[1:]]
     except ValueError as error:

@@ -158,7 +158,7 @@ def _new_point(draft: _Draft, key: str, name: str) -> None:
     if len(draft.names) == _MOST_POINTS:
         raise ValueError(f"more than {_MOST_POINTS:,} joints; a body has some dozen")
     if not name or name in draft.names:
-        raise ValueError(f"the name {name!r} is empty or stands there twice")
+        raise ValueError(f"the name {name!r} is empty or appears twice")
     draft.names.append(name)
     draft.parents.append(parent)
     draft.offsets.append([0.0, 0.0, 0.0])
@@ -167,7 +167,7 @@ def _new_point(draft: _Draft, key: str, name: str) -> None:
 
 def _channel_names(announced: int, names: list[str]) -> tuple[str, ...]:
     if announced != len(names):
-        raise ValueError(f"it announces {announced} channels and names {len(names)}")
+        raise ValueError(f"it announces {announced} channels but names {len(names)}")
     strange = [n for n in names if n not in _CHANNELS]
     if strange:
         raise ValueError(f"no channel is called {strange[0]!r}; known are {', '.join(_CHANNELS)}")

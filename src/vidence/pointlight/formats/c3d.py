@@ -147,7 +147,7 @@ def _records(source: _Source, at: int, end: int) -> Iterator[tuple[int, int, str
         length, number = struct.unpack_from("<bb", data, at)
         after = at + 2 + abs(length)
         if after + 2 > end:
-            raise source.damaged(at, "a parameter ends behind the last")
+            raise source.damaged(at, "a parameter ends after the last")
         step = int(source.integers(data[after : after + 2])[0])
         if step < 0 or 0 < step < 3 or after + step > end:
             raise source.damaged(after, f"the next parameter would follow after {step} bytes")

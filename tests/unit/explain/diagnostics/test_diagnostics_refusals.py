@@ -29,7 +29,7 @@ from vidence.errors import UsageError
         ("frame-shares", {"view": "uniform"}, "expected one of oracle, plan, ranked"),
         ("frame-shares", {"selector": "aks"}, "selector=aks with view=oracle"),
         ("frame-shares", {"n": "0"}, "1 or above"),
-        ("selector-gap", {"selectors": "plan|frag"}, "'plan' is shown anyway"),
+        ("selector-gap", {"selectors": "plan|frag"}, "'plan' is always included"),
         ("selector-gap", {"selectors": "frag|frag"}, "different values"),
         ("selector-gap", {"missing": "ignore"}, "expected one of fill, refuse, skip"),
         ("selector-gap", {"slack_s": "-1"}, "0 or above"),

@@ -56,5 +56,5 @@ def test_a_studio_that_cannot_be_opened_ends_the_sitting(monkeypatch, code, is_e
     if is_end:
         assert sitting.sit().stops == ()
         return
-    with pytest.raises(UsageError, match="the studio ended with 2; mend what it says"):
+    with pytest.raises(UsageError, match="the studio ended with 2; fix what it reports"):
         sitting.sit()

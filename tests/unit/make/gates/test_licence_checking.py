@@ -146,7 +146,7 @@ def test_two_people_who_agree_pass_and_ask_nothing(server, tmp_path) -> None:
     [
         (f"{FREE},mine,Ann,2026-02-01,a", "licence: 'mine'"),
         (f"{FREE},youtube,Ann,yesterday,a", "date: 'yesterday'"),
-        (f"{FREE},youtube,Ann,2027-02-01,a", "yet to come"),
+        (f"{FREE},youtube,Ann,2027-02-01,a", "lies in the future"),
         (f"{FREE},youtube,,2026-02-01,a", "by: the cell is empty"),
     ],
 )
@@ -192,9 +192,9 @@ def test_videos_of_ones_own_with_a_licence_are_passed_over(tmp_path, caplog) -> 
 
 
 def test_what_names_no_film_is_refused(tmp_path) -> None:
-    with pytest.raises(UsageError, match="neither a file nor a film"):
+    with pytest.raises(UsageError, match="neither a file nor a YouTube video"):
         named_videos(["holiday.mp4"])
     path = tmp_path / "items.jsonl"
     path.write_text('{"item_id": "q", "media": [{"path": "a.mp4"}]}\n')
-    with pytest.raises(DataError, match="names no film"):
+    with pytest.raises(DataError, match="names no YouTube video"):
         named_videos([str(path)])

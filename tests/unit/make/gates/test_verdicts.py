@@ -41,9 +41,9 @@ def test_a_question_without_a_verdict_is_kept():
 
 def test_verdicts_on_an_older_wording_and_on_others_are_refused(tmp_path):
     changed = (msgspec.structs.replace(ITEMS[0], question="What else?"), *ITEMS[1:])
-    with pytest.raises(DataError, match=r"1 questions were changed behind their verdicts: 'q0'"):
+    with pytest.raises(DataError, match=r"1 question changed after the verdict: 'q0'"):
         filter_items(changed, VERDICTS)
-    with pytest.raises(DataError, match=r"1 verdicts are on questions that the set does not have: 'q3'"):
+    with pytest.raises(DataError, match=r"1 verdict about questions outside the set: 'q3'"):
         filter_items(ITEMS[:3], VERDICTS)
     (tmp_path / "v.jsonl").write_text("{}\n")
     with pytest.raises(DataError, match=r"v.jsonl:1: no verdict"):

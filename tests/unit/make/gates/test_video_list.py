@@ -47,7 +47,7 @@ def test_a_table_says_how_many_people_a_person_counted(tmp_path) -> None:
     assert "a number under people" in found.problems[0]
 
 
-@pytest.mark.parametrize(("name", "words"), [("gone", "no folder and no file"), (".", "lists no video")])
+@pytest.mark.parametrize(("name", "words"), [("gone", "no file or folder"), (".", "lists no video")])
 def test_nothing_to_list_is_said(tmp_path, name, words) -> None:
     with pytest.raises(UsageError, match=words):
         list_videos(tmp_path / name)

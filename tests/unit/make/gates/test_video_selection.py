@@ -165,5 +165,5 @@ def test_a_quota_is_a_stage_of_its_own(films, tmp_path) -> None:
 
 def test_boxes_of_one_video_are_not_taken_for_those_of_several(films, tmp_path) -> None:
     (tmp_path / "det.txt").write_text("1,-1,10,10,20,60,0.9\n")
-    with pytest.raises(UsageError, match="boxes of one video, and there are 4"):
+    with pytest.raises(UsageError, match="boxes of one video, but there are 4"):
         selected(films, tmp_path, "", detector=f"boxes:{tmp_path}/det.txt")

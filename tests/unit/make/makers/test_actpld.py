@@ -214,7 +214,7 @@ def test_windows_of_a_study_change_what_is_cut(studio: Path, made: Path):
 
 def test_a_map_that_wants_nothing_is_told(studio: Path):
     config = configured(studio, "three", 'confidence = ["certain"]\n')
-    with pytest.raises(DataError, match="no row is wanted"):
+    with pytest.raises(DataError, match="no row is selected"):
         make(config)
 
 

@@ -95,7 +95,7 @@ def test_a_scene_in_two_files_is_refused(tmp_path):
     made(tmp_path, until="scenes")
     path = tmp_path / "set" / "config.toml"
     path.write_text('name = "x"\nscenes = ["lane.jsonl", "lane.jsonl"]\n')
-    with pytest.raises(DataError, match="the scene 'lane' is in another file"):
+    with pytest.raises(DataError, match="the scene 'lane' is also in another file"):
         create().check(path)
 
 

@@ -95,7 +95,7 @@ def test_the_secret_stays(tmp_path):
     assert secret_in(tmp_path / "h", fresh=b"one") == b"one"
     assert secret_in(tmp_path / "h", fresh=b"other") == b"one"
     (tmp_path / "h" / "secret").write_text("no hexadecimal")
-    with pytest.raises(UsageError, match="no secret of a release"):
+    with pytest.raises(UsageError, match="not the secret of a release"):
         secret_in(tmp_path / "h", fresh=b"x")
 
 

@@ -128,10 +128,10 @@ def test_what_cannot_be_given_is_refused(tmp_path, home):
         released(tmp_path, home, "copy", of=[wrong, items()[1]])
     (home / "items.jsonl").write_text("x")
     named = msgspec.structs.replace(items()[0], media=(Media(path="items.jsonl"),))
-    with pytest.raises(UsageError, match=r"items.jsonl would take the place"):
+    with pytest.raises(UsageError, match=r"items.jsonl would overwrite a file"):
         released(tmp_path, home, "copy", of=[named, items()[1]])
     outside = msgspec.structs.replace(items()[0], media=(Media(path="../x.mp4"),))
     with pytest.raises(UsageError, match="lies outside the folder"):
         released(tmp_path, home, "copy", of=[outside, items()[1]])
-    with pytest.raises(UsageError, match="not said where they lie"):
+    with pytest.raises(UsageError, match="name their folder with --media"):
         released(tmp_path, None, "copy")

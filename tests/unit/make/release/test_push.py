@@ -60,7 +60,7 @@ def test_a_version_is_put_there_once_and_the_next_one_in_its_place(hub, tmp_path
 def test_a_push_that_broke_off_goes_on(hub, tmp_path):
     found = released(tmp_path)
     hub.faults["tag"] = [403]
-    with pytest.raises(DataError, match=r"did not take it as lab/table .*set HF_TOKEN"):
+    with pytest.raises(DataError, match=r"the hub refused it as lab/table .*set HF_TOKEN"):
         push(found, REPO, endpoint=hub.url)
     push(found, REPO, endpoint=hub.url)
     assert "1.0.0" in hub.sets[REPO].names
@@ -72,5 +72,5 @@ def test_what_cannot_be_pushed(hub, tmp_path, monkeypatch):
     with pytest.raises(UsageError, match="expected OWNER/NAME"):
         push(version("1.0.0", tmp_path / "a"), "no name at all", endpoint=hub.url)
     monkeypatch.setenv("HF_TOKEN", "hf_wrong")
-    with pytest.raises(DataError, match="did not take it"):
+    with pytest.raises(DataError, match="the hub refused it"):
         push(version("1.0.0", tmp_path / "b"), REPO, endpoint=hub.url)

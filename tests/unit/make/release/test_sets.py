@@ -89,7 +89,7 @@ def test_a_leak_fails_the_release_and_leaves_nothing(tmp_path):
     telling = replace(MATERIAL, agreement=f"An example: {told.rationale}")
     rules = rules_of("items", hidden=frozenset({"test"}))
     with pytest.raises(
-        DataError, match=r"would tell hidden answers in 1 files: AGREEMENT\.md: the rationale"
+        DataError, match=r"would reveal hidden answers in 1 files: AGREEMENT\.md: the rationale"
     ):
         release_set(half_hidden(), rules, telling, into=tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["table-1.0.0.hidden"]
@@ -131,8 +131,8 @@ def test_a_hidden_split_shares_no_source_with_another(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"hidden": frozenset({"secret"})}, "no question is of the split 'secret'"),
-        ({"formats": ()}, "no format is named"),
+        ({"hidden": frozenset({"secret"})}, "no question is in the split 'secret'"),
+        ({"formats": ()}, "no format given"),
         ({"formats": ("herbench",)}, "herbench cannot say 8 of 8"),
     ],
 )

@@ -89,9 +89,9 @@ def test_a_person_who_wrote_in_two_copies_is_refused(tmp_path, team):
 
 def test_another_protocol_is_another_review(tmp_path, team):
     mine = kept(tmp_path / "a", team)
-    with pytest.raises(UsageError, match="by another protocol"):
+    with pytest.raises(UsageError, match="with another protocol"):
         merge(mine, [kept(tmp_path / "b", Team("herbench"), "herbench")])
-    with pytest.raises(UsageError, match="another protocol already"):
+    with pytest.raises(UsageError, match="already reviewed with another protocol"):
         begin(mine, protocol_bytes("herbench"))
     with pytest.raises(UsageError, match="holds no review"):
         read_reviews(tmp_path / "nowhere")

@@ -223,7 +223,7 @@ def test_an_edit_of_a_question_is_a_question():
     team.put()
     assert team.act("claim", "bob") == ""
     for broken in ({"question": 3}, {"surprise": "field"}):
-        with pytest.raises(DataError, match=r"the wording of q1 is no question .*; mend it"):
+        with pytest.raises(DataError, match=r"the wording of q1 is no question .*; fix it"):
             team.put(by="bob", role="reviewer", **broken)
     team.put(by="bob", role="reviewer", question="Which one?", misconception={"b": "why"})
     assert team.reviews.content("q1")["question"] == "Which one?"

@@ -65,7 +65,7 @@ def test_the_order_of_lines_does_not_matter_for_the_hash(read):
         ((HEAD, P1, {"complete": "tp"}), "complete: there is no word 'tp'"),
         ((HEAD, {"fact": "event", "id": "e", "kind": "tlak", "span": [1, 2]}), "Did you mean 'talk'?"),
         ((HEAD, HEAD), "the scene 's' is there twice"),
-        ((), "no scene is in it"),
+        ((), "no scene found"),
     ],
 )
 def test_what_is_refused_with_its_line(read, lines, says):

@@ -51,16 +51,20 @@ def test_the_axes_of_a_bone_turn_its_angles(tmp_path):
 @pytest.mark.parametrize(
     ("change", "line", "words"),
     [
-        (("root 1 2 3 0 90 0\nthigh 0 0 0\nshin 90\n", "root 1 2 3 0 90 0\nthi"), 10, "'thi' is no bone"),
+        (
+            ("root 1 2 3 0 90 0\nthigh 0 0 0\nshin 90\n", "root 1 2 3 0 90 0\nthi"),
+            10,
+            "'thi' is not a moving bone",
+        ),
         (("shin 90\n", ""), 10, "frame 2 ends without shin"),
         (("shin 90\n", "shin 90 4\n"), 11, "shin has 2 numbers, the skeleton wants 1 (rx)"),
         (("thigh 0 0 0", "shin 0 0 0"), 6, "shin has 3 numbers"),
-        (("shin 0\n", "shin 0\nshin 0\n"), 8, "shin stands twice in frame 1"),
+        (("shin 0\n", "shin 0\nshin 0\n"), 8, "shin appears twice in frame 1"),
         (("shin 90", "shin nan"), 11, "not finite"),
         (("shin 90", "shin ninety"), 11, "cannot read the numbers of shin"),
         (("\n2\n", "\n4\n"), 8, "frame 4 follows frame 1"),
         (("\n1\nroot", "\nroot"), 4, "expected the number of a frame"),
-        (("shin 90", "tail 90"), 11, "'tail' is no bone that moves"),
+        (("shin 90", "tail 90"), 11, "'tail' is not a moving bone"),
     ],
 )
 def test_a_damaged_file_is_named_with_its_line(amc, change, line, words):

@@ -45,11 +45,11 @@ def test_positions_of_a_joint_take_the_place_of_its_offset(tmp_path):
         (("1 2 3 0 90", "1 2 inf 0 90"), 20, "not finite"),
         (("Frames: 2", "Frames: two"), 17, "cannot read 'Frames: two'"),
         (("Frame Time: 0.0083333\n", ""), 17, "'Frame Time: T' are expected"),
-        (("CHANNELS 3", "CHANNELS 4"), 9, "announces 4 channels and names 3"),
+        (("CHANNELS 3", "CHANNELS 4"), 9, "announces 4 channels but names 3"),
         (("3 Zrotation", "3 Wrotation"), 9, "no channel is called 'Wrotation'"),
         (("OFFSET 0 -8 0", "OFFSET 0 -8"), 8, "three numbers"),
         (("JOINT knee", "ROOT knee"), 6, "a root already"),
-        (("JOINT knee", "JOINT hips"), 6, "stands there twice"),
+        (("JOINT knee", "JOINT hips"), 6, "appears twice"),
         (("  }\n}\nMOTION", "MOTION"), 14, "2 joints are still open"),
     ],
 )

@@ -229,7 +229,7 @@ def changed(at, value):
         (changed(16, b"\x01\x00"), "by its header, points begin before the parameters"),
         (changed(12, b"\0\0\0\0"), "its scale is 0"),
         (changed(523, b"\x00\x80"), "at byte 523, the next parameter would follow after -32768 bytes"),
-        (changed(526, b"\x7f")[:600], "at byte 526, a parameter ends behind the last"),
+        (changed(526, b"\x7f")[:600], "at byte 526, a parameter ends after the last"),
         (changed(534, b"\x09"), "at byte 526, a parameter of type 9 with 0 dimensions does not fit"),
         (changed(516, b"\0"), "it has no parameter POINT:USED"),
         (made(places(), used=4), "its header has 3 points, its parameters have 4"),

@@ -76,7 +76,7 @@ def exporters(wanted: Sequence[str]) -> tuple[Exporter, ...]:
         UsageError: none is wanted.
     """
     if not wanted:
-        raise UsageError(f"no format is named; expected some of {', '.join(names('exporter'))}")
+        raise UsageError(f"no format given; expected one or more of {', '.join(names('exporter'))}")
     return tuple(create("exporter", name) for name in dict.fromkeys(wanted))
 
 

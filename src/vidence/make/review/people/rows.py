@@ -487,7 +487,7 @@ def is_about(
         return False
     known = ", ".join(sorted((video_id, *(others or ())))[:5])
     raise FieldError(
-        "video_id", f"{named!r} found; expected {known}: the line is on another video, or on none"
+        "video_id", f"{named!r} found; expected {known}: the line is about another video, or none"
     )
 
 
@@ -505,7 +505,7 @@ def plain_file(folder: Path, name: str) -> Path | None:
     if not path.exists() and not path.is_symlink():
         return None
     if path.is_symlink() or not path.is_file():
-        raise DataError(f"{path} is no plain file of its folder; put the file itself there")
+        raise DataError(f"{path} is not a regular file in its folder; put the file itself there")
     if (size := path.stat().st_size) > MOST_BYTES:
         raise DataError(
             f"{path} has {size / 1e6:,.0f} MB; expected at most {MOST_BYTES // 10**6} MB: people's rows alone"
@@ -550,7 +550,10 @@ def _see(row: SignedRow, *, videos: Collection[str] | None) -> None:
     if len(row.note) > _MOST_TEXT or "\n" in row.note or "\r" in row.note:
         raise FieldError("note", f"expected one line of at most {_MOST_TEXT:,} characters")
     if _FORMULA.match(row.note) and not _NUMBER.match(row.note):
-        raise FieldError("note", f"{row.note[:40]!r}: a spreadsheet would run it; begin with another sign")
+        raise FieldError(
+            "note",
+            f"{row.note[:40]!r}: a spreadsheet would run this as a formula; begin with another character",
+        )
 
 
 def _ordered(act: Act) -> Act:
@@ -628,7 +631,7 @@ def write_rows(folder: Path, kind: type[RowT], rows: Sequence[RowT]) -> Path:
     for row in rows:
         _check(row)
         if row.key in seen:
-            raise DataError(f"a row is there twice: {_line(row, columns(kind)).strip()}")
+            raise DataError(f"a row appears twice: {_line(row, columns(kind)).strip()}")
         seen.add(row.key)
     path = folder / kind.file
     if rows:

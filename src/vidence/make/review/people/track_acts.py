@@ -256,7 +256,9 @@ class _Work:
             for part in parts:
                 if part.first_frame <= act.first and act.last <= part.last_frame:
                     return part
-        raise _CannotError(f"a row before has changed the track {row.track_id}; say it of what is left of it")
+        raise _CannotError(
+            f"an earlier row has changed the track {row.track_id}; refer to the track that is left of it"
+        )
 
     def _find(self, name: str) -> Track | None:
         return _of_name(name, (*self.tracks, *self.others))

@@ -79,7 +79,7 @@ def test_names_of_formats():
     assert [one.name for one in exporters(["mmvu", "items", "mmvu"])] == ["mmvu", "items"]
     with pytest.raises(UnknownNameError, match="coco"):
         exporters(["coco"])
-    with pytest.raises(UsageError, match="no format is named"):
+    with pytest.raises(UsageError, match="no format given"):
         exporters([])
 
 

@@ -117,7 +117,7 @@ def test_an_act_is_taken_apart(act, name, first, last, other):
         (f"hall,{CHECK},3,switch@9,P03,", "act: 'switch@9' found; expected ok, phantom"),
         (f"hall,{CHECK},3,drop:9-3,P03,", "act: the last frame 3 is before the first one 9"),
         (f"hall,{CHECK},3,join:3,P03,", "act: 'join:3' names the track 3 itself"),
-        (f'hall,{CHECK},3,ok,P03,"=HYPERLINK(1)"', "note: .* a spreadsheet would run it"),
+        (f'hall,{CHECK},3,ok,P03,"=HYPERLINK(1)"', "note: .* a spreadsheet would run this as a formula"),
         (f"hall,{CHECK},3,ok,P03,{'x' * 2001}", "note: expected one line of at most 2,000"),
         (f"hall,{CHECK},3,ok,P03", "CSV: 5 cells found; expected 6"),
     ],
@@ -174,10 +174,10 @@ def test_nothing_outside_of_the_folder_is_opened(tmp_path):
     folder.mkdir()
     (tmp_path / "elsewhere.csv").write_text(TRACK_HEADER)
     (folder / "tracks.csv").symlink_to(tmp_path / "elsewhere.csv")
-    with pytest.raises(DataError, match="is no plain file of its folder"):
+    with pytest.raises(DataError, match="is not a regular file in its folder"):
         read_rows(folder, TrackRow, videos=["hall"])
     os.mkfifo(folder / "shots.csv")
-    with pytest.raises(DataError, match="is no plain file of its folder"):
+    with pytest.raises(DataError, match="is not a regular file in its folder"):
         read_rows(folder, ShotRow, videos=["hall"])
 
 
@@ -187,6 +187,6 @@ def test_a_row_that_could_not_be_read_again_is_not_written(tmp_path):
         append_row(tmp_path, bad)
     with pytest.raises(DataError, match="cannot be written: note: "):
         write_rows(tmp_path, TrackRow, [bad])
-    with pytest.raises(DataError, match="a row is there twice"):
+    with pytest.raises(DataError, match="a row appears twice"):
         write_rows(tmp_path, TrackRow, [TRACK, TRACK])
     assert list(tmp_path.iterdir()) == []

@@ -141,8 +141,8 @@ def test_a_row_on_a_part_is_known_by_the_check_of_the_part():
         ([("1", "same-as:3")], "the tracks 1 and 3 cannot be one person"),
         ([("1", "split:50")], "the track 1 is to be split at 50; expected a frame from 1 to 29"),
         ([("1", "drop:50-60")], "the track 1 has no box in the frames 50 to 60"),
-        ([("1", "phantom"), ("1", "ok")], "a row before has changed the track 1"),
-        ([("1", "split:10"), ("1", "phantom")], "a row before has changed the track 1"),
+        ([("1", "phantom"), ("1", "ok")], "an earlier row has changed the track 1"),
+        ([("1", "split:10"), ("1", "phantom")], "an earlier row has changed the track 1"),
     ],
 )
 def test_a_row_that_cannot_be_done_is_named_and_the_others_count(said, why):
