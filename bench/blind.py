@@ -25,7 +25,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from io import StringIO
 from pathlib import Path
 
@@ -385,12 +385,77 @@ licence = "CC BY-NC 4.0"
     return Made(items=items, n_asked=len(items))
 
 
+_QUOTED = re.compile("“(.+?)”")
+
+
+@cache
+def composed(data: Path, seed: int) -> tuple[list, Counter, dict[str, list[tuple[str, str, str]]]]:
+    """Composed questions of EPIC-100, how many were found by kind of answer, and all events as a log."""
+    from compose_words import epic_scenes
+
+    from vidence.make.compose.offers import Offer, OptionRules, offers
+    from vidence.make.compose.quotas import Quota, Strength, fill
+    from vidence.make.compose.scene_bits import SceneBits
+    from vidence.make.compose.wording import PlainWords
+    from vidence.records import Item, Media, Provenance
+
+    scenes = {name: SceneBits(scene) for name, scene in epic_scenes(data).items()}
+    found = fill(scenes, Quota(), Strength(), seed=seed).composed
+    offered = offers(found, scenes, OptionRules(), seed=seed)
+    log: dict[str, list[tuple[str, str, str]]] = defaultdict(list)
+    for name, scene in scenes.items():
+        objects = {fact.of: fact.value for fact in scene.scene.facts if hasattr(fact, "of")}
+        for event in (fact for fact in scene.scene.facts if getattr(fact, "id", "") in objects):
+            kind, thing = event.kind, objects[event.id]
+            log["kind"] += [(text, kind, name) for text in (thing, "")]
+            log["object"] += [(text, thing, name) for text in (kind, "")]
+            log["kind; object"] += [(text, f"{kind}; {thing}", name) for text in (kind, thing, "")]
+    items, rng = [], np.random.default_rng(seed)
+    for one in found:
+        offer, name = offered[one.composition.composition], one.composition.scene
+        if isinstance(offer, Offer):
+            order = rng.permutation(len(offer.options))
+            question = PlainWords(scenes[name].words).write(one.composition)
+            domain = one.proof.answer.domain
+            of_it = (
+                " ".join(re.findall("“(.+?)”", question.split(". ")[-2])) if domain != "count" else question
+            )
+            item = Item(
+                item_id=one.composition.composition,
+                benchmark="blind",
+                media=(Media(path=name),),
+                question=question,
+                choices=tuple(str(offer.options[i]) for i in order),
+                answer="ABCDEFGH"[int(np.flatnonzero(order == 0)[0])],
+                tags={"domain": domain, "reads": of_it},
+                provenance=Provenance(source=name),
+            )
+            items.append(item)
+    return items, Counter(one.proof.answer.domain for one in found), log
+
+
+def compose(data: Path, folder: Path, seed: int, *, domain: str) -> Made:
+    """Composed questions whose answers are of one domain."""
+    items, n_found, log = composed(data, seed)
+    mine = [item for item in items if item.tags["domain"] == domain]
+    return Made(items=mine, n_asked=n_found[domain], log=tuple(log[domain]))
+
+
 SETS: dict[str, tuple[str, Callable[[Path, Path, int], Made]]] = {
     "epic-verbs": ("`choices`, EPIC-100, verbs", lambda d, f, s: epic(d, f, s, label="verb")),
     "epic-nouns": ("`choices`, EPIC-100, nouns", lambda d, f, s: epic(d, f, s, label="noun")),
     "hd-epic": ("`choices`, HD-EPIC, objects", hd_epic),
     "cmu": ("`choices`, CMU, motions", cmu),
     "herbench": ("`herbench`, EPIC-100", herbench),
+    **{
+        f"compose-{title}": (f"`compose`, EPIC-100, {title}", partial(compose, domain=domain))
+        for title, domain in (
+            ("counts", "count"),
+            ("kinds", "kind"),
+            ("objects", "object"),
+            ("events", "kind; object"),
+        )
+    },
 }
 
 

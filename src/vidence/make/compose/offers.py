@@ -1,20 +1,33 @@
-"""Options of a composition: first the values reached by ignoring a condition, then others."""
+"""Options of compositions: the values reached by ignoring a condition, then others that are as likely."""
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import hashlib
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from random import Random
 from typing import Annotated
 
 import msgspec
+import numpy as np
 from msgspec import Meta
 
 from vidence.make.compose.prove import check_options
 from vidence.make.compose.scene_bits import SceneBits
-from vidence.make.compose.search import Composed
+from vidence.make.compose.search import MOST_COUNTED, Composed
 from vidence.make.compose.world import World
-from vidence.make.sources.composition import DIRECTIONS
+from vidence.make.pipeline.matching import Known as Learnt
+from vidence.make.pipeline.matching import Unmatched, match_choices
+from vidence.make.pipeline.writer import Objection
+from vidence.make.sources.composition import (
+    DIRECTIONS,
+    AttributeOf,
+    Compare,
+    Known,
+    Literally,
+    Pair,
+    Variable,
+    parts,
+)
 from vidence.make.sources.proof import Proof
 from vidence.make.sources.scene import KnownFact, ValueOrNumber
 from vidence.make.sources.vocabulary import EVENT, PAIR
@@ -24,22 +37,16 @@ _Options = Annotated[int, Meta(ge=2, le=8)]
 
 
 class OptionRules(Record, omit_defaults=True):
-    """The number of options, and how often a value may be right.
-
-    A value that is right `at_least` times or more is so at most `most_right` times as often as its share of
-    the offers says.
-    """
+    """The number of options."""
 
     n: _Options = 5
-    most_right: Annotated[float, Meta(ge=1)] = 1.5
-    at_least: Annotated[int, Meta(ge=1)] = 4
 
 
 class Offer(Record, omit_defaults=True):
     """The options of a composition, the right one first, with the conditions that lead to each.
 
     `option_of` has for each wrong option the conditions without which it comes out. `without_place` are
-    conditions whose witnesses found no place, as where the largest of counts is right.
+    conditions whose witnesses found no place, as those of counts.
     """
 
     composition: str
@@ -56,39 +63,119 @@ class NoOffer:
     detail: str = ""
 
 
-def offer(proof: Proof, scene: SceneBits, rules: OptionRules, *, seed: int) -> Offer | NoOffer:
-    """Return the options of a proven composition."""
-    rng = Random(f"options/{seed}/{proof.composition}")
-    answer, domain = proof.answer.value, proof.answer.domain
-    landed = {
-        condition.id: _typed(condition.without.values, answer)
-        for condition in proof.conditions
-        if condition.without.values
+@dataclass(frozen=True)
+class _Wanted:
+    """A composition without its other options: what ignoring conditions leads to, and what is free."""
+
+    composed: Composed
+    landed: Mapping[str, set[ValueOrNumber]]
+    cover: tuple[ValueOrNumber, ...]
+
+
+def offers(
+    some: Sequence[Composed], scenes: Mapping[str, SceneBits], rules: OptionRules, *, seed: int
+) -> dict[str, Offer | NoOffer]:
+    """Return the options of proven compositions, drawn jointly for each kind of answer.
+
+    Values that ignoring a condition leads to come first, the fewest that serve all conditions; the others are
+    as likely as the answer by what other scenes tell (`match_choices`). For counts all are, since without a
+    condition there are only more.
+    """
+    result: dict[str, Offer | NoOffer] = {}
+    wanted = defaultdict[tuple[str, str], list[_Wanted]](list)
+    for composed in some:
+        proof, words = composed.proof, scenes[composed.composition.scene].words
+        answer, domain = proof.answer.value, proof.answer.domain
+        landed = {
+            condition.id: _typed(condition.without.values, answer)
+            for condition in proof.conditions
+            if condition.without.values
+        }
+        told = {
+            name: {v for v in values if not words.is_near(domain, v, answer)}
+            for name, values in landed.items()
+        }
+        cover = () if domain == "count" else cover_of(told, most=rules.n - 1)
+        if cover is None:
+            detail = f"no {rules.n - 1} wrong values have one for each of {', '.join(told)}"
+            result[proof.composition] = NoOffer("options-hide", detail)
+        else:
+            wanted[domain, words.sha256()].append(_Wanted(composed, landed, cover))
+    for (domain, _), group in wanted.items():
+        result |= _matched(group, domain, scenes, rules=rules, seed=seed)
+    return result
+
+
+def _matched(
+    wanted: Sequence[_Wanted],
+    domain: str,
+    scenes: Mapping[str, SceneBits],
+    *,
+    rules: OptionRules,
+    seed: int,
+) -> Iterator[tuple[str, Offer | NoOffer]]:
+    """Yield the options of compositions whose answers are of one domain."""
+    rng = np.random.default_rng(list(hashlib.sha256(f"options/{seed}/{domain}".encode()).digest()))
+    of_scenes = {
+        name: scenes[name] for name in dict.fromkeys(entry.composed.composition.scene for entry in wanted)
     }
-    is_counted = domain == "count"
-    if is_counted:
-        return _counted(proof, landed, rules, rng=rng)
-    allowed = {
-        name: {v for v in values if not scene.words.is_near(domain, v, answer)}
-        for name, values in landed.items()
+    words = next(iter(of_scenes.values())).words
+    values = {str(value): value for scene in of_scenes.values() for value in _values(domain, scene)}
+    values |= {
+        str(value): value for entry in wanted for value in (entry.composed.proof.answer.value, *entry.cover)
     }
-    cover = cover_of(allowed, most=rules.n - 1)
-    if cover is None:
-        return NoOffer(
-            "options-hide", f"no {rules.n - 1} wrong values have one for each of {', '.join(allowed)}"
+    group: dict[str, int] = {}
+    for name, value in values.items():
+        near = (group[other] for other in group if words.is_near(domain, value, values[other]))
+        group[name] = next(near, len(group))
+    asked = []
+    for entry in wanted:
+        taken = {group[str(value)] for value in (entry.composed.proof.answer.value, *entry.cover)}
+        question = Unmatched(
+            question=_words(entry.composed),
+            right=str(entry.composed.proof.answer.value),
+            source=entry.composed.composition.scene,
+            others=tuple(name for name in values if group[name] not in taken),
+            n=rules.n - len(entry.cover),
         )
-    chosen = list(cover)
-    for value in _others(domain, scene, rng):
-        if len(chosen) == rules.n - 1:
-            break
-        if value not in (answer, *chosen) and not any(
-            scene.words.is_near(domain, value, name) for name in (answer, *chosen)
-        ):
-            chosen.append(value)
-    if len(chosen) < rules.n - 1:
-        return NoOffer("too-few-values", f"{domain} has {len(chosen) + 1} values that can be told apart")
-    rng.shuffle(chosen)
-    return _made(proof, [answer, *chosen], landed)
+        asked.append(question)
+    known = [*asked, *_told(domain, of_scenes)]
+    matched = match_choices(asked, known=known, group=group, near=lambda *_: False, rng=rng)
+    for entry, others in zip(wanted, matched, strict=True):
+        proof = entry.composed.proof
+        if isinstance(others, Objection):
+            yield proof.composition, NoOffer(others.reason, others.detail)
+        else:
+            options = (proof.answer.value, *entry.cover, *(values[name] for name in others))
+            yield proof.composition, _made(proof, options, entry.landed)
+
+
+def _words(composed: Composed) -> str:
+    """Return the values that a question has for what it asks about, without those of other steps."""
+    steps = {step.variable: step.value for step in composed.composition.steps}
+    asked = steps["answer"]
+    while isinstance(asked, Pair | AttributeOf | Known | Variable):
+        match asked:
+            case Pair(first=inner) | AttributeOf(of=inner) | Known(of=inner):
+                asked = inner
+            case Variable(name=name):
+                asked = steps[name]
+    compared = (part for part in parts(asked) if isinstance(part, Compare) and part.how == "==")
+    return " ".join(str(part.value.value) for part in compared if isinstance(part.value, Literally))
+
+
+def _told(domain: str, scenes: Mapping[str, SceneBits]) -> Iterator[Learnt]:
+    """Yield what scenes tell of a kind, an attribute, or both: the other values of what has a value."""
+    for source, scene in scenes.items():
+        names = ("kind", *scene.words.attributes)
+        for category in scene.members if {*domain.split(PAIR)} <= {*names} else ():
+            of = names if category == EVENT else names[1:]
+            columns = {name: scene.column(category, name).told for name in of}
+            for place in range(len(scene.members[category])):
+                told = {name: str(column[place][0]) for name, column in columns.items() if column[place]}
+                if all(name in told for name in domain.split(PAIR)):
+                    right = PAIR.join(told.pop(name) for name in domain.split(PAIR))
+                    yield Learnt(question=" ".join(told.values()), right=right, source=source)
 
 
 def _typed(values: Mapping[str, int], answer: ValueOrNumber) -> set[ValueOrNumber]:
@@ -129,87 +216,25 @@ def cover_of(
     return None
 
 
-def _others(domain: str, scene: SceneBits, rng: Random) -> Iterable[ValueOrNumber]:
-    """Return the values of a domain: those in the scene first, each group in seeded order."""
+def _values(domain: str, scene: SceneBits) -> Collection[ValueOrNumber]:
+    """Return the values of a domain, in a scene and in the vocabulary; counts as the search gives them."""
+    if domain == "count":
+        return range(1, MOST_COUNTED + 1)
+    if domain == "direction":
+        return DIRECTIONS
     if domain == "kind":
-        seen: list[ValueOrNumber] = sorted({event.kind for event in scene.events.values()})
-        listed: list[ValueOrNumber] = sorted(scene.words.events)
-    elif PAIR in domain:
+        return list(scene.words.events)
+    if PAIR in domain:
         others = scene.column(EVENT, domain.split(PAIR)[1]).told
         kinds = [scene.events[name].kind for name in scene.members[EVENT]]
-        seen = sorted(
-            {f"{kind}{PAIR}{value}" for kind, values in zip(kinds, others, strict=True) for value in values}
-        )
-        listed = []
-    elif domain == "direction":
-        seen, listed = list(DIRECTIONS), []
-    elif domain in scene.words.known:
-        known = [fact for fact in scene.scene.facts if isinstance(fact, KnownFact) and fact.table == domain]
-        seen, listed = sorted({fact.value for fact in known}, key=str), list(scene.words.known[domain].values)
-    else:
-        attribute = scene.words.attributes[domain]
-        entries = {value for of in attribute.of for value in scene.column(of, domain).values}
-        seen, listed = sorted(entries, key=str), list(attribute.values)
-    rng.shuffle(seen)
-    rng.shuffle(listed)
-    return [*seen, *(name for name in listed if name not in seen)]
-
-
-def _counted(
-    proof: Proof, landed: Mapping[str, set[ValueOrNumber]], rules: OptionRules, *, rng: Random
-) -> Offer | NoOffer:
-    """Return numbers around the answer at a drawn rank, with witnesses in the other places.
-
-    Without a condition of the counted set there are only more, so that witnesses alone would make the
-    smallest number right.
-    """
-    answer = proof.answer.value
-    assert isinstance(answer, int)  # noqa: S101 - a count
-    n_below = rng.randrange(min(rules.n - 1, answer) + 1)
-    n_above = rules.n - 1 - n_below
-    fewer = {name: {v for v in map(int, values) if 0 <= v < answer} for name, values in landed.items()}
-    more = {name: {v for v in map(int, values) if v > answer} for name, values in landed.items()}
-    below = _numbers(fewer, n=n_below, near=range(answer - 1, -1, -1))
-    above = _numbers(more, n=n_above, near=range(answer + 1, answer + rules.n))
-    others: list[ValueOrNumber] = [*below, *above]
-    rng.shuffle(others)
-    return _made(proof, [answer, *others], landed)
-
-
-def _numbers(landed: Mapping[str, set[int]], *, n: int, near: Iterable[int]) -> list[int]:
-    """Return `n` numbers on one side of the answer: those that most conditions lead to, then the nearest."""
-    chosen: list[int] = []
-    left = {name: values for name, values in landed.items() if values}
-    while len(chosen) < n and left:
-        known = sorted({value for values in left.values() for value in values})
-        chosen.append(max(known, key=lambda v: sum(v in values for values in left.values())))
-        left = {name: values for name, values in left.items() if chosen[-1] not in values}
-    return chosen + [number for number in near if number not in chosen][: n - len(chosen)]
-
-
-def too_often_right(offers: Sequence[tuple[str, Offer]], rules: OptionRules) -> dict[str, str]:
-    """Return compositions to drop, so that no value is right much more often than its share of options.
-
-    Args:
-        offers: the offers with their domains, in the order in which they are kept.
-        rules: how often is too often.
-    """
-    gone: dict[str, str] = {}
-    shares: Counter[tuple[str, str]] = Counter()
-    for domain, offer in offers:
-        for value in offer.options:
-            shares[domain, str(value)] += 1
-    right: Counter[tuple[str, str]] = Counter()
-    for domain, offer in offers:
-        key = domain, str(offer.options[0])
-        most = max(rules.at_least - 1, int(rules.most_right * shares[key] / rules.n))
-        if right[key] >= most:
-            gone[offer.composition] = (
-                f"{key[1]} of {domain} is right {most} times of {shares[key]} offers already"
-            )
-        else:
-            right[key] += 1
-    return gone
+        return {f"{kind}{PAIR}{value}": 0 for kind, some in zip(kinds, others, strict=True) for value in some}
+    if domain in scene.words.known:
+        known = [
+            fact.value for fact in scene.scene.facts if isinstance(fact, KnownFact) and fact.table == domain
+        ]
+        return [*known, *scene.words.known[domain].values]
+    attribute = scene.words.attributes[domain]
+    return [*attribute.values, *(value for of in attribute.of for value in scene.column(of, domain).values)]
 
 
 def faults_of_options(composed: Composed, offered: Offer, *, proof: Proof, world: World) -> list[str]:

@@ -294,6 +294,8 @@ class Phrases:
         verb, thing = self._verb(name), self._coloured(name) or _thing(name)
         if verb and value in _NONE:
             return f"that {verb} {'nothing' if is_so else 'something'}"
+        if value == "bald":  # no hair is
+            return f"that is {'' if is_so else 'not '}bald"
         if value == "none" and known.values:
             return f"{'without' if is_so else 'with'} {with_article(thing)}"
         worded = self._inflected(name, value)

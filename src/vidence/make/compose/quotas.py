@@ -30,8 +30,8 @@ from vidence.records import Record
 LEAST_SKILL = 0.1
 """The share of the conditions that each skill takes, where the vocabulary allows."""
 
-_MOST_SHAPE = 0.25
-"""The share of the compositions from which on a shape waits until no other is found."""
+_MOST_SHAPE = 0.2
+"""The share from which on a shape waits until no other is found; some of the others get no options."""
 
 
 class Quota(Record, omit_defaults=True):

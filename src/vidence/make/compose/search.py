@@ -278,7 +278,7 @@ class Search:
     def _count(self, wanted: QuotaCell, asked: AskableAttribute) -> _Program | None:
         category = self.rng.choice(self._counted())
         taken, rest = self._several(category, self.scene.everybody[category], n=wanted.n_conditions)
-        if len(taken) < self.least or rest.bit_count() > _MOST_COUNTED:
+        if len(taken) < self.least or rest.bit_count() > MOST_COUNTED:
             return None
         program = _Program()
         program.add(
@@ -631,9 +631,12 @@ class Search:
             self._event(program, end, n=1, variable=v) for v, end in zip("TS", ends, strict=True)
         ):
             return None
-        after = Timed(how="after", of=Variable(name="T"), condition=program.condition("temporal"))
-        before = Timed(how="before", of=Variable(name="S"), condition=program.condition("temporal"))
-        self._the(program, "U", category=EVENT, atoms=(*program.atoms(known), after, before))
+        atoms: tuple[Atom, ...] = (
+            *program.atoms(known),
+            Timed(how="after", of=Variable(name="T"), condition=program.condition("temporal")),
+            Timed(how="before", of=Variable(name="S"), condition=program.condition("temporal")),
+        )
+        self._the(program, "U", category=EVENT, atoms=atoms)
         program.add("answer", asked_of("U", asked.attribute))
         return program
 
@@ -647,7 +650,7 @@ class Search:
         there = scene.timed(category, word, event).must
         n = max(wanted.n_conditions - len(program.skills) - 1, 1)
         taken, rest = self._several(category, there, n=n)
-        if not taken or not 0 < rest.bit_count() <= _MOST_COUNTED:
+        if not taken or not 0 < rest.bit_count() <= MOST_COUNTED:
             return None
         atoms: tuple[Atom, ...] = (
             *program.atoms(taken),
@@ -659,7 +662,7 @@ class Search:
 
 _PATIENCE = 100
 """After so many draws without a program of the wanted size a shape is left out, if another one is there."""
-_MOST_COUNTED = 9
+MOST_COUNTED = 9
 _NEAREST = 8
 """From so many events the one is drawn after which something happens next."""
 _BY_EVENT = 0.3

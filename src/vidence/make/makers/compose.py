@@ -18,8 +18,7 @@ from vidence.make.compose.offers import (
     NoOffer,
     Offer,
     faults_of_options,
-    offer,
-    too_often_right,
+    offers,
     witness_notes,
 )
 from vidence.make.compose.phrases import WordingError
@@ -56,7 +55,7 @@ from vidence.media.whole import write_into
 from vidence.records import Item, Provenance
 from vidence.tables.table import several
 
-NAME, VERSION = "compose", 7
+NAME, VERSION = "compose", 8
 PROOFS_FILE, KEYS_FILE, COMPOSITIONS_FILE, REPORT_FILE = (
     "proofs.jsonl", "keys.jsonl", "compositions.jsonl", "report.md",
 )  # fmt: skip
@@ -169,37 +168,20 @@ class _Build(Session):
         proofs = {name: entry.proof for name, entry in composed.items()}
         worlds = {name: World(scene) for name, scene in scenes.items()}
         self.began("options", len(proofs))
-        rules, fields = self.config.options, {name: SceneBits(scene) for name, scene in scenes.items()}
-        options: dict[str, Offer] = {}
+        fields = {name: SceneBits(scene) for name, scene in scenes.items()}
+        offered = offers(list(composed.values()), fields, self.config.options, seed=self.config.seed)
+        kept: dict[str, Offer] = {}
         dropped: list[Dropped] = []
-        for name, proof in proofs.items():
-            scene = composed[name].composition.scene
-            result = offer(proof, fields[scene], rules, seed=self.config.seed)
+        for name, result in offered.items():
             if isinstance(result, NoOffer):
-                dropped.append(
-                    Dropped(what=name, stage="options", reason=result.reason, detail=result.detail)
-                )
-                continue
-            faults = faults_of_options(composed[name], result, proof=proof, world=worlds[scene])
-            if faults:
-                dropped.append(
-                    Dropped(
-                        what=name,
-                        stage="options",
-                        reason=faults[0].partition(":")[0],
-                        detail=", ".join(faults),
-                    )
-                )
+                reason, detail = result.reason, result.detail
             else:
-                options[name] = result
-        often = too_often_right(
-            [(proofs[name].answer.domain, entry) for name, entry in options.items()], rules
-        )
-        dropped += [
-            Dropped(what=name, stage="options", reason="value-too-often-right", detail=why)
-            for name, why in often.items()
-        ]
-        kept = {name: entry for name, entry in options.items() if name not in often}
+                world = worlds[composed[name].composition.scene]
+                faults = faults_of_options(composed[name], result, proof=proofs[name], world=world)
+                reason, detail = faults[0].partition(":")[0] if faults else "", ", ".join(faults)
+                kept |= {} if faults else {name: result}
+            if reason:
+                dropped.append(Dropped(what=name, stage="options", reason=reason, detail=detail))
         self.ledger.notes += witness_notes(kept, proofs)
         self.close("options", unit="compositions", taken=list(proofs), kept=list(kept), dropped=dropped)
         self.offers = kept

@@ -8,7 +8,7 @@ import pytest
 from subjects.composing import event_log, searched, street
 from vidence.errors import UsageError
 from vidence.make.compose.compose_drafting import draft_of, finished, read_compose, report_text
-from vidence.make.compose.offers import Offer, OptionRules, offer, witness_notes
+from vidence.make.compose.offers import Offer, OptionRules, offers, witness_notes
 from vidence.make.compose.scene_bits import SceneBits
 from vidence.make.pipeline.ledger import Account
 from vidence.make.sources.proof import Without
@@ -18,9 +18,10 @@ SCENE = street()
 
 def drafted():
     bits = SceneBits(SCENE)
-    for made in searched(SCENE, n=150):
-        proof = made.proof
-        found = offer(proof, bits, OptionRules(), seed=0)
+    some = list(searched(SCENE, n=150))
+    options = offers(some, {SCENE.header.scene: bits}, OptionRules(), seed=0)
+    for made in some:
+        proof, found = made.proof, options[made.composition.composition]
         if isinstance(found, Offer):
             draft = draft_of(made, proof, found, question="Which?", scene=SCENE, benchmark="set")
             yield made, proof, found, draft
@@ -41,9 +42,10 @@ def test_what_is_counted_is_evidence():
     """Each span once, said to be of what is counted; what is named and counted is said to be both."""
     scene, n = event_log(), 0
     bits = SceneBits(scene)
-    for made in searched(scene, n=100, shapes=["count", "tally"]):
-        proof = made.proof
-        found = offer(proof, bits, OptionRules(), seed=0)
+    some = list(searched(scene, n=100, shapes=["count", "tally"]))
+    options = offers(some, {scene.header.scene: bits}, OptionRules(), seed=0)
+    for made in some:
+        proof, found = made.proof, options[made.composition.composition]
         if isinstance(found, Offer):
             draft = draft_of(made, proof, found, question="Which?", scene=scene, benchmark="set")
             counted = {span for name in proof.counted for span in scene.entities[name].spans}
@@ -59,14 +61,14 @@ def test_conditions_that_no_option_tells_are_counted():
     """The account says of how many conditions nobody can be told that he ignored them; so do the tags."""
     first, second, *_ = drafted()
     names = [one.composition for _, one, _, _ in (first, second)]
-    offers = {names[0]: msgspec.structs.replace(first[2], without_place=("c1", "c2")), names[1]: second[2]}
+    found = {names[0]: msgspec.structs.replace(first[2], without_place=("c1", "c2")), names[1]: second[2]}
     gone = msgspec.structs.replace(second[1].conditions[0], without=Without(outcome="nothing-fits"))
     changed = msgspec.structs.replace(second[1], conditions=(gone, *second[1].conditions[1:]))
     proofs = {names[0]: first[1], names[1]: changed}
-    notes = witness_notes(offers, proofs)
+    notes = witness_notes(found, proofs)
     tags = {
         name: draft_of(
-            one[0], proofs[name], offers[name], question="Which?", scene=SCENE, benchmark="set"
+            one[0], proofs[name], found[name], question="Which?", scene=SCENE, benchmark="set"
         ).tags
         for name, one in zip(names, (first, second), strict=True)
     }

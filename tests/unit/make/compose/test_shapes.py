@@ -5,7 +5,7 @@ import random
 import pytest
 
 from subjects.composing import street, wide_scene, yard
-from vidence.make.compose.offers import NoOffer, OptionRules, offer
+from vidence.make.compose.offers import NoOffer, OptionRules, offers
 from vidence.make.compose.prove import Rules, prove
 from vidence.make.compose.quotas import skills_of
 from vidence.make.compose.scene_bits import SceneBits
@@ -67,14 +67,10 @@ def test_directions_and_tables_have_options():
     scenes = {"yard": yard(), "lane": street()}
     domains = {"yard": "direction", "lane": "country"}
     for name, scene in scenes.items():
-        bits, world = SceneBits(scene), World(scene)
-        rules = OptionRules(n=4)
-        made = list(drawn(scene, "direction", "known"))
-        proofs = [prove(one.composition, world, rules=Rules()).proof for one in made]
-        asked = [one for one in proofs if one.answer.domain == domains[name]]
-        assert asked
-        offers = [offer(one, bits, rules, seed=0) for one in asked]
-        assert any(not isinstance(one, NoOffer) and len(one.options) == 4 for one in offers)
+        made = [one for one in drawn(scene, "direction", "known") if one.proof.answer.domain == domains[name]]
+        assert made
+        found = offers(made, {scene.header.scene: SceneBits(scene)}, OptionRules(n=4), seed=0)
+        assert any(not isinstance(one, NoOffer) and len(one.options) == 4 for one in found.values())
 
 
 def test_skills_reach_the_shapes():
