@@ -22,7 +22,7 @@ from vidence.make.pipeline.session import BuildContext, MakeOverrides
 from vidence.make.release.hidden import HIDDEN_SUFFIX
 from vidence.make.release.sets import SetMaterial, SetRules, release_set
 from vidence.media.whole import write_whole
-from vidence.pointlight.writing import write_video
+from vidence.media.written import write_video
 from vidence.records import Item
 from vidence.study.drawing import draw, write_drawn
 from vidence.study.frames import write_frames

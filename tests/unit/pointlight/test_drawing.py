@@ -1,7 +1,5 @@
 """From dots to pictures and files: discs, sheets, videos, sidecars."""
 
-from fractions import Fraction
-
 import av
 import msgspec
 import numpy as np
@@ -11,6 +9,7 @@ from PIL import Image
 
 from vidence.errors import DataError, UsageError
 from vidence.media.video import open_video
+from vidence.media.written import write_video
 from vidence.pointlight.drawing import contact_sheet, evenly, frames
 from vidence.pointlight.figures import Staging, staged
 from vidence.pointlight.motion import Motion
@@ -23,8 +22,6 @@ from vidence.pointlight.writing import (
     read_sidecar,
     remake,
     sidecar,
-    video_file,
-    write_video,
 )
 
 
@@ -125,18 +122,6 @@ def test_videos_have_every_frame_at_its_time(tmp_path):
     assert np.abs(last.astype(int) - pictures[11]).mean() < 4
 
 
-def test_a_lossless_video_has_the_very_pixels_at_the_exact_times(tmp_path):
-    made = make_stimulus([walking(), walking()], spec(colours="two", n_noise=3, dot_radius_px=1.6))
-    pictures = list(frames(made))
-    path = tmp_path / "clip.mp4"
-    with video_file(path, fps=30_000 / 1001, size_px=(96, 64), is_lossless=True) as add:
-        passed(pictures, [add])
-    with av.open(str(path)) as container:
-        found = list(container.decode(video=0))
-    assert [f.pts * f.time_base for f in found] == [Fraction(1001 * n, 30_000) for n in range(12)]
-    assert all(np.array_equal(f.to_ndarray(format="rgb24"), p) for f, p in zip(found, pictures, strict=True))
-
-
 def test_colours_are_tagged_and_come_back_and_files_are_the_same_each_time(tmp_path):
     made = make_stimulus([walking(), walking()], spec(colours="two", dot_radius_px=12.0, px_per_m=20.0))
     for name in ("a", "b"):
@@ -161,17 +146,6 @@ def test_pictures_pass_one_at_a_time():
 
     assert passed(pictures(), [lambda picture: seen.append(int(picture.max()))]) == passed(frames(made))
     assert len(seen) == 200
-
-
-def test_what_cannot_be_written_is_refused(tmp_path):
-    pictures = list(frames(make_stimulus([walking()], spec(width_px=95))))
-    for name, picture_list, words in (
-        ("a.mp4", pictures, "even"),
-        ("a.avi", pictures, "ends in"),
-        ("a.mp4", [], "no pictures"),
-    ):
-        with pytest.raises(UsageError, match=words):
-            write_video(picture_list, tmp_path / name, fps=24.0)
 
 
 def test_pictures_are_numbered_and_nothing_is_overwritten(tmp_path):

@@ -16,6 +16,7 @@ from vidence.make.pipeline.cache import MadeAway
 from vidence.make.pipeline.material import Dropped
 from vidence.media.lights import lights_path
 from vidence.media.whole import whole_file, write_whole
+from vidence.media.written import video_file
 from vidence.pointlight.checks import inspect
 from vidence.pointlight.drawing import frames
 from vidence.pointlight.experiments import lights_of
@@ -23,7 +24,7 @@ from vidence.pointlight.figures import Staging, is_walker
 from vidence.pointlight.motion import Motion
 from vidence.pointlight.specs import StimulusSpec, spec_of
 from vidence.pointlight.stimulus import Stimulus, make_stimulus
-from vidence.pointlight.writing import passed, sidecar, video_file
+from vidence.pointlight.writing import passed, sidecar
 from vidence.records import Record
 
 

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from vidence.media.written import Sink
     from vidence.pointlight.figures import Staging
     from vidence.pointlight.motion import Motion
     from vidence.pointlight.stimulus import Stimulus
-    from vidence.pointlight.writing import Sink
 
 GROUP = "lights"
 
@@ -135,8 +135,9 @@ def _written(stimulus: "Stimulus", kinds: tuple[str, ...], out: Path) -> str:
 
     from PIL import Image
 
+    from vidence.media.written import video_file
     from vidence.pointlight.drawing import contact_sheet, evenly, frames
-    from vidence.pointlight.writing import numbered_pictures, passed, video_file
+    from vidence.pointlight.writing import numbered_pictures, passed
 
     on_sheet, values = evenly(stimulus.n_frames, 12), dict[int, "NDArray[np.uint8]"]()
     numbers = iter(range(stimulus.n_frames))
