@@ -58,12 +58,7 @@ def searched(scenes, logic: str, n: int) -> Iterator[object]:
 
     most = 5 if logic == "conjunctive" else 7
     quota = Quota(
-        per_video=n,
-        types=("attribute",),
-        logic=(logic,),
-        conditions=(2, most),
-        facts=0,
-        negations=False,
+        per_video=n, types=("attribute",), logic=(logic,), conditions=(2, most), facts=0, negations=False
     )
     fields = {scene.header.scene: SceneBits(scene) for scene in scenes}
     yield from fill(fields, quota, Strength(), seed=0).composed

@@ -20,12 +20,7 @@ from people import GOOD, people_tables
 from scipy.special import expit, logit
 from simulated import print_page, table
 
-from vidence.statistics.intervals import (
-    exact_end,
-    p_values,
-    proportion,
-    share_ends,
-)
+from vidence.statistics.intervals import exact_end, p_values, proportion, share_ends
 from vidence.statistics.power import Design, paired_detectable
 from vidence.statistics.sandwich import Layout
 from vidence.statistics.student import quantile
@@ -245,11 +240,7 @@ def share_clear(counts: np.ndarray, sums: np.ndarray, n_apart: np.ndarray, level
     layout = Layout.of(counts[:, None].astype(float))
     totals = sums[..., None]
     found = p_values(
-        layout.mean(totals),
-        layout.variance(totals),
-        n_apart=n_apart,
-        dof=layout.dof,
-        n_alike=layout.n_alike,
+        layout.mean(totals), layout.variance(totals), n_apart=n_apart, dof=layout.dof, n_alike=layout.n_alike
     )
     return float((found < 1 - level).mean())
 

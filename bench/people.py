@@ -56,12 +56,7 @@ class Case:
         return mask
 
     def right(
-        self,
-        n_runs: int,
-        rng: np.random.Generator,
-        seen: Sequence[np.ndarray],
-        *,
-        is_model: bool = False,
+        self, n_runs: int, rng: np.random.Generator, seen: Sequence[np.ndarray], *, is_model: bool = False
     ) -> np.ndarray:
         """Right answers, shape (n_runs, n_people, n_items); `seen` are effects that two phases share.
 

@@ -24,10 +24,7 @@ from vidence.pointlight.walker import WalkerSpec, walker
 LEAST_PER_S = 1500.0
 N_FRAMES = 600
 MOST_MEMORY_MB = 300.0
-CASES = {
-    "13 dots": {},
-    "13 dots, 60 noise dots": {"n_noise": 60},
-}
+CASES = {"13 dots": {}, "13 dots, 60 noise dots": {"n_noise": 60}}
 
 
 def per_second(draw: Callable[[], int], repeats: int = 3) -> float:

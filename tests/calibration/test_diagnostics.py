@@ -54,16 +54,7 @@ class Lab:
     folder: Path
     world: World
 
-    def find(
-        self,
-        name,
-        model,
-        *,
-        options=None,
-        selector="evidence",
-        n_frames=16,
-        memory="",
-    ):
+    def find(self, name, model, *, options=None, selector="evidence", n_frames=16, memory=""):
         chosen = dict(options or {})
         number = sum(1 for _ in self.folder.glob("run-*"))
         out = self.folder / f"run-{number}"

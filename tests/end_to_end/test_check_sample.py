@@ -78,10 +78,7 @@ def record(vidence):
             assert (
                 refused.code,
                 "60 replies wait for a judge; `vidence replies judge one`" in refused.err,
-            ) == (
-                2,
-                True,
-            )
+            ) == (2, True)
         judge, model = JUDGES[name]
         judged = vidence("replies", "judge", name, "--judge", judge, "--judge-model", model)
         assert judged.code == 0, judged.err

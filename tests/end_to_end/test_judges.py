@@ -304,10 +304,7 @@ def test_who_reads_choices_is_named_once(vidence, mumbled, more, says):
 def test_verdicts_on_free_answers_are_not_lost_to_a_reader_of_choices(vidence, runs):
     assert vidence(
         "replies", "judge", "one", "--judge", "rule-first", "--judge-model", JUDGE, "--no-page"
-    ).code in (
-        0,
-        3,
-    )
+    ).code in (0, 3)
     before = vidence.trials("one")
     done = vidence("replies", "judge", "one", "--extract-with", READER % "B", "--no-page")
     assert done.code == 2

@@ -56,10 +56,7 @@ def test_a_file_that_holds_no_rows_is_refused_and_the_page_stays(script, tmp_pat
     assert page.read_text().endswith("old\n")
 
 
-@pytest.mark.parametrize(
-    ("words", "is_whole"),
-    [((), True), (("-k", "holds"), False)],
-)
+@pytest.mark.parametrize(("words", "is_whole"), [((), True), (("-k", "holds"), False)])
 def test_the_suite_says_when_it_came_to_its_end(tmp_path, words, is_whole) -> None:
     hostile = tmp_path / "tests" / "hostile"
     hostile.mkdir(parents=True)

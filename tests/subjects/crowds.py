@@ -91,9 +91,7 @@ def crowd(n_people: int, *, fps: float, seed: int, duration_s: float = DURATION_
         if len(frames) >= 2:
             # Who walks out of the frame and in again is one track with a gap: so does MOTChallenge.
             tracks.append(_track(str(number), frames, boxes[shown]))
-    return Crowd(
-        video=TrackedVideo(width_px=WIDTH, height_px=HEIGHT, times_s=times, tracks=tuple(tracks)),
-    )
+    return Crowd(video=TrackedVideo(width_px=WIDTH, height_px=HEIGHT, times_s=times, tracks=tuple(tracks)))
 
 
 @dataclass(frozen=True)

@@ -30,13 +30,7 @@ def test_every_public_name_is_there_and_is_documented(name: str):
 
 
 @pytest.mark.parametrize(
-    ("wrong", "right"),
-    [
-        ("evalute", "evaluate"),
-        ("diagnos", "diagnose"),
-        ("video", "Video"),
-        ("run", "Run"),
-    ],
+    ("wrong", "right"), [("evalute", "evaluate"), ("diagnos", "diagnose"), ("video", "Video"), ("run", "Run")]
 )
 def test_a_wrong_name_gets_the_nearest_one(wrong: str, right: str):
     with pytest.raises(AttributeError, match=f"named '{wrong}'. Did you mean '{right}'"):

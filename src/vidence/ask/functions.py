@@ -231,13 +231,7 @@ class Call:
 
     @classmethod
     def of(
-        cls,
-        result: FunctionSource,
-        kind: str,
-        *,
-        offered: Offered,
-        returns: str,
-        attributes: Sequence[str],
+        cls, result: FunctionSource, kind: str, *, offered: Offered, returns: str, attributes: Sequence[str]
     ) -> "Call":
         """Look at the parameters of a function.
 

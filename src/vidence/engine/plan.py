@@ -110,10 +110,7 @@ class Plan(Record):
     ] = None
     map: Annotated[
         str | None,
-        flag(
-            "For table: how columns map to fields: a preset, FILE.toml, or FIELD=COLUMN,...",
-            metavar="MAP",
-        ),
+        flag("For table: how columns map to fields: a preset, FILE.toml, or FIELD=COLUMN,...", metavar="MAP"),
     ] = None
     split: Annotated[str, flag("Split of the benchmark (default: the first).")]
     protocol: Annotated[
@@ -164,16 +161,12 @@ class Plan(Record):
     judge_prompts_dir: Annotated[
         str | None, flag("Folder with templates that replace those of the judge.")
     ] = None
-    audio: Annotated[
-        str,
-        _setting("With --layout video: drop (default) or keep the sound of the files."),
-    ] = "drop"
+    audio: Annotated[str, _setting("With --layout video: drop (default) or keep the sound of the files.")] = (
+        "drop"
+    )
     shuffle_choices: Annotated[
         bool,
-        flag(
-            "Shuffle the choices of every question and repeat.",
-            "--shuffle-choices/--no-shuffle-choices",
-        ),
+        flag("Shuffle the choices of every question and repeat.", "--shuffle-choices/--no-shuffle-choices"),
     ] = False
     where: Annotated[dict[str, str], WHERE] = msgspec.field(default_factory=dict)
     limit: Annotated[int | None, flag("Only the first N questions.")] = None
@@ -193,8 +186,7 @@ class Plan(Record):
     strict: Annotated[bool, flag("Stop at the first line of the data that cannot be read.")] = False
     allow_missing: Annotated[bool, flag("Leave out questions whose media are missing.")] = False
     media_inside: Annotated[
-        bool,
-        _setting("Refuse media outside the folder of the questions (absolute paths, `..`, links)."),
+        bool, _setting("Refuse media outside the folder of the questions (absolute paths, `..`, links).")
     ] = False
     media_at: Annotated[
         tuple[str, ...],
@@ -229,15 +221,13 @@ class Plan(Record):
     judge_listed: Prices | None = None
     memory: Annotated[str, _setting("File of the reply memory (default: in the cache folder).")] = ""
     until: Annotated[
-        str,
-        flag("Stop when the comparison with --against is decided: clear, or equivalent.", type=UNTIL),
+        str, flag("Stop when the comparison with --against is decided: clear, or equivalent.", type=UNTIL)
     ] = ""
     against: Annotated[
         str, flag("With --until: the folder of a finished run of the same questions.", metavar="RUN")
     ] = ""
     margin: Annotated[
-        float | None,
-        flag("With --until equivalent: the largest difference in points that counts as none."),
+        float | None, flag("With --until equivalent: the largest difference in points that counts as none.")
     ] = None
 
     def __post_init__(self) -> None:

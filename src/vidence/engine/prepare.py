@@ -78,12 +78,7 @@ _UNSAMPLED = dict.fromkeys(("limit", "sample", "sample_by", "subset"))
 
 
 def make_plan(
-    benchmark_name: str,
-    *,
-    data: Path | None,
-    model: str,
-    overrides: PlanOverrides,
-    cache: Path | None = None,
+    benchmark_name: str, *, data: Path | None, model: str, overrides: PlanOverrides, cache: Path | None = None
 ) -> Plan:
     """The plan for a benchmark: what its paper prescribes, and what the user overrides of it.
 
@@ -307,9 +302,7 @@ def open_views(views: Mapping[str, View], plan: Plan) -> dict[str, OpenView]:
             rules=view,
             selector=selectors[view.selector],
             encoding=Encoding(
-                size=Size.parse(view.size or plan.size),
-                format=picture,
-                quality=plan.jpeg_quality,
+                size=Size.parse(view.size or plan.size), format=picture, quality=plan.jpeg_quality
             ),
             words=words,
         )

@@ -265,9 +265,7 @@ def _by_source(
 
 
 def _texts_of(
-    wanted: Mapping[Source, list[tuple[Clipped, set[int]]]],
-    questions: Sequence[Clipped],
-    rules: ScoreRules,
+    wanted: Mapping[Source, list[tuple[Clipped, set[int]]]], questions: Sequence[Clipped], rules: ScoreRules
 ) -> dict[Source, tuple[str, list[int], list[str]]]:
     """For each source its content hash, the frames to score and the texts to match them with."""
     hashes = {s: h for q in questions for s, h in zip(q.sources, q.hashes, strict=True)}

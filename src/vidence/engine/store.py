@@ -82,12 +82,7 @@ class TrialRow(Record):
 
     def trial(self, item_id: str, repeat: int, selection: Selection | None) -> Trial:
         """The whole."""
-        return Trial(
-            item_id=item_id,
-            repeat=repeat,
-            selection=selection,
-            **msgspec.structs.asdict(self),
-        )
+        return Trial(item_id=item_id, repeat=repeat, selection=selection, **msgspec.structs.asdict(self))
 
 
 class _BriefText(msgspec.Struct, tag="text"):

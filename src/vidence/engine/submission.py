@@ -28,16 +28,7 @@ from vidence.engine.session import each, opened_session
 from vidence.engine.store import SUBMISSION_FILE
 from vidence.errors import DataError, StoreError, UnknownNameError, UsageError
 from vidence.media.whole import write_records
-from vidence.records import (
-    Answered,
-    Failed,
-    Item,
-    Record,
-    Reply,
-    Score,
-    Trial,
-    Unreadable,
-)
+from vidence.records import Answered, Failed, Item, Record, Reply, Score, Trial, Unreadable
 
 ANSWERS_FILE: Final = "answers.jsonl"
 SUBMITTED: Final = "submitted answers"

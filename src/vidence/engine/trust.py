@@ -200,13 +200,7 @@ def taken_up(folder: Path, *, environment: Environment, is_trusted: bool) -> Pla
 
 
 def repeated(
-    plan: Plan,
-    written: Plan,
-    *,
-    source: Path,
-    folder: Path,
-    environment: Environment,
-    is_trusted: bool,
+    plan: Plan, written: Plan, *, source: Path, folder: Path, environment: Environment, is_trusted: bool
 ) -> None:
     """See that the user has allowed what a plan wants that comes from a file.
 

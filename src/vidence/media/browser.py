@@ -154,11 +154,7 @@ def _has_leading(video: Video) -> bool:
 
 
 def write_copy(
-    video: Video,
-    clock: FrameClock,
-    target: Path,
-    *,
-    progress: Callable[[int], None] = lambda _: None,
+    video: Video, clock: FrameClock, target: Path, *, progress: Callable[[int], None] = lambda _: None
 ) -> None:
     """Write all frames of a video as MP4 without sound; frame i stays frame i, at its time.
 

@@ -133,10 +133,7 @@ def encode(image: NDArray[np.uint8], encoding: Encoding) -> EncodedFrame:
         picture.save(buffer, "PNG")
     data = buffer.getvalue()
     return EncodedFrame(
-        data=data,
-        width_px=image.shape[1],
-        height_px=image.shape[0],
-        digest=hashlib.sha256(data).hexdigest(),
+        data=data, width_px=image.shape[1], height_px=image.shape[0], digest=hashlib.sha256(data).hexdigest()
     )
 
 

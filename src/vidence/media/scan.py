@@ -123,11 +123,7 @@ def _claimed(opened: OpenVideoFile) -> Claimed:
     elif container.duration is not None:
         duration_s = container.duration / av.time_base
     rate = stream.average_rate or stream.guessed_rate
-    return Claimed(
-        n_frames=stream.frames or None,
-        duration_s=duration_s,
-        fps=float(rate) if rate else None,
-    )
+    return Claimed(n_frames=stream.frames or None, duration_s=duration_s, fps=float(rate) if rate else None)
 
 
 def _found(path: MediaPath, opened: OpenVideoFile) -> tuple[_Packets, VideoFrame | None, str]:

@@ -193,12 +193,7 @@ class Video:
         return values
 
     def _read_video(
-        self,
-        indices: list[int],
-        make: Callable[[int, NDArray[np.uint8]], MadeT],
-        *,
-        size: Size,
-        threads: int,
+        self, indices: list[int], make: Callable[[int, NDArray[np.uint8]], MadeT], *, size: Size, threads: int
     ) -> dict[int, MadeT | FrameProblem]:
         scan, path = self.scan, place(self.probe.path)
         fit = size.fit(self.probe.width_px, self.probe.height_px)

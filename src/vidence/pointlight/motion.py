@@ -108,10 +108,7 @@ def part(motion: Motion, first: int, last: int, *, step: int = 1) -> Motion:
         )
     kept = slice(first, last + 1, step)
     return replace(
-        motion,
-        positions_m=motion.positions_m[kept],
-        is_valid=motion.is_valid[kept],
-        fps=motion.fps / step,
+        motion, positions_m=motion.positions_m[kept], is_valid=motion.is_valid[kept], fps=motion.fps / step
     )
 
 

@@ -262,10 +262,7 @@ def format_of(path: Path) -> str:
 
 
 def read_motions(
-    paths: Sequence[Path],
-    *,
-    format: str = "",
-    options: Mapping[str, str] | None = None,
+    paths: Sequence[Path], *, format: str = "", options: Mapping[str, str] | None = None
 ) -> tuple[tuple[Path, Motion | VidenceError], ...]:
     """Read several files; one that cannot be read gives its error, and the others go on.
 

@@ -411,12 +411,7 @@ def _hanging(like: Floats) -> Limb:
 
 
 def _posed(
-    spec: WalkerSpec,
-    pelvis_y: Floats,
-    *,
-    arms: tuple[Limb, Limb],
-    lift: Floats,
-    lean: Floats,
+    spec: WalkerSpec, pelvis_y: Floats, *, arms: tuple[Limb, Limb], lift: Floats, lean: Floats
 ) -> Posture:
     """A figure on the spot: the legs reach from the pelvis down to the feet, which are `lift` metres up.
 

@@ -12,14 +12,7 @@ from vidence.records import ClusterNoun, Clusters, Estimate, Record, source_noun
 from vidence.report.pairing import sources_note
 from vidence.report.provenance import asked_sentences, is_asked
 from vidence.report.results import Run
-from vidence.report.scores import (
-    ANSWERED,
-    NO_VALUE,
-    ScoredQuestions,
-    check_answered,
-    chosen,
-    natural_order,
-)
+from vidence.report.scores import ANSWERED, NO_VALUE, ScoredQuestions, check_answered, chosen, natural_order
 from vidence.report.sections import Section
 from vidence.report.side_by_side import run_names
 from vidence.statistics.contrasts import Contrast, contrast, trend_weights

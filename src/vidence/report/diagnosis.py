@@ -125,12 +125,7 @@ def _link(target: Path, page: Path) -> str:
 
 
 def load_diagnosed(
-    diagnostic: Diagnostic,
-    folder: Path,
-    *,
-    options: Mapping[str, str],
-    seed: int = SEED,
-    level: float = 0.95,
+    diagnostic: Diagnostic, folder: Path, *, options: Mapping[str, str], seed: int = SEED, level: float = 0.95
 ) -> Diagnosed:
     """Read the findings of a diagnostic and add them up.
 

@@ -242,11 +242,7 @@ def _outcomes(replies: Replies, values: Numbers) -> tuple[list[tuple[int, int]],
 
 
 def wins(
-    replies: Replies,
-    judge: JudgeVerdicts,
-    *,
-    people: Numbers,
-    votes: Mapping[tuple[int, int], float],
+    replies: Replies, judge: JudgeVerdicts, *, people: Numbers, votes: Mapping[tuple[int, int], float]
 ) -> Wins | None:
     """Who wins each pair of models on each question, by a judge and by people; None where there is no pair.
 

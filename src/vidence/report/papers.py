@@ -12,15 +12,7 @@ from vidence.report.pairing import PairedRuns, pair_where_possible
 from vidence.report.printed_comparison import is_by_rules, published_tables, scored_alike
 from vidence.report.provenance import how_asked
 from vidence.report.results import Row, Run
-from vidence.report.scores import (
-    ANSWERED,
-    NO_VALUE,
-    Aggregate,
-    Draws,
-    chosen,
-    macro_tag,
-    natural_order,
-)
+from vidence.report.scores import ANSWERED, NO_VALUE, Aggregate, Draws, chosen, macro_tag, natural_order
 from vidence.report.sections import Section
 from vidence.report.side_by_side import run_names
 from vidence.statistics.groups import group_rule

@@ -6,12 +6,7 @@ from dataclasses import dataclass, field
 from vidence.catalog import create, ready
 from vidence.engine.specs import label
 from vidence.errors import UsageError
-from vidence.explain.published.printed_tables import (
-    Measure,
-    PublishedCell,
-    PublishedTable,
-    is_blank,
-)
+from vidence.explain.published.printed_tables import Measure, PublishedCell, PublishedTable, is_blank
 from vidence.explain.published.published import beside
 from vidence.records import source_noun
 from vidence.report.provenance import asked_sentences, is_asked
@@ -265,12 +260,7 @@ def _remarks(run: Run, rows: Sequence[Row], measure: Measure, *, n: int | None) 
 
 
 def _with_ours(
-    table: PublishedTable,
-    ours: Sequence[TableRow],
-    how: Sequence[str],
-    *,
-    noun: str,
-    signs: dict[str, str],
+    table: PublishedTable, ours: Sequence[TableRow], how: Sequence[str], *, noun: str, signs: dict[str, str]
 ) -> Table:
     """A printed table with our rows; `signs` are those of all tables of a report, by what they stand for."""
     own: dict[str, str] = {}

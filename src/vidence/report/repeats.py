@@ -12,12 +12,7 @@ from vidence.report.papers import declared
 from vidence.report.results import Row, Run
 from vidence.report.scores import Aggregate, aggregates, few_note, levels
 from vidence.statistics.intervals import SHARE, mean_interval
-from vidence.statistics.repeats import (
-    Components,
-    RepeatSummary,
-    components,
-    summarise,
-)
+from vidence.statistics.repeats import Components, RepeatSummary, components, summarise
 from vidence.tables.table import (
     Cell,
     Column,
@@ -106,10 +101,7 @@ def repeat_tables(run: Run, *, level: float = 0.95) -> tuple[Table, ...]:
     headline = Repeated.of(lines[0].about)
     if headline is None:
         return ()
-    return (
-        _headline(headline, label=lines[0].label, level=level),
-        _by_tag(run, lines, level=level),
-    )
+    return (_headline(headline, label=lines[0].label, level=level), _by_tag(run, lines, level=level))
 
 
 def _headline(repeated: Repeated, *, label: str, level: float) -> Table:

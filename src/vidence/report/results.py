@@ -14,16 +14,7 @@ from vidence.engine.plan import Facts, Plan, read_plan
 from vidence.engine.scoring import score_reply
 from vidence.engine.store import RunStore
 from vidence.errors import StoreError, UsageError
-from vidence.records import (
-    NEEDS_JUDGE,
-    Answered,
-    Failed,
-    Item,
-    OutcomeName,
-    Score,
-    Trial,
-    outcome_name,
-)
+from vidence.records import NEEDS_JUDGE, Answered, Failed, Item, OutcomeName, Score, Trial, outcome_name
 from vidence.report.checked import Checked, checked
 from vidence.statistics.paired import Decision
 

@@ -85,8 +85,7 @@ def predict(belief: Belief, *, n_frames: int) -> Belief:
     step[:_MEASURED, _MEASURED:] = n_frames * np.eye(_MEASURED)
     noise = _noise(np.maximum(belief.means[:, 3], 1.0), position=_POSITION, velocity=_VELOCITY)
     return Belief(
-        means=belief.means @ step.T,
-        covariances=step @ belief.covariances @ step.T + n_frames * noise,
+        means=belief.means @ step.T, covariances=step @ belief.covariances @ step.T + n_frames * noise
     )
 
 
@@ -451,8 +450,4 @@ def _assign(
     free_tracks, free_rows = np.ones(len(tracks), bool), np.ones(len(rows), bool)
     for i, j in pairs:
         free_tracks[i] = free_rows[j] = False
-    return (
-        [(int(tracks[i]), int(rows[j])) for i, j in pairs],
-        tracks[free_tracks],
-        rows[free_rows],
-    )
+    return ([(int(tracks[i]), int(rows[j])) for i, j in pairs], tracks[free_tracks], rows[free_rows])

@@ -229,9 +229,7 @@ class EndMotion:
             away = before_s.mean() - before_s
             pace = (away[:, None] * points).sum(axis=0) / (away**2).sum()
         return cls(
-            box_px=boxes[at],
-            ahead_px_per_s=pace,
-            height_px=float(np.median(boxes[:, 3] - boxes[:, 1])),
+            box_px=boxes[at], ahead_px_per_s=pace, height_px=float(np.median(boxes[:, 3] - boxes[:, 1]))
         )
 
     def touches_in_s(self, *, size_px: tuple[int, int]) -> dict[Edge, float]:

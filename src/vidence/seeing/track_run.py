@@ -104,14 +104,7 @@ def track_video(
     """
     detector, tracker = open_detector(job.detector), open_tracker(job.tracker)
     cutter: ShotDetector | None = None if job.cuts == "none" else create("shot-detector", job.cuts)
-    followed = follow(
-        video,
-        detector=detector,
-        tracker=tracker,
-        rate=job.rate,
-        cutter=cutter,
-        work=work,
-    )
+    followed = follow(video, detector=detector, tracker=tracker, rate=job.rate, cutter=cutter, work=work)
     refined = refine(followed.tracked, job.refine, looks=followed.looks)
     if detector.finds_parts:  # once more: fragments of a person are whole only now
         whole, limbs = without_parts(refined.video.tracks)
@@ -185,13 +178,7 @@ def write_run(folder: Path, tracked: TrackedVideo, record: TrackRecord) -> None:
 
 
 def _record(
-    video: Video,
-    followed: Followed,
-    *,
-    refined: Refined,
-    job: TrackJob,
-    rate: float,
-    truth: MotRows | None,
+    video: Video, followed: Followed, *, refined: Refined, job: TrackJob, rate: float, truth: MotRows | None
 ) -> TrackRecord:
     tracked = followed.tracked
     n_boxes = len(tracked.detections.frame_indices) if tracked.detections is not None else 0

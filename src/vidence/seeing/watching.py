@@ -93,11 +93,7 @@ class Watched:
 
 
 def watch(
-    video: Video,
-    frame_indices: Sequence[int],
-    *,
-    detector: Detector,
-    observers: Sequence[Observer] = (),
+    video: Video, frame_indices: Sequence[int], *, detector: Detector, observers: Sequence[Observer] = ()
 ) -> Watched:
     """Read frames once, find boxes in them, and show both to the observers.
 

@@ -234,10 +234,7 @@ class ClusteredMean:
         if self.reason or not math.isfinite(width):
             return self._by_t(bounds, level=level, name=name)
         starts, stops = share_ends(
-            [(self.value - low) / width],
-            [self.variance / width**2],
-            layout=self.layout,
-            level=level,
+            [(self.value - low) / width], [self.variance / width**2], layout=self.layout, level=level
         )
         ends = low + width * float(starts[0]), low + width * float(stops[0])
         method = f"{name}; Wilson with unseen {plural(self.noun)}, {self._t()}"

@@ -218,12 +218,7 @@ def _smallest_design(power_of: Callable[[Design], float], power: float, *, like:
 
 
 def paired_power(
-    difference: float,
-    *,
-    discordance: float,
-    design: Design,
-    rng: np.random.Generator,
-    level: float = 0.95,
+    difference: float, *, discordance: float, design: Design, rng: np.random.Generator, level: float = 0.95
 ) -> float:
     """The chance that `paired.compare` finds a difference of accuracy clear.
 
@@ -310,12 +305,7 @@ def _drawn(
 
 
 def paired_detectable(
-    *,
-    discordance: float,
-    design: Design,
-    rng: np.random.Generator,
-    power: float = 0.8,
-    level: float = 0.95,
+    *, discordance: float, design: Design, rng: np.random.Generator, power: float = 0.8, level: float = 0.95
 ) -> float:
     """The smallest difference of accuracy that `paired.compare` finds with this power; inf where none is.
 

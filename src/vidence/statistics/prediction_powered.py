@@ -14,14 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from vidence.errors import UsageError
 from vidence.records import Estimate
-from vidence.statistics.intervals import (
-    SHARE,
-    UNBOUNDED,
-    Bounds,
-    ClusteredMean,
-    Values,
-    share_ends,
-)
+from vidence.statistics.intervals import SHARE, UNBOUNDED, Bounds, ClusteredMean, Values, share_ends
 from vidence.statistics.resampling import as_labels, as_values, mean_weights
 from vidence.statistics.student import quantile, two_sided
 

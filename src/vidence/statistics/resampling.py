@@ -185,12 +185,7 @@ def bootstrap_items(
 
 
 def percentile_estimate(
-    value: float,
-    draws: NDArray[np.float64],
-    *,
-    size: tuple[int, int],
-    name: str,
-    level: float,
+    value: float, draws: NDArray[np.float64], *, size: tuple[int, int], name: str, level: float
 ) -> Estimate:
     """A figure with the interval between percentiles of its draws.
 

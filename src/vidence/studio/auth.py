@@ -31,10 +31,7 @@ from vidence.studio.settings import SESSION_S, current
 
 LET_IN: Final = "person"
 """What the session of a browser holds that was let in by the printed address."""
-_ALONE: Final[Mapping[str, frozenset[Role]]] = {
-    "view": frozenset({"researcher"}),
-    "solo": frozenset(ROLES),
-}
+_ALONE: Final[Mapping[str, frozenset[Role]]] = {"view": frozenset({"researcher"}), "solo": frozenset(ROLES)}
 _STEPS: Final[Mapping[str, str]] = {
     "guidelines": "Guidelines",
     "qualification": "Qualification",

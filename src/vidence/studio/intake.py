@@ -309,11 +309,7 @@ def films_of(rows: Sequence[MediumRow]) -> tuple[Film, ...]:
     """The media as the checks of drafts and licences know them."""
     return tuple(
         Film(
-            video_id=row.path,
-            path=row.path,
-            url=row.url,
-            source_id=row.source_id,
-            duration_s=row.duration_s,
+            video_id=row.path, path=row.path, url=row.url, source_id=row.source_id, duration_s=row.duration_s
         )
         for row in rows
     )

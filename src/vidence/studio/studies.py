@@ -414,13 +414,7 @@ def response_of(row: ResponseRow, name: str, *, is_draft: bool = False) -> Respo
 
 
 def _event(row: StudyEventRow, name: str) -> Event:
-    return Event(
-        participant=name,
-        at=row.at.isoformat(),
-        kind=row.kind,
-        place=row.place,
-        note=row.note,
-    )
+    return Event(participant=name, at=row.at.isoformat(), kind=row.kind, place=row.place, note=row.note)
 
 
 def _own_items(user: UserRow | None) -> frozenset[str]:

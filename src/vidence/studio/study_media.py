@@ -134,8 +134,7 @@ def begin_view(row: ParticipantRow, place: int, file: TrialFile, *, length_s: fl
             refused = True
         else:
             view = View(
-                key=secrets.token_urlsafe(16),
-                ends=seat.now + timedelta(seconds=ONCE_SLACK * length_s),
+                key=secrets.token_urlsafe(16), ends=seat.now + timedelta(seconds=ONCE_SLACK * length_s)
             )
             kept.views = msgspec.json.encode({**views, str(file.n): view}).decode()
             kept.n_plays += 1

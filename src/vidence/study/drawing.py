@@ -174,8 +174,7 @@ class _Set:
             return [seen_from(folder, item, root) for item in items]
         return [
             msgspec.structs.replace(
-                item,
-                media=tuple(msgspec.structs.replace(m, path=str(located(root, m))) for m in item.media),
+                item, media=tuple(msgspec.structs.replace(m, path=str(located(root, m))) for m in item.media)
             )
             for item in items
         ]

@@ -19,14 +19,7 @@ from vidence.study.folder import StudyAnswers
 from vidence.study.forms import faults_of, options_of
 from vidence.study.replies import ShownTrial
 from vidence.study.sheets import name_of
-from vidence.study.study import (
-    Event,
-    Participant,
-    Phase,
-    PlannedTrial,
-    Response,
-    Study,
-)
+from vidence.study.study import Event, Participant, Phase, PlannedTrial, Response, Study
 from vidence.tables.table import several
 from vidence.text import first_lines
 

@@ -165,12 +165,7 @@ def _rows(
 
 
 def _person_plan(
-    file: StudyFile,
-    name: str,
-    rows: tuple[PersonAnswer, ...],
-    *,
-    folder: Path,
-    cache_root: Path,
+    file: StudyFile, name: str, rows: tuple[PersonAnswer, ...], *, folder: Path, cache_root: Path
 ) -> Plan:
     """Write the plan of a person's run; remove an existing run with other answers."""
     path = folder / ANSWERS_FILE
@@ -236,10 +231,7 @@ def model_plan(
     elif asked.condition == "none":
         plan = msgspec.structs.replace(plan, selector="none")
     plan = msgspec.structs.replace(
-        plan,
-        study=str(file.folder.resolve()),
-        shuffle_choices=study.shuffle_choices,
-        seed=study.draw.seed,
+        plan, study=str(file.folder.resolve()), shuffle_choices=study.shuffle_choices, seed=study.draw.seed
     )
     return changed_plan(plan, overrides=overrides)
 

@@ -10,12 +10,7 @@ import pytest
 
 from vidence.engine.environment import environment
 from vidence.engine.evaluate import Summary
-from vidence.engine.submission import (
-    SubmissionCheck,
-    checked,
-    read_submission,
-    score_submission,
-)
+from vidence.engine.submission import SubmissionCheck, checked, read_submission, score_submission
 from vidence.errors import DataError, StoreError
 from vidence.records import Item, Media
 from vidence.report.opened_run import open_run

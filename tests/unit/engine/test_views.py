@@ -24,10 +24,7 @@ from vidence.engine.views import (
     few_words,
     positions_of,
 )
-from vidence.errors import (
-    DataError,
-    MissingMediaError,
-)
+from vidence.errors import DataError, MissingMediaError
 from vidence.media.clip import Clip
 from vidence.media.encode import Encoding, Size, encode
 from vidence.media.files import Delivery

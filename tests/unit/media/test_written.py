@@ -27,7 +27,11 @@ def test_a_lossless_video_has_the_very_pixels_at_the_exact_times(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "drawn", "words"),
-    [("a.mp4", pictures(width_px=95), "even"), ("a.avi", pictures(), "ends in"), ("a.mp4", [], "no pictures")],
+    [
+        ("a.mp4", pictures(width_px=95), "even"),
+        ("a.avi", pictures(), "ends in"),
+        ("a.mp4", [], "no pictures"),
+    ],
 )
 def test_what_cannot_be_written_is_refused(tmp_path, name, drawn, words):
     with pytest.raises(UsageError, match=words):

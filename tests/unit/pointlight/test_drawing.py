@@ -15,14 +15,7 @@ from vidence.pointlight.figures import Staging, staged
 from vidence.pointlight.motion import Motion
 from vidence.pointlight.specs import StimulusSpec, spec_of
 from vidence.pointlight.stimulus import make_stimulus
-from vidence.pointlight.writing import (
-    motion_digest,
-    numbered_pictures,
-    passed,
-    read_sidecar,
-    remake,
-    sidecar,
-)
+from vidence.pointlight.writing import motion_digest, numbered_pictures, passed, read_sidecar, remake, sidecar
 
 
 def walking(n_frames=12):

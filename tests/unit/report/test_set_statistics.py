@@ -8,13 +8,7 @@ import pytest
 
 from vidence.errors import UsageError
 from vidence.records import Evidence, Item, Media
-from vidence.report.set_statistics import (
-    JSON_FORMAT,
-    describe,
-    evidence_span_s,
-    section,
-    write_described_csv,
-)
+from vidence.report.set_statistics import JSON_FORMAT, describe, evidence_span_s, section, write_described_csv
 
 
 def item(name, **changes):

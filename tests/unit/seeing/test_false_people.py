@@ -24,4 +24,6 @@ def test_nothing_is_measured_without_an_empty_frame():
 
 def test_one_video_has_no_interval():
     words = false_people("hog", {"a": (1, 4)}, judge="people")
-    assert words.startswith("false people of hog in 25.0 % (no interval from one video) of 4 frames of 1 video ")
+    assert words.startswith(
+        "false people of hog in 25.0 % (no interval from one video) of 4 frames of 1 video "
+    )

@@ -12,13 +12,7 @@ import pytest
 from statsmodels.stats import inter_rater
 
 from vidence.errors import UsageError
-from vidence.statistics.agreement import (
-    ceiling,
-    cohen_kappa,
-    krippendorff_alpha,
-    reliability,
-    stepped_up,
-)
+from vidence.statistics.agreement import ceiling, cohen_kappa, krippendorff_alpha, reliability, stepped_up
 from vidence.statistics.resampling import Resampling
 
 FEW = Resampling(n_boot=100)

@@ -7,14 +7,7 @@ import pytest
 
 from vidence.errors import UsageError
 from vidence.statistics import item_response
-from vidence.statistics.item_response import (
-    ABILITIES,
-    DOUBTFUL,
-    anchors,
-    calibrate,
-    falling,
-    predicted,
-)
+from vidence.statistics.item_response import ABILITIES, DOUBTFUL, anchors, calibrate, falling, predicted
 
 
 def planted(seed=0, *, n_items=400, n_runs=16, n_wrong=0):

@@ -12,13 +12,7 @@ from conftest import IS_THOROUGH
 from vidence.errors import UsageError
 from vidence.statistics import power
 from vidence.statistics.paired import compare
-from vidence.statistics.power import (
-    N_SIMULATED,
-    USUAL_ICC,
-    Design,
-    discordance,
-    intraclass_correlation,
-)
+from vidence.statistics.power import N_SIMULATED, USUAL_ICC, Design, discordance, intraclass_correlation
 
 
 def generator(seed=0):

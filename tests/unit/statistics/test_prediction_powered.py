@@ -8,11 +8,7 @@ import pytest
 from vidence.errors import UsageError
 from vidence.statistics.intervals import mean_interval
 from vidence.statistics.paired import compare
-from vidence.statistics.prediction_powered import (
-    PseudoMarks,
-    allocated,
-    corrected,
-)
+from vidence.statistics.prediction_powered import PseudoMarks, allocated, corrected
 
 NAN = math.nan
 

@@ -8,12 +8,7 @@ import pytest
 
 from vidence.errors import UsageError
 from vidence.records import Item, Media
-from vidence.statistics.sequential import (
-    BettingCapital,
-    ConfidenceSequence,
-    Watch,
-    source_order,
-)
+from vidence.statistics.sequential import BettingCapital, ConfidenceSequence, Watch, source_order
 
 
 def drawn(rng, n_runs, sizes, difference, *, apart=0.3, icc=0.2):

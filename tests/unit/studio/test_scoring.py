@@ -84,10 +84,7 @@ def test_a_team_whose_submissions_fail_and_fail_is_stopped(board, closed, tmp_pa
     assert (
         answer.status_code,
         "2 submissions of your team could not be scored" in answer.content.decode(),
-    ) == (
-        400,
-        True,
-    )
+    ) == (400, True)
 
 
 def test_a_scorer_that_was_killed_after_it_scored_asks_no_judge_again(team, opened, tmp_path):

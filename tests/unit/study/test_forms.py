@@ -49,12 +49,7 @@ def faults(**more):
 
 def test_what_fits_the_form_can_be_taken():
     assert faults() == ()
-    more = {
-        "quote": "THE door. so b",
-        "step": "12",
-        "note": "x",
-        "better": "first",
-    }
+    more = {"quote": "THE door. so b", "step": "12", "note": "x", "better": "first"}
     assert faults(**more, shows="part", window="0 - 2.5") == ()
     assert options_of(FORM[0]) == options_of(FORM[-1]) == ()  # an answer in words
 

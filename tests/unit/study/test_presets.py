@@ -77,11 +77,7 @@ class Cells:
 
 
 PARTS = ("Science", "Healthcare", "Humanities", "Engineering")
-EXAM = {
-    "closed": (82, 64, 67, 85),
-    "open": (130, 127, 139, 125),
-    "oracle": (143, 140, 144, 145),
-}
+EXAM = {"closed": (82, 64, 67, 85), "open": (130, 127, 139, 125), "oracle": (143, 140, 144, 145)}
 PRINTED = {  # "56." is printed for Engineering, closed book: a digit is lost, and 85 of 150 is the only share
     "closed": (54.7, 42.7, 44.7, 56.7, 49.7),
     "open": (86.7, 84.7, 92.7, 83.3, 86.8),

@@ -5,14 +5,7 @@ import pytest
 from subjects.planted_errors import item, plant
 from vidence.errors import DataError, UsageError
 from vidence.records import Evidence
-from vidence.study.replies import (
-    ShownReply,
-    ShownTrial,
-    lines_of,
-    reply_trials,
-    shown_trial,
-    shows_replies,
-)
+from vidence.study.replies import ShownReply, ShownTrial, lines_of, reply_trials, shown_trial, shows_replies
 from vidence.study.study import Field, Phase, PlannedTrial, Study
 
 FORM = (Field(name="kind", kind="kinds"), Field(name="better", kind="pair"))

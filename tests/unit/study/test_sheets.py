@@ -204,11 +204,7 @@ def test_a_file_that_is_no_sheet_is_refused(study, tmp_path, content, says):
 
 
 def test_what_a_sheet_cannot_hold_to_is_refused(tmp_path):
-    phases = (
-        Phase(name="a", condition="once"),
-        Phase(name="b", limit_s=60),
-        Phase(name="c", items="wrong"),
-    )
+    phases = (Phase(name="a", condition="once"), Phase(name="b", limit_s=60), Phase(name="c", items="wrong"))
     study = Study(
         phases=phases,
         form=(Field(name="words", kind="text", is_frozen=True),),

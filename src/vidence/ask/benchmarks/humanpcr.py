@@ -12,14 +12,7 @@ import msgspec
 
 from vidence.ask import files
 from vidence.ask.benchmarks.paper_facts import OfPaper, known_names
-from vidence.ask.benchmarks.question_files import (
-    QuestionReader,
-    check_split,
-    checked,
-    find,
-    locate,
-    several,
-)
+from vidence.ask.benchmarks.question_files import QuestionReader, check_split, checked, find, locate, several
 from vidence.ask.files import DataFile, FieldError, decoded
 from vidence.contracts import Benchmark, Loaded
 from vidence.errors import DataError

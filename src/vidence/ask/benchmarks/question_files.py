@@ -242,11 +242,7 @@ class QuestionReader:
     """
 
     def __init__(
-        self,
-        *files: DataFile,
-        strict: bool,
-        format_hint: str = _FORMAT,
-        id_field: str = "",
+        self, *files: DataFile, strict: bool, format_hint: str = _FORMAT, id_field: str = ""
     ) -> None:
         self.items: list[Item] = []
         self.notes: list[str] = []

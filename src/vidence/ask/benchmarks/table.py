@@ -172,9 +172,7 @@ def mapped(data: Path, mapping: ColumnMap, *, split: str, strict: bool) -> Loade
         read_rows(path, levels=mapping.levels, only=mapping.used, is_log=mapping.is_log) for path in paths
     ]
     gathering = QuestionReader(
-        *(table.file for table in tables),
-        strict=strict,
-        format_hint="see which columns --map names",
+        *(table.file for table in tables), strict=strict, format_hint="see which columns --map names"
     )
     for table in tables:
         for line, row in table.lines:

@@ -144,9 +144,7 @@ def _probabilities(weights: Weights, seen: "Tensor", ids: "Tensor") -> NDArray[n
     """Of one text with each image of a batch; shape (n_images,)."""
     model = weights.model
     words = model.text_encoder(
-        input_ids=ids.expand(len(seen), -1),
-        attention_mask=None,
-        encoder_hidden_states=seen,
+        input_ids=ids.expand(len(seen), -1), attention_mask=None, encoder_hidden_states=seen
     ).last_hidden_state
     values: NDArray[np.float32] = model.itm_head(words[:, 0, :]).float().softmax(-1)[:, 1].cpu().numpy()
     return values

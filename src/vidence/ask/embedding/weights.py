@@ -31,8 +31,7 @@ class WeightSettings(checkpoints.WeightSettings):
         Meta(description="precision of the weights; auto: as they are stored"),
     ] = "float32"
     max_tokens: Annotated[
-        int,
-        Meta(ge=0, description="tokens after which texts are cut; 0: the model's limit"),
+        int, Meta(ge=0, description="tokens after which texts are cut; 0: the model's limit")
     ] = 0
     size: Annotated[
         str, Meta(description="limit on frames, such as short:384; empty: the side that the model sees")

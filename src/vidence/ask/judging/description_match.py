@@ -21,7 +21,7 @@ _FORM = Form(
         ),
         Field(key="reason", kind="text", meaning="one sentence on why it matches or does not"),
         Field(key="match", kind="truth", meaning="whether the description supports the true label"),
-    ),
+    )
 )
 _MORE = {
     "label": "the label that is right",

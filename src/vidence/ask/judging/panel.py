@@ -70,9 +70,5 @@ def combine(scores: Sequence[Score], *, rule: str = "majority") -> Score:
 
 def _without_value(failed: Failed, like: Score, verdicts: tuple[Verdict, ...]) -> Score:
     return Score(
-        outcome=failed,
-        value=0.0,
-        scorer=like.scorer,
-        scorer_version=like.scorer_version,
-        verdicts=verdicts,
+        outcome=failed, value=0.0, scorer=like.scorer, scorer_version=like.scorer_version, verdicts=verdicts
     )

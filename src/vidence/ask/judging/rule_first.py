@@ -17,7 +17,7 @@ OPEN_FORM = Form(
         Field(key=EXTRACTED, kind="text", meaning="the final answer of the reply"),
         REASON_FIELD,
         Field(key=CORRECT, kind="truth", meaning="whether it means the same as the right answer"),
-    ),
+    )
 )
 
 

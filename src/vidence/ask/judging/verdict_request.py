@@ -23,13 +23,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from vidence.ask.judging.templates import (
-    QUESTION,
-    REPAIR,
-    SIGN,
-    JudgeTemplates,
-    item_values,
-)
+from vidence.ask.judging.templates import QUESTION, REPAIR, SIGN, JudgeTemplates, item_values
 from vidence.ask.judging.verdicts import Form, VerdictFields, judge_error
 from vidence.contracts import Flow
 from vidence.records import Answered, Item, Outcome, Prompt, Reply, Sampling, Score, TextPart, Verdict

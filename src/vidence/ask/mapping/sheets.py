@@ -208,10 +208,7 @@ def workbook_rows(file: DataFile) -> Rows:
         if not header:
             header = {letters: str(name) for letters, name in cells.items() if name not in (None, "")}
             continue
-        yield (
-            row.get("r", str(place)),
-            {name: cells.get(letters) for letters, name in header.items()},
-        )
+        yield (row.get("r", str(place)), {name: cells.get(letters) for letters, name in header.items()})
 
 
 def _parsed(file: DataFile, content: bytes) -> ElementTree.Element:

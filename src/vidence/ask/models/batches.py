@@ -170,10 +170,7 @@ class Batches:
 
     async def _send(self, part: _Part) -> None:
         batch = OpenBatch(
-            name=f"vidence-{uuid4().hex}",
-            address=self._server,
-            keys=tuple(part.keys),
-            began_s=self._clock(),
+            name=f"vidence-{uuid4().hex}", address=self._server, keys=tuple(part.keys), began_s=self._clock()
         )
         with part.file:
             part.file.flush()

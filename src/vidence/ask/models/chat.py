@@ -7,15 +7,7 @@ from typing import Annotated, ClassVar, Literal, TypeAlias
 import msgspec
 from msgspec import Meta
 
-from vidence.ask.models.answers import (
-    Answer,
-    Likely,
-    choice_logps,
-    decode,
-    finish_of,
-    first,
-    without_reply,
-)
+from vidence.ask.models.answers import Answer, Likely, choice_logps, decode, finish_of, first, without_reply
 from vidence.ask.models.http import Dialect, HttpSettings
 from vidence.ask.models.images import MARKED, Pieces
 from vidence.contracts import Request

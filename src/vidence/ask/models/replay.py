@@ -128,10 +128,7 @@ def recorded(place: str, row: Row, columns: Settings) -> Recorded:
         finish="refusal" if refusal else finish_of(finish or "stop"),
     )
     return Recorded(
-        place=place,
-        item_id=str(item_id),
-        sample=_sample(place, row, columns.sample),
-        reply=reply,
+        place=place, item_id=str(item_id), sample=_sample(place, row, columns.sample), reply=reply
     )
 
 

@@ -16,13 +16,7 @@ from msgspec import Meta
 
 from vidence.ask.models.local import LocalModel, said
 from vidence.contracts import Request
-from vidence.errors import (
-    AccessError,
-    ModelError,
-    RejectedRequestError,
-    TransientModelError,
-    UsageError,
-)
+from vidence.errors import AccessError, ModelError, RejectedRequestError, TransientModelError, UsageError
 from vidence.records import Record, Reply
 
 _FAULTS: dict[str, Callable[[str], ModelError]] = {

@@ -320,11 +320,7 @@ def _generation(draw: Draw, *, max_new_tokens: int) -> "GenerationConfig":
     if draw.temperature == 0:
         return GenerationConfig(do_sample=False, max_new_tokens=max_new_tokens)
     return GenerationConfig(
-        do_sample=True,
-        temperature=draw.temperature,
-        top_p=draw.top_p,
-        top_k=0,
-        max_new_tokens=max_new_tokens,
+        do_sample=True, temperature=draw.temperature, top_p=draw.top_p, top_k=0, max_new_tokens=max_new_tokens
     )
 
 

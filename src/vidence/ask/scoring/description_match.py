@@ -114,10 +114,7 @@ class DescriptionMatch:
             else:
                 is_match = bool(branch(*label_words(item), outcome.answer))
         return Score(
-            outcome=outcome,
-            value=1.0 if is_match else 0.0,
-            scorer=self.name,
-            scorer_version=self.version,
+            outcome=outcome, value=1.0 if is_match else 0.0, scorer=self.name, scorer_version=self.version
         )
 
     def _supported(self, item: Item, message: str) -> Answered:

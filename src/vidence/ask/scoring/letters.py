@@ -100,8 +100,5 @@ class LetterScorer:
         """1.0 if the letter read is the item's answer; 0.0 otherwise, and where none was read."""
         is_right = isinstance(outcome, Answered) and outcome.answer == item.answer
         return Score(
-            outcome=outcome,
-            value=1.0 if is_right else 0.0,
-            scorer=self.name,
-            scorer_version=self.version,
+            outcome=outcome, value=1.0 if is_right else 0.0, scorer=self.name, scorer_version=self.version
         )

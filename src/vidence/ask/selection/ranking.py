@@ -54,12 +54,7 @@ def evenly(n_candidates: int, n_frames: int) -> Positions:
 
 
 def ranked(
-    selector: Selector,
-    clip: Clip,
-    item: Item,
-    *,
-    n_frames: int,
-    scores: NDArray[np.float64] | None = None,
+    selector: Selector, clip: Clip, item: Item, *, n_frames: int, scores: NDArray[np.float64] | None = None
 ) -> Positions:
     """What any selector chooses under a budget, best first and each frame once, so that prefixes nest.
 

@@ -47,8 +47,7 @@ class Settings(SearchSettings):
         Meta(description="best: the frames with the highest scores; drawn: in proportion to their scores"),
     ] = "best"
     least: Annotated[
-        float,
-        Meta(ge=0, le=1, description="below this confidence of an embedder nothing is seen"),
+        float, Meta(ge=0, le=1, description="below this confidence of an embedder nothing is seen")
     ] = 0.1
     objects: Annotated[
         str, Meta(description="source of the targets: question, tags, model or model:SPEC")

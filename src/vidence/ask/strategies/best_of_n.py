@@ -6,14 +6,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from vidence.ask.strategies.once import PLAN, OfPlan, answered_with, ask_candidates
-from vidence.ask.strategies.rewards import (
-    REWARD,
-    RewardForm,
-    RewardModel,
-    Shown,
-    best_by_points,
-    most_chosen,
-)
+from vidence.ask.strategies.rewards import REWARD, RewardForm, RewardModel, Shown, best_by_points, most_chosen
 from vidence.catalog import SELF, ModelSpec
 from vidence.contracts import Answer, Flow, Question, Strategy
 from vidence.records import Record

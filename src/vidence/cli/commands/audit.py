@@ -78,11 +78,7 @@ def _check(read: LoadedSet, calibration: Path | None) -> "ItemAudit":
         item.item_id for item in read.items if any(located(root, medium) in gone for medium in item.media)
     )
     return audit_items(
-        read.items,
-        problems=read.loaded.problems,
-        notes=read.loaded.notes,
-        missing=absent,
-        doubtful=doubtful,
+        read.items, problems=read.loaded.problems, notes=read.loaded.notes, missing=absent, doubtful=doubtful
     )
 
 

@@ -20,8 +20,7 @@ class Compare(Record):
     parser: Annotated[str | None, PARSER] = None
     shared: Annotated[bool, flag("Compare only the questions that all runs have a score for.")] = False
     margin: Annotated[
-        float | None,
-        flag("Test for equivalence, with the largest difference in points that counts as none."),
+        float | None, flag("Test for equivalence, with the largest difference in points that counts as none.")
     ] = None
     anytime: Annotated[
         bool, flag("Add an interval that stays valid however often the results are looked at.")

@@ -198,12 +198,7 @@ async def _ask(out: Path, model: SimulatedModel) -> Run:
         "phantom",
         data=out / "world",
         model=f"phantom:{model.name}",
-        overrides={
-            "selector": "midpoints",
-            "frames": _N_FRAMES,
-            "sample": _N_QUESTIONS,
-            "seed": SEED,
-        },
+        overrides={"selector": "midpoints", "frames": _N_FRAMES, "sample": _N_QUESTIONS, "seed": SEED},
     )
     folder = out / "runs" / model.name
     await run(plan, folder, environment=_environment(out), now=now(), on_event=lambda _: None)

@@ -27,10 +27,7 @@ class Describe(Record):
     measure: Annotated[
         bool, flag("Measure the lengths of videos that are on this machine.", "--measure/--no-measure")
     ] = True
-    cross: Annotated[
-        tuple[str, ...],
-        flag("Cross-tabulate two tags; repeatable.", metavar="TAG,TAG"),
-    ] = ()
+    cross: Annotated[tuple[str, ...], flag("Cross-tabulate two tags; repeatable.", metavar="TAG,TAG")] = ()
     files: Outputs
 
 

@@ -10,18 +10,7 @@ import click
 from vidence.cli.asking import asked, say_summary
 from vidence.cli.commands.diagnose import examined
 from vidence.console.files import screen, write_asked
-from vidence.console.flags import (
-    JSON,
-    LATEX,
-    LEVEL,
-    NOT_ALL,
-    PAGE,
-    PROGRESS,
-    TRUST,
-    argument,
-    command,
-    flag,
-)
+from vidence.console.flags import JSON, LATEX, LEVEL, NOT_ALL, PAGE, PROGRESS, TRUST, argument, command, flag
 from vidence.console.screen import Screen, say
 from vidence.engine.environment import cache_root, environment
 from vidence.errors import UsageError

@@ -25,8 +25,7 @@ class Probe(Record):
 
     files: Annotated[tuple[str, ...], argument()]
     kind: Annotated[
-        Literal["video", "image", "frames"],
-        flag("Type of the files; frames is a folder of numbered images."),
+        Literal["video", "image", "frames"], flag("Type of the files; frames is a folder of numbered images.")
     ] = "video"
     json_path: Annotated[Path | None, JSON] = None
 

@@ -46,12 +46,10 @@ class Report(Record):
         Path | None, file_flag("Write plan, facts, tables and trials as JSON.", "--json")
     ] = None
     inspect_path: Annotated[
-        Path | None,
-        file_flag("Write a log for inspect_ai (.eval), which inspect view opens.", "--inspect"),
+        Path | None, file_flag("Write a log for inspect_ai (.eval), which inspect view opens.", "--inspect")
     ] = None
     hub_path: Annotated[
-        Path | None,
-        file_flag("Write scores for .eval_results/ of a model on the Hugging Face hub.", "--hub"),
+        Path | None, file_flag("Write scores for .eval_results/ of a model on the Hugging Face hub.", "--hub")
     ] = None
     hub_task: Annotated[
         str | None,

@@ -23,8 +23,7 @@ class Score(Record):
 
     submission: Annotated[Path, argument()]
     answers: Annotated[
-        Path,
-        flag("The folder of answers that vidence items release --hide wrote.", metavar="FOLDER"),
+        Path, flag("The folder of answers that vidence items release --hide wrote.", metavar="FOLDER")
     ]
     split: Annotated[str | None, flag("The hidden split, if there are several.")] = None
     overrides: Annotated[PlanOverrides, plan_part(only=_FIELDS, settings=_SETTINGS)]

@@ -475,10 +475,7 @@ class Machines:
     async def _lost(self, place: Place, actor: Actor) -> str:
         """Have an actor begin and ask it, again and again, whether it is there; why it is lost."""
         begun = actor.begin.remote(
-            folder=str(Path.cwd()),
-            n_cpus=place.n_cpus,
-            size=self.size,
-            keys=keys_in_use(),
+            folder=str(Path.cwd()), n_cpus=place.n_cpus, size=self.size, keys=keys_in_use()
         )
         try:
             with anyio.fail_after(BEGIN_S if place.node_id else COMING_S):

@@ -29,12 +29,7 @@ class Settings(Record):
 
     address: Annotated[str, Meta(description="//HOST:10001 of another cluster, as in ray://HOST:10001")] = ""
     replicas: Annotated[
-        int,
-        Meta(
-            ge=0,
-            le=100_000,
-            description="number of workers; 0: one on each machine that is there",
-        ),
+        int, Meta(ge=0, le=100_000, description="number of workers; 0: one on each machine that is there")
     ] = 0
     gpus: (
         Annotated[

@@ -8,23 +8,13 @@ import numpy as np
 from msgspec import Meta
 
 from vidence.ask.strategies.once import ask_candidates
-from vidence.ask.strategies.rewards import (
-    RewardModel,
-    Shown,
-    best_by_points,
-)
+from vidence.ask.strategies.rewards import RewardModel, Shown, best_by_points
 from vidence.ask.strategies.self_consistency import answer_groups
 from vidence.catalog import SELF
 from vidence.contracts import Diagnostic, Examined, Flow, Subject
 from vidence.errors import UsageError
 from vidence.explain.diagnostics.conditions import PLAN, Examination, ReplyScore, mark_all
-from vidence.explain.diagnostics.tables import (
-    Difference,
-    Figures,
-    SideBySide,
-    Values,
-    of_pool,
-)
+from vidence.explain.diagnostics.tables import Difference, Figures, SideBySide, Values, of_pool
 from vidence.records import Estimate, Item, Record
 from vidence.statistics.repeats import best_of, pass_at, vote_at
 from vidence.tables.charts import Chart, Statement, curves

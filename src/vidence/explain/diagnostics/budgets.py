@@ -210,10 +210,7 @@ class Budgets(Examination[Settings]):
         for i, step in enumerate(steps):
             some = tuple(marks[i * repeats : (i + 1) * repeats])
             measured = Measured(
-                label=step.label,
-                amount=step.amount,
-                delivered=_delivered(subject, step, some),
-                marks=some,
+                label=step.label, amount=step.amount, delivered=_delivered(subject, step, some), marks=some
             )
             sweeps[step.sweep] = (*sweeps.get(step.sweep, ()), measured)
         return BudgetsFinding(sweeps=sweeps)

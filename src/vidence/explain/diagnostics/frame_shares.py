@@ -240,10 +240,7 @@ class FrameShares(Examination[Settings]):
         if not logps.deltas:
             return msgspec.structs.replace(finding, placebo_why=f"{logps.excluded}: {logps.why}")
         return msgspec.structs.replace(
-            finding,
-            n_floored=finding.n_floored + logps.n_floored,
-            beside_deltas=ours,
-            placebo_deltas=theirs,
+            finding, n_floored=finding.n_floored + logps.n_floored, beside_deltas=ours, placebo_deltas=theirs
         )
 
     def _positions(self, item: Item, times_s: Sequence[float]) -> list[int]:
@@ -321,11 +318,7 @@ def share_out(full: OverLetters, without: Sequence[OverLetters]) -> Shares:
     deltas = np.array([full.logps[chosen] - letters.logps[chosen] for letters in without])
     positive = np.where(deltas > ROUNDING, deltas, 0.0)
     total = float(positive.sum())
-    return Shares(
-        chosen=chosen,
-        deltas=deltas,
-        shares=positive / total if total else None,
-    )
+    return Shares(chosen=chosen, deltas=deltas, shares=positive / total if total else None)
 
 
 def _with_shares(

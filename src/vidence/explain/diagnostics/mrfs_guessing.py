@@ -115,13 +115,7 @@ class _Row:
 
 
 def guess_tables(
-    lucks: Some,
-    *,
-    least: int,
-    n_orders: int,
-    search: Callable[[int], Search],
-    n_open: int,
-    figures: Figures,
+    lucks: Some, *, least: int, n_orders: int, search: Callable[[int], Search], n_open: int, figures: Figures
 ) -> list[Table]:
     """The mean demand beside what luck gets.
 

@@ -11,14 +11,7 @@ from vidence.ask.strategies.once import MOST, ask_candidates
 from vidence.ask.strategies.self_consistency import answer_groups
 from vidence.contracts import Diagnostic, Examined, Flow, Subject
 from vidence.explain.diagnostics.conditions import PLAN, Examination, ReplyScore, mark_all
-from vidence.explain.diagnostics.tables import (
-    POOL,
-    Figures,
-    SideBySide,
-    Values,
-    guess,
-    of_pool,
-)
+from vidence.explain.diagnostics.tables import POOL, Figures, SideBySide, Values, guess, of_pool
 from vidence.records import Estimate, Item, Record
 from vidence.statistics.repeats import pass_all, pass_at, vote_at
 from vidence.tables.charts import Chart, Statement, curves

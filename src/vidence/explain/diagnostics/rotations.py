@@ -19,14 +19,7 @@ from vidence.explain.diagnostics.conditions import (
     ask_together,
     n_right,
 )
-from vidence.explain.diagnostics.tables import (
-    Figures,
-    SideBySide,
-    Values,
-    chance_of,
-    guesses,
-    side_by_side,
-)
+from vidence.explain.diagnostics.tables import Figures, SideBySide, Values, chance_of, guesses, side_by_side
 from vidence.records import Estimate, Item, Record
 from vidence.tables.charts import Statement
 from vidence.tables.table import Table, lines, number, share, tabulate
@@ -47,8 +40,7 @@ class Settings(Record):
     """Options of the diagnostic."""
 
     orders: Annotated[
-        str,
-        Meta(description="how many rotations of the choices, spread evenly; cyclic: one for each choice"),
+        str, Meta(description="how many rotations of the choices, spread evenly; cyclic: one for each choice")
     ] = CYCLIC
 
     def __post_init__(self) -> None:

@@ -279,8 +279,7 @@ class _Rounds:
         side, last = self.found, self.settings.rounds
         own = self._moved(OWN, last, is_repair=True)
         beyond = side.figures.differences(
-            {way: (own, self._moved(way, last, is_repair=True)) for way in self.settings.controls},
-            side.items,
+            {way: (own, self._moved(way, last, is_repair=True)) for way in self.settings.controls}, side.items
         )
         measures: list[Measure[str]] = [
             share("accuracy", lambda way: side.accuracy(_key(way, last))),

@@ -289,11 +289,7 @@ def label_row(
     """
     words, form = template(), form_of(taxonomy)
     item = Item(
-        item_id=line.row,
-        question=line.question,
-        choices=line.choices,
-        answer=line.gold,
-        answer_kind="text",
+        item_id=line.row, question=line.question, choices=line.choices, answer=line.gold, answer_kind="text"
     )
     marked = block_id(item, line.words, form=form.digest)
     values: dict[str, object] = {

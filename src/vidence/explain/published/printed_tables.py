@@ -365,11 +365,4 @@ def _row(
         )
         for column, text in zip(columns, texts, strict=True)
     )
-    return PublishedRow(
-        name=name,
-        cells=cells,
-        line=line,
-        kind=note.kind,
-        is_n_known=note.n_known,
-        n=note.n,
-    )
+    return PublishedRow(name=name, cells=cells, line=line, kind=note.kind, is_n_known=note.n_known, n=note.n)

@@ -133,11 +133,7 @@ def _widened(table: PublishedTable, across: Across) -> PublishedTable:
         )
     columns = (*kept, *(narrowed for *_, narrowed in spread))
     return msgspec.structs.replace(
-        table,
-        columns=columns,
-        rows=tuple(rows),
-        names=tuple(c.name for c in kept),
-        across=None,
+        table, columns=columns, rows=tuple(rows), names=tuple(c.name for c in kept), across=None
     )
 
 

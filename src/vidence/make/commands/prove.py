@@ -54,10 +54,7 @@ def prove(given: Prove) -> int:
     lines = b"".join(msgspec.json.encode(proof, order="deterministic") + b"\n" for proof in proofs)
     write_asked((given.out, lambda file: write_file(file, lines)))
     write_said(
-        given.json_path,
-        "prove",
-        sentences=sentences,
-        values={"verdicts": msgspec.to_builtins(verdicts)},
+        given.json_path, "prove", sentences=sentences, values={"verdicts": msgspec.to_builtins(verdicts)}
     )
     messages = [line for verdict in verdicts for line in _said(verdict, given.compositions)]
     if not result.quiet:

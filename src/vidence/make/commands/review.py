@@ -56,8 +56,7 @@ class Open(Timed):
     protocol: Annotated[str | None, flag("A name, or FILE.toml; needed where the folder is new.")] = None
     by: Annotated[str, flag("Who puts them in (default: author of each line).", metavar="NAME")] = ""
     role: Annotated[
-        Literal["author", "reviewer", "meta"],
-        flag("Others than authors put in edits of what they look at."),
+        Literal["author", "reviewer", "meta"], flag("Others than authors put in edits of what they look at.")
     ] = "author"
 
 

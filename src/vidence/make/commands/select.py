@@ -84,11 +84,7 @@ def select(given: Select) -> int:
     display = MakeDisplay(console, mode=given.progress)
     with display.progress, interruptible(console):
         context = BuildContext.of(
-            environment(),
-            on_event=display,
-            on_asking=display.asking,
-            is_trusted=given.trust,
-            jobs=given.jobs,
+            environment(), on_event=display, on_asking=display.asking, is_trusted=given.trust, jobs=given.jobs
         )
         selection = select_videos(job, out=given.out, context=context)
     _say(selection, given.json_path)

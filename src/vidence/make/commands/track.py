@@ -40,8 +40,7 @@ class Following(Record):
         "hog"
     )
     tracker: Annotated[
-        str,
-        flag("Who joins boxes to tracks: deepsort, deepsort:mobilenet, sort.", metavar="SPEC"),
+        str, flag("Who joins boxes to tracks: deepsort, deepsort:mobilenet, sort.", metavar="SPEC")
     ] = "deepsort"
     rate: Annotated[
         float,
@@ -98,8 +97,7 @@ class Track(Record):
     tracks: Annotated[
         str | None,
         flag(
-            "Tracks in MOTChallenge format, shown and measured unchanged; no detector runs.",
-            metavar="FILE",
+            "Tracks in MOTChallenge format, shown and measured unchanged; no detector runs.", metavar="FILE"
         ),
     ] = None
     gt: Annotated[

@@ -107,12 +107,7 @@ def offers(
 
 
 def _matched(
-    wanted: Sequence[_Wanted],
-    domain: str,
-    scenes: Mapping[str, SceneBits],
-    *,
-    rules: OptionRules,
-    seed: int,
+    wanted: Sequence[_Wanted], domain: str, scenes: Mapping[str, SceneBits], *, rules: OptionRules, seed: int
 ) -> Iterator[tuple[str, Offer | NoOffer]]:
     """Yield the options of compositions whose answers are of one domain."""
     rng = np.random.default_rng(list(hashlib.sha256(f"options/{seed}/{domain}".encode()).digest()))

@@ -100,11 +100,7 @@ class _Video:
         self.name, self.quota = name, quota
         self.rng = Random(f"compose/{seed}/{name}")
         self.search = Search(
-            scene,
-            rng=self.rng,
-            negations=quota.negations,
-            least=quota.conditions[0],
-            shapes=quota.shapes,
+            scene, rng=self.rng, negations=quota.negations, least=quota.conditions[0], shapes=quota.shapes
         )
         self.n = self.n_tried = 0
         self.dead: dict[QuotaCell, tuple[str, int]] = {

@@ -218,20 +218,10 @@ class Search:
 
     def _find(self, composition: Composition, fits: Fits | None) -> Proof | Refused:
         return find_proof(
-            composition,
-            self.scene.world,
-            fits=fits,
-            most_guess=self.most_guess,
-            most_prior=self.most_prior,
+            composition, self.scene.world, fits=fits, most_guess=self.most_guess, most_prior=self.most_prior
         )
 
-    def _proved(
-        self,
-        composition: Composition,
-        shape: Shape,
-        *,
-        fits: Fits | None,
-    ) -> Composed | None:
+    def _proved(self, composition: Composition, shape: Shape, *, fits: Fits | None) -> Composed | None:
         """Return a composition without redundant conditions, if it is proven."""
         for _ in range(_MENDED):
             if not self.least <= len(composition.conditions) <= MOST_CONDITIONS:

@@ -35,14 +35,7 @@ from vidence.make.gates.rules import MOST_LUCK, GateRules, JudgeRules, OneFrameR
 from vidence.make.gates.splits import shared_between
 from vidence.make.gates.verdicts import content_of
 from vidence.make.gates.withholding import NEEDS_ALL, ask_without, cut_evidence
-from vidence.make.pipeline.ledger import (
-    Ledger,
-    MakeListener,
-    StageBegan,
-    StageEnded,
-    ignore,
-    write_file,
-)
+from vidence.make.pipeline.ledger import Ledger, MakeListener, StageBegan, StageEnded, ignore, write_file
 from vidence.make.pipeline.material import Draft, Dropped
 from vidence.make.pipeline.models import Models
 from vidence.make.pipeline.output import json_lines
@@ -89,11 +82,7 @@ def _model(name: str, judge: Judge, models: Models) -> JudgeModel:
 
 VERDICTS_FILE = "verdicts.jsonl"
 LEAKS: Final = "leaks"
-_REASONS: Final = {
-    TEXT_ONLY: "solved-blind",
-    ONE_FRAME: "solved-one-frame",
-    NEEDS_ALL: "spans-not-needed",
-}
+_REASONS: Final = {TEXT_ONLY: "solved-blind", ONE_FRAME: "solved-one-frame", NEEDS_ALL: "spans-not-needed"}
 _SPLIT: Final = "split"  # the tag that names the splits of a set
 
 

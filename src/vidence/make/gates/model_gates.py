@@ -371,12 +371,7 @@ def _sittings(
 
 
 def ask_blind(
-    drafts: Sequence[Asked],
-    rules: TextOnlyRules,
-    *,
-    models: Models,
-    seed: int,
-    how: AskSettings = USUAL,
+    drafts: Sequence[Asked], rules: TextOnlyRules, *, models: Models, seed: int, how: AskSettings = USUAL
 ) -> tuple[GateVerdict, ...]:
     """Ask every model of the panel every question, text only.
 

@@ -126,11 +126,7 @@ PRESETS: Final[Mapping[str, Mapping[str, Gate]]] = {
         "motion": _UPPER_THREE_QUARTERS,
         "people": _UPPER_THREE_QUARTERS,
     },
-    "mmvu": {
-        "audio": Gate(at_most=0),
-        "text": Gate(at_most=0.25),
-        "lecture": Gate(at_most=0.25),
-    },
+    "mmvu": {"audio": Gate(at_most=0), "text": Gate(at_most=0.25), "lecture": Gate(at_most=0.25)},
     "humanpcr-r": {"seconds": Gate(at_least=300), "age_days": Gate(at_most=731)},
 }
 """Gates of papers. What the papers give are lengths, ages, and words; the other numbers are ours.

@@ -203,10 +203,7 @@ class _Work:
             name: measured.frames for name, measured in self.measured.items() if name not in self.job.said
         }
         with self.session.context.models(
-            self.rules.models,
-            source=self.job.rules_file,
-            limits=self.rules.asking,
-            out=self.session.out,
+            self.rules.models, source=self.job.rules_file, limits=self.rules.asking, out=self.session.out
         ) as models:
             settings = [template.label, models.spec(looker)]
             stage = Stage(name="looked", kind=FrameShares, version=LOOK_VERSION, settings=settings)

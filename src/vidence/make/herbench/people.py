@@ -22,14 +22,7 @@ from vidence.make.review.people.readings import (
     read_false_by_people,
     told_false,
 )
-from vidence.make.review.people.rows import (
-    CardCheckRow,
-    CountRow,
-    FalseCheckRow,
-    RowT,
-    Unused,
-    read_rows,
-)
+from vidence.make.review.people.rows import CardCheckRow, CountRow, FalseCheckRow, RowT, Unused, read_rows
 from vidence.tables.table import several
 
 

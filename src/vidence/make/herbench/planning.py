@@ -179,11 +179,7 @@ def check_tracks(
 
 
 def _outlook(
-    order: TaskOrder,
-    sources: Sequence[Source],
-    config: HerbenchConfig,
-    *,
-    root: Path,
+    order: TaskOrder, sources: Sequence[Source], config: HerbenchConfig, *, root: Path
 ) -> TaskOutlook:
     task, rules = order.task, order.rules
     able = [

@@ -23,12 +23,7 @@ from vidence.make.pipeline.material import Dropped
 from vidence.make.pipeline.output import Question, json_file, json_lines
 from vidence.make.release.made_release import ReleaseExtras, release_questions
 from vidence.make.release.papers import NO_SECTION, Section
-from vidence.make.review.audit import (
-    PAGE_VERSION,
-    as_page,
-    read_audit,
-    wording_of,
-)
+from vidence.make.review.audit import PAGE_VERSION, as_page, read_audit, wording_of
 from vidence.make.review.decision import (
     REVIEW,
     ReviewResult,

@@ -208,8 +208,7 @@ def review_table(result: ReviewResult) -> Table:
             count("queued", lambda line: line.n_queued),
             count("rejected of these", lambda line: line.n_queued_rejected),
             words(
-                "the rest",
-                lambda line: "by task" if line.task == ALL_TASKS else f"{line.n_rest} {line.rest}",
+                "the rest", lambda line: "by task" if line.task == ALL_TASKS else f"{line.n_rest} {line.rest}"
             ),
         ),
     )

@@ -381,14 +381,7 @@ class _Watcher:
         if artifact is None:
             rng = drawing(seed, state.video_id)
             if given is None:
-                tracks = find_tracks(
-                    video,
-                    boxes.value,
-                    shots=frames,
-                    tracker=tracker,
-                    rules=rules,
-                    rng=rng,
-                )
+                tracks = find_tracks(video, boxes.value, shots=frames, tracker=tracker, rules=rules, rng=rng)
             else:
                 tracks = take_tracks(video, boxes.value, given, shots=frames, rules=rules, rng=rng)
             artifact = self.work.cache.put(stage, inputs, tracks, unit=state.video_id)

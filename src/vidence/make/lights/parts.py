@@ -126,9 +126,7 @@ def of_window(spec: StimulusSpec, window: tuple[float, float], figures: Sequence
     if start is None:
         start = (n_all - (motion.n_frames - 1) * spec.step - 1) // 2
     return msgspec.structs.replace(
-        spec,
-        start_frame=start + first * spec.step,
-        n_frames=max(1, min(end, motion.n_frames) - first),
+        spec, start_frame=start + first * spec.step, n_frames=max(1, min(end, motion.n_frames) - first)
     )
 
 

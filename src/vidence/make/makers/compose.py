@@ -14,13 +14,7 @@ from vidence.make.compose.compose_drafting import (
     read_compose,
     report_text,
 )
-from vidence.make.compose.offers import (
-    NoOffer,
-    Offer,
-    faults_of_options,
-    offers,
-    witness_notes,
-)
+from vidence.make.compose.offers import NoOffer, Offer, faults_of_options, offers, witness_notes
 from vidence.make.compose.phrases import WordingError
 from vidence.make.compose.quotas import Filled, Unmet, cell_of, fill, gaps
 from vidence.make.compose.scene_bits import SceneBits

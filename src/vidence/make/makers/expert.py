@@ -76,13 +76,7 @@ from vidence.make.writing.expert_pages import (
     page_of,
 )
 from vidence.make.writing.session import REVIEW, WritingSession
-from vidence.make.writing.subjects import (
-    CONCEPTS,
-    Curriculum,
-    check_readable,
-    read_concepts,
-    read_subjects,
-)
+from vidence.make.writing.subjects import CONCEPTS, Curriculum, check_readable, read_concepts, read_subjects
 from vidence.records import Item
 
 NAME, VERSION = "expert", 1
@@ -459,11 +453,7 @@ class ExpertMaker:
     def foresee(self, config: Path, *, overrides: MakeOverrides, context: BuildContext) -> Outlook:
         """How many drafts have no fault; no page is looked up, and no model asked."""
         work = _Build(
-            root=config.parent,
-            out=config.parent,
-            context=context,
-            overrides=overrides,
-            config=_read(config),
+            root=config.parent, out=config.parent, context=context, overrides=overrides, config=_read(config)
         )
         rows = work.checked(work.material.rows, looks={})
         n = sum(state_of(row) != "fault" for row in rows)

@@ -128,13 +128,7 @@ def _watch_elsewhere(
         UsageError: another machine cannot open them, or opens others than those whose identities are known.
     """
     detector, describer = openable.open()
-    eyes = Eyes(
-        detector=detector,
-        describer=describer,
-        classes=classes,
-        shot_size=shot_size,
-        keeper=keeper,
-    )
+    eyes = Eyes(detector=detector, describer=describer, classes=classes, shot_size=shot_size, keeper=keeper)
     return watch_chunk(Video(scan), chunk, eyes)
 
 

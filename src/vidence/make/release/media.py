@@ -154,10 +154,7 @@ def media_of(
             files |= dict(_files(place, rules.root))
         counts[
             msgspec.structs.replace(
-                row,
-                sha256=media.sha256 or hashes.get(place),
-                given=given,
-                not_given=why_not.get(place, ""),
+                row, sha256=media.sha256 or hashes.get(place), given=given, not_given=why_not.get(place, "")
             )
         ] += 1
     if clash := sorted(

@@ -106,11 +106,7 @@ def citation(rules: ReleaseRules, *, name: str, message: str) -> str:
         "authors:",
         *(f"  - name: {_quoted(name)}" for name in authors),
     ]
-    for key, value in (
-        ("date-released", rules.date),
-        ("license", rules.licence),
-        ("url", rules.url),
-    ):
+    for key, value in (("date-released", rules.date), ("license", rules.licence), ("url", rules.url)):
         if value:
             lines.append(f"{key}: {_quoted(value)}")
     if rules.contact:

@@ -233,18 +233,10 @@ def release_set(items: Sequence[Item], rules: SetRules, material: SetMaterial, *
         more = {name: _lines_of(rows, hidden_ids) for name, rows in material.rows.items()}
         written = write_answers(outside, answers, parts.hidden, shared=scan.shared, more=more)
     is_new = write_release(
-        files,
-        folder,
-        check=lambda path: refuse_leaks(scan_folder(path, scan), path),
-        attached=media.attached,
+        files, folder, check=lambda path: refuse_leaks(scan_folder(path, scan), path), attached=media.attached
     )
     return ReleasedSet(
-        folder=folder,
-        parts=parts,
-        is_new=is_new,
-        hidden_files=written,
-        losses=losses,
-        facts=facts,
+        folder=folder, parts=parts, is_new=is_new, hidden_files=written, losses=losses, facts=facts
     )
 
 

@@ -207,10 +207,7 @@ def decide_review(
             kept.append(question)
     overall = _task(ALL_TASKS, questions, drawn, said=by_id, rules=rules)
     result = ReviewResult(
-        rule=rule_words(rules),
-        level=rules.level,
-        most_rejected=rules.most_rejected,
-        tasks=(*lines, overall),
+        rule=rule_words(rules), level=rules.level, most_rejected=rules.most_rejected, tasks=(*lines, overall)
     )
     return result, tuple(kept), tuple(dropped)
 

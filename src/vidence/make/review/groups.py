@@ -94,11 +94,7 @@ def grouped(
         for name in names[state.item_id]:
             groups[name].append(state)
     return tuple(
-        Group(
-            name=name,
-            n_items=len(mine),
-            rates={rate: (k, n) for rate, _, k, n in counted(mine, protocol)},
-        )
+        Group(name=name, n_items=len(mine), rates={rate: (k, n) for rate, _, k, n in counted(mine, protocol)})
         for name, mine in sorted(groups.items())
     )
 

@@ -86,13 +86,7 @@ def rates_of(reviews: Reviews, *, rng: np.random.Generator, level: float = 0.95)
     return ReviewRates(
         states=dict(sorted(Counter(state.state for state in states).items())),
         rates=tuple(
-            Rate(
-                name=name,
-                title=title,
-                k=k,
-                n=n,
-                share=proportion(k, n, level=level) if n else None,
-            )
+            Rate(name=name, title=title, k=k, n=n, share=proportion(k, n, level=level) if n else None)
             for name, title, k, n in counted(states, reviews.protocol)
         ),
         agreement=agreement_of(reviews, rng=rng),
@@ -251,10 +245,7 @@ def rates_tables(review_rates: ReviewRates) -> tuple[Table, ...]:
 
 def rates_words(rates: ReviewRates) -> tuple[str, ...]:
     """The items by state, and what is out of the common run, in sentences."""
-    special = {
-        "were decided differently by two people": rates.n_disputed,
-        "were reopened": rates.n_reopened,
-    }
+    special = {"were decided differently by two people": rates.n_disputed, "were reopened": rates.n_reopened}
     sentences = [_counted_words(rates.states)]
     sentences += [f"{n:,} {words}." for words, n in special.items() if n]
     if rates.n_refused:

@@ -14,14 +14,7 @@ from vidence.make.review.points import last_return, marked_fields, stage_of, unt
 from vidence.make.review.protocol import StageRole, canonical
 from vidence.make.review.revisions import Event, Kind, Origin, Revision, Role, chained, new_revision
 from vidence.make.review.sample import first_of, shares
-from vidence.make.review.states import (
-    OPERATOR,
-    ItemState,
-    advance,
-    drafting,
-    may_look,
-    stage_role,
-)
+from vidence.make.review.states import OPERATOR, ItemState, advance, drafting, may_look, stage_role
 from vidence.make.review.translations import in_language
 from vidence.media.whole import own_folder
 from vidence.text import first_lines
@@ -281,11 +274,7 @@ def _left(reviews: Reviews, item_id: str, content: Mapping[str, object]) -> tupl
 
 
 def translate(
-    reviews: Reviews,
-    items: Mapping[str, Mapping[str, object]],
-    recorder: Recorder,
-    *,
-    language: str,
+    reviews: Reviews, items: Mapping[str, Mapping[str, object]], recorder: Recorder, *, language: str
 ) -> Submitted:
     """Record translated wordings of items, by their reviewer.
 

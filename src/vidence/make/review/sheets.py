@@ -110,12 +110,7 @@ class SheetContent:
 
 
 def take_in(
-    reviews: Reviews,
-    recorder: Recorder,
-    paths: Sequence[Path],
-    *,
-    by: str,
-    role: StageRole,
+    reviews: Reviews, recorder: Recorder, paths: Sequence[Path], *, by: str, role: StageRole
 ) -> SheetContent:
     """Import a person's sheets, skipping lines imported before.
 
@@ -192,11 +187,7 @@ def _is_said(event: Event, entry: Filled) -> bool:
 
 
 def read_filled(
-    paths: Sequence[Path],
-    known: Mapping[str, str],
-    *,
-    stage: Stage,
-    verdicts: Sequence[str],
+    paths: Sequence[Path], known: Mapping[str, str], *, stage: Stage, verdicts: Sequence[str]
 ) -> tuple[Filled, ...]:
     """What people filled in, in the order of `known`. Columns that we wrote may be left out, but not the ids.
 
@@ -250,12 +241,7 @@ def refuse(paths: Sequence[Path], faults: Sequence[str]) -> None:
 
 
 def _filled(
-    line: str,
-    cells: Mapping[str, str],
-    known: Mapping[str, str],
-    *,
-    stage: Stage,
-    verdicts: Sequence[str],
+    line: str, cells: Mapping[str, str], known: Mapping[str, str], *, stage: Stage, verdicts: Sequence[str]
 ) -> Filled | str | None:
     """One line, or what is wrong with it, beginning with the id of the item; None where it is empty."""
     item_id = cells.get(ITEM_ID, "")

@@ -464,12 +464,7 @@ class ChoicesSession(WritingSession):
         self._closed(stage, kept=kept, dropped=dropped, n_cached=results.n_cached)
 
     def _closed(
-        self,
-        stage: str,
-        *,
-        kept: Mapping[str, Question],
-        dropped: Sequence[Dropped],
-        n_cached: int = 0,
+        self, stage: str, *, kept: Mapping[str, Question], dropped: Sequence[Dropped], n_cached: int = 0
     ) -> None:
         taken = [question.key for question in self.questions]
         self.questions = tuple(kept[name] for name in taken if name in kept)

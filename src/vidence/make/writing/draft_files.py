@@ -285,11 +285,7 @@ def read_drafts(path: Path) -> tuple[DraftRow, ...]:
             )
             mine = tuple(msgspec.structs.replace(finding, row_id=row_id) for finding in row.findings)
             row = DraftRow(  # noqa: PLW2901 - the same row under another name
-                row_id=row_id,
-                place=row.place,
-                cells=row.cells,
-                draft=row.draft,
-                findings=(*mine, twice),
+                row_id=row_id, place=row.place, cells=row.cells, draft=row.draft, findings=(*mine, twice)
             )
         draft_rows.append(row)
     return tuple(draft_rows)

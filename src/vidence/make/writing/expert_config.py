@@ -124,10 +124,7 @@ class ExpertGates(Record, omit_defaults=True):
     def rules(self) -> GateRules:
         """The rules of the gates."""
         rules = GateRules.of(
-            PRESETS[self.preset],
-            text_only=self.text_only,
-            one_frame=self.one_frame,
-            needs_all=self.needs_all,
+            PRESETS[self.preset], text_only=self.text_only, one_frame=self.one_frame, needs_all=self.needs_all
         )
         return msgspec.structs.replace(rules, checks=self.checks, blind=self.blind)
 

@@ -192,12 +192,7 @@ def _answer(status: int, body: bytes) -> _Query | Unread:
 
 
 def look_up(
-    pages: Sequence[Page],
-    *,
-    kept: Path,
-    now: datetime,
-    days: float,
-    api: Callable[[], Wikipedia],
+    pages: Sequence[Page], *, kept: Path, now: datetime, days: float, api: Callable[[], Wikipedia]
 ) -> dict[str, PageLook]:
     """The last look at each page: from what is kept, where it is believed still, else asked for.
 

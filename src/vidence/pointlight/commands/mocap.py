@@ -21,8 +21,7 @@ class Mocap(Record):
     files: Annotated[tuple[Path, ...], argument()]
     format: Annotated[str, flag("The format; otherwise the name and the first lines tell.")] = ""
     options: Annotated[
-        tuple[str, ...],
-        flag("An option of the format, such as fps=120.", "--option", metavar="KEY=VALUE"),
+        tuple[str, ...], flag("An option of the format, such as fps=120.", "--option", metavar="KEY=VALUE")
     ] = ()
     json_path: Annotated[Path | None, JSON] = None
 

@@ -278,8 +278,7 @@ class Settings(SkeletonSettings):
         Literal["y", "z"] | None, Meta(description="axis that points up, where the release tells none")
     ] = None
     bones: Annotated[
-        Literal["mend", "leave"],
-        Meta(description="bones that the release has lost: mend or leave them"),
+        Literal["mend", "leave"], Meta(description="bones that the release has lost: mend or leave them")
     ] = "mend"
     t_pose: Annotated[
         Literal["drop", "keep"], Meta(description="a T-pose put before the recording: drop it, or keep it")

@@ -404,10 +404,7 @@ def _sorted(parts: Parts, draws: Draws) -> Table:
             key=f"row:{label}",
             label=label,
             detail="people" if label in parts.people else "",
-            values=(
-                *(parts.score(label, "", column, draws=draws) for column in parts.columns),
-                means[label],
-            ),
+            values=(*(parts.score(label, "", column, draws=draws) for column in parts.columns), means[label]),
         )
         for label in (*models, *parts.ordered(are_people=True))
     ]
@@ -548,8 +545,7 @@ def _mean(parts: Parts, draws: Draws) -> Table:
         figure="matrix",
     )
     return parts.with_printed(
-        table,
-        lambda row, place: Row(key=f"printed:{place}", label=as_label(row.words), values=row.values),
+        table, lambda row, place: Row(key=f"printed:{place}", label=as_label(row.words), values=row.values)
     )
 
 
@@ -574,10 +570,7 @@ def _across_models(parts: Parts, tag: str, *, draws: Draws) -> Table:
             Row(
                 key=f"value:{''.join(column)}",
                 label="".join(column) or "all",
-                values=(
-                    *(score(label, column) for label in models),
-                    parts.chance("", column, is_read=False),
-                ),
+                values=(*(score(label, column) for label in models), parts.chance("", column, is_read=False)),
             )
             for column in (*parts.columns, ())
         ),

@@ -19,12 +19,7 @@ from vidence.records import Item
 from vidence.studio.bridge.later import Worker
 from vidence.studio.bridge.places import ViewablePath
 from vidence.studio.bridge.runs import Entry, Reader, content_key
-from vidence.studio.records.index import (
-    TABLES,
-    IndexRunRow,
-    IndexTagRow,
-    IndexTrialRow,
-)
+from vidence.studio.records.index import TABLES, IndexRunRow, IndexTagRow, IndexTrialRow
 
 _log = logging.getLogger(__name__)
 BATCH: Final = 500

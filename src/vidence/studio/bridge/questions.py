@@ -236,12 +236,7 @@ def progress(
 
 
 def _progress(
-    task: str,
-    n: int,
-    drawn: Sequence[DrawnQuestion],
-    *,
-    said: Mapping[str, Event],
-    rules: ReviewRules,
+    task: str, n: int, drawn: Sequence[DrawnQuestion], *, said: Mapping[str, Event], rules: ReviewRules
 ) -> TaskProgress:
     sample = [question for question in drawn if question.why == _SAMPLE]
     seen = [said[question.name] for question in sample if question.name in said]

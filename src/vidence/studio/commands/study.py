@@ -40,8 +40,7 @@ class Check(Record):
 
     folder: Annotated[Path, STUDY]
     accuracy: Annotated[
-        float,
-        flag("Accuracy expected of people.", type=click.FloatRange(0, 1, min_open=True, max_open=True)),
+        float, flag("Accuracy expected of people.", type=click.FloatRange(0, 1, min_open=True, max_open=True))
     ] = 0.8
     json_path: Annotated[Path | None, JSON] = None
 
@@ -212,8 +211,7 @@ class Placed(Record):
         flag("The studio of a team (default: one of its own in STUDY/studio).", metavar="DIR", type=FOLDER),
     ] = None
     database: Annotated[
-        str,
-        flag("As for vidence studio serve.", metavar="URL", envvar=DATABASE_VARIABLE),
+        str, flag("As for vidence studio serve.", metavar="URL", envvar=DATABASE_VARIABLE)
     ] = ""
 
     @property
@@ -257,8 +255,7 @@ class Opened(Placed):
     """A study that is opened to participants, and how they reach it."""
 
     people: Annotated[
-        int | None,
-        flag("Number of personal links (default: n_people).", type=click.IntRange(0, 1000)),
+        int | None, flag("Number of personal links (default: n_people).", type=click.IntRange(0, 1000))
     ] = None
     is_recruited: Annotated[
         bool, flag("One shared link with a recruiter's parameters, instead of personal links.", "--recruit")

@@ -32,17 +32,8 @@ from vidence.studio.records.items import ItemRow, MediumRow
 from vidence.studio.records.people import ProjectRow, UserRow
 from vidence.studio.records.work import DraftRow
 from vidence.studio.rules.faults import FieldRemark
-from vidence.studio.rules.forms import (
-    FORMS,
-    Kind,
-    fields_of,
-    form_named,
-    position_balance,
-    read_form,
-)
-from vidence.studio.rules.forms import (
-    KINDS as ITEM_KINDS,
-)
+from vidence.studio.rules.forms import FORMS, Kind, fields_of, form_named, position_balance, read_form
+from vidence.studio.rules.forms import KINDS as ITEM_KINDS
 from vidence.studio.rules.wording import FieldDiff, Wording, field_diffs, frame_numbers, seconds
 from vidence.studio.workflow import RecordedAct, Refused, protocol_of, to_revision
 from vidence.studio.writing import (

@@ -178,10 +178,7 @@ def _list_of(values: Sequence[str]) -> tuple[tuple[str, str], ...]:
 
 
 _QUESTION: Final = _part(
-    "question",
-    "Question",
-    Field("question", "Question", lines=3),
-    Field("language", "Language, such as en"),
+    "question", "Question", Field("question", "Question", lines=3), Field("language", "Language, such as en")
 )
 _ANSWER: Final = _part("answer", "Answer", Field("answer", "Answer", lines=2))
 _CONCEPT: Final = _part(
@@ -281,10 +278,7 @@ def _steps(written: Wording) -> Group:
         add="Add a step",
     )
     return _several(
-        steps,
-        written.steps,
-        lambda n, count: Row((Field(f"step-{n}", f"Step {count}", lines=2),)),
-        least=2,
+        steps, written.steps, lambda n, count: Row((Field(f"step-{n}", f"Step {count}", lines=2),)), least=2
     )
 
 

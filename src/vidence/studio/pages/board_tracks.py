@@ -171,12 +171,7 @@ def _tracks(board: OpenBoard, given: QueryDict) -> Shown:
 
 
 def _track_line(
-    board: OpenBoard,
-    track: Track,
-    *,
-    video: TrackedVideo,
-    among: Sequence[Track],
-    met: Sequence[Meeting],
+    board: OpenBoard, track: Track, *, video: TrackedVideo, among: Sequence[Track], met: Sequence[Meeting]
 ) -> Line:
     name, (start_s, end_s) = track.track_id, video.span_s(track)
     frames = crop_frames(track, met=met, usual=board.video.portraits(track))
@@ -399,11 +394,7 @@ async def picture(request: HttpRequest, made_set: UUID, video: str) -> HttpRespo
 urls = [
     board_route(
         BoardPage(
-            name="tracks",
-            template="boards/tracks.html",
-            shown=_tracks,
-            say=_say_of_track,
-            after=_after_track,
+            name="tracks", template="boards/tracks.html", shown=_tracks, say=_say_of_track, after=_after_track
         )
     ),
     board_route(

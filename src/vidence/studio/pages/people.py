@@ -146,6 +146,4 @@ def _terms(request: HttpRequest) -> Terms:
     )
 
 
-urls = [
-    route(f"{PROJECT}/people", people, name="people", roles={"operator"}, to=BOTH),
-]
+urls = [route(f"{PROJECT}/people", people, name="people", roles={"operator"}, to=BOTH)]

@@ -35,6 +35,4 @@ def rates(request: HttpRequest, project: str) -> HttpResponse:
     return render(request, "review/rates.html", fields)
 
 
-urls = [
-    route(f"{PROJECT}/rates", rates, name="rates", roles={"operator", "meta", "researcher"}),
-]
+urls = [route(f"{PROJECT}/rates", rates, name="rates", roles={"operator", "meta", "researcher"})]

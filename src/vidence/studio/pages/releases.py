@@ -178,6 +178,4 @@ def _commands(project: ProjectRow, folder: Path) -> list[str]:
     return [shlex.join(asked), shlex.join(["vidence", "view", run])]
 
 
-urls = [
-    route(f"{PROJECT}/releases/", show, name="releases", roles={"operator"}, to=BOTH),
-]
+urls = [route(f"{PROJECT}/releases/", show, name="releases", roles={"operator"}, to=BOTH)]

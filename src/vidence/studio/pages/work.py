@@ -16,15 +16,7 @@ from vidence.studio.pages.faults import fault
 from vidence.studio.records.items import ItemRow
 from vidence.studio.records.people import ProjectRow
 from vidence.studio.records.work import AssignmentRow
-from vidence.studio.reviewing import (
-    claim,
-    draw_share,
-    expire,
-    release,
-    stages_of,
-    take_next,
-    waiting,
-)
+from vidence.studio.reviewing import claim, draw_share, expire, release, stages_of, take_next, waiting
 from vidence.studio.settings import current
 from vidence.studio.workflow import Refused, Result
 

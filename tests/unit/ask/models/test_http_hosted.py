@@ -107,11 +107,7 @@ def test_an_answer_that_is_no_reply_is_worth_another_try(hosted: Hosted, kind: s
 
 @pytest.mark.parametrize(
     ("sent", "kept"),
-    [
-        (rb'"B\ud800"', "B\ufffd"),
-        (rb'"\udc00B"', "\ufffdB"),
-        (rb'"B", "odd": [NaN, -Infinity]', "B"),
-    ],
+    [(rb'"B\ud800"', "B\ufffd"), (rb'"\udc00B"', "\ufffdB"), (rb'"B", "odd": [NaN, -Infinity]', "B")],
 )
 def test_a_reply_that_json_does_not_allow_is_kept(
     hosted: Hosted, sent: bytes, kept: str, caplog: pytest.LogCaptureFixture

@@ -2,14 +2,7 @@
 
 import pytest
 
-from vidence.ask.phantom.planted import (
-    SimulatedModel,
-    demand,
-    expected,
-    expected_mrfs,
-    in_sight_s,
-    visible,
-)
+from vidence.ask.phantom.planted import SimulatedModel, demand, expected, expected_mrfs, in_sight_s, visible
 from vidence.errors import DataError
 from vidence.records import Evidence, Item
 

@@ -223,8 +223,7 @@ def test_frames_twice_or_in_the_system_message_are_refused(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("kinds", "said"),
-    [(["video"], "video"), (["image"], "image"), (["image", "image"], "multiple images")],
+    ("kinds", "said"), [(["video"], "video"), (["image"], "image"), (["image", "image"], "multiple images")]
 )
 def test_the_modality_is_that_of_the_question(tmp_path: Path, kinds: list[str], said: str) -> None:
     media = tuple(Media(path=f"{i}.x", kind=kind) for i, kind in enumerate(kinds))  # type: ignore[arg-type]

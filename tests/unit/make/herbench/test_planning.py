@@ -149,11 +149,7 @@ def test_the_lines_to_paste_lead_to_questions_of_every_task(clips):
     path.write_text(path.read_text() + pasted(outlook(path)))
     (clips / "log.csv").write_text(LOG)
     missing = {row[2] for row in numbers(outlook(path)).values()} - {""}
-    assert missing == {
-        "A-cards in files",
-        "A-cards and B-cards in files",
-        "counts, or rows on everybody",
-    }
+    assert missing == {"A-cards in files", "A-cards and B-cards in files", "counts, or rows on everybody"}
     (clips / "sheets" / "street").mkdir(parents=True)
     row = "video_id,track_id,appearance,path\nstreet,1,A red coat.,Walks by.\n"
     (clips / "sheets" / "street" / "cards.csv").write_text(row)

@@ -60,9 +60,7 @@ def make(config: Path, heard=None, *, out=None, n_workers=1, **overrides: object
 @pytest.fixture(scope="module")
 def made(studio: Path) -> Path:
     config = configured(
-        studio,
-        "one",
-        "[clips.stimulus]\nwidth_px = 64\nheight_px = 64\ndot_radius_px = 1.5\n",
+        studio, "one", "[clips.stimulus]\nwidth_px = 64\nheight_px = 64\ndot_radius_px = 1.5\n"
     )
     return make(config).folder
 

@@ -5,14 +5,7 @@ import pytest
 
 from subjects.gated import draft
 from subjects.tracks import video
-from vidence.make.pipeline.material import (
-    Card,
-    Draft,
-    Event,
-    Material,
-    VideoSource,
-    truth_words,
-)
+from vidence.make.pipeline.material import Card, Draft, Event, Material, VideoSource, truth_words
 
 SOURCE = VideoSource(
     video_id="v", path="v.mp4", n_frames=10, fps=10.0, duration_s=1.0, width_px=64, height_px=48

@@ -6,13 +6,7 @@ import numpy as np
 import pytest
 
 from vidence.make.sources.annotations.annotation_records import AnnotationRecord, Label, LabelSpace
-from vidence.make.writing.choices_options import (
-    in_order,
-    match_labels,
-    n_wanted,
-    neighbours,
-    options_fault,
-)
+from vidence.make.writing.choices_options import in_order, match_labels, n_wanted, neighbours, options_fault
 
 TREE = LabelSpace(
     name="x",

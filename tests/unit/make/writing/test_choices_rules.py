@@ -2,12 +2,7 @@
 
 import pytest
 
-from vidence.make.writing.choices_rules import (
-    QuestionSource,
-    fault_of,
-    imagined_words,
-    points_at,
-)
+from vidence.make.writing.choices_rules import QuestionSource, fault_of, imagined_words, points_at
 
 ASKED = QuestionSource(
     label="cut",

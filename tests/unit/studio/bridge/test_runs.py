@@ -4,13 +4,7 @@ import pytest
 
 from subjects.viewed import ITEMS, TRIALS, trial, write_run
 from vidence.records import Verdict
-from vidence.studio.bridge.runs import (
-    Reader,
-    judges_differ,
-    margin_of,
-    readings,
-    row_of,
-)
+from vidence.studio.bridge.runs import Reader, judges_differ, margin_of, readings, row_of
 
 
 @pytest.fixture

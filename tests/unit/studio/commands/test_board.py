@@ -45,10 +45,7 @@ def test_without_a_studio_nothing_is_scored(split, tmp_path, capsys):
     assert (
         ended.value.code,
         "holds no studio; open a board in it with: vidence items board open" in said,
-    ) == (
-        2,
-        True,
-    )
+    ) == (2, True)
     (tmp_path / "studio.sqlite3").write_text("no database, but words, " * 100)
     code, said = board(*words)
     assert (code, "cannot be used: file is not a database" in said) == (2, True), said

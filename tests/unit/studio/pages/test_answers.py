@@ -29,10 +29,7 @@ def test_saves_of_scripts_say_their_version_or_that_there_is_another(team):
     from vidence.studio.pages.answers import saved_as_json
 
     kept = saved_as_json(Saved(version=4, at="now"))
-    assert (kept.status_code, json.loads(kept.content)) == (
-        200,
-        {"version": 4, "at": "now"},
-    )
+    assert (kept.status_code, json.loads(kept.content)) == (200, {"version": 4, "at": "now"})
     refused = saved_as_json(Conflict(version=5, at="now", body="{}", is_closed=False))
     assert (refused.status_code, json.loads(refused.content)) == (409, {"version": 5, "closed": False})
 

@@ -100,11 +100,7 @@ def _prompt(
     n_pictures = sum(len(pictures[name]) for name in order)
     words = wording.fill(
         IDENTIFY,
-        {
-            "text": json.dumps(card.text, ensure_ascii=False),
-            "n_people": len(order),
-            "n_pictures": n_pictures,
-        },
+        {"text": json.dumps(card.text, ensure_ascii=False), "n_people": len(order), "n_pictures": n_pictures},
     )
     entries: list[TextPart | ImagePart] = []
     for number, name in enumerate(order, 1):

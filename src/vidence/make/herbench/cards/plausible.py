@@ -206,9 +206,4 @@ def _counted(words: list[str], i: int) -> str:
     return head if is_counted else ""
 
 
-_HEADS: Final = {
-    "modifier": _head_of_modifier,
-    "noun": _governor,
-    "verb": _follower,
-    "number": _counted,
-}
+_HEADS: Final = {"modifier": _head_of_modifier, "noun": _governor, "verb": _follower, "number": _counted}

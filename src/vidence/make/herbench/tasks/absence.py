@@ -248,11 +248,7 @@ def _all_occur(things: Sequence[Thing], *, words: TaskWording, rng: np.random.Ge
     return _Worded(question=words.all_occur, right=right, wrong=tuple(wrong))
 
 
-_WORDED: Final = {
-    "absent": _absent,
-    "which-of-four": _which_of_four,
-    "all-occur": _all_occur,
-}
+_WORDED: Final = {"absent": _absent, "which-of-four": _which_of_four, "all-occur": _all_occur}
 
 
 # --------------------------------------------------------------------------- what they rest on

@@ -167,12 +167,7 @@ def _told(context: EventContext) -> list[_NamedEvent]:
 
 
 def _candidate(
-    structure: str,
-    timeline: _Timeline,
-    question: str,
-    *,
-    right: str,
-    wrong: Mapping[str, str],
+    structure: str, timeline: _Timeline, question: str, *, right: str, wrong: Mapping[str, str]
 ) -> Candidate:
     """A candidate; `wrong` are the wrong orders in words, and how each was made."""
     facts = {}

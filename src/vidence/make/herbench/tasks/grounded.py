@@ -54,8 +54,7 @@ class Settings(PeopleSettings):
     """Which people are asked about, and how the model is asked."""
 
     leak: Annotated[
-        float,
-        Meta(ge=0, le=1, description="largest likeness of a question to the description of its person"),
+        float, Meta(ge=0, le=1, description="largest likeness of a question to the description of its person")
     ] = 0.15
     crops: Annotated[bool, Meta(description="show the model the pictures of the B-card, too")] = False
     prompts: Annotated[

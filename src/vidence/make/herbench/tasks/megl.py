@@ -137,11 +137,7 @@ class Megl(ComputedTask):
 
 
 def _which(
-    people: Sequence[Person],
-    strangers: Sequence[_Stranger],
-    timeline: Timeline,
-    *,
-    rng: np.random.Generator,
+    people: Sequence[Person], strangers: Sequence[_Stranger], timeline: Timeline, *, rng: np.random.Generator
 ) -> Candidates:
     """Sets of three descriptions; which option is to be right is dealt, so that each is as often."""
     pairs = list(combinations(range(1, N_LISTED + 1), 2))

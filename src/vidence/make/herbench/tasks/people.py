@@ -46,8 +46,7 @@ UnclearS: TypeAlias = Annotated[
     float, Meta(ge=0, description="seconds at both ends of the video without entries and exits")
 ]
 Reach: TypeAlias = Annotated[
-    float,
-    Meta(ge=0, le=1, description="share of the frame from an edge that a box must reach to pass it"),
+    float, Meta(ge=0, le=1, description="share of the frame from an edge that a box must reach to pass it")
 ]
 
 

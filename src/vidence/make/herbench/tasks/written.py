@@ -36,10 +36,7 @@ VARIABLES: Final[Mapping[str, Mapping[str, str]]] = {
         "n_pictures": "how many pictures are shown, 0 for none",
     },
     "system": {"n_pictures": "how many pictures are shown, 0 for none"},
-    "repair": {
-        "earlier": "the reply that cannot be used, as a block",
-        "problem": "what is wrong with it",
-    },
+    "repair": {"earlier": "the reply that cannot be used, as a block", "problem": "what is wrong with it"},
 }
 
 

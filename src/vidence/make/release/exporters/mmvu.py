@@ -67,11 +67,7 @@ def _row(item: Item, exported: ExportSet) -> dict[str, object]:
         "video": _path(item),
         "youtube_url": origin.source or item.source,
         "question_type": _TYPES[item.answer_kind],
-        "metadata": {
-            "subject": item.tags["subject"],
-            "textbook": item.tags.get("textbook", ""),
-            **reasons,
-        },
+        "metadata": {"subject": item.tags["subject"], "textbook": item.tags.get("textbook", ""), **reasons},
         "question": item.question,
         "choices": dict(zip(item.letters, item.choices, strict=True)),
         **({"answer": item.answer} if is_open else {}),

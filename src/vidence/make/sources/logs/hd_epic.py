@@ -14,14 +14,7 @@ from vidence.errors import DataError
 from vidence.make.pipeline.material import Event
 from vidence.make.sources.event_log import EventLog, EventLogReader
 from vidence.make.sources.logs.files import beside, log_files, text_of
-from vidence.make.sources.logs.rows import (
-    ClassSettings,
-    LogBuilder,
-    Span,
-    literal_list,
-    noun_words,
-    plain,
-)
+from vidence.make.sources.logs.rows import ClassSettings, LogBuilder, Span, literal_list, noun_words, plain
 from vidence.text import seconds
 
 HOW_TO_EXPORT = (
@@ -52,13 +45,7 @@ class HdEpicLog:
 
     name = "hd-epic"
     version = 2
-    needs: tuple[str, ...] = (
-        "video_id",
-        "narration",
-        "start_timestamp",
-        "end_timestamp",
-        "main_actions",
-    )
+    needs: tuple[str, ...] = ("video_id", "narration", "start_timestamp", "end_timestamp", "main_actions")
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings

@@ -151,8 +151,7 @@ def _read_classes(path: Path, *, worded: Callable[[str], str]) -> Classes:
         for text in (row["key"], *texts):
             owners.setdefault(worded(str(text)), set()).add(int(result))
     return Classes(
-        ids=frozenset(ids),
-        of_text={text: next(iter(of)) for text, of in owners.items() if len(of) == 1},
+        ids=frozenset(ids), of_text={text: next(iter(of)) for text, of in owners.items() if len(of) == 1}
     )
 
 

@@ -44,8 +44,7 @@ class Settings(Record):
     format: Annotated[str, Meta(description="its format, one of vidence list event-logs")] = "plain"
     video: Annotated[tuple[str, ...], Meta(description="only these videos (empty: all)")] = ()
     complete: Annotated[
-        tuple[str, ...],
-        Meta(description="what the log lists in full: event, or kinds of events"),
+        tuple[str, ...], Meta(description="what the log lists in full: event, or kinds of events")
     ] = ()
 
 
