@@ -176,7 +176,7 @@ def test_the_provider_itself_needs_a_key_and_none_with_blanks(hosted, monkeypatc
     with pytest.raises(AccessError, match=rf"{hosted.host}.*{hosted.key_env} is not set"):
         ask(hosted.create("max_in_flight=1"), asking())
     monkeypatch.setenv(hosted.key_env, "sk one two")
-    with pytest.raises(UsageError, match=f"{hosted.key_env} holds blanks"):
+    with pytest.raises(UsageError, match=f"{hosted.key_env} holds spaces"):
         hosted.create("base_url=http://localhost:1")
     monkeypatch.delenv(hosted.key_env)
     with hosted.stub() as server, pytest.raises(UsageError, match="image d9"):

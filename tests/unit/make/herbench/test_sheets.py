@@ -198,7 +198,7 @@ def test_tracks_that_people_gave_are_corrected_in_their_own_file(street):
     lines = [
         f"{frame + 1},{number},{box[0]},{box[1]},{box[2] - box[0]},{box[3] - box[1]},1,-1,-1,-1\n"
         for number, one in enumerate(street.plan.passers, start=1)
-        for frame in range(street.plan.frames)
+        for frame in range(street.plan.n_frames)
         if (box := one.box_px(frame)) is not None
     ]
     (street.folder / "gt.txt").write_text("".join(lines))

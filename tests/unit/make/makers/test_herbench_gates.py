@@ -34,7 +34,7 @@ def test_a_set_is_gated_reviewed_and_released(one):
 
     stages = one.account()
     assert stages["text-only"]["dropped"].keys() == {"solved-blind"}
-    assert stages["review"]["dropped"] == {"rejected-by-a-person": 2}
+    assert stages["review"]["dropped"]["rejected-by-a-person"] == 2
     verdicts = one.lines("verdicts.jsonl")
     assert len(verdicts) == stages["text-only"]["n_in"]
     drafted = {item["tags"]["draft"] for item in drafted}

@@ -26,9 +26,10 @@ from vidence.records import Evidence
 _LISTED = N_CHOICES - 1
 _IN_GROUP = 3
 _SEPARATOR = "; "
-_BATCH: Final = 500  # sets that are drawn at a time
-_N_BATCHES: Final = 8
+_BATCH: Final = 1000  # sets that are drawn at a time
+_N_BATCHES: Final = 4
 _LEARNT_FROM: Final = 1000  # sets of each video
+_MOST_SETS: Final = 150_000  # that are learnt from in all
 _SEED: Final = 0  # of the sets learnt from: every video's questions rest on the same ones
 
 # What the sets of a structure hold: N things that never occur, Y that do. The first choice is right.
@@ -126,12 +127,13 @@ class AbsenceTask(ComputedTask):
             {name: [thing.text for thing in pool.present] for name, pool in pools.items()},
         )
         rng = np.random.default_rng(_SEED)
-        wanted = most / len(self.structures) * _LEARNT_FROM / (_BATCH * _N_BATCHES)
+        n_learnt = min(_LEARNT_FROM, _MOST_SETS // max(1, len(pools)))
+        wanted = most / len(self.structures) * n_learnt / (_BATCH * _N_BATCHES)
         return {
             structure: FairSets(
                 counts,
                 [
-                    _draw(name, pool, structure, n=_LEARNT_FROM, rng=rng)
+                    _draw(name, pool, structure, n=n_learnt, rng=rng)
                     for name, pool in pools.items()
                     if pool.has(structure)
                 ],

@@ -77,8 +77,10 @@ class EventCounts:
         n_events = self._counts[:, number].sum(axis=0) - own + _UNSEEN
         n_written = [self._n_texts[thing.text] - (thing.text in written) + _UNSEEN for thing in things]
         lift = np.log(both * len(self.row) / np.outer(n_videos, n_videos))
-        words = sorted({word for thing in things for word in thing.text.split()})
-        has = np.array([np.isin(words, thing.text.split()) for thing in things], dtype=float)
+        words = {word: i for i, word in enumerate({w for thing in things for w in thing.text.split()})}
+        has = np.zeros((len(things), len(words)))
+        for i, thing in enumerate(things):
+            has[i, [words[word] for word in thing.text.split()]] = 1.0
         n_shared, n_words = has @ has.T, has.sum(axis=1)
         shared = n_shared / (n_words[:, None] + n_words - n_shared)
         pairs = np.stack([lift, shared], axis=2) * ~np.eye(len(things), dtype=bool)[:, :, None]
@@ -128,13 +130,13 @@ class FairSets:
         share = np.ones(len(right))
         for _ in range(_READINGS):
             self._told.append(self._right_elsewhere(drawn, share))
-            x = np.concatenate([self._traits(sets) for sets in drawn])
+            x = np.concatenate([self._traits(sets).astype(np.float32) for sets in drawn])
             scale = x.std(axis=(0, 1)) + _LEAST
             x = (x - x.mean(axis=1, keepdims=True)) / scale
             at_right = x[np.arange(len(x)), right]
             weights = np.append(self._weights, np.zeros(len(scale) - len(self._weights))) * scale
             for step in range(_STEPS):
-                share = _share(x @ weights, right)
+                share = _share(x @ weights.astype(np.float32), right)
                 share *= np.minimum(1.0, wanted / np.maximum(np.bincount(video, share), _LEAST))[video]
                 if step % _REFRESHED == 0:
                     likely = np.flatnonzero(share > _LEAST)
