@@ -201,7 +201,7 @@ def test_a_driver_outside_of_the_cluster_is_its_client(bench, cluster):
 def test_another_version_on_a_machine_ends_the_run(bench, connection, monkeypatch):
     bench.write(4)
     monkeypatch.setattr(machines, "version", lambda: machines.Version(vidence="9.9", git_revision=""))
-    with pytest.raises(UsageError, match=r"has vidence .*, and the command begins with 9\.9;"):
+    with pytest.raises(UsageError, match=r"has vidence .*, this machine 9\.9;"):
         bench.run()
 
 

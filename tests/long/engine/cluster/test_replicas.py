@@ -98,7 +98,7 @@ def test_a_replica_that_is_killed_costs_what_it_was_asked(on_ray, weights, tmp_p
 
 def test_another_version_on_a_machine_ends_the_asking(on_ray, weights, tmp_path, monkeypatch):
     monkeypatch.setattr(machines, "version", lambda: machines.Version(vidence="9.9", git_revision=""))
-    with pytest.raises(UsageError, match=r"has vidence .*, and the command begins with 9\.9"):
+    with pytest.raises(UsageError, match=r"has vidence .*, this machine 9\.9;"):
         answers(weights, tmp_path, "ray", questions(1))
 
 
