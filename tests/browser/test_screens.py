@@ -191,6 +191,7 @@ def of_operators(to: Looked):
     films = "/projects/films"
     for name in ("people", "trials", "ledger"):
         to.look(to.at("Olga", f"{films}/{name}"), name)
+    to.look(to.at("Gina", "/health", "State of the server"), "health")
     to.look(to.at("Dara", "/projects/demonstration/", "Demonstration"), "project")
     to.look(to.at("Dara", "/projects/demonstration/rates"), "review-rates")
     to.look(to.at("Dara", "/projects/demonstration/releases/"), "releases")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 import msgspec
-from django.core.cache import cache
+from django.core.cache import cache, caches
 from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse
 from django.urls import is_valid_path
@@ -26,7 +26,7 @@ from vidence.studio.pages.faults import fault
 from vidence.studio.records.boards import MadeSetRow
 from vidence.studio.records.people import ProjectRow
 from vidence.studio.records.studies import StudyRow
-from vidence.studio.settings import current
+from vidence.studio.settings import Trouble, current
 
 _MINUTE_S: Final = 60
 _JSON: Final = "application/json"
@@ -215,8 +215,18 @@ def reason(error: BaseException) -> str:
     return ""
 
 
+def note_trouble(error: BaseException) -> str:
+    """Remember that nothing could be written, for the page of the server's state; the `reason`."""
+    words, kept = reason(error), caches["kept"]
+    if words:
+        kept.add("troubles", 0, None)
+        last = Trouble(words=words, at=current().settings.clock(), n=kept.incr("troubles"))
+        kept.set("trouble", last, None)
+    return words
+
+
 class FaultMiddleware(MiddlewareMixin):
-    """Says why a page cannot be shown or did not save."""
+    """Says why a page cannot be shown or did not save; the state of the server tells of disks, too."""
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         """The answer to an error of ours or of the disk; any other is not for here."""
@@ -226,7 +236,7 @@ class FaultMiddleware(MiddlewareMixin):
             status = 404 if is_shown else 400
         elif isinstance(exception, VidenceError):
             status = 409
-        elif words := reason(exception):
+        elif words := note_trouble(exception):
             status, title = STATUS, "Not saved"
         else:
             return None

@@ -82,6 +82,14 @@ class Ticket:
         return is_right
 
 
+class Trouble(Record):
+    """What could not be written: the last of them, and how many there were since the server began."""
+
+    words: str
+    at: datetime
+    n: int
+
+
 @dataclass(frozen=True, kw_only=True)
 class Studio:
     """The running studio of this process."""

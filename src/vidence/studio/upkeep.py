@@ -49,7 +49,11 @@ NETWORKS: Final = frozenset(
 """Kinds of disks of other machines."""
 _FIELDS_OF_MOUNTS: Final = 3
 _OCTAL: Final = re.compile(r"\\([0-7]{3})")
-_SAFE: Final = {"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1"}
+_PRAGMAS: Final[Mapping[str, str]] = {
+    "journal_mode": "PRAGMA journal_mode",
+    "synchronous": "PRAGMA synchronous",
+    "foreign_keys": "PRAGMA foreign_keys",
+}
 
 
 def secret_of(data: Path) -> bytes:
@@ -208,9 +212,15 @@ def _migrate_whole(connection: "BaseDatabaseWrapper") -> None:
 
 
 def mode_of(connection: "BaseDatabaseWrapper") -> dict[str, str]:
-    """How SQLite keeps what it acknowledges, by its own words."""
+    """How SQLite keeps what it acknowledges, by its own words; empty for other databases."""
+    if connection.vendor != "sqlite":
+        return {}
     with connection.cursor() as cursor:
-        return {name: str(cursor.execute(f"PRAGMA {name}").fetchone()[0]) for name in _SAFE}
+        result = {}
+        for name, question in _PRAGMAS.items():
+            cursor.execute(question)
+            result[name] = str(cursor.fetchone()[0])
+    return result
 
 
 def refuse_unsafe_database(connection: "BaseDatabaseWrapper") -> None:
@@ -222,9 +232,10 @@ def refuse_unsafe_database(connection: "BaseDatabaseWrapper") -> None:
     if connection.vendor != "sqlite":
         return
     mode = mode_of(connection)
-    if mode != _SAFE or connection.transaction_mode != "IMMEDIATE":
+    wanted = {"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1"}
+    if mode != wanted or connection.transaction_mode != "IMMEDIATE":
         raise StoreError(
-            f"SQLite says {mode}; expected {_SAFE}: its folder may lie on a network disk, take a local one"
+            f"SQLite says {mode}; expected {wanted}: its folder may lie on a network disk, take a local one"
         )
 
 
@@ -355,6 +366,33 @@ def count_tables(connection: "BaseDatabaseWrapper") -> dict[str, int]:
             cursor.execute(f"SELECT COUNT(*) FROM {connection.ops.quote_name(name)}")  # noqa: S608 - a name
             tables[name.removeprefix(_PREFIX)] = cursor.fetchone()[0]
     return tables
+
+
+def newest_copy(data: Path) -> Path | None:
+    """Return the newest backup in the folder, by name; None if it is empty."""
+    folder = data / BACKUPS
+    paths = sorted(folder.glob("studio-*.sqlite3")) if folder.is_dir() else []
+    return paths[-1] if paths else None
+
+
+def check_copy(path: Path, *, by: str) -> str:
+    """Open a copy as a database, read it from end to end, and note what was found; the fault, or nothing.
+
+    Args:
+        path: the copy.
+        by: the pseudonym of whoever wants to know.
+    """
+    from vidence.studio import audit
+
+    fault, n_rows = "", 0
+    try:
+        copied = _checked(path, name=path)
+        n_rows, fault = sum(copied.n_rows.values()), "; ".join(copied.unsure[:1])
+    except StoreError as error:
+        fault = str(error)
+    details = {"fault": fault, "n_rows": n_rows}
+    audit.note("copy-damaged" if fault else "copy-sound", by=by, about=path.name, details=details)
+    return fault
 
 
 @contextmanager

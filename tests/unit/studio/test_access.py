@@ -55,6 +55,7 @@ TABLE = {
     "rates": {**SIGNED_IN, "author": 403, "reviewer": 403},
     "drawn-sets": {**dict.fromkeys(ROLES, 403), "reviewer": 200, "operator": 200, "nobody": 302},
     "drawn-questions": {**dict.fromkeys(ROLES, 403), "reviewer": 404, "operator": 404, "nobody": 302},
+    "health": OPERATORS,
     "people": OPERATORS,
     **dict.fromkeys(("accounts", "new-project"), OPERATORS_OF_ALL),
     "password": SIGNED_IN,
@@ -104,7 +105,7 @@ CHANGES = {
     "submit": frozenset({"submitter"}),
     **dict.fromkeys(("beat", "guidelines", "qualification"), ALL),
     **dict.fromkeys(("next", "draw", "claim", "release", "review", "review-edit"), LOOKERS),
-    **dict.fromkeys(("expire", "people", "trials", "releases"), LEADERS),
+    **dict.fromkeys(("expire", "health", "people", "trials", "releases"), LEADERS),
     **dict.fromkeys(("study-join", "study-join-account", "study-next", "study-leave"), EVERYONE),
     **dict.fromkeys(("study-trial", "study-view"), EVERYONE),
     "studies": ALL,
@@ -428,14 +429,14 @@ def test_no_one_is_told_where_files_of_the_server_lie(broken, street, tmp_path, 
     folders = (str(tmp_path), html.escape(str(tmp_path)), tempfile.gettempdir() + "/", f"{Path.home()}/")
     assert [at for at, text in seen.items() if any(one in text for one in folders)] == []
     told = "".join(seen.values())
-    for words in ("media & more/film.mp4", "media &amp; more, or below", "runs/two"):
+    for words in ("media & more/film.mp4", "media &amp; more, or below", "runs/two", "<code>data</code>: "):
         assert words in told, words
 
 
 def test_one_who_only_looks_sees_no_page_of_operators(view):
     client = view.signed_in()
     assert client.get("/").status_code in (200, 302)
-    assert client.get("/accounts").status_code == 403
+    assert client.get("/health").status_code == 403
 
 
 @pytest.mark.parametrize("mode", ["view", "solo"])

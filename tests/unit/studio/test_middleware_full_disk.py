@@ -52,12 +52,14 @@ def test_what_a_disk_says_is_told_in_words(error, words):
     assert reason(error) == words
 
 
-def test_a_save_that_does_not_fit_says_so(team, monkeypatch):
+def test_a_save_that_does_not_fit_says_so_and_the_server_remembers_it(team, monkeypatch):
     from vidence.studio import training
 
     project = team.project("films")
     team.user("Olga", "operator", project=project.slug)
-    client = team.signed_in("Olga")
+    team.user("Rita", "operator")
+    client, operator = team.signed_in("Olga"), team.signed_in("Rita")
+    assert "Not everything was saved" not in operator.get("/health").content.decode()
 
     def full(*_words, **_more):
         raise of(SqliteError("SQLITE_FULL"))
@@ -70,3 +72,6 @@ def test_a_save_that_does_not_fit_says_so(team, monkeypatch):
     assert FULL in page.content.decode()
     answer = client.post("/projects/films/guidelines", said, headers={"Accept": "application/json"})
     assert (answer.status_code, answer.json()) == (507, {"words": FULL})
+    health = operator.get("/health").content.decode()
+    assert 'role="alert"' in health
+    assert f"it happened 2 times, the last on 2026-11-23 09:00 UTC: {FULL}" in health

@@ -28,7 +28,7 @@ def test_every_answer_has_them_and_no_script_or_style(team):
         ("/", 200),
         ("/sign-in", 200),
         ("/nothing", 404),
-        ("/accounts", 403),
+        ("/health", 403),
         ("/sign-out", 405),
         ("/static/django_htmx/htmx-2.min.js", 200),
         ("/static/nothing.css", 404),
@@ -73,7 +73,7 @@ def test_pages_have_no_script_or_style_in_them(team):
     team.user("Ada", "operator")
     team.project()
     client = team.signed_in("Ada")
-    for where in ("/", "/projects/films/", "/nothing"):
+    for where in ("/", "/projects/films/", "/health", "/nothing"):
         page = client.get(where).content.decode()
         assert "<style" not in page
         assert " style=" not in page

@@ -20,7 +20,7 @@ from vidence.studio.access import ANYONE, BOTH, SIGNED_IN, SOLO, route
 from vidence.studio.accounts import key_of
 from vidence.studio.audit import note
 from vidence.studio.auth import LET_IN, end_session
-from vidence.studio.middleware import address_of, count, left_s, reason
+from vidence.studio.middleware import address_of, count, left_s, note_trouble
 from vidence.studio.pages.assisted import first_page
 from vidence.studio.pages.faults import closed, fault
 from vidence.studio.settings import current
@@ -120,7 +120,7 @@ def _on_any_disk() -> Iterator[None]:
     try:
         yield
     except DatabaseError as error:
-        if not reason(error):
+        if not note_trouble(error):
             raise
 
 

@@ -1,4 +1,4 @@
-"""The pages that every studio has: the first, projects, faults."""
+"""The pages that every studio has: the first, projects, the server's state, faults."""
 
 from vidence.studio.pages import faults
 from vidence.studio.pages.faults import fault
@@ -11,7 +11,7 @@ def test_the_first_page_has_the_projects_of_the_person(team):
     page = team.signed_in("Ada").get("/").content.decode()
     assert "/projects/films/" in page
     assert "others" not in page
-    assert "/accounts" not in page
+    assert "/health" not in page
 
 
 def test_faults_have_words_and_one_who_only_looks_is_told_so(view):
