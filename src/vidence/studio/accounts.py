@@ -231,7 +231,7 @@ def user_of(name: str) -> UserRow:
     """
     user = UserRow.objects.filter(key=key_of(name)).first()
     if user is None:
-        raise UsageError(f"there is no user {name!r}; the page Accounts lists them")
+        raise UsageError(f"there is no user {name!r}; vidence studio user list has them")
     return user
 
 

@@ -173,6 +173,10 @@ def _password(*, from_stdin: bool) -> str:
     return prompt
 
 
+def _listed(roles: str) -> list[str]:
+    return [part.strip() for part in roles.split(",") if part.strip()]
+
+
 class Demo(Record):
     """Where the demonstration is made, and how it is opened."""
 
@@ -353,9 +357,9 @@ def serve_team(given: Team) -> None:
 class User(Record):
     """What is done to an account."""
 
-    act: Annotated[Literal["add", "password"], argument()]
+    act: Annotated[Literal["add", "list", "roles", "password", "close"], argument()]
     place: Kept
-    name: Annotated[str, argument()]
+    name: Annotated[str, argument()] = ""
     roles: Annotated[
         str, flag("Of researcher, author, reviewer, meta, operator, submitter.", metavar="ROLE,…")
     ] = ""
@@ -368,29 +372,49 @@ class User(Record):
 
 @command("user", group=studio)
 def change_user(given: User) -> None:
-    """Add an account NAME to the studio DIR, or give it another password, which ends its sessions.
+    """Add an account NAME to the studio DIR, or give it other roles or another password, close it, list all.
 
-    Operators give roles and close accounts on the page Accounts.
+    `add` and `password` ask for the password; `roles` takes the other roles away. With another password, or
+    when it is closed, the sessions of an account end; what it did stays.
     """
-    name, roles = given.name, given.roles
-    if given.act == "add" and not roles:
+    act, name, roles, project = given.act, given.name, given.roles, given.project
+    if (act != "list") != bool(name):
+        raise UsageError("name the account: vidence studio user ACT DIR NAME; `list` alone names none")
+    if act in ("add", "roles") and not roles:
         raise UsageError(f"no roles are given for {name}; add --roles ROLE,…")
     given.place.open()
     from vidence.studio import accounts
 
-    if given.act == "password":
+    where = f" in {project}" if project else ""
+    if act == "add":
+        password = _password(from_stdin=given.password_stdin)
+        profile = accounts.Profile(shown=given.shown, pseudonym=given.pseudonym, team=given.team)
+        user = accounts.add_user(name, password, roles=_listed(roles), project=project, profile=profile)
+        click.echo(f"{user.name} is {user.pseudonym} in files: {roles}{where}")
+    elif act == "roles":
+        named = accounts.project_of(project) if project else None
+        accounts.set_roles(accounts.user_of(name), named, _listed(roles))
+        click.echo(f"{name}: {roles}{where}")
+    elif act == "password":
         accounts.set_password(accounts.user_of(name), _password(from_stdin=given.password_stdin))
         click.echo(f"{name} has another password")
-        return
-    user = accounts.add_user(
-        name,
-        _password(from_stdin=given.password_stdin),
-        roles=[part.strip() for part in roles.split(",") if part.strip()],
-        project=given.project,
-        profile=accounts.Profile(shown=given.shown, pseudonym=given.pseudonym, team=given.team),
-    )
-    where = f" in {given.project}" if given.project else ""
-    click.echo(f"{user.name} is {user.pseudonym} in files: {roles}{where}")
+    elif act == "close":
+        accounts.close_account(accounts.user_of(name))
+        click.echo(f"{name} is closed")
+    else:
+        _list_users()
+
+
+def _list_users() -> None:
+    from vidence.studio.records.people import UserRow
+
+    for user in UserRow.objects.order_by("key").prefetch_related("memberships__project"):
+        users = [
+            f"{', '.join(membership.roles)}{f' in {membership.project.slug}' if membership.project else ''}"
+            for membership in user.memberships.all()
+        ]
+        state = "" if user.is_active else " (closed)"
+        click.echo(f"{user.name}  {user.pseudonym}  {'; '.join(users)}{state}")
 
 
 class Project(Kept):
