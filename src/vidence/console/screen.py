@@ -76,7 +76,7 @@ def show_licence(benchmark_name: str, console: Console, *, cache_root: Path) -> 
             return
     say(console, (benchmark.name, "bold"), f": {benchmark.citation}")
     say(console, f"licence: {benchmark.licence}")
-    say(console, f"terms: {benchmark.terms} (said once)")
+    say(console, f"terms: {benchmark.terms} (shown once)")
     with suppress(OSError):  # it is said once more; what needs the folder says so itself
         make_private(mark.parent)
         mark.touch()

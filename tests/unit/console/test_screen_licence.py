@@ -21,7 +21,7 @@ def test_it_is_said_once(tmp_path):
     benchmark = catalog.create("benchmark", "mmvu")
     assert benchmark.citation in first
     assert f"licence: {benchmark.licence}" in first
-    assert first.rstrip().endswith("(said once)")
+    assert first.rstrip().endswith("(shown once)")
     assert told(tmp_path) == ""
     assert told(tmp_path / "another") == first
 
@@ -30,7 +30,7 @@ def test_other_terms_are_said_again(tmp_path, monkeypatch):
     told(tmp_path)
     facts = msgspec.structs.replace(paper_facts.paper_facts("mmvu"), terms="Ask the owners.")
     monkeypatch.setattr(paper_facts, "paper_facts", {"mmvu": facts}.__getitem__)
-    assert "terms: Ask the owners. (said once)" in told(tmp_path)
+    assert "terms: Ask the owners. (shown once)" in told(tmp_path)
 
 
 def test_it_is_said_again_where_the_cache_cannot_be_written(tmp_path):
