@@ -162,22 +162,27 @@ class AssociationSettings(Record):
     wide.
     """
 
-    high: Annotated[float, Meta(ge=0, le=1, description="confidence that parts sure boxes from others")] = 0.5
-    high_iou: Annotated[float, Meta(ge=0, le=1, description="least IoU of a match of a sure box")] = 0.7
-    low_iou: Annotated[float, Meta(ge=0, le=1, description="least IoU of a match of another box")] = 0.35
+    high: Annotated[float, Meta(ge=0, le=1, description="minimum confidence of a high-confidence box")] = 0.5
+    high_iou: Annotated[
+        float, Meta(ge=0, le=1, description="minimum IoU of a match of a high-confidence box")
+    ] = 0.7
+    low_iou: Annotated[
+        float, Meta(ge=0, le=1, description="minimum IoU of a match of a low-confidence box")
+    ] = 0.35
     last_iou: Annotated[
-        float, Meta(ge=0, le=1, description="least IoU of the last match of sure boxes (1: no such match)")
+        float,
+        Meta(ge=0, le=1, description="minimum IoU of the last match of high-confidence boxes (1: skip it)"),
     ] = 0.3
-    max_age_s: Annotated[float, Meta(gt=0, description="seconds that a track may be lost")] = 1.0
-    n_init: Annotated[int, Meta(ge=1, description="boxes that a track needs to count")] = 3
-    classes: Annotated[tuple[str, ...], Meta(description="names of the classes that are tracked, or all")] = (
-        PERSON,
+    max_age_s: Annotated[float, Meta(gt=0, description="seconds for which a track may be lost")] = 1.0
+    n_init: Annotated[int, Meta(ge=1, description="boxes that a valid track needs")] = 3
+    classes: Annotated[tuple[str, ...], Meta(description="names of the classes to track, or all")] = (PERSON,)
+    place: Annotated[float, Meta(ge=0, description="weight of position relative to appearance")] = 0.3
+    most_distance: Annotated[float, Meta(ge=0, description="maximum distance in appearance and position")] = (
+        0.25
     )
-    place: Annotated[float, Meta(ge=0, description="weight of the place beside the looks")] = 0.3
-    most_distance: Annotated[float, Meta(ge=0, description="most distance in looks and place")] = 0.25
     alike: Annotated[float, Meta(ge=0, description="cosine distance of people who look the same")] = 0.2
     clear_by: Annotated[float, Meta(ge=0, description="distance to the next track that makes it clear")] = 0.1
-    gallery: Annotated[int, Meta(ge=1, description="vectors that are kept of a track")] = 100
+    gallery: Annotated[int, Meta(ge=1, description="vectors to keep per track")] = 100
 
 
 def named_classes(classes: tuple[str, ...]) -> tuple[str, ...]:

@@ -48,7 +48,7 @@ class GivenSettings(Record):
     ] = ""
     fps: Annotated[float, Meta(ge=0, description="rate that frame numbers count in (0: the video's)")] = 0.0
     visibility: Annotated[
-        float, Meta(ge=0, le=1, description="least visibility of a box, where the file has it")
+        float, Meta(ge=0, le=1, description="minimum visibility of a box, if the file gives it")
     ] = 0.0
 
     def __post_init__(self) -> None:

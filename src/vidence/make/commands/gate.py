@@ -36,31 +36,31 @@ class Panel(Record):
     models: Annotated[
         tuple[str, ...],
         flag(
-            "Who reads the words alone; several are a panel. None: this gate is left out.",
+            "Model that answers without the video; several form a panel (default: skip this gate).",
             "--model",
             metavar="SPEC",
         ),
     ] = ()
     runs: Annotated[
-        str | None, flag("How often each reader is asked, the choices permuted.", metavar="auto|N")
+        str | None, flag("Answers per model, each with the choices reordered.", metavar="auto|N")
     ] = None
     one_frame: Annotated[
-        str | None, flag("Who is shown single frames, the decisive ones first.", metavar="SPEC")
+        str | None, flag("Model that sees one frame at a time, the decisive ones first.", metavar="SPEC")
     ] = None
     needs_all: Annotated[
-        str | None, flag("Who must fail where one piece of evidence is withheld.", metavar="SPEC")
+        str | None, flag("Model that must fail if one piece of evidence is withheld.", metavar="SPEC")
     ] = None
     judges: Annotated[
         tuple[str, ...],
         flag(
-            "Who judges free answers; several are a panel. None: equal words are right, others stay open.",
+            "Judge of free answers; several form a panel (default: exact matches pass, others stay open).",
             "--judge-model",
             metavar="SPEC",
         ),
     ] = ()
-    judge: Annotated[
-        str | None, flag("How free answers are judged, see vidence list judges (default: rule-first).")
-    ] = None
+    judge: Annotated[str | None, flag("Judging protocol; see vidence list judges (default: rule-first).")] = (
+        None
+    )
 
     @property
     def specs(self) -> tuple[str, ...]:
@@ -75,33 +75,35 @@ class Gate(Record):
     questions: QuestionSet
     rule: Annotated[
         Literal["humanpcr", "herbench", "mmvu"] | None,
-        flag("Runs and votes as in this paper; other flags count in their place."),
+        flag("Runs and votes of this paper; other flags override it."),
     ] = None
     panel: Panel
     checks: Annotated[
-        bool, flag("Drop what is doubled, ambiguous, or tells itself.", "--checks/--no-checks")
+        bool,
+        flag(
+            "Drop duplicates, ambiguous questions, and questions that reveal their answer.",
+            "--checks/--no-checks",
+        ),
     ] = True
     against: Annotated[
-        tuple[Path, ...], flag("A file of questions that this set may share nothing with; repeatable.")
+        tuple[Path, ...], flag("A question file that must have no overlap with ITEMS; repeatable.")
     ] = ()
     hold: Annotated[
         tuple[str, ...],
         flag(
-            "Drop the questions of this structure where texts give it away; repeatable, all: any.",
+            "Drop this structure if its texts give answers away; repeatable; all: every structure.",
             metavar="STRUCTURE",
         ),
     ] = ()
     allow_leaks: Annotated[
-        bool, flag("End with 0, too, where structures are kept that texts give away.", "--allow-leaks")
+        bool, flag("Exit with 0 even if texts give away a structure that is kept.", "--allow-leaks")
     ] = False
-    by: Annotated[
-        Path | None, flag("Keep and drop by the verdicts of an earlier call; nothing is asked.")
-    ] = None
-    drop: Annotated[str, flag("Which decisions drop a question: dropped, open, untried.", metavar="LIST")] = (
+    by: Annotated[Path | None, flag("Filter by the verdicts of an earlier run; ask no model.")] = None
+    drop: Annotated[str, flag("Decisions that drop a question: dropped, open, untried.", metavar="LIST")] = (
         "dropped"
     )
-    folder: Annotated[Path | None, flag("Folder of the verdicts (default: runs/gate-ITEMS).")] = None
-    out: Annotated[Path | None, file_flag("Write the questions that are kept.")] = None
+    folder: Annotated[Path | None, flag("Folder for the verdicts (default: runs/gate-ITEMS).")] = None
+    out: Annotated[Path | None, file_flag("Write the questions that pass.")] = None
     json_path: Annotated[Path | None, JSON] = None
     progress: Annotated[str, PROGRESS] = "auto"
 
@@ -128,12 +130,12 @@ class Gate(Record):
 
 @command()
 def gate(given: Gate) -> int:
-    """Put the questions of ITEMS through quality gates: a file in the item format, or a benchmark.
+    """Test the questions of ITEMS with quality gates: a file in the item format, or a benchmark.
 
-    Doubles, leaks across splits, readers without the video, with one frame, with a piece of evidence
-    withheld, and what texts give away. Verdicts and the account of what is dropped are written into the
-    folder; the same command goes on, and nothing is asked twice. The exit code is 3 when nothing is left, or
-    a structure is kept that texts give away.
+    The gates look for duplicates, overlap between splits, questions that a model answers without the video,
+    from one frame or with evidence withheld, and answers that texts give away. The folder gets the verdicts
+    and the reasons for each drop. Rerun to continue; no question is asked twice. The exit code is 3 if no
+    question passes, or if texts give away a structure that is kept.
     """
     from vidence.make.gates.tables import leaking
     from vidence.make.gates.verdicts import filter_items

@@ -23,9 +23,9 @@ class Check(Record):
     """Which videos to check."""
 
     videos: Annotated[tuple[str, ...], argument()]
-    kept: Annotated[Path, flag("File of all looks; what is found is added to it.")] = Path("licences.jsonl")
-    manual: Annotated[Path | None, flag("Sheet that people filled; two must say the same.")] = None
-    sheet: Annotated[Path | None, flag("Write an empty sheet for people, and ask nothing.")] = None
+    kept: Annotated[Path, flag("File of all lookups; new results are appended.")] = Path("licences.jsonl")
+    manual: Annotated[Path | None, flag("Sheet that two people filled in; both must agree.")] = None
+    sheet: Annotated[Path | None, flag("Write an empty sheet for people to fill in; look nothing up.")] = None
     csv_path: Annotated[Path | None, CSV] = None
     json_path: Annotated[Path | None, JSON] = None
 
@@ -34,9 +34,9 @@ class Check(Record):
 def licence(given: Check) -> int:
     """Ask YouTube for the licence of VIDEOS: addresses, names, or files that list them.
 
-    The key is read from YOUTUBE_API_KEY (YouTube Data API v3). Creative Commons passes; the standard licence
-    is refused; a video that is gone or of which nothing is known does not pass. An answer is believed for 30
-    days. Exit code 1 where one does not pass.
+    The key is read from YOUTUBE_API_KEY (YouTube Data API v3). Creative Commons passes; the standard
+    licence, a removed video and an unknown licence do not. An answer is valid for 30 days. The exit code is 1
+    if a video does not pass.
     """
     from vidence.make.gates import licences as by_people
     from vidence.make.gates.licence_checking import check_licences, licence_table, named_videos, summary

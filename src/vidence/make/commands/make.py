@@ -134,11 +134,13 @@ class Make(Record):
 
     name: Annotated[str, argument(**names_of("maker"))]
     config: Annotated[Path, argument(type=FILE)]
-    out: Annotated[Path | None, flag("Folder to work in (default: the configuration's).")] = None
+    out: Annotated[Path | None, flag("Working folder (default: the configuration's).")] = None
     overrides: MakeOverrides
     trust: Annotated[bool, TRUST] = False
-    check: Annotated[bool, flag("Only say what the configuration can give, and what it lacks.")] = False
-    assist: Annotated[bool, flag("Open the studio at what a person does next, and go on.")] = False
+    check: Annotated[bool, flag("Only report what the configuration can produce, and what is missing.")] = (
+        False
+    )
+    assist: Annotated[bool, flag("Open the studio at each task for a person, then continue.")] = False
     jobs: Annotated[int | None, JOBS] = None
     on: Annotated[str | None, ON] = None
     json_path: Annotated[Path | None, JSON] = None
@@ -149,9 +151,8 @@ class Make(Record):
 def make(given: Make) -> int:
     """Make questions with the maker NAME, configured by the file CONFIG; rerun to continue.
 
-    Every stage keeps its results, so that what was done is not done again, and accounts for everything
-    that did not become a question: OUT/account.json, OUT/dropped.jsonl. The exit code is 3 when there is no
-    question.
+    Stages cache their results, so a rerun repeats no work. OUT/account.json and OUT/dropped.jsonl give the
+    reason for everything that did not become a question. The exit code is 3 if no question was made.
     """
     maker: Maker = create("maker", given.name)
     config, json_path = given.config, given.json_path

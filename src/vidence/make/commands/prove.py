@@ -22,10 +22,8 @@ class Prove(Record):
     """What to prove, and the rules of the proof."""
 
     compositions: Annotated[Path, argument()]
-    scenes: Annotated[Path, flag("The file of scenes.")]
-    out: Annotated[
-        Path | None, file_flag("Write the proofs of what is proved, as JSON lines; - prints them.")
-    ] = None
+    scenes: Annotated[Path, flag("File of scenes.")]
+    out: Annotated[Path | None, file_flag("Write the proofs as JSON lines; - prints them.")] = None
     json_path: Annotated[Path | None, JSON] = None
 
 
@@ -33,8 +31,8 @@ class Prove(Record):
 def prove(given: Prove) -> int:
     """Check that composed questions have a unique answer and no redundant condition.
 
-    COMPOSITIONS is a file of programs, apart by lines of ---, or of JSON lines. The exit code is 0 if all are
-    proven, 1 if some are not, 2 for input that cannot be read.
+    COMPOSITIONS is a file of programs separated by lines of ---, or of JSON lines. The exit code is 0 if all
+    are proven, 1 if some are not, 2 if the input cannot be read.
     """
     import msgspec
 

@@ -32,52 +32,54 @@ _MOST_LISTED = 50
 class Papers(Record):
     """The files that a release is given besides the questions."""
 
-    account: Annotated[Path | None, flag("The account.json of the making, for the datasheet.")] = None
-    review: Annotated[Path | None, flag("Folder of a review: only what it accepted is released.")] = None
-    licences: Annotated[Path | None, flag("File of vidence videos licence: films must pass it.")] = None
-    manual: Annotated[Path | None, flag("The sheet that two people filled, for --licences.")] = None
+    account: Annotated[Path | None, flag("account.json of vidence make, for the datasheet.")] = None
+    review: Annotated[Path | None, flag("Review folder; release only accepted questions.")] = None
+    licences: Annotated[Path | None, flag("File of vidence videos licence; every video must pass.")] = None
+    manual: Annotated[Path | None, flag("Sheet that two people filled in, for --licences.")] = None
     agreement: Annotated[
-        Path | None, flag("Text that users agree to; headings are written if it is absent.")
+        Path | None, flag("User agreement; if the file does not exist, a form to fill in.")
     ] = None
     withdrawn: Annotated[Path | None, flag("Withdrawn questions: JSON lines with item_id and reason.")] = None
-    after: Annotated[Path | None, flag("The release before: what is gone since is withdrawn.")] = None
+    after: Annotated[Path | None, flag("Previous release; questions missing since then are withdrawn.")] = (
+        None
+    )
 
 
 class Release(Record):
     """What to release, and how."""
 
     what: Annotated[str, argument("ITEMS")]
-    into: Annotated[Path | None, flag("Folder of releases: NAME-VERSION in it.", type=FOLDER)] = None
-    version: Annotated[str | None, flag("Of this release (default: that of --about, or 1.0.0).")] = None
-    name: Annotated[str | None, flag("Of the set (default: the name of the file).")] = None
+    into: Annotated[Path | None, flag("Parent folder; the release is NAME-VERSION in it.", type=FOLDER)] = (
+        None
+    )
+    version: Annotated[str | None, flag("Version (default: that of --about, or 1.0.0).")] = None
+    name: Annotated[str | None, flag("Name of the dataset (default: that of the file).")] = None
     about: Annotated[
-        Path | None, flag("TOML file: title, authors, contact, url, date, licence, without_licence, …")
+        Path | None, flag("TOML file with title, authors, contact, url, date, licence, without_licence, …")
     ] = None
-    formats: Annotated[
-        str, flag("In which formats; see vidence list exporters.", "--format", metavar="NAME,…")
-    ] = "items"
-    media: Annotated[str | None, flag("The folder in which the media lie.", metavar="FOLDER")] = None
+    formats: Annotated[str, flag("Formats; see vidence list exporters.", "--format", metavar="NAME,…")] = (
+        "items"
+    )
+    media: Annotated[str | None, flag("Folder of the media files.", metavar="FOLDER")] = None
     media_files: Annotated[
-        Literal["none", "copy", "link"],
-        flag("Put the files of media into the release, where their licence allows it."),
+        Literal["none", "copy", "link"], flag("Include the media files whose licence allows it.")
     ] = "none"
-    hide: Annotated[str, flag("Splits whose answers are not released.", metavar="SPLIT,…")] = ""
+    hide: Annotated[str, flag("Splits whose answers stay hidden.", metavar="SPLIT,…")] = ""
     papers: Papers
-    push: Annotated[str | None, flag("Put it on the Hugging Face hub, too.", metavar="OWNER/NAME")] = None
+    push: Annotated[str | None, flag("Also push to the Hugging Face hub.", metavar="OWNER/NAME")] = None
     scan: Annotated[
-        Path | None, flag("Look whether the release ITEMS tells these answers.", metavar="HIDDEN")
+        Path | None, flag("Check whether the release ITEMS reveals these hidden answers.", metavar="HIDDEN")
     ] = None
     json_path: Annotated[Path | None, JSON] = None
 
 
 @command()
 def release(given: Release) -> int:
-    """Release the questions of ITEMS: formats, datasheet, checksums, hidden answers apart.
+    """Release the questions of ITEMS: formats, datasheet, checksums, hidden answers in a separate folder.
 
-    The splits are those of the tag split, see vidence split. Written is INTO/NAME-VERSION, whole or not at
-    all, and where splits are hidden INTO/NAME-VERSION.hidden, which is for you alone. Before the folder gets
-    its name every format is read back, and every file is looked through for hidden answers. With --scan exit
-    code 3: a file tells one.
+    Splits are the values of the tag split; see vidence items split. Writes INTO/NAME-VERSION, complete or not
+    at all, and for hidden splits INTO/NAME-VERSION.hidden, which only you may read. Every format is read back
+    and every file scanned for hidden answers first. With --scan, the exit code is 3 if a file reveals one.
     """
     if given.scan is not None:
         return _scan(Path(given.what), given.scan, json_path=given.json_path)

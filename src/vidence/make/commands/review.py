@@ -20,13 +20,13 @@ GROUP = "items"
 _SHEETS = "sheets"
 _SEED = 0  # of the intervals of agreement
 Act = Literal["claim", "release", "expire", "say", "withdraw", "reject", "reopen"]
-_BY = flag("Who does it: a pseudonym.", metavar="NAME")
+_BY = flag("Pseudonym of the person who acts.", metavar="NAME")
 
 
 class Timed(Record):
     """An act with its time."""
 
-    at: Annotated[str | None, flag("When it is done, in UTC (default: now).", metavar="TIME")] = None
+    at: Annotated[str | None, flag("Time of the act in UTC (default: now).", metavar="TIME")] = None
 
     @property
     def moment(self) -> str:
@@ -52,11 +52,12 @@ class Open(Timed):
     """Items to submit for review."""
 
     items: Annotated[Path, argument("ITEMS")]
-    out: Annotated[Path, flag("The folder of the review.")]
-    protocol: Annotated[str | None, flag("A name, or FILE.toml; needed where the folder is new.")] = None
-    by: Annotated[str, flag("Who puts them in (default: author of each line).", metavar="NAME")] = ""
+    out: Annotated[Path, flag("Review folder.")]
+    protocol: Annotated[str | None, flag("Name or FILE.toml; required for a new folder.")] = None
+    by: Annotated[str, flag("Submitter (default: the author of each line).", metavar="NAME")] = ""
     role: Annotated[
-        Literal["author", "reviewer", "meta"], flag("Others than authors put in edits of what they look at.")
+        Literal["author", "reviewer", "meta"],
+        flag("Role of the submitter; reviewers submit edits of what they review."),
     ] = "author"
 
 
@@ -64,7 +65,7 @@ class Open(Timed):
 def open_review(given: Open) -> None:
     """Submit ITEMS (JSON lines with an item_id) for review: new ones and revised ones.
 
-    The folder is made where it is not there. Lines that are as they were are passed over.
+    Creates the folder if it does not exist. Skips unchanged lines.
     """
     from vidence.make.review.files import PROTOCOL_FILE, read_items, read_reviews
     from vidence.make.review.protocol import load_protocol, protocol_bytes
@@ -91,17 +92,17 @@ class Translate(Timed):
     folder: Annotated[Path, argument("REVIEW")]
     items: Annotated[Path, argument("ITEMS")]
     by: Annotated[str, _BY]
-    role: Annotated[StageRole, flag("At which stage.")] = "reviewer"
-    language: Annotated[str, flag("Such as en (default: the tag language of each line).", metavar="CODE")] = (
-        ""
-    )
+    role: Annotated[StageRole, flag("Review stage.")] = "reviewer"
+    language: Annotated[
+        str, flag("Language code, such as en (default: the tag language of each line).", metavar="CODE")
+    ] = ""
 
 
 @command(group=review)
 def translate(given: Translate) -> None:
     """Submit ITEMS (JSON lines with an item_id) as translations of items that NAME reviews.
 
-    A translation changes texts and the tag of the language, nothing else. What it was made of stays.
+    A translation changes texts and the language tag, nothing else. The original stays.
     """
     from vidence.make.review.files import read_items, read_reviews
     from vidence.make.review.recording import Recorder, write
@@ -119,22 +120,25 @@ class Draw(Timed):
 
     folder: Annotated[Path, argument("REVIEW")]
     by: Annotated[str, _BY]
-    role: Annotated[StageRole, flag("At which stage.")] = "reviewer"
+    role: Annotated[StageRole, flag("Review stage.")] = "reviewer"
     share: Annotated[
         float,
-        flag("Of what waits; at least one of each stratum.", type=click.FloatRange(0, 1, min_open=True)),
+        flag(
+            "Share of the waiting items to draw; at least one per stratum.",
+            type=click.FloatRange(0, 1, min_open=True),
+        ),
     ] = 1.0
-    stratum: Annotated[str, flag("Draw from each value of this tag.", metavar="TAG")] = ""
+    stratum: Annotated[str, flag("Sample from each value of this tag.", metavar="TAG")] = ""
     seed: Annotated[int, flag("Seed of the sample.")] = 0
-    more: Annotated[bool, flag("Draw also where something drawn before is not decided.")] = False
+    more: Annotated[bool, flag("Draw even if items drawn earlier are undecided.")] = False
 
 
 @command(group=review)
 def draw(given: Draw) -> None:
     """Draw items for NAME and write the sheet to fill in, REVIEW/sheets/NAME-ROLE.csv.
 
-    No person gets their own; where a stage asks for an answer first, the key is shown in the next sheet.
-    While something is not decided, the same command writes the same sheet.
+    Authors never draw their own items. If the stage asks for an answer first, the next sheet shows the key.
+    While items are undecided, rerunning writes the same sheet.
     """
     from vidence.make.pipeline.ledger import write_file
     from vidence.make.review.files import read_reviews
@@ -182,17 +186,17 @@ class Read(Timed):
 
     folder: Annotated[Path, argument("REVIEW")]
     paths: Annotated[tuple[Path, ...], argument("SHEET|COPY...")]
-    by: Annotated[str, flag("Of sheets: who filled them in, a pseudonym.", metavar="NAME")] = ""
-    role: Annotated[StageRole, flag("Of sheets: at which stage.")] = "reviewer"
+    by: Annotated[str, flag("For sheets: pseudonym of the person who filled them in.", metavar="NAME")] = ""
+    role: Annotated[StageRole, flag("For sheets: review stage.")] = "reviewer"
 
 
 @command(group=review)
 def read(given: Read) -> int:
     """Import SHEETs (.csv) that NAME filled in, or merge COPYs of REVIEW: folders or event files.
 
-    Of sheets all is taken in or, where a line cannot be used, nothing; lines without a verdict wait. Of
-    copies each person's chain is checked; what the guards refuse is kept, has no effect, and is named. What
-    is read twice says nothing new.
+    A sheet with an invalid line is rejected as a whole; lines without a verdict wait. Each person's chain of
+    events in a copy is verified; events that break a rule are stored without effect and reported. Reading the
+    same file twice changes nothing.
     """
     from vidence.make.review.files import merge, read_reviews
     from vidence.make.review.recording import Recorder, write
@@ -233,10 +237,10 @@ class ActWanted(Timed):
     item_id: Annotated[str, argument("ITEM")]
     kind: Annotated[Act, argument("ACT")]
     by: Annotated[str, _BY]
-    role: Annotated[Role, flag("As what.")]
-    message: Annotated[str, flag("Why; an operator has to say it.")] = ""
-    minutes: Annotated[str, flag("How long it took: 4.2 or 4:12.", metavar="TIME")] = ""
-    whose: Annotated[str, flag("Of expire: the person whose claim it is.", metavar="NAME")] = ""
+    role: Annotated[Role, flag("Role of that person.")]
+    message: Annotated[str, flag("Reason; required of an operator.")] = ""
+    minutes: Annotated[str, flag("Time spent, in minutes: 4.2 or 4:12.", metavar="TIME")] = ""
+    whose: Annotated[str, flag("For expire: the person who holds the claim.", metavar="NAME")] = ""
 
 
 @command(group=review)
@@ -267,12 +271,12 @@ class State(Record):
     """Which state to report."""
 
     folder: Annotated[Path, argument("REVIEW")]
-    where: Annotated[str | None, flag("Only items in this state.", metavar="STATE")] = None
+    where: Annotated[str | None, flag("List only items in this state.", metavar="STATE")] = None
     keys: Annotated[
         tuple[str, ...],
-        flag("Rates also by author, reviewer, week, or tag:NAME; repeatable.", "--by", metavar="KEY"),
+        flag("Also group rates by author, reviewer, week or tag:NAME; repeatable.", "--by", metavar="KEY"),
     ] = ()
-    operator: Annotated[bool, flag("Show cells below 5 items, too: for operators, not for peers.")] = False
+    operator: Annotated[bool, flag("Also show cells below 5 items: for operators, not for peers.")] = False
     csv_path: Annotated[Path | None, CSV] = None
     json_path: Annotated[Path | None, JSON] = None
 
@@ -281,7 +285,7 @@ class State(Record):
 def state(given: State) -> None:
     """Report the state of each item, and rates with denominators, agreement, minutes.
 
-    By week, an item counts in the week in which it came to its end. CSV has a row per item.
+    By week, an item counts in the week of its final decision. The CSV file has one row per item.
     """
     import numpy as np
 
@@ -336,16 +340,18 @@ class Export(Record):
     folder: Annotated[Path, argument("REVIEW")]
     events: Annotated[Path | None, file_flag("Write the events, as JSON lines.")] = None
     accepted: Annotated[
-        Path | None, file_flag("Write the last wording of the accepted items, as JSON lines.")
+        Path | None, file_flag("Write the accepted items in their last wording, as JSON lines.")
     ] = None
-    sources: Annotated[Path | None, file_flag("The same, as they were before they were translated.")] = None
+    sources: Annotated[
+        Path | None, file_flag("Write the accepted items as before translation, as JSON lines.")
+    ] = None
 
 
 @command(group=review)
 def export(given: Export) -> None:
-    """Export the events of REVIEW as a table or for another team, or its accepted items.
+    """Export the events of REVIEW for another team, or its accepted items.
 
-    Items are in the item format: who wrote them, and in how long, stand in the events.
+    Items are in the item format; authors and working times are in the events.
     """
     from vidence.make.pipeline.output import json_lines
     from vidence.make.review.files import bare, read_reviews

@@ -19,7 +19,7 @@ class Scenes(Record):
     """Which scenes to write."""
 
     source: Annotated[str, argument()]
-    out: Annotated[Path, flag("The file of scenes (.jsonl) to write.")]
+    out: Annotated[Path, flag("File of scenes to write (.jsonl).")]
     json_path: Annotated[Path | None, JSON] = None
 
 
@@ -27,8 +27,8 @@ class Scenes(Record):
 def scenes(given: Scenes) -> None:
     """Write the scenes of SOURCE for vidence items prove, with their vocabulary in TOML.
 
-    SOURCE is a spec, such as events:log.csv?format=epic or tracks:gt.txt?fps=30; vidence list scene-sources
-    has all. What a source does not know is not said; only what its option complete names is complete.
+    SOURCE is a spec such as events:log.csv?format=epic or tracks:gt.txt?fps=30; see vidence list
+    scene-sources. Missing facts are unknown, except for what the option complete lists.
     """
     from vidence import catalog
     from vidence.contracts import Flow

@@ -31,7 +31,7 @@ class Select(Record):
     rules_file: Annotated[
         Path | None,
         flag(
-            "Gates, quotas, detectors and models, in TOML; its gates go before those of the preset.",
+            "TOML file of gates, quotas, detectors and models; its gates override those of the preset.",
             "--rules",
             type=FILE,
             metavar="FILE",
@@ -39,16 +39,16 @@ class Select(Record):
     ] = None
     detector: Annotated[
         str | None,
-        flag("Who counts people, as for vidence videos track; none leaves it out.", metavar="SPEC"),
+        flag("People detector, as for vidence videos track; none: do not count people.", metavar="SPEC"),
     ] = None
-    manual: Annotated[Path | None, flag("Sheet that people filled; goes before models.", metavar="FILE")] = (
+    manual: Annotated[Path | None, flag("Sheet that people filled in; overrides models.", metavar="FILE")] = (
         None
     )
     sheet: Annotated[
         Path | None,
-        flag("Write an empty sheet for people (text, lecture), and measure nothing.", metavar="FILE"),
+        flag("Write an empty sheet for people to fill in (text, lecture); measure nothing.", metavar="FILE"),
     ] = None
-    out: Annotated[Path, flag("Folder to work in.")] = Path("selected")
+    out: Annotated[Path, flag("Working folder.")] = Path("selected")
     trust: Annotated[bool, TRUST] = False
     jobs: Annotated[int | None, JOBS] = None
     json_path: Annotated[Path | None, JSON] = None
@@ -60,7 +60,7 @@ def select(given: Select) -> int:
     """Measure the videos of SOURCE, a folder or CSV, and keep those that pass every gate.
 
     Writes sources.csv, kept.csv, dropped.jsonl, account.json and a page. A video that cannot be measured
-    passes no gate. A second run decodes nothing and asks no model again. Exit code 3: no video was kept.
+    passes no gate. A rerun decodes nothing and asks no model again. The exit code is 3 if no video is kept.
     """
     from vidence.make.gates.video_list import empty_sheet, list_videos, read_sheet
     from vidence.make.gates.video_selection import SelectJob, select_videos

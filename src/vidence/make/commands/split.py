@@ -32,14 +32,13 @@ class SplitWanted(Record):
 
     whats: Annotated[tuple[str, ...], argument("ITEMS [OTHER]")]
     shares: Annotated[
-        str | None,
-        flag("The splits and how much of the questions each has, 1 together.", metavar="NAME=SHARE,…"),
+        str | None, flag("Splits and their shares of the questions, which sum to 1.", metavar="NAME=SHARE,…")
     ] = None
-    stratify: Annotated[str, flag("Spread the values of these tags evenly.", metavar="TAG,…")] = ""
-    seed: Annotated[int, flag("Of the order of sources.", type=click.IntRange(0))] = 0
-    check: Annotated[bool, flag("Say what the sets ITEMS and OTHER have in common.")] = False
-    media: Annotated[str | None, flag("The folder in which the media lie.", metavar="FOLDER")] = None
-    out: Annotated[Path | None, flag("Folder of one file for each split.", type=FOLDER)] = None
+    stratify: Annotated[str, flag("Balance the values of these tags across splits.", metavar="TAG,…")] = ""
+    seed: Annotated[int, flag("Seed of the order of sources.", type=click.IntRange(0))] = 0
+    check: Annotated[bool, flag("Report the overlap of ITEMS and OTHER.")] = False
+    media: Annotated[str | None, flag("Folder of the media files.", metavar="FOLDER")] = None
+    out: Annotated[Path | None, flag("Folder for one file per split.", type=FOLDER)] = None
     json_path: Annotated[Path | None, JSON] = None
 
     def load(self, what: str) -> LoadedSet:
@@ -51,8 +50,8 @@ class SplitWanted(Record):
 def split(given: SplitWanted) -> int:
     """Split the questions of ITEMS by source, or compare two splits with --check.
 
-    Questions are of one source that share a source_id, a path, or the bytes of a file, directly or through
-    others. With --check the exit code is 3 where the two sets share something.
+    Questions that share a source_id, a path or the bytes of a file, directly or through others, have one
+    source. With --check, the exit code is 3 if the two sets overlap.
     """
     result = screen(given.json_path)
     if given.check:

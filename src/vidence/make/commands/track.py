@@ -36,16 +36,14 @@ _SHOWN_PROBLEMS = 3
 class Following(Record):
     """How to detect and track people."""
 
-    detector: Annotated[str, flag("Who finds people: hog, rfdetr:WEIGHTS, boxes:FILE.", metavar="SPEC")] = (
+    detector: Annotated[str, flag("People detector: hog, rfdetr:WEIGHTS, boxes:FILE.", metavar="SPEC")] = (
         "hog"
     )
-    tracker: Annotated[
-        str, flag("Who joins boxes to tracks: deepsort, deepsort:mobilenet, sort.", metavar="SPEC")
-    ] = "deepsort"
+    tracker: Annotated[str, flag("Tracker: deepsort, deepsort:mobilenet, sort.", metavar="SPEC")] = "deepsort"
     rate: Annotated[
         float,
         flag(
-            "How often a second of video the detector looks, at most; 0: at every frame.",
+            "Frames per second for the detector, at most; 0: every frame.",
             type=click.FloatRange(0),
             metavar="PER_S",
         ),
@@ -53,14 +51,14 @@ class Following(Record):
     cuts: Annotated[
         str,
         flag(
-            "Who finds the cuts, where tracks end: content, transnetv2; none follows people across them.",
+            "Cut detector; tracks end at cuts: content, transnetv2; none: tracks may cross them.",
             metavar="SPEC",
         ),
     ] = "content"
     steps: Annotated[
         str,
         flag(
-            "Cleaning steps, a comma between them; all adds the hard filter, none leaves tracks as they are.",
+            "Comma-separated cleaning steps; all: with the hard filter; none: keep raw tracks.",
             "--refine",
             metavar="STEPS",
         ),
@@ -70,7 +68,7 @@ class Following(Record):
 class Shown(Record):
     """Where to write results, and how to draw them."""
 
-    out: Annotated[Path | None, flag("Folder (default: tracks/ and the name of the video).")] = None
+    out: Annotated[Path | None, flag("Output folder (default: tracks/ and the name of the video).")] = None
 
     def write(self, medium: "Video", tracked: "TrackedVideo", record: "TrackRecord", *, folder: Path) -> None:
         """The files of a run, and its pictures."""
@@ -89,20 +87,17 @@ class Track(Record):
     following: Following
     config: Annotated[
         Path | None,
-        flag(
-            "Follow people as a configuration of make herbench does; tracks have the numbers of its sheets.",
-            type=FILE,
-        ),
+        flag("Track as this configuration of make herbench does; track numbers match its sheets.", type=FILE),
     ] = None
     tracks: Annotated[
         str | None,
         flag(
-            "Tracks in MOTChallenge format, shown and measured unchanged; no detector runs.", metavar="FILE"
+            "Draw and measure these tracks (MOTChallenge format) unchanged; run no detector.", metavar="FILE"
         ),
     ] = None
-    gt: Annotated[
-        Path | None, flag("Ground truth in the format of MOTChallenge: measure the tracks against it.")
-    ] = None
+    gt: Annotated[Path | None, flag("Ground truth in MOTChallenge format to measure the tracks against.")] = (
+        None
+    )
     shown: Shown
     jobs: Annotated[int | None, JOBS] = None
     progress: Annotated[str, PROGRESS] = "auto"
@@ -112,9 +107,9 @@ class Track(Record):
 def track(given: Track) -> None:
     """Detect the people in VIDEO, track them, and write their tracks.
 
-    VIDEO is a file, or a folder of numbered images. Written are tracks.txt and detections.txt (format of
-    MOTChallenge), tracks.csv, contact-sheet.jpg, and track.json with settings and counts. With --tracks,
-    those of a file are shown and measured instead; to measure alone (--gt), no VIDEO is needed.
+    VIDEO is a file, or a folder of numbered images. Writes tracks.txt and detections.txt (MOTChallenge
+    format), tracks.csv, contact-sheet.jpg, and track.json with settings and counts. With --tracks, existing
+    tracks are drawn and measured instead; measuring alone (--gt) needs no VIDEO.
     """
     from vidence.seeing.track_run import track_video
 

@@ -50,15 +50,13 @@ class MakeOverrides(Record, omit_defaults=True):
     `only` are the tasks (or other parts of the maker). With `sheets` the session ends when they are written.
     """
 
-    only: Annotated[tuple[str, ...], flag("Only this task; repeatable.", metavar="TASK")] = ()
+    only: Annotated[tuple[str, ...], flag("Make only this task; repeatable.", metavar="TASK")] = ()
     until: Annotated[str, flag("Stop after this stage.", metavar="STAGE")] = ""
-    limit: Annotated[
-        int | None, flag("Use only so many sources, the first ones.", type=click.IntRange(min=1))
-    ] = None
+    limit: Annotated[int | None, flag("Use only the first N sources.", type=click.IntRange(min=1))] = None
     sheets: Annotated[
         str,
         flag(
-            "Only watch the videos, and write sheets for people into DIR: cards, tracks, shots, counts.",
+            "Only analyse the videos, and write sheets for people to DIR: cards, tracks, shots, counts.",
             type=click.Path(file_okay=False),
             metavar="DIR",
         ),

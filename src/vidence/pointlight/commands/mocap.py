@@ -19,9 +19,10 @@ class Mocap(Record):
     """The files to inspect, and how to read them."""
 
     files: Annotated[tuple[Path, ...], argument()]
-    format: Annotated[str, flag("The format; otherwise the name and the first lines tell.")] = ""
+    format: Annotated[str, flag("Format (default: from the file's name and first lines).")] = ""
     options: Annotated[
-        tuple[str, ...], flag("An option of the format, such as fps=120.", "--option", metavar="KEY=VALUE")
+        tuple[str, ...],
+        flag("Option of the format, such as fps=120; repeatable.", "--option", metavar="KEY=VALUE"),
     ] = ()
     json_path: Annotated[Path | None, JSON] = None
 
@@ -30,7 +31,7 @@ class Mocap(Record):
 def mocap(given: Mocap) -> int:
     """Report what motion-capture FILES hold, which defects were corrected, and which checks fail.
 
-    The exit code is 1 when one cannot be read; the others are still shown.
+    The exit code is 1 if a file cannot be read; the others are still reported.
     """
     from vidence.catalog import parse_spec
     from vidence.errors import VidenceError

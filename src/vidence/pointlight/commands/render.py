@@ -33,48 +33,39 @@ class Shown(Record):
     """What to show as points of light, and what to write."""
 
     sources: Annotated[tuple[str, ...], argument()] = ()
-    out: Annotated[Path, flag("Folder for the files.")]
+    out: Annotated[Path, flag("Output folder.")]
     settings: Annotated[
         dict[str, str],
         flag(
-            "A setting of the stimulus, such as yaw_deg=45, scramble=places, n_noise=30; repeatable.", "--set"
+            "Setting of the stimulus, such as yaw_deg=45, scramble=places, n_noise=30; repeatable.", "--set"
         ),
     ] = msgspec.field(default_factory=dict)
     points: Annotated[
-        str,
-        flag(
-            "12, 13 or 15 points of a body, upper, lower, hands, feet, or markers for all that a file holds."
-        ),
+        str, flag("Points of the body: 12, 13, 15, upper, lower, hands, feet; markers: all in the file.")
     ] = "13"
-    hold_hands: Annotated[
-        bool, flag("Move the second of two figures until hands that hold each other meet.")
-    ] = False
+    hold_hands: Annotated[bool, flag("Move the second figure until clasped hands meet.")] = False
     options: Annotated[
-        dict[str, str], flag("An option of the format of the files, such as fps=60.", "--option")
+        dict[str, str], flag("Option of the file format, such as fps=60; repeatable.", "--option")
     ] = msgspec.field(default_factory=dict)
     kinds: Annotated[
         tuple[str, ...],
         flag(
-            "What is written; repeatable: a video, numbered PNG files, or a folder that PsychoPy or jsPsych "
-            "shows.",
+            "Output: a video, numbered PNG files, or a folder for PsychoPy or jsPsych; repeatable.",
             "--write",
             type=_KINDS,
         ),
     ] = ("mp4",)
     again: Annotated[
         Path | None,
-        flag(
-            "A stimulus.json: make that stimulus again and check every pixel; name SOURCES that have moved."
-        ),
+        flag("Rebuild the stimulus of this stimulus.json and compare every pixel; give SOURCES that moved."),
     ] = None
 
 
 @command()
 def render(given: Shown) -> None:
-    """Show one or two SOURCES as points of light: files of motion capture, or walker:ACTION.
+    """Render one or two SOURCES as points of light: motion-capture files, or walker:ACTION.
 
-    The folder gets the clip, a contact sheet, and stimulus.json, from which alone the same stimulus can be
-    made again.
+    Writes the clip, a contact sheet, and stimulus.json, which is enough to rebuild the same stimulus.
     """
     from vidence.installation import __version__
     from vidence.pointlight.experiments import PLAYERS, write_player

@@ -275,10 +275,10 @@ class Settings(SkeletonSettings):
     """Options of BVH files; with `skeleton` the bones of that ASF are taken."""
 
     up: Annotated[
-        Literal["y", "z"] | None, Meta(description="axis that points up, where the release tells none")
+        Literal["y", "z"] | None, Meta(description="axis that points up, if the release does not state it")
     ] = None
     bones: Annotated[
-        Literal["mend", "leave"], Meta(description="bones that the release has lost: mend or leave them")
+        Literal["mend", "leave"], Meta(description="bones that the release lost: mend or leave them")
     ] = "mend"
     t_pose: Annotated[
         Literal["drop", "keep"], Meta(description="a T-pose put before the recording: drop it, or keep it")

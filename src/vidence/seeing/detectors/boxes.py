@@ -136,8 +136,8 @@ class Settings(Record):
 
     positional: ClassVar[str] = "path"
     path: Annotated[FilePath, Meta(description="file of boxes: MOTChallenge, or CSV with a header")]
-    confidence: Annotated[float, Meta(ge=0, le=1, description="least confidence of a box")] = 0.3
-    most: Annotated[int, Meta(ge=1, description="boxes that are kept of a frame, the best")] = 300
+    confidence: Annotated[float, Meta(ge=0, le=1, description="minimum confidence of a box")] = 0.3
+    most: Annotated[int, Meta(ge=1, description="boxes to keep per frame, best first")] = 300
     size: Annotated[
         str,
         Meta(description="WIDTHxHEIGHT in pixels that boxes were measured in (empty: those of the video)"),

@@ -51,13 +51,13 @@ class Settings(Record):
     four times as long.
     """
 
-    least_px: Annotated[float, Meta(ge=16, description="height in pixels of the smallest person found")] = (
-        64.0
-    )
-    confidence: Annotated[float, Meta(ge=0, le=1, description="least confidence of a box")] = 0.3
-    most: Annotated[int, Meta(ge=1, description="boxes that are kept of a frame, the best")] = 300
-    ladder: Annotated[float, Meta(ge=1.01, le=2, description="factor between the sizes that are tried")] = 1.1
-    most_iou: Annotated[float, Meta(ge=0, le=1, description="most IoU of two people")] = 0.4
+    least_px: Annotated[
+        float, Meta(ge=16, description="height in pixels of the smallest detectable person")
+    ] = 64.0
+    confidence: Annotated[float, Meta(ge=0, le=1, description="minimum confidence of a box")] = 0.3
+    most: Annotated[int, Meta(ge=1, description="boxes to keep per frame, best first")] = 300
+    ladder: Annotated[float, Meta(ge=1.01, le=2, description="factor between successive scales")] = 1.1
+    most_iou: Annotated[float, Meta(ge=0, le=1, description="maximum IoU of two people")] = 0.4
 
 
 class Hog:

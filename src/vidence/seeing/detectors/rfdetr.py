@@ -45,14 +45,14 @@ class Settings(Record):
     weights: Annotated[
         FilePath, Meta(description="checkpoint of RF-DETR, or its size: what the package fetched before")
     ] = ""
-    confidence: Annotated[float, Meta(ge=0, le=1, description="least confidence of a box")] = 0.3
-    most: Annotated[int, Meta(ge=1, description="boxes that are kept of a frame, the best")] = 300
+    confidence: Annotated[float, Meta(ge=0, le=1, description="minimum confidence of a box")] = 0.3
+    most: Annotated[int, Meta(ge=1, description="boxes to keep per frame, best first")] = 300
     # The larger models of the package have another licence and are not offered.
     model: Annotated[
         Literal["nano", "small", "medium", "base", "large"] | None,
-        Meta(description="size of the model, where the checkpoint does not say it"),
+        Meta(description="size of the model, if the checkpoint does not state it"),
     ] = None
-    batch: Annotated[int, Meta(ge=1, description="frames that are looked at together")] = 4
+    batch: Annotated[int, Meta(ge=1, description="frames per batch")] = 4
     device: Annotated[str, Meta(description="device of torch, such as cpu or cuda")] = "cpu"
 
 

@@ -41,11 +41,11 @@ class Settings(WeightSettings):
     """Options of both detectors."""
 
     device: Annotated[str, Meta(description="device of torch, such as cpu, cuda or auto")] = "cpu"
-    batch: Annotated[int, Meta(ge=1, description="frames that are looked at together")] = 4
-    words: Annotated[tuple[str, ...], Meta(min_length=1, description="what is looked for")] = (PERSON,)
-    confidence: Annotated[float, Meta(ge=0, le=1, description="least confidence of a box")] = 0.3
-    most: Annotated[int, Meta(ge=1, description="boxes that are kept of a frame, the best")] = 300
-    most_iou: Annotated[float, Meta(ge=0, le=1, description="most IoU of two boxes of a word")] = 0.7
+    batch: Annotated[int, Meta(ge=1, description="frames per batch")] = 4
+    words: Annotated[tuple[str, ...], Meta(min_length=1, description="phrases to detect")] = (PERSON,)
+    confidence: Annotated[float, Meta(ge=0, le=1, description="minimum confidence of a box")] = 0.3
+    most: Annotated[int, Meta(ge=1, description="boxes to keep per frame, best first")] = 300
+    most_iou: Annotated[float, Meta(ge=0, le=1, description="maximum IoU of two boxes of one word")] = 0.7
 
     def __post_init__(self) -> None:
         super().__post_init__()

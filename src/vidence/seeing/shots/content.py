@@ -46,13 +46,11 @@ class Settings(Record):
     ] = "jumps"
     ratio: Annotated[float, Meta(gt=1, description="jumps: how much a cut exceeds the jumps around it")] = 3.0
     least: Annotated[float, Meta(gt=0, description="jumps: smallest jump that is a cut, 0 to 1")] = 0.02
-    window: Annotated[
-        int, Meta(ge=1, description="jumps: frames before and behind that it is compared with")
-    ] = 2
-    blank: Annotated[float, Meta(ge=0, description="jumps: spread below which a frame is blank, of 255")] = (
-        2.0
-    )
-    dissolves: Annotated[bool, Meta(description="jumps: look for dissolves, too")] = True
+    window: Annotated[int, Meta(ge=1, description="jumps: frames before and after to compare with")] = 2
+    blank: Annotated[
+        float, Meta(ge=0, description="jumps: spread of values (0 to 255) below which a frame is blank")
+    ] = 2.0
+    dissolves: Annotated[bool, Meta(description="jumps: also detect dissolves")] = True
     threshold: Annotated[
         Annotated[float, Meta(gt=0)] | None,
         Meta(description="adaptive, hsv: threshold of PySceneDetect (usually 3 for adaptive, 27 for hsv)"),

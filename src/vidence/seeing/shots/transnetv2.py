@@ -48,11 +48,11 @@ def _install() -> str:
 class Settings(Record):
     """Options of TransNetV2."""
 
-    threshold: Annotated[float, Meta(gt=0, lt=1, description="least probability of a transition")] = 0.5
-    batch: Annotated[int, Meta(ge=1, description="windows of 100 frames that are looked at together")] = 4
+    threshold: Annotated[float, Meta(gt=0, lt=1, description="minimum probability of a transition")] = 0.5
+    batch: Annotated[int, Meta(ge=1, description="windows of 100 frames per batch")] = 4
     device: Annotated[str, Meta(description="device of torch, such as cpu or cuda")] = "cpu"
     jumps: Annotated[
-        bool, Meta(description="count the cuts and blank frames of the detector content, too")
+        bool, Meta(description="also count the cuts and blank frames of the detector content")
     ] = True
 
 

@@ -36,13 +36,13 @@ class Settings(WeightSettings):
     """Options of the tracker."""
 
     device: Annotated[str, Meta(description="device of torch, such as cpu, cuda or auto")] = "cpu"
-    start: Annotated[float, Meta(ge=0, le=1, description="least confidence of a track's first box")] = 0.5
-    least_iou: Annotated[float, Meta(gt=0, le=1, description="least IoU of a box with that of a mask")] = 0.3
-    n_init: Annotated[int, Meta(ge=1, description="boxes that a track needs to count")] = 3
+    start: Annotated[float, Meta(ge=0, le=1, description="minimum confidence of a track's first box")] = 0.5
+    least_iou: Annotated[
+        float, Meta(gt=0, le=1, description="minimum IoU of a box and the box of a mask")
+    ] = 0.3
+    n_init: Annotated[int, Meta(ge=1, description="boxes that a valid track needs")] = 3
     max_age_s: Annotated[float, Meta(gt=0, description="seconds that a track may be without a box")] = 1.0
-    classes: Annotated[tuple[str, ...], Meta(description="names of the classes that are tracked, or all")] = (
-        PERSON,
-    )
+    classes: Annotated[tuple[str, ...], Meta(description="names of the classes to track, or all")] = (PERSON,)
 
 
 class Sam2:

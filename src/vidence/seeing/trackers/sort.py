@@ -23,13 +23,11 @@ from vidence.seeing.tracks import PERSON, Detections, Track, frames_in
 class Settings(Record):
     """The settings of the library, under our names. The values are its own; HERBench does not use it."""
 
-    start: Annotated[float, Meta(ge=0, le=1, description="least confidence of a track's first box")] = 0.25
-    least_iou: Annotated[float, Meta(ge=0, le=1, description="least IoU of a match")] = 0.3
-    n_init: Annotated[int, Meta(ge=1, description="boxes that a track needs to count")] = 3
-    max_age_s: Annotated[float, Meta(gt=0, description="seconds that a track may be lost")] = 1.0
-    classes: Annotated[tuple[str, ...], Meta(description="names of the classes that are tracked, or all")] = (
-        PERSON,
-    )
+    start: Annotated[float, Meta(ge=0, le=1, description="minimum confidence of a track's first box")] = 0.25
+    least_iou: Annotated[float, Meta(ge=0, le=1, description="minimum IoU of a match")] = 0.3
+    n_init: Annotated[int, Meta(ge=1, description="boxes that a valid track needs")] = 3
+    max_age_s: Annotated[float, Meta(gt=0, description="seconds for which a track may be lost")] = 1.0
+    classes: Annotated[tuple[str, ...], Meta(description="names of the classes to track, or all")] = (PERSON,)
 
 
 class Sort:

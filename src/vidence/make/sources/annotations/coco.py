@@ -25,9 +25,7 @@ from vidence.records import Media, Record
 class Settings(Record):
     """What is read of a COCO file."""
 
-    what: Annotated[Literal["instances", "captions"], Meta(description="which kind of file it is")] = (
-        "instances"
-    )
+    what: Annotated[Literal["instances", "captions"], Meta(description="type of the file")] = "instances"
     captions: Annotated[str, Meta(description="file of captions beside it")] = ""
 
 

@@ -33,7 +33,7 @@ class Settings(Record):
 
     id: Annotated[str, Meta(description="column with the id of a row")] = "record_id"
     media: Annotated[str, Meta(description="column with the path, or several")] = "media"
-    kind: Annotated[Literal["image", "video"], Meta(description="what the paths are")] = "image"
+    kind: Annotated[Literal["image", "video"], Meta(description="type of the media")] = "image"
     start: Annotated[str, Meta(description="column with the start of a clip in seconds")] = "start_s"
     end: Annotated[str, Meta(description="column with its end")] = "end_s"
     caption: Annotated[str, Meta(description="column with a caption")] = "caption"

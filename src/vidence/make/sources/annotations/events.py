@@ -30,8 +30,8 @@ class Settings(Record):
     """What is read of a log."""
 
     log: Annotated[str, Meta(description="format of the log, one of the event-logs")] = "epic"
-    label: Annotated[Literal["verb", "noun"], Meta(description="what the label is")] = "verb"
-    classes: Annotated[str, Meta(description="table of the classes beside the log: id, key, category")] = ""
+    label: Annotated[Literal["verb", "noun"], Meta(description="word of an event that is the label")] = "verb"
+    classes: Annotated[str, Meta(description="table of classes beside the log: id, key, category")] = ""
     video: Annotated[str, Meta(description="path of a video; {video} stands for its id")] = "{video}.mp4"
     least_s: Annotated[float, Meta(ge=0, description="shorter events are left out")] = 0.5
     near_s: Annotated[float, Meta(ge=0, description="events so near to the clip are also true of it")] = 1.0

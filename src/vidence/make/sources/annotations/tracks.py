@@ -30,10 +30,10 @@ class Settings(Record):
     """What is read of a file of tracks in the format of MOTChallenge."""
 
     video: Annotated[str, Meta(description="path of the video")]
-    fps: Annotated[float, Meta(gt=0, description="frames of the file in a second")] = 30.0
+    fps: Annotated[float, Meta(gt=0, description="frames per second of the file")] = 30.0
     clip_s: Annotated[float, Meta(gt=0, description="length of a clip in seconds")] = 2.0
     every_s: Annotated[float, Meta(gt=0, description="from the start of a clip to that of the next")] = 4.0
-    detected: Annotated[bool, Meta(description="tracks were found by a program, not given")] = False
+    detected: Annotated[bool, Meta(description="tracks come from a program, not from people")] = False
 
 
 class TrackClips:

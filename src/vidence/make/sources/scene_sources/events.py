@@ -41,11 +41,9 @@ class Settings(Record):
 
     positional: ClassVar[str] = "path"
     path: Annotated[FilePath, Meta(description="the log, or a folder of logs")]
-    format: Annotated[str, Meta(description="its format, one of vidence list event-logs")] = "plain"
+    format: Annotated[str, Meta(description="format, one of vidence list event-logs")] = "plain"
     video: Annotated[tuple[str, ...], Meta(description="only these videos (empty: all)")] = ()
-    complete: Annotated[
-        tuple[str, ...], Meta(description="what the log lists in full: event, or kinds of events")
-    ] = ()
+    complete: Annotated[tuple[str, ...], Meta(description="complete parts: event, or kinds of events")] = ()
 
 
 @dataclass

@@ -48,13 +48,13 @@ class Settings(Record):
 
     positional: ClassVar[str] = "path"
     path: Annotated[FilePath, Meta(description="the video")]
-    model: Annotated[ModelSpec, Meta(description="who proposes")]
-    vocabulary: Annotated[FilePath, Meta(description="the words that can be used (TOML)")]
-    n_frames: Annotated[int, Meta(ge=1, le=400, description="frames that are shown, evenly spaced")] = 27
+    model: Annotated[ModelSpec, Meta(description="model that proposes facts")]
+    vocabulary: Annotated[FilePath, Meta(description="vocabulary (TOML)")]
+    n_frames: Annotated[int, Meta(ge=1, le=400, description="frames to show, evenly spaced")] = 27
     columns: Annotated[int, Meta(ge=1, le=8, description="columns of a contact sheet")] = 3
     rows: Annotated[int, Meta(ge=1, le=8, description="rows of a contact sheet")] = 3
     side: Annotated[int, Meta(ge=32, description="longer side of a frame on a sheet, in pixels")] = 448
-    templates: Annotated[FilePath, Meta(description="folder with a scene_propose.txt of your own")] = ""
+    templates: Annotated[FilePath, Meta(description="folder with your own scene_propose.txt")] = ""
 
 
 @dataclass(frozen=True)

@@ -44,13 +44,13 @@ class Settings(Record):
         Meta(description="CSV with the columns entity, category, perhaps scene, start, end, and attributes"),
     ]
     vocabulary: Annotated[
-        FilePath, Meta(description="vocabulary of your own (empty: made of what the table has)")
+        FilePath, Meta(description="your own vocabulary (empty: derived from the table)")
     ] = ""
     complete: Annotated[
         tuple[str, ...],
-        Meta(description="what the table lists in full: categories, and columns whose empty cells mean none"),
+        Meta(description="complete parts: categories, and columns in which an empty cell means none"),
     ] = ()
-    by: Annotated[str, Meta(description="who says so, such as person:1")] = ""
+    by: Annotated[str, Meta(description="source of the facts, such as person:1")] = ""
 
 
 @dataclass

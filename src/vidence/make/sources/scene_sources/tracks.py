@@ -56,27 +56,26 @@ class Settings(Record):
 
     positional: ClassVar[str] = "path"
     path: Annotated[FilePath, Meta(description="tracks in the format of MOTChallenge, with identities")]
-    fps: Annotated[float, Meta(gt=0, description="frames a second")]
+    fps: Annotated[float, Meta(gt=0, description="frames per second")]
     identities: Annotated[
         Literal["true", "silver"],
-        Meta(description="whether people annotated who is who, or a tracker found it"),
+        Meta(description="whether people annotated identities; false: a tracker assigned them"),
     ]
     size: Annotated[str, Meta(description="WIDTHxHEIGHT of the picture in pixels (empty: no sides)")] = ""
     edge: Annotated[
-        float, Meta(gt=0, lt=0.1, description="how near to the border is at it, in shares of the picture")
+        float,
+        Meta(gt=0, lt=0.1, description="distance that counts as at the border, as a share of the picture"),
     ] = 0.01
     gap_s: Annotated[
         float, Meta(ge=0, description="seconds without a box after which a person counts as out of view")
     ] = 1.0
-    hold_s: Annotated[
-        float, Meta(ge=0, description="seconds for which one person has to be left of another")
-    ] = 0.5
+    hold_s: Annotated[float, Meta(ge=0, description="seconds for which a person must be left of another")] = (
+        0.5
+    )
     nearer: Annotated[
-        float, Meta(gt=1, description="factor by which the nearest has to be nearer than everybody else")
+        float, Meta(gt=1, description="factor by which the nearest person must be nearer than all others")
     ] = 1.2
-    complete: Annotated[
-        tuple[str, ...], Meta(description="what the file has in full: person, enter, leave")
-    ] = ()
+    complete: Annotated[tuple[str, ...], Meta(description="complete parts: person, enter, leave")] = ()
     scene: Annotated[str, Meta(description="name of the scene (empty: that of the file)")] = ""
 
     def __post_init__(self) -> None:
