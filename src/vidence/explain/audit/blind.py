@@ -81,10 +81,6 @@ class BlindScore:
     margin: Estimate
     p_value: float
 
-    def is_above(self, alpha: float) -> bool:
-        """Above guessing in the interval by source, and further than the best of all rules by luck."""
-        return self.p_value <= alpha and self.margin.low > 0
-
 
 @dataclass(frozen=True, kw_only=True)
 class BlindTest:
@@ -94,16 +90,6 @@ class BlindTest:
     n_clusters: int
     scores: tuple[BlindScore, ...]
     n_needed: int
-
-    def above(self, alpha: float) -> BlindScore | None:
-        """The rule that is furthest above guessing, if one is."""
-        return next((score for score in self.scores if score.is_above(alpha)), None)
-
-    def verdict(self, alpha: float) -> Verdict:
-        """``untold`` where there are too few boards, or sources, for a leak to show."""
-        if self.above(alpha) is not None:
-            return "above"
-        return "untold" if self.n < self.n_needed or self.n_clusters < LEAST_SOURCES else "chance"
 
 
 # --------------------------------------------------------------------------- boards
@@ -202,15 +188,15 @@ def _picked(pick: Callable[[Sequence[str]], int | None]) -> Picker:
     return weights
 
 
-def _parts(text: str) -> frozenset[str]:
+def _sequence(text: str) -> list[str]:
     """The words of a text, and those that stand side by side."""
     words = normal_form(text).split()
-    return frozenset(words) | {" ".join(pair) for pair in pairwise(words)}
+    return [*words, *(" ".join(pair) for pair in pairwise(words))]
 
 
 def _likeness(board: Board) -> list[float]:
     """How much each text has in common with the others of its board (Jaccard)."""
-    parts = [_parts(text) for text in board.texts]
+    parts = [frozenset(_sequence(text)) for text in board.texts]
     return [
         sum(len(part & other) / max(1, len(part | other)) for j, other in enumerate(parts) if j != i)
         for i, part in enumerate(parts)
@@ -249,11 +235,6 @@ def _surprise(table: _Table) -> NDArray[np.float64]:
             bits = [-math.log2((n + _ADDED) / (n_words[group] + _ADDED * len(total))) for n in seen]
             scores[row, column] = sum(bits) / max(1, len(bits))
     return scores
-
-
-def _sequence(text: str) -> list[str]:
-    words = normal_form(text).split()
-    return [*words, *(" ".join(pair) for pair in pairwise(words))]
 
 
 _FIXED: Final[tuple[tuple[str, str, Picker], ...]] = (
@@ -343,28 +324,20 @@ def _ranks(sizes: Sequence[float]) -> list[list[str]]:
     return [[f"{ordered.index(siz)} of {len(sizes)}"] if ordered.count(siz) == 1 else [] for siz in sizes]
 
 
-def _of_text(board: Board) -> list[list[str]]:
-    return [[" ".join(text.casefold().split())] for text in board.texts]
-
-
-def _of_words(board: Board) -> list[list[str]]:
-    return [sorted(set(normal_form(text).split())) for text in board.texts]
-
-
 def _of_sizes(board: Board) -> list[list[str]]:
     sizes = choice_sizes(board.texts)
     return [[] for _ in board.texts] if sizes is None else _ranks(sizes)
 
 
-def _of_lengths(board: Board) -> list[list[str]]:
-    return _ranks([float(len(text.strip())) for text in board.texts])
-
-
 _LEARNED: Final[tuple[tuple[str, str, Callable[[Board], Sequence[Sequence[str]]]], ...]] = (
-    ("popular", "most popular answer", _of_text),
-    ("popular-words", "words of right answers", _of_words),
+    ("popular", "most popular answer", lambda b: [[" ".join(text.casefold().split())] for text in b.texts]),
+    (
+        "popular-words",
+        "words of right answers",
+        lambda b: [sorted({*normal_form(t).split()}) for t in b.texts],
+    ),
     ("popular-size", "most popular rank by size", _of_sizes),
-    ("popular-length", "most popular rank by length", _of_lengths),
+    ("popular-length", "most popular rank by length", lambda b: _ranks([len(t.strip()) for t in b.texts])),
 )
 WORD_RULES: Final = frozenset({"odd-words", "plain-words", "popular-words"})
 TITLES: Final = {key: title for key, title, _ in (*_FIXED, *_LEARNED)}

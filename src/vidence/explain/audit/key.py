@@ -233,10 +233,6 @@ class Key:
     rules: tuple[BlindScore, ...]
     structures: tuple[StructureFinding, ...]
 
-    def rule(self, key: str) -> BlindScore | None:
-        """The rule of that name; None where it picks no choice."""
-        return next((rule for rule in self.rules if rule.key == key), None)
-
 
 def beats_guessing(rule: BlindScore) -> bool:
     """Whether the interval of the margin lies above 0, over enough questions."""

@@ -14,7 +14,7 @@ from vidence.catalog import SELF
 from vidence.contracts import Diagnostic, Examined, Flow, Subject
 from vidence.errors import UsageError
 from vidence.explain.diagnostics.conditions import PLAN, Examination, ReplyScore, mark_all
-from vidence.explain.diagnostics.tables import Difference, Figures, SideBySide, Values, of_pool
+from vidence.explain.diagnostics.tables import POOL, Difference, Figures, SideBySide, Values, side_by_side
 from vidence.records import Estimate, Item, Record
 from vidence.statistics.repeats import best_of, pass_at, vote_at
 from vidence.tables.charts import Chart, Statement, curves
@@ -158,7 +158,9 @@ class BestOfN(Examination[Settings]):
     ) -> tuple[Statement, ...]:
         """Accuracy by number of candidates and by who picks; the curves."""
         figures = Figures(rng=rng, level=level)
-        side = of_pool(examined, BestOfNFinding, lambda finding: finding.marks, figures=figures)
+        side = side_by_side(
+            examined, BestOfNFinding, lambda f: {POOL: f.marks}, conditions=(POOL,), figures=figures
+        )
         return tuple(_Pools(found=side, settings=self.settings).statements())
 
 
@@ -250,11 +252,8 @@ class _Pools:
             side.items,
         )
         measures: list[Measure[str]] = [side.questions()]
-        for m, n in sizes.items():
-            group = f"M = {m} ({several(n, 'candidate')})"
-            measures.append(self._accuracy(ways, m, group))
-            if m:
-                measures += _gain(m, gains, group)
+        for m in sizes:
+            measures += self._columns(ways, {key: gains.get(f"{key} {m}") for key in ways}, m)
         n_unread = {r: sum(finding.n_unread[r] for finding in side.findings) for r in self.settings.rewards}
         unread = ", ".join(f"{reward}: {n:,}" for reward, n in n_unread.items() if n)
         distinct = [finding.n_distinct for finding in side.findings]
@@ -282,8 +281,24 @@ class _Pools:
             ),
         )
 
-    def _accuracy(self, ways: Mapping[str, _Line], m: int, group: str) -> Measure[str]:
-        return share(f"m{m}", lambda key: self.found.mean(ways[key].by_m[m]), "accuracy", group=group)
+    def _columns(
+        self, ways: Mapping[str, _Line], gains: Mapping[str, Difference | None], m: int
+    ) -> list[Measure[str]]:
+        """The accuracy with 2^m candidates; of several the gain over a single reply, and its p-value."""
+        group = f"M = {m} ({several(self.settings.sizes[m], 'candidate')})"
+
+        def gain(key: str) -> Estimate | None:
+            return of.estimate if (of := gains[key]) else None
+
+        def p_of(key: str) -> float | None:
+            return of.p_holm if (of := gains[key]) else None
+
+        columns: list[Measure[str]] = [
+            share(f"m{m}", lambda key: self.found.mean(ways[key].by_m[m]), "accuracy", group=group),
+            number(f"gain{m}", gain, "to M = 0", kind="difference", note="paired", group=group),
+            number(f"p{m}", p_of, "p (Holm)", kind="p", note="adjusted over the whole table", group=group),
+        ]
+        return columns if m else columns[:1]
 
     def _figure(self, ways: Mapping[str, _Line]) -> Chart:
         drawn = {key: line for key, line in ways.items() if not line.reward or line.kind == AVERAGED}
@@ -309,18 +324,3 @@ def _pass_at(values: Values, n: int) -> float:
 
 def _label(line: _Line) -> str:
     return f"{line.reward}, {_KIND_WORDS[line.kind]}" if line.reward else _BASELINES[line.kind]
-
-
-def _gain(m: int, gains: Mapping[str, Difference], group: str) -> list[Measure[str]]:
-    """The columns with the gain over a single reply, and its p-value."""
-
-    def gain(key: str) -> Estimate | None:
-        return gains[f"{key} {m}"].estimate if f"{key} {m}" in gains else None
-
-    def p_of(key: str) -> float | None:
-        return gains[f"{key} {m}"].p_holm if f"{key} {m}" in gains else None
-
-    return [
-        number(f"gain{m}", gain, "to M = 0", kind="difference", note="paired", group=group),
-        number(f"p{m}", p_of, "p (Holm)", kind="p", note="adjusted over the whole table", group=group),
-    ]

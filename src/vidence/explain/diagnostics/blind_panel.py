@@ -1,7 +1,6 @@
 """Which questions a panel answers without the video: several models, or one with its choices reordered."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Annotated, Final, Literal
 
@@ -192,14 +191,12 @@ class BlindPanel(Examination[Settings]):
     def examine(self, subject: Subject) -> Flow[PanelFinding]:
         """Ask every member in every run at once."""
         item, settings, rules = subject.item, self.settings, self.settings.procedure
-        pair: tuple[tuple[int, ...], ...] = ((),) * rules.runs
-        if rules.permute:
-            pair = orders(item, rules.runs, seed=settings.seed)
+        each = orders(item, rules.runs, seed=settings.seed) if rules.permute else ((),) * rules.runs
         more = FORCED if rules.forced and item.answer_kind == "choice" else ""
         conditions = [
             Condition(view="blind", positions=(), order=order, model=member, sample=run, more=more)
             for member in settings.models or ("",)
-            for run, order in enumerate(pair)
+            for run, order in enumerate(each)
         ]
         scores = yield from ask_together(subject, conditions)
         has_all = all(score.value is not None for score in scores)
@@ -235,20 +232,15 @@ def create(settings: Settings) -> Diagnostic:
 Found = SideBySide[PanelFinding]
 
 
-def _reached(side: Found, n: int, settings: Settings) -> Flagged:
-    """Which questions have so many right answers, and how often guessing gets there."""
-    is_so = np.array([finding.n_right >= n for finding in side.findings], np.float64)
-    return Flagged(is_so=is_so, chances=guesses(side.items, partial(chance_of, n, settings.n_votes)))
-
-
 def _headline(side: Found, settings: Settings) -> Table:
     """A line for each number of right answers, the one that flags first."""
     n_flag = settings.n_wanted
 
     def line(n: int) -> RowSpec[Flagged]:
         key, words = ("flagged", " (flagged)") if n == n_flag else (f"at-least-{n}", "")
-        reached = _reached(side, n, settings)
-        reached = replace(reached, beyond=side.gain(reached.is_so - reached.chances))
+        is_so = np.array([finding.n_right >= n for finding in side.findings], np.float64)
+        chances = guesses(side.items, partial(chance_of, n, settings.n_votes))
+        reached = Flagged(is_so=is_so, chances=chances, beyond=side.gain(is_so - chances))
         return RowSpec(key, f"at least {n} of {settings.n_votes} right{words}", reached)
 
     wanted = sorted(range(1, settings.n_votes + 1), key=lambda n: (n != n_flag, n))
@@ -296,16 +288,12 @@ def _members(side: Found) -> Table:
 
 
 def _questions(side: Found) -> Table:
-    right = [
-        (i.item_id, finding)
-        for i, finding in zip(side.items, side.findings, strict=True)
-        if finding.is_flagged
-    ]
+    pairs = zip(side.items, side.findings, strict=True)
     return tabulate(
         "questions",
         "The flagged questions",
         label="question",
-        rows=lines(right),
+        rows=lines((item.item_id, finding) for item, finding in pairs if finding.is_flagged),
         measures=(
             number("right", lambda finding: finding.n_right),
             number("who", lambda finding: ", ".join(_who(finding)), "models"),

@@ -33,7 +33,7 @@ from vidence.explain.diagnostics.tables import (
 )
 from vidence.records import Estimate, Item, Record
 from vidence.tables.charts import Chart, Statement, curves
-from vidence.tables.table import Measure, Table, Value, by_name, lines, number, share, tabulate
+from vidence.tables.table import Measure, Table, Value, lines, number, share, tabulate
 
 EVIDENCE: Final = "evidence"
 COUNT_TAG: Final = "n_evidence"  # where a benchmark counts evidence that it does not list
@@ -225,7 +225,7 @@ class Budgets(Examination[Settings]):
             side = side_by_side(
                 examined,
                 BudgetsFinding,
-                partial(_marks_of, sweep=name),
+                partial(_marks, name),
                 conditions=[measured.label for measured in like],
                 figures=figures,
             )
@@ -301,20 +301,14 @@ ALL: Final = "all"
 Found = SideBySide[BudgetsFinding]
 
 
-def _marks_of(finding: BudgetsFinding, sweep: str) -> dict[str, tuple[ReplyScore, ...]]:
+def _marks(sweep: str, finding: BudgetsFinding) -> dict[str, tuple[ReplyScore, ...]]:
     return {measured.label: measured.marks for measured in finding.sweeps.get(sweep, ())}
 
 
 def _nothing(examined: Sequence[Examined], figures: Figures) -> Table:
     side = side_by_side(examined, BudgetsFinding, lambda _: {}, conditions=(), figures=figures)
-    return tabulate(
-        "budgets",
-        "Score and budget",
-        label="budget",
-        rows=by_name(()),
-        measures=[side.questions()],
-        notes=(side.left_out,),
-    )
+    measures, notes = [side.questions()], (side.left_out,)
+    return tabulate("budgets", "Score and budget", label="budget", rows=(), measures=measures, notes=notes)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -454,5 +448,3 @@ class _Sweep:
             y_title=f"accuracy less that at {first}, paired",
             note="",
         )
-
-    # ------------------------------------------------------------------ saturation

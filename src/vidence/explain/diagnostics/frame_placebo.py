@@ -14,8 +14,9 @@ import numpy as np
 
 from vidence.explain.diagnostics.tables import Difference, Figures, adjusted
 from vidence.records import Estimate, Item
+from vidence.statistics.intervals import UNBOUNDED
 from vidence.statistics.resampling import Resampling, difference_of_groups
-from vidence.tables.table import Column, Measure, Row, Table, lines, number, share, tabulate
+from vidence.tables.table import Measure, Row, Table, lines, number, share, tabulate
 
 ROUNDING: Final = 1e-9
 # Of fewer right or wrong answers the interval of their difference is too narrow.
@@ -142,49 +143,44 @@ def stills_of(item: Item, n_frames: int) -> set[int]:
 # --------------------------------------------------------------------------- the table
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Placebo:
-    """The figures of a table of placebos."""
+def _measures(effects: Mapping[str, Difference], figures: Figures) -> tuple[Measure[tuple[str, Some]], ...]:
+    how = "cluster test of the evidence effect being 0, adjusted for all lines of this table"
 
-    figures: Figures
+    def effect(row: tuple[str, Some]) -> Estimate | None:
+        return effects[row[0]].estimate if row[0] in effects else None
 
-    def measures(self, effects: Mapping[str, Difference]) -> tuple[Measure[tuple[str, Some]], ...]:
-        how = "cluster test of the evidence effect being 0, adjusted for all lines of this table"
-        heading = Column(key="p_holm", title="p (Holm)", note=how, kind="p")
-        return (
-            share("top", lambda row: self._tops(row[1])[0], "top-1 share", note="Of the evidence."),
-            share("floor", lambda row: self._tops(row[1])[1], note="Top-1 share of the placebo."),
-            number("beyond", lambda row: self._tops(row[1])[2], "top-1 less floor", kind="difference"),
-            number(
-                "effect",
-                lambda row: effects[row[0]].estimate if row[0] in effects else None,
-                "evidence effect, nats",
-            ),
-            Measure(heading=heading, of=lambda row: effects[row[0]].p_holm if row[0] in effects else None),
-            share("pooled", lambda row: self._pooled(row[1]), "pooled top-1", note="Of the evidence alone."),
-            number("n", lambda row: len(row[1]), "questions"),
-        )
+    def p_holm(row: tuple[str, Some]) -> float | None:
+        return effects[row[0]].p_holm if row[0] in effects else None
 
-    def _tops(self, some: Some) -> tuple[Estimate | None, Estimate | None, Estimate | None]:
-        """Top-1 share, floor and their difference, of questions that have both with as many frames."""
-        both = with_floor(some)
-        if not both:
-            return None, None, None
-        items = [deltas.item for deltas, _, _ in both]
-        tops, floors = (np.array([entry[i] for entry in both], np.float64) for i in (1, 2))
-        return (
-            self.figures.mean(tops, items),
-            self.figures.mean(floors, items),
-            self.figures.difference(tops, floors, items)[0],
-        )
+    return (
+        share("top", lambda row: _tops(row[1], figures)[0], "top-1 share", note="Of the evidence."),
+        share("floor", lambda row: _tops(row[1], figures)[1], note="Top-1 share of the placebo."),
+        number("beyond", lambda row: _tops(row[1], figures)[2], "top-1 less floor", kind="difference"),
+        number("effect", effect, "evidence effect, nats"),
+        number("p_holm", p_holm, "p (Holm)", note=how, kind="p"),
+        share("pooled", lambda row: _pooled(row[1], figures), "pooled top-1", note="Of the evidence alone."),
+        number("n", lambda row: len(row[1]), "questions"),
+    )
 
-    def _pooled(self, some: Some) -> Estimate | None:
-        """The sum of the largest positive deltas over the sum of all of them."""
-        known = [(deltas.item, *positive(deltas.alone)) for deltas in some if positive(deltas.alone)[1]]
-        if not known:
-            return None
-        first, second = (np.array([entry[i] for entry in known], np.float64) for i in (1, 2))
-        return self.figures.ratio(first, second, [entry[0] for entry in known])
+
+def _tops(some: Some, figures: Figures) -> tuple[Estimate | None, Estimate | None, Estimate | None]:
+    """Top-1 share, floor and their difference, of questions that have both with as many frames."""
+    both = with_floor(some)
+    if not both:
+        return None, None, None
+    items = [deltas.item for deltas, _, _ in both]
+    tops, floors = (np.array([entry[i] for entry in both], np.float64) for i in (1, 2))
+    difference, _ = figures.difference(tops, floors, items)
+    return figures.mean(tops, items), figures.mean(floors, items), difference
+
+
+def _pooled(some: Some, figures: Figures) -> Estimate | None:
+    """The sum of the largest positive deltas over the sum of all of them."""
+    known = [(deltas.item, *positive(deltas.alone)) for deltas in some if positive(deltas.alone)[1]]
+    if not known:
+        return None
+    first, second = (np.array([entry[i] for entry in known], np.float64) for i in (1, 2))
+    return figures.ratio(first, second, [entry[0] for entry in known])
 
 
 _NOTES: Final = (
@@ -223,9 +219,8 @@ def placebo_tables(groups: Mapping[str, Some], labels: Mapping[str, str], figure
     every = next(iter(groups.values()), ())
     if not every:
         return []
-    placebo = _Placebo(figures=figures)
     compared = _right_less_wrong(groups, figures)
-    effects = _effects(groups, figures)
+    effects = adjusted({key: _effect(some, figures) for key, some in groups.items() if some})
     n_fewer = sum(not deltas.is_matched for deltas in every)
     n_still = sum(top_share(deltas.placebo) is None for deltas in every)
     table = tabulate(
@@ -233,7 +228,7 @@ def placebo_tables(groups: Mapping[str, Some], labels: Mapping[str, str], figure
         "The evidence against frames that do not matter",
         label="questions",
         rows=lines(((key, (key, some)) for key, some in groups.items()), labels),
-        measures=placebo.measures(effects),
+        measures=_measures(effects, figures),
         notes=(
             *_NOTES,
             f"{n_fewer:,} questions have fewer frames apart than evidence, and no floor." if n_fewer else "",
@@ -265,12 +260,7 @@ def _right_less_wrong(groups: Mapping[str, Some], figures: Figures) -> list[Row]
     return [Row(key="difference", label="right less wrong", values=values)]
 
 
-def _effects(groups: Mapping[str, Some], figures: Figures) -> dict[str, Difference]:
-    """The mean effect of each group that has questions, adjusted for their number."""
-    return adjusted(
-        {
-            key: figures.effect(np.array([deltas.effect for deltas in some]), [d.item for d in some])
-            for key, some in groups.items()
-            if some
-        }
-    )
+def _effect(some: Some, figures: Figures) -> tuple[Estimate, float]:
+    """The mean effect, which has no bounds, and the p-value of its being 0."""
+    effects, items = np.array([deltas.effect for deltas in some]), [deltas.item for deltas in some]
+    return figures.difference(effects, np.zeros(len(items)), items, bounds=UNBOUNDED)

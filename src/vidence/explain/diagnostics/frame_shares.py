@@ -22,7 +22,7 @@ from vidence.explain.diagnostics.frame_placebo import (
 from vidence.explain.diagnostics.tables import Figures, counted
 from vidence.records import Estimate, Item, Prompt, Record, Sampling
 from vidence.tables.charts import Group, Statement, Violins
-from vidence.tables.table import Measure, RowSpec, Table, lines, number, share, tabulate
+from vidence.tables.table import Column, Measure, RowSpec, Table, lines, number, share, tabulate
 
 # By so much less than a letter that was reported is one that was not, so that it never wins a tie.
 BELOW_REPORTED = 1e-10
@@ -388,10 +388,6 @@ _MEASURES: Mapping[str, tuple[str, Of]] = {
 _LABELS = {"right": "answered right", "wrong": "answered wrong"}
 
 
-def _answered(some: Some, *, right: bool) -> list[_Shared]:
-    return [shared for shared in some if bool(shared.found.is_right) == right]
-
-
 @dataclass(frozen=True, kw_only=True)
 class _Summary:
     """The tables and figures over all questions.
@@ -410,7 +406,10 @@ class _Summary:
             for examined in self.examined
             if isinstance(finding := examined.finding, FrameSharesFinding) and finding.shares
         ]
-        groups: Groups = {"all": every} | {key: _answered(every, right=key == "right") for key in _LABELS}
+        groups: Groups = {"all": every} | {
+            key: [shared for shared in every if bool(shared.found.is_right) == (key == "right")]
+            for key in _LABELS
+        }
         statements: list[Statement] = [self._headline(groups), *self._placebo()]
         if every:
             statements.append(self._violins(groups))
@@ -443,9 +442,6 @@ class _Summary:
     def _mean(self, of: Of, *, most: float = 1.0) -> Callable[[Some], Estimate | None]:
         return lambda some: self.figures.over(some, of, bounds=(0.0, most))
 
-    def _even(self, text: str = "") -> Measure[Some]:
-        return share("even", self._mean(lambda shared: shared.found.even), "even share", note=text)
-
     def _headline(self, groups: Groups) -> Table:
         notes = {
             "top": "the largest share of a frame",
@@ -458,26 +454,21 @@ class _Summary:
             column = number if key == "entropy" else share
             return column(key, self._mean(of), title, note=notes[key])
 
-        def of_group(measure: Measure[Some]) -> Measure[tuple[str, Some]]:
-            return Measure(heading=measure.heading, of=lambda row: measure.of(row[1]))
-
-        measures: tuple[Measure[Some], ...] = (
-            *map(measure, _MEASURES),
-            self._even("1 / number of frames"),
-            number("frames", self._mean(lambda shared: len(shared.found.shares), most=math.inf)),
-            number("n", len, "questions"),
-        )
-        return tabulate(
+        table = tabulate(
             "frame-shares",
             "Does an answer rest on one frame?",
             label="questions",
-            rows=lines(((key, (key, some)) for key, some in groups.items()), _LABELS),
+            rows=lines(groups.items(), _LABELS),
             measures=(
-                *map(of_group, measures),
-                number("without", lambda row: self._n_without(row[0]), "without positive change", note=_NONE),
+                *map(measure, _MEASURES),
+                share("even", self._mean(lambda s: s.found.even), "even share", note="1 / number of frames"),
+                number("frames", self._mean(lambda shared: len(shared.found.shares), most=math.inf)),
+                number("n", len, "questions"),
             ),
             notes=(_PRINTED, _FLOOR, _BIASED),
         )
+        without = Column(key="without", title="without positive change", note=_NONE)
+        return table.with_columns([without], [[self._n_without(key)] for key in groups])
 
     def _violins(self, groups: Groups) -> Violins:
         return Violins(
@@ -497,11 +488,7 @@ class _Summary:
         records = [examined.finding for examined in self.examined]
 
         def line(key: str, label: str, function: Callable[[FrameSharesFinding], bool]) -> RowSpec[list[bool]]:
-            return RowSpec(
-                key,
-                label,
-                [isinstance(record, FrameSharesFinding) and function(record) for record in records],
-            )
+            return RowSpec(key, label, [isinstance(r, FrameSharesFinding) and function(r) for r in records])
 
         def left_out(reason: Exclusion) -> RowSpec[list[bool]]:
             return line(reason, f"left out: {reason}", lambda finding: finding.excluded == reason)

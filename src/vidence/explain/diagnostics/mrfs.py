@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Annotated, Final, Literal, TypeAlias
 
 import msgspec
@@ -274,16 +275,14 @@ class Prober(Probes):
         self, n_shown: int, reply: Reply | RejectedRequestError, order: tuple[int, ...]
     ) -> Flow[ReplyScore | None]:
         scored: ReplyScore | None = None
-        error = ""
         if isinstance(reply, RejectedRequestError):
             error = str(reply)
         else:
             try:
                 scored = reply_score(reply, (yield from self.subject.mark(reply, order=order)), order=order)
+                error = scored.why
             except RejectedRequestError as rejected:
                 error = f"the judge did not take the reply: {rejected}"
-            else:
-                error = scored.why
         if error:
             self.errors.append(f"with {n_shown} frames: {error}")
         return scored
@@ -303,6 +302,7 @@ class Prober(Probes):
 
     def finding(self, result: Result, *, least: int) -> MrfsFinding:
         """What was found, as the record that is stored."""
+        said = [self.said.get((self.n_frames, sample)) for sample in (0, 1)]
         return MrfsFinding(
             category=result.category,
             mrfs=result.mrfs,
@@ -313,13 +313,9 @@ class Prober(Probes):
             n_delivered=self.n_frames,
             n_steps=result.n_steps,
             is_monotone=is_monotone(self.right, range(min(least, self.n_frames), self.n_frames + 1)),
-            is_changed=self._is_changed(),
+            is_changed=None if None in said else said[0] != said[1],
             error=result.error,
         )
-
-    def _is_changed(self) -> bool | None:
-        first, second = (self.said.get((self.n_frames, sample)) for sample in (0, 1))
-        return None if first is None or second is None else first != second
 
 
 def _replies(asks: Sequence[Ask]) -> Flow[list[Reply | RejectedRequestError]]:
@@ -557,12 +553,8 @@ class _Demands:
 
     def statements(self) -> tuple[Statement, ...]:
         """The headline first."""
-        statements: list[Statement] = [
-            self._headline(),
-            *self._guessing(),
-            self._categories(),
-            *self._distribution(),
-        ]
+        statements: list[Statement] = [self._headline(), *self._guessing(), self._categories()]
+        statements += self._distribution()
         measures = self._measures()
         (whole,) = tabulate("", "", label="", rows=lines([("all", self.all)]), measures=measures).rows
         by_tag = tag_tables(
@@ -680,13 +672,12 @@ class _Demands:
 
     def _guessing(self) -> list[Table]:
         """What luck alone gets."""
-        lucks = told_of((demand.item, demand.finding) for demand in self.all)
-        settings = self.settings
+        lucks, settings = told_of((demand.item, demand.finding) for demand in self.all), self.settings
         return guess_tables(
             lucks,
             least=settings.min,
             n_orders=settings.orders,
-            search=lambda n_frames: search_of(settings, n_frames),
+            search=partial(search_of, settings),
             n_open=len(self.all) - len(lucks),
             figures=self.figures,
         )
@@ -716,15 +707,16 @@ class _Demands:
             Point(x=float(n), y=self.figures.mean((demanded == n).astype(np.float64), items))
             for n in range(1, self.settings.max + 1)
         )
-        chart = Chart(
-            name="distribution",
-            title="How many frames the visual-required questions demand",
-            x_title="MRFS, frames",
-            y_title="share of visual-required questions",
-            series=(Series(label="visual-required questions", points=points),),
-            is_bars=True,
-        )
-        return [chart]
+        return [
+            Chart(
+                name="distribution",
+                title="How many frames the visual-required questions demand",
+                x_title="MRFS, frames",
+                y_title="share of visual-required questions",
+                series=(Series(label="visual-required questions", points=points),),
+                is_bars=True,
+            )
+        ]
 
     def _scatter(self, sheet: Table, whole: Row) -> list[Scatter]:
         """Demand against accuracy, where both are known."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
 import numpy as np
@@ -11,7 +12,7 @@ from vidence.ask.strategies.once import MOST, ask_candidates
 from vidence.ask.strategies.self_consistency import answer_groups
 from vidence.contracts import Diagnostic, Examined, Flow, Subject
 from vidence.explain.diagnostics.conditions import PLAN, Examination, ReplyScore, mark_all
-from vidence.explain.diagnostics.tables import POOL, Figures, SideBySide, Values, guess, of_pool
+from vidence.explain.diagnostics.tables import POOL, Figures, SideBySide, Values, guess, side_by_side
 from vidence.records import Estimate, Item, Record
 from vidence.statistics.repeats import pass_all, pass_at, vote_at
 from vidence.tables.charts import Chart, Statement, curves
@@ -82,7 +83,9 @@ class Repeats(Examination[Settings]):
     ) -> tuple[Statement, ...]:
         """The figures for every k, how much answers change, and the curves."""
         figures = Figures(rng=rng, level=level)
-        side = of_pool(examined, RepeatsFinding, lambda finding: finding.marks, figures=figures)
+        side = side_by_side(
+            examined, RepeatsFinding, lambda f: {POOL: f.marks}, conditions=(POOL,), figures=figures
+        )
         return tuple(_Together(found=side, settings=self.settings).statements())
 
 
@@ -110,12 +113,8 @@ def _n_right(finding: RepeatsFinding) -> int:
     return sum((mark.value or 0.0) >= 1 for mark in finding.marks)
 
 
-def _pass_at(finding: RepeatsFinding, k: int) -> float:
-    return float(pass_at([_n_right(finding)], n_repeats=len(finding.marks), k=k)[0])
-
-
-def _pass_all(finding: RepeatsFinding, k: int) -> float:
-    return float(pass_all([_n_right(finding)], n_repeats=len(finding.marks), k=k)[0])
+def _pass(of: Callable[..., Values], finding: RepeatsFinding, k: int) -> float:
+    return float(of([_n_right(finding)], n_repeats=len(finding.marks), k=k)[0])
 
 
 def _vote(finding: RepeatsFinding, k: int) -> float:
@@ -124,10 +123,13 @@ def _vote(finding: RepeatsFinding, k: int) -> float:
 
 _CURVES = (
     _Curve(
-        key="pass@k", of=_pass_at, guessed=lambda g, k: 1 - (1 - g) ** k, note="one or more of k are right"
+        key="pass@k",
+        of=partial(_pass, pass_at),
+        guessed=lambda g, k: 1 - (1 - g) ** k,
+        note="one or more of k are right",
     ),
     _Curve(key="vote@k", of=_vote, guessed=lambda g, _: g, note="the answer that most of k give is right"),
-    _Curve(key="pass^k", of=_pass_all, guessed=lambda g, k: g**k, note="all of k are right"),
+    _Curve(key="pass^k", of=partial(_pass, pass_all), guessed=lambda g, k: g**k, note="all of k are right"),
 )
 
 

@@ -325,7 +325,11 @@ class _Gaps:
             rows=by_name(self.settings.shown, LABELS),
             measures=(
                 side.questions(),
-                share("recall", partial(_mean_recall, side), note="spans of evidence with a frame"),
+                share(
+                    "recall",
+                    lambda name: side.mean(_recall_of(side, name)),
+                    note="spans of evidence with a frame",
+                ),
                 share("all", shown, "all shown", note="questions with full recall"),
                 share("accuracy_all", partial(accuracy, has_all=True), "accuracy, all shown"),
                 share("accuracy_part", partial(accuracy, has_all=False), "accuracy, some missing"),
@@ -366,7 +370,3 @@ class _Gaps:
 
 def _recall_of(side: Found, name: str) -> Values:
     return np.array([finding.recall[name] for finding in side.findings], np.float64)
-
-
-def _mean_recall(side: Found, name: str) -> Estimate:
-    return side.mean(_recall_of(side, name))

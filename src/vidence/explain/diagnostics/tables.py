@@ -75,25 +75,13 @@ class Figures:
     rng: np.random.Generator
     level: float
 
-    def gain(self, values: Values, items: Sequence[Item]) -> Estimate:
-        """The mean of what has no bounds, such as a difference, over questions, one or more."""
-        videos = Clusters.of(items)
-        return mean_interval(values, clusters=videos, bounds=UNBOUNDED, level=self.level)
-
-    def mean(
-        self, values: Values, items: Sequence[Item], *, bounds: tuple[float, float] = (0.0, 1.0)
-    ) -> Estimate:
+    def mean(self, values: Values, items: Sequence[Item], *, bounds: Bounds = SHARE) -> Estimate:
         """The mean over questions, one or more; where all values are within `bounds`, so is its interval."""
-        videos = Clusters.of(items)
         within = bounds if _is_within(bounds, values) else UNBOUNDED
-        return mean_interval(values, clusters=videos, bounds=within, level=self.level)
+        return mean_interval(values, clusters=Clusters.of(items), bounds=within, level=self.level)
 
     def over(
-        self,
-        some: Sequence[OfItemT],
-        of: Callable[[OfItemT], float],
-        *,
-        bounds: tuple[float, float] = (0.0, 1.0),
+        self, some: Sequence[OfItemT], of: Callable[[OfItemT], float], *, bounds: Bounds = SHARE
     ) -> Estimate | None:
         """The mean of something over questions, or the share of which it is true; None of no questions."""
         if not some:
@@ -102,26 +90,17 @@ class Figures:
             np.array([float(of(entry)) for entry in some]), [entry.item for entry in some], bounds=bounds
         )
 
-    def known(
-        self, pairs: Iterable[tuple[float | None, Item]], *, bounds: tuple[float, float] = (0.0, 1.0)
-    ) -> Estimate | None:
-        """The mean over the questions with a known value; None without any."""
-        some = [(value, item) for value, item in pairs if value is not None]
-        values = np.array([value for value, _ in some], np.float64)
-        return self.mean(values, [item for _, item in some], bounds=bounds) if some else None
+    def difference(
+        self, first: Values, second: Values, items: Sequence[Item], *, bounds: Bounds = SHARE
+    ) -> tuple[Estimate, float]:
+        """The first less the second on the same questions, and the p-value of its being 0.
 
-    def difference(self, first: Values, second: Values, items: Sequence[Item]) -> tuple[Estimate, float]:
-        """The first less the second on the same questions, and the p-value of its being 0."""
-        videos = Clusters.of(items)
-        bounds = SHARE if _is_within(SHARE, first, second) else UNBOUNDED
-        comparison = paired.compare(first, second, clusters=videos, bounds=bounds, level=self.level)
-        return comparison.difference, comparison.p_value
-
-    def effect(self, values: Values, items: Sequence[Item]) -> tuple[Estimate, float]:
-        """The mean of effects that have no bounds, such as nats, and the p-value of its being 0."""
-        videos = Clusters.of(items)
-        nothing = np.zeros(len(values))
-        comparison = paired.compare(values, nothing, clusters=videos, bounds=UNBOUNDED, level=self.level)
+        `bounds` are those of the values; of ones that lie outside, the interval has none.
+        """
+        within = bounds if _is_within(bounds, first, second) else UNBOUNDED
+        comparison = paired.compare(
+            first, second, clusters=Clusters.of(items), bounds=within, level=self.level
+        )
         return comparison.difference, comparison.p_value
 
     def differences(
@@ -134,11 +113,8 @@ class Figures:
 
     def ratio(self, first: Values, second: Values, items: Sequence[Item]) -> Estimate:
         """The mean of the first over the mean of the second on the same questions."""
-        videos = Clusters.of(items)
-        ratio = ratio_of_means(
-            first, second, clusters=videos, rng=self.rng, settings=Resampling(level=self.level)
-        )
-        return ratio.fieller
+        clusters, settings = Clusters.of(items), Resampling(level=self.level)
+        return ratio_of_means(first, second, clusters=clusters, rng=self.rng, settings=settings).fieller
 
 
 def _is_within(bounds: Bounds, *values: Values) -> bool:
@@ -150,9 +126,7 @@ def _is_within(bounds: Bounds, *values: Values) -> bool:
 
 def guess(item: Item) -> float:
     """The chance to name the right choice blindly; 0 for an open question."""
-    if item.answer_kind == "choice" and item.choices:
-        return 1 / len(item.choices)
-    return 0.0
+    return 1 / len(item.choices) if item.answer_kind == "choice" and item.choices else 0.0
 
 
 def guesses(items: Sequence[Item], chance: Callable[[float], float] = float) -> Values:
@@ -223,19 +197,13 @@ def kinds(scores: Mapping[str, Sequence[Sequence[ReplyScore]]]) -> tuple[Measure
     def n_of(is_so: Callable[[ReplyScore], bool]) -> Callable[[str], Value]:
         return lambda name: sum(map(is_so, chain.from_iterable(scores[name])))
 
-    unread, declined = (
-        n_of(lambda score: score.kind == "unreadable"),
-        n_of(lambda score: score.kind == "refused"),
-    )
+    unread = n_of(lambda score: score.kind == "unreadable")
+    declined = n_of(lambda score: score.kind == "refused")
+    cut = n_of(lambda score: score.is_cut)
     return (
         number("unreadable", unread, note="replies without an answer; they count as wrong"),
         number("refused", declined, note="replies that decline; they count as wrong"),
-        number(
-            "cut",
-            n_of(lambda score: score.is_cut),
-            "cut off",
-            note="replies that ended at the limit of tokens",
-        ),
+        number("cut", cut, "cut off", note="replies that ended at the limit of tokens"),
     )
 
 
@@ -325,8 +293,8 @@ class SideBySide(Generic[FindingT]):
         return self.figures.mean(values, self.items)
 
     def gain(self, values: Values) -> Estimate:
-        """See `Figures.gain`."""
-        return self.figures.gain(values, self.items)
+        """The mean of what has no bounds, such as a difference."""
+        return self.figures.mean(values, self.items, bounds=UNBOUNDED)
 
     def ratio(self, first: Values, second: Values) -> Estimate:
         """See `Figures.ratio`."""
@@ -422,17 +390,4 @@ def side_by_side(
         marks={name: tuple(marks_of(finding)[name] for finding in findings) for name in conditions},
         left_out=f"Left out of every number: {side}." if side else "",
         figures=figures,
-    )
-
-
-def of_pool(
-    examined: Sequence[Examined],
-    kind: type[FindingT],
-    marks_of: Callable[[FindingT], tuple[ReplyScore, ...]],
-    *,
-    figures: Figures,
-) -> SideBySide[FindingT]:
-    """Like `side_by_side`, under the only condition `POOL`: the scores of several replies to a question."""
-    return side_by_side(
-        examined, kind, lambda finding: {POOL: marks_of(finding)}, conditions=(POOL,), figures=figures
     )

@@ -145,11 +145,7 @@ def draw_questions(runs: Mapping[str, Mapping[str, Candidate]], draw: Draw) -> d
         raise UsageError(f"{n} replies to draw; expected one or more")
     if draw.rule == "same":
         usable = [
-            {
-                i
-                for i, candidate in own.items()
-                if candidate.standing != "none" or (draw.are_all and candidate.reply)
-            }
+            {i for i, c in own.items() if c.standing != "none" or (draw.are_all and c.reply)}
             for own in runs.values()
         ]
         common = set.intersection(*usable)
@@ -199,7 +195,7 @@ def make_packet(
     ]
     if not pairs:
         raise UsageError("none of the drawn replies is wrong; there is nothing to label")
-    ids = {pair: _row_id(seed, "/".join(pair)) for pair in pairs}
+    ids = {(run, i): _row_id(f"errors/row/{seed}/{run}/{i}/0") for run, i in pairs}
     rows = {
         row: _shown(row, runs[pair[0]][pair[1]], picture=pictures.get(pair, "")) for pair, row in ids.items()
     }
@@ -260,11 +256,9 @@ def _ranked(names: Iterable[str], salt: str) -> list[str]:
     return sorted(names, key=lambda name: hashlib.sha256(f"errors/{salt}/{name}".encode()).digest())
 
 
-def _row_id(seed: int, name: str) -> str:
+def _row_id(name: str) -> str:
     """Letters alone: a spreadsheet takes some hexadecimal digits for numbers."""
-    return (
-        hashlib.sha256(f"errors/row/{seed}/{name}/0".encode()).hexdigest()[:_ID_LETTERS].translate(_LETTERS)
-    )
+    return hashlib.sha256(name.encode()).hexdigest()[:_ID_LETTERS].translate(_LETTERS)
 
 
 # --------------------------------------------------------------------------- files

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vidence.explain.errors.labels import By, Label
 from vidence.explain.errors.packet import DrawnReply, Key, Packet
@@ -126,15 +125,13 @@ def kind_shares(labelling: Labelling, taxonomy: Taxonomy, *, level: float) -> tu
     for kind in taxonomy.kinds:
         parts = taxonomy.parts(kind.name)
         each = [sum(weights[reply.run, reply.item_id].get(part, 0.0) for part in parts) for reply in drawn]
-        values: NDArray[np.float64] = np.array(each)
+        values = np.array(each, np.float64)
         shares, counts = {}, {}
         for run in runs:
             at = [i for i, name in enumerate(run_of) if name == run]
             shares[run] = mean_interval(values[at], clusters=clusters.part(at), level=level)
             counts[run] = float(values[at].sum())
-        over = None
-        if is_whole:
-            over = mean_interval(values, clusters=clusters, groups=run_of, level=level)
+        over = mean_interval(values, clusters=clusters, groups=run_of, level=level) if is_whole else None
         kind_shares.append(
             KindShare(
                 kind=kind.name,
@@ -165,18 +162,10 @@ def agreements(
     labellings: Sequence[Labelling], *, rng: np.random.Generator, level: float
 ) -> tuple[Agreement, ...]:
     """People with each other and themselves, and models with people, on replies that both labelled."""
-    people = {
-        name: labelling.kinds(name)
-        for labelling in labellings
-        if labelling.by == "person"
-        for name in labelling.labellers
-    }
-    again = {
-        name: labelling.kinds(name, repeat=1)
-        for labelling in labellings
-        if labelling.by == "person"
-        for name in labelling.labellers
-    }
+    people, again = (
+        {name: x.kinds(name, repeat=i) for x in labellings if x.by == "person" for name in x.labellers}
+        for i in (0, 1)
+    )
     models = {x.name: x.kinds(x.name) for x in labellings if x.by == "model"}
     pairs = [
         *combinations(people.items(), 2),
@@ -306,9 +295,7 @@ def _sentences(packet: Packet, labellings: Sequence[Labelling], taxonomy: Taxono
         left = n_wrong - n
         rest = f"; {left:,} are not labelled and count as no kind" if left else ""
         yield f"{n:,} of {n_wrong:,} wrong replies are labelled {labelling.title}{rest}."
-    if any(entry.by != "person" for entry in labellings) and not any(
-        entry.by == "person" for entry in labellings
-    ):
+    if labellings and all(entry.by == "model" for entry in labellings):
         yield "No person has labelled anything: how far these labels can be trusted is not known."
 
 

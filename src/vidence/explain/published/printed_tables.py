@@ -9,7 +9,7 @@ import difflib
 import io
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -314,10 +314,9 @@ def _name(parts: Sequence[str]) -> str:
     return _BETWEEN_NAMES.join(part for part in parts if not is_blank(part)) or parts[0]
 
 
-def _guessed(name: str, texts: Sequence[str]) -> PublishedColumn:
+def _guessed(name: str, texts: Iterable[str]) -> PublishedColumn:
     """A column without a declared meaning: words where no cell is a number."""
-    has_number = any(number(text) is not None for text in texts)
-    return PublishedColumn(name=name, kind="percent" if has_number else "text")
+    return PublishedColumn(name=name, kind="percent" if any(map(number, texts)) else "text")
 
 
 def _known(asked: Sequence[str], known: Sequence[str], *, what: str, where: str) -> None:
@@ -331,20 +330,20 @@ def _known(asked: Sequence[str], known: Sequence[str], *, what: str, where: str)
 def _check_unique(by_line: Mapping[int, str], names: Sequence[str], where: str) -> None:
     lines: dict[str, int] = {}
     for line, name in by_line.items():
-        if name in lines:
+        if (first := lines.setdefault(name, line)) != line:
             raise DataError(
-                f"{where}: lines {lines[name]} and {line} are both named {name!r} by "
+                f"{where}: lines {first} and {line} are both named {name!r} by "
                 f"{', '.join(names)}; say which columns tell rows apart: names in the TOML file"
             )
-        lines[name] = line
 
 
 def _check_notes(notes: Notes, rows: Sequence[str], columns: Sequence[str], *, where: str) -> None:
     """Refuse notes on rows and columns that do not exist."""
-    _known([note.row for note in notes.rows], rows, what="row", where=where)
-    _known([remark.row for remark in notes.flags if remark.row], rows, what="row", where=where)
-    _known([name for remark in notes.flags for name in remark.columns], columns, what="column", where=where)
-    _known([name for note in notes.rows for name in note.n], columns, what="column", where=where)
+    named = [note.row for note in notes.rows] + [remark.row for remark in notes.flags if remark.row]
+    _known(named, rows, what="row", where=where)
+    named = [name for remark in notes.flags for name in remark.columns]
+    named += [name for note in notes.rows for name in note.n]
+    _known(named, columns, what="column", where=where)
 
 
 def _row(
