@@ -430,18 +430,15 @@ def differing_settings(runs: Sequence[Run]) -> tuple[Setting, ...]:
     if not any(run.plan.judge_models for run in runs):
         settings.pop("judge")
     settings |= {name: [_words(getattr(run.facts, name))[:12] for run in runs] for name in fact_names}
-    have_asked = [is_asked(run) for run in runs]
-    differing_settings = []
-    for name, values in settings.items():
-        is_of_asking = name in (*_ASKED, *_MET_ASKING)
-        counted = [v for v, counts in zip(values, have_asked, strict=True) if counts or not is_of_asking]
-        if len(set(counted)) > 1:
-            names = [
-                v if counts or not is_of_asking else NOT_ASKED
-                for v, counts in zip(values, have_asked, strict=True)
-            ]
-            differing_settings.append(Setting(name=name, values=tuple(names)))
-    return tuple(differing_settings)
+    for name in (*_ASKED, *_MET_ASKING):
+        settings[name] = [
+            value if is_asked(run) else NOT_ASKED for value, run in zip(settings[name], runs, strict=True)
+        ]
+    return tuple(
+        Setting(name=name, values=tuple(values))
+        for name, values in settings.items()
+        if len({*values} - {NOT_ASKED}) > 1
+    )
 
 
 def _words(value: object) -> str:

@@ -44,6 +44,7 @@ from vidence.text import some
 FEW_APART = 10
 MOST_SETTINGS = 4
 MOST_PARSERS = 3  # in the first sentence
+_TWO_BY_TWO = "Compare two runs alone to see whether these, or another parser, turn the sign of a difference."
 
 Verdict: TypeAlias = Literal["clear", "not clear", "equal", "no interval"]
 # What follows a difference, in full and in short.
@@ -64,14 +65,12 @@ def verdict(comparison: Comparison) -> Verdict:
     if comparison.n_first_higher == comparison.n_second_higher == 0:
         return "equal"
     verdict = comparison.verdict
-    if verdict == "clear":
-        return "clear"
-    return "not clear" if verdict == "not clear" else "no interval"
+    return verdict if verdict in ("clear", "not clear") else "no interval"
 
 
 def sentences(compared: Compared) -> tuple[str, ...]:
     """What there is to say of two runs, the difference first."""
-    sentences = [
+    return (
         _main(compared),
         *_at_margin(compared),
         *_looked(compared),
@@ -83,8 +82,7 @@ def sentences(compared: Compared) -> tuple[str, ...]:
         *compared.notes,
         *_not_asked(compared.provenance),
         *_settings_words(compared.settings),
-    ]
-    return tuple(sentences)
+    )
 
 
 def ranked_sentences(ranked: Ranked) -> tuple[str, ...]:
@@ -104,14 +102,14 @@ def ranked_sentences(ranked: Ranked) -> tuple[str, ...]:
         f"pairs differ clearly at {100 * ranking.level:g} % ({ranking.method}).",
         first,
         *_without_answer(ranked.unanswered),
-        *_two_by_two(ranked.unanswered),
+        *([_TWO_BY_TWO] if any(run.n_unread for run in ranked.unanswered) else []),
         *ranked.notes,
         *_not_asked(ranked.provenance),
         *_settings_words(ranked.settings),
     )
 
 
-def _several(names: tuple[str, ...]) -> str:
+def _several(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
@@ -203,142 +201,118 @@ def _tests(compared: Compared) -> str:
 # --------------------------------------------------------------------------- what to know beside it
 
 
-def _corrected(compared: Compared) -> list[str]:
+def _corrected(compared: Compared) -> Iterator[str]:
     """The difference as people mark the replies, where they read some of both."""
-    if (corrected := compared.headline.difference.corrected) is None or corrected.value != corrected.value:
-        return []
-    comparison = msgspec.structs.replace(compared.headline, difference=corrected)
-    is_open = has_interval(corrected) and corrected.low <= 0 <= corrected.high
-    ending = _ENDINGS["not clear" if is_open else "clear"][1]
-    return [
-        f"As people mark the replies, {_above(compared, comparison)}{ending} "
-        f"({_interval(compared, comparison)})."
-    ]
-
-
-def _at_margin(compared: Compared) -> list[str]:
-    """The verdict on equivalence, with the interval that it rests on."""
-    if (decision := compared.at_margin) is None:
-        return []
-    interval, margin = decision.difference, f"{100 * (decision.margin or 0):g}"
-    why = f"no interval: {interval.reason or interval.method}"
-    if has_interval(interval):
-        where = "lies within" if decision.is_within else "reaches beyond"
-        why = (
-            f"two one-sided tests: the {100 * interval.level:g} % interval, {interval_text(interval)}, "
-            f"{where} -{margin} to {margin}"
+    corrected = compared.headline.difference.corrected
+    if corrected is not None and not math.isnan(corrected.value):
+        comparison = msgspec.structs.replace(compared.headline, difference=corrected)
+        is_open = has_interval(corrected) and corrected.low <= 0 <= corrected.high
+        ending = _ENDINGS["not clear" if is_open else "clear"][1]
+        yield (
+            f"As people mark the replies, {_above(compared, comparison)}{ending} "
+            f"({_interval(compared, comparison)})."
         )
-    return [f"At a margin of {margin} points: {decision.word} ({why})."]
 
 
-def _looked(compared: Compared) -> list[str]:
+def _at_margin(compared: Compared) -> Iterator[str]:
+    """The verdict on equivalence, with the interval that it rests on."""
+    if (decision := compared.at_margin) is not None:
+        interval, margin = decision.difference, f"{100 * (decision.margin or 0):g}"
+        why = f"no interval: {interval.reason or interval.method}"
+        if has_interval(interval):
+            where = "lies within" if decision.is_within else "reaches beyond"
+            why = (
+                f"two one-sided tests: the {100 * interval.level:g} % interval, {interval_text(interval)}, "
+                f"{where} -{margin} to {margin}"
+            )
+        yield f"At a margin of {margin} points: {decision.word} ({why})."
+
+
+def _looked(compared: Compared) -> Iterator[str]:
     """What a comparison amounts to that is looked at after every source."""
-    if (look := compared.look) is None:
-        return []
-    estimate = look.difference
-    on = f"{several(estimate.n_clusters, estimate.clustered_by)}, {estimate.method}"
-    return [f"Looked at after every {estimate.clustered_by}: {look} ({look.ends}; {on})."]
+    if (look := compared.look) is not None:
+        estimate = look.difference
+        on = f"{several(estimate.n_clusters, estimate.clustered_by)}, {estimate.method}"
+        yield f"Looked at after every {estimate.clustered_by}: {look} ({look.ends}; {on})."
 
 
-def _cautions(compared: Compared) -> list[str]:
-    over_items = compared.over_items
-    n_apart = over_items.n_first_higher + over_items.n_second_higher
+def _cautions(compared: Compared) -> Iterator[str]:
+    n_apart = compared.over_items.n_first_higher + compared.over_items.n_second_higher
     if 0 < n_apart < FEW_APART:
         tell = "tells" if n_apart == 1 else "tell"
-        return [f"Only {several(n_apart, 'question')} {tell} the two apart: a few answers decide."]
-    return []
+        yield f"Only {several(n_apart, 'question')} {tell} the two apart: a few answers decide."
 
 
-def _other_average(compared: Compared) -> list[str]:
-    if not compared.macro_tag:
-        return []
-    comparison = compared.over_items
-    ending = _ENDINGS[verdict(comparison)][1]
-    return [
-        f"Over questions, each alike: {_above(compared, comparison)}{ending} "
-        f"({percent(comparison.mean_first)} % against {percent(comparison.mean_second)} %; "
-        f"{_interval(compared, comparison)})."
-    ]
+def _other_average(compared: Compared) -> Iterator[str]:
+    if compared.macro_tag:
+        comparison = compared.over_items
+        yield (
+            f"Over questions, each alike: {_above(compared, comparison)}{_ENDINGS[verdict(comparison)][1]} "
+            f"({percent(comparison.mean_first)} % against {percent(comparison.mean_second)} %; "
+            f"{_interval(compared, comparison)})."
+        )
 
 
-def _detectable(compared: Compared) -> list[str]:
-    if compared.detectable is None:
-        return []
-    if math.isinf(compared.detectable):
-        return [
-            f"A comparison of this size detects no difference, however large, with {100 * POWER:g} % power."
-        ]
-    return [
-        f"A comparison of this size detects a difference of {100 * compared.detectable:.1f} points with "
-        f"{100 * POWER:g} % power."
-    ]
+def _detectable(compared: Compared) -> Iterator[str]:
+    if compared.detectable is not None:
+        what = f"a difference of {100 * compared.detectable:.1f} points"
+        if math.isinf(compared.detectable):
+            what = "no difference, however large,"
+        yield f"A comparison of this size detects {what} with {100 * POWER:g} % power."
 
 
-def _unread_words(compared: Compared) -> list[str]:
+def _unread_words(compared: Compared) -> Iterator[str]:
     """Trials without an answer, and what becomes of the difference without it, or with it right or wrong."""
     unread = compared.unread
-    messages = _without_answer(unread.runs)
-    if not messages:
-        return []
+    if not unread.n_unread:
+        return
+    yield from _without_answer(unread.runs)
     if (both := unread.both_answered) is None:
-        messages.append("No question has an answer from both.")
+        yield "No question has an answer from both."
     else:
-        messages.append(
+        yield (
             f"On the {several(both.difference.n, 'question')} that both answered: "
             f"{_above(compared, both)}{_ENDINGS[verdict(both)][1]} ({_interval(compared, both)})."
         )
     ends = (unread.worst, unread.best)
     text = " and ".join(f"{points(c.difference.value)} ({c.verdict})" for c in ends)
-    messages.append(
+    yield (
         f"With every trial answered, the difference would lie between {text}: all missing answers right in "
         f"{compared.first} and wrong in {compared.second}, or vice versa."
     )
-    return messages
 
 
-def _without_answer(runs: tuple[Unanswered, ...]) -> list[str]:
+def _without_answer(runs: tuple[Unanswered, ...]) -> Iterator[str]:
     """The trials that have no answer, for each run; and that failed ones can be asked again."""
     listed = "; ".join(
         f"{run.name}: {run.n_unread:,} of {run.n_trials:,}, "
         + ", ".join(f"{run.outcomes[name]:,} {name}" for name in OUTCOMES if name != ANSWERED)
         for run in runs
     )
-    if not any(run.n_unread for run in runs):
-        return []
-    again = any(run.outcomes["failed"] for run in runs)
-    ending = " Resume asks failed ones again." if again else ""
-    return [f"Trials without an answer count as wrong here ({listed}).{ending}"]
+    if any(run.n_unread for run in runs):
+        ending = " Resume asks failed ones again." if any(run.outcomes["failed"] for run in runs) else ""
+        yield f"Trials without an answer count as wrong here ({listed}).{ending}"
 
 
-def _two_by_two(runs: tuple[Unanswered, ...]) -> list[str]:
-    if not any(run.n_unread for run in runs):
-        return []
-    return ["Compare two runs alone to see whether these, or another parser, turn the sign of a difference."]
-
-
-def _not_asked(runs: tuple[Provenance, ...]) -> list[str]:
+def _not_asked(runs: tuple[Provenance, ...]) -> Iterator[str]:
     """The runs, or trials, of which the plan does not say how they were asked; the table says it of all."""
     alike: dict[str, list[str]] = {}
     for run in runs:
         if run.origin in ("recorded", "rule"):
             alike.setdefault(run.how, []).append(run.run)
-    messages = [
-        f"{_several(tuple(some))} {'was' if len(some) == 1 else 'were'} not asked: {how}."
-        for how, some in alike.items()
-    ]
+    for how, names in alike.items():
+        yield f"{_several(names)} {'was' if len(names) == 1 else 'were'} not asked: {how}."
     for run in runs:
         if run.origin in ("asked", "made") and run.n_sent < run.n_trials:
             n = run.n_trials - run.n_sent
-            messages.append(f"{n:,} of {run.n_trials:,} trials of {run.run} failed before anything was sent.")
-    return messages
+            yield f"{n:,} of {run.n_trials:,} trials of {run.run} failed before anything was sent."
 
 
-def _settings_words(settings: tuple[Setting, ...]) -> list[str]:
+def _settings_words(settings: tuple[Setting, ...]) -> Iterator[str]:
     """A warning where the runs differ in more than their models; the table lists everything."""
-    if not settings:
-        return []
-    result = (f"{setting.name} ({' / '.join(dict.fromkeys(setting.values))})" for setting in settings)
-    return [f"What differs besides the model: {some(result, most=MOST_SETTINGS, between='; ')}."]
+    if settings:
+        result = (f"{setting.name} ({' / '.join(dict.fromkeys(setting.values))})" for setting in settings)
+        yield f"What differs besides the model: {some(result, most=MOST_SETTINGS, between='; ')}."
 
 
 JSON_FORMAT = "vidence-comparison/3"
@@ -383,10 +357,10 @@ def write_comparison_csv(paired: PairedRuns, path: Path) -> None:
 
 def _origins(run: Run) -> dict[str, str]:
     """For each question where its replies are from; of repeats each kind once."""
-    origins: dict[str, dict[str, None]] = {}
+    origins: dict[str, list[str]] = {}
     for row in run.rows:
-        origins.setdefault(row.item.item_id, {})[trial_origin(run, row)] = None
-    return {item_id: " and ".join(kinds) for item_id, kinds in origins.items()}
+        origins.setdefault(row.item.item_id, []).append(trial_origin(run, row))
+    return {item_id: " and ".join(dict.fromkeys(kinds)) for item_id, kinds in origins.items()}
 
 
 def write_comparison_json(paired: PairedRuns, compared: Compared | Ranked, path: Path) -> None:

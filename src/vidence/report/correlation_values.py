@@ -235,7 +235,8 @@ def of_runs(runs: Sequence[Run], axes: Axes, *, draws: Draws) -> tuple[OverModel
     names = axes.names or run_names(runs)
     check_names(names, runs)
     rows = {name: run.rows for name, run in zip(names, runs, strict=True)}
-    scores = Scores(x=_words(axes.x), y=_words(axes.y), by=axes.by, cluster=axes.cluster or "")
+    x, y = ("" if axis == ALL else axis for axis in (axes.x, axes.y))
+    scores = Scores(x=x, y=y, by=axes.by, cluster=axes.cluster or "")
     models = over_values(rows, scores, rng=draws.fresh(), level=draws.level)
     both = {name: where_of(text, what=f"--{name}") for name, text in (("x", scores.x), ("y", scores.y))}
     tags = both["x"].keys() & both["y"].keys()
@@ -244,10 +245,6 @@ def of_runs(runs: Sequence[Run], axes: Axes, *, draws: Draws) -> tuple[OverModel
     title = runs[0].plan.benchmark
     figures = sorted_statements(title, whole, by=axes.by, draws=draws) if whole is not None else ()
     return models, (*statements(models, name="correlation"), *figures)
-
-
-def _words(axis: str) -> str:
-    return "" if axis == ALL else axis
 
 
 # --------------------------------------------------------------------------- tables and figures
@@ -264,14 +261,10 @@ def scatter(result: Correlated, *, name: str = "correlation-points") -> Scatter:
         title=f"{points.y} against {points.x}",
         x_title=points.x,
         y_title=points.y,
+        # A point is called by its model where its mark says the rest, otherwise by what tells it from all.
         dots=tuple(
-            Dot(
-                label=_label(point, has_kinds=has_kinds),
-                x=_alone(point.x),
-                y=_alone(point.y),
-                kind=kinds.index(point.stratum) if has_kinds else 0,
-            )
-            for point in points.points
+            _dot(p, p.cluster, kinds.index(p.stratum)) if has_kinds else _dot(p, p.stratum or p.cluster, 0)
+            for p in points.points
         ),
         x_is_share=points.are_shares[0],
         y_is_share=points.are_shares[1],
@@ -284,51 +277,31 @@ def with_people(figure: Scatter, points: Sequence[Point]) -> Scatter:
     if not points:
         return figure
     kinds = figure.kinds or ("models",)
-    dots = tuple(
-        Dot(
-            label=", ".join(filter(None, (point.cluster, point.stratum))),
-            x=_alone(point.x),
-            y=_alone(point.y),
-            kind=len(kinds),
-        )
-        for point in points
-    )
+    dots = (_dot(p, ", ".join(filter(None, (p.cluster, p.stratum))), len(kinds)) for p in points)
     return msgspec.structs.replace(figure, kinds=(*kinds, "people"), dots=(*figure.dots, *dots))
 
 
-def _label(point: Point, *, has_kinds: bool) -> str:
-    """What a point is called: its model where its mark says the rest, otherwise what tells it from all."""
-    return point.cluster if has_kinds or not point.stratum else point.stratum
-
-
-def _alone(value: float) -> Estimate:
-    return Estimate.alone(value, method="one point", reason="one point")
+def _dot(point: Point, label: str, kind: int) -> Dot:
+    x, y = (Estimate.alone(v, method="one point", reason="one point") for v in (point.x, point.y))
+    return Dot(label=label, x=x, y=y, kind=kind)
 
 
 def statements(models: OverModels, *, name: str) -> tuple[Statement, ...]:
     """The figure, how far the two could go together, and the tables of the correlation."""
     r = models.found.coefficients[1].found.value
     share = r / models.ceiling if models.ceiling > 0 else math.nan
-    few = models.n_models < LEAST_RATERS
-    reason = (
-        f"{models.n_models} models, and split halves need {LEAST_RATERS}. "
-        if few
-        else "Halves of the models have nothing in common. "
-        if math.isnan(models.ceiling)
-        else ""
-    )
+    reason = "Halves of the models have nothing in common. " if math.isnan(models.ceiling) else ""
+    if models.n_models < LEAST_RATERS:
+        reason = f"{models.n_models} models, and split halves need {LEAST_RATERS}. "
+    alike = "comes out alike with other models"
     table = Table(
         name=f"{name}-ceiling",
         title="How far the two could go together",
         label="",
         columns=(
             Column(key="r", title="Pearson's r"),
-            Column(
-                key="reliability-x", title=models.found.points.x, group="comes out alike with other models"
-            ),
-            Column(
-                key="reliability-y", title=models.found.points.y, group="comes out alike with other models"
-            ),
+            Column(key="reliability-x", title=models.found.points.x, group=alike),
+            Column(key="reliability-y", title=models.found.points.y, group=alike),
             Column(key="ceiling", title="ceiling", note="root of the product"),
             Column(key="share", title="r of the ceiling"),
         ),

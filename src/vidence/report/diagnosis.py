@@ -3,7 +3,7 @@
 import os
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from urllib.parse import quote
@@ -74,10 +74,6 @@ class Excerpt:
     link: str = ""
     n_more: int = 0
 
-    def without_link(self) -> "Excerpt":
-        """The same for a page that its link does not lead from."""
-        return replace(self, link="")
-
 
 def excerpts(folder: Path, page: Path, *, level: float = 0.95) -> tuple[Excerpt, ...]:
     """The findings of the diagnoses of a run, in short; empty without a diagnosis.
@@ -108,14 +104,13 @@ def _excerpt(folder: Path, page: Path, header: Header, *, level: float) -> Excer
     first, *others = diagnosed.statements
     drawn = [other for other in others if drawing_of(other) is not None][: MOST_FIGURES - 1]
     is_drawn = drawing_of(first) is not None
-    n_more = len(others) - len(drawn)
     return Excerpt(
         title=title,
         paragraphs=diagnosed.sentences,
         figures=(first, *drawn) if is_drawn else tuple(drawn),
         tables=() if is_drawn else (table_of(first),),
         link=_link(diagnosed.path, page) if diagnosed.path.exists() else "",
-        n_more=n_more,
+        n_more=len(others) - len(drawn),
     )
 
 

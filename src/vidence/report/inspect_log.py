@@ -15,7 +15,18 @@ import msgspec
 import numpy as np
 
 from vidence.errors import StoreError, UsageError
-from vidence.records import Answered, Failed, ImagePart, Prompt, Reply, Sampling, TextPart, VideoPart
+from vidence.records import (
+    Answered,
+    Failed,
+    ImagePart,
+    Prompt,
+    Reply,
+    Sampling,
+    TextPart,
+    Usage,
+    VideoPart,
+    total_usage,
+)
 from vidence.report.results import SEED, Row, Run, with_prompts
 from vidence.report.scores import Draws, headline_accuracy
 from vidence.report.trials import cost_usd, reason, trial_records
@@ -34,6 +45,11 @@ _METADATA = (
     "frame_media", "template", "images", "is_guess", "n_asked", "steps", "is_remembered", "choice_logps",
     "points", "verdicts", "unanswered",
 )  # fmt: skip
+
+_IN_SUMMARY = (
+    *("id", "epoch", "input", "choices", "target", "scores", "model_usage"),
+    *("total_time", "working_time", "uuid"),
+)
 
 
 def write_inspect_log(run: Run, path: Path) -> None:
@@ -131,13 +147,8 @@ def _header(run: Run, samples: Sequence[Fields]) -> dict[str, object]:
 
 
 def _generation(sampling: Sampling) -> dict[str, object]:
-    known = {
-        "temperature": sampling.temperature,
-        "top_p": sampling.top_p,
-        "max_tokens": sampling.max_tokens,
-        "seed": sampling.seed,
-    }
-    return {name: value for name, value in known.items() if value is not None}
+    names = ("temperature", "top_p", "max_tokens", "seed")
+    return {name: value for name in names if (value := getattr(sampling, name)) is not None}
 
 
 def _results(run: Run) -> Fields:
@@ -172,9 +183,11 @@ def _results(run: Run) -> Fields:
 
 
 def _usage_of(run: Run) -> Fields:
-    replies = [reply for row in run.rows for reply in row.trial.replies]
-    read = sum(reply.usage.input_tokens or 0 for reply in replies)
-    written = sum(reply.usage.output_tokens or 0 for reply in replies)
+    return _tokens(total_usage([reply.usage for row in run.rows for reply in row.trial.replies]))
+
+
+def _tokens(usage: Usage) -> dict[str, object]:
+    read, written = usage.input_tokens or 0, usage.output_tokens or 0
     return {"input_tokens": read, "output_tokens": written, "total_tokens": read + written}
 
 
@@ -234,10 +247,7 @@ def _said(reply: Reply) -> Fields:
 
 def _usage(run: Run, row: Row) -> Fields:
     """The tokens of all replies of a trial."""
-    usage = row.trial.usage
-    read, written = usage.input_tokens or 0, usage.output_tokens or 0
-    known = {"input_tokens": read, "output_tokens": written, "total_tokens": read + written}
-    cost = cost_usd(run, row)
+    known, cost = _tokens(row.trial.usage), cost_usd(run, row)
     return known if cost is None else {**known, "total_cost": cost}
 
 
@@ -272,21 +282,9 @@ def _score(row: Row) -> Fields:
 
 def _summary(sample: Fields) -> Fields:
     """What the list of samples shows."""
-    kept = (
-        "id",
-        "epoch",
-        "input",
-        "choices",
-        "target",
-        "scores",
-        "model_usage",
-        "total_time",
-        "working_time",
-    )
-    error = sample.get("error")
-    messages = sample["messages"]
+    error, messages = sample.get("error"), sample["messages"]
     return {
-        **{name: sample[name] for name in (*kept, "uuid") if name in sample},
+        **{name: sample[name] for name in _IN_SUMMARY if name in sample},
         "metadata": {},
         **({"error": error["message"]} if isinstance(error, dict) else {}),
         "completed": True,

@@ -1,7 +1,7 @@
 """What people said of replies: a table with a row for each rater and reply."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -141,7 +141,7 @@ def _label(
             f"{place}: no column {missing[0]!r}; a table of labels has {', '.join(_NEEDED)}, and may have "
             "repeat, score, beats and ties"
         )
-    texts = {name: _text(row.get(name)) for name in _COLUMNS}
+    texts = {name: "" if (value := row.get(name)) is None else str(value).strip() for name in _COLUMNS}
     repeat = texts["repeat"] or "0"
     if not repeat.isdecimal():
         raise DataError(f"{place}, column 'repeat': expected a whole number from 0, found {repeat!r}")
@@ -149,7 +149,6 @@ def _label(
         raise DataError(f"{place}, column 'rater': expected a name, found nothing")
     is_compared = bool(texts["beats"] or texts["ties"])
     correct = None if is_compared and not texts["correct"] else _correct(place, texts["correct"])
-    points = _points(place, texts["score"])
     others = {column: _listed(texts[column], names) for column in ("beats", "ties")}
     for column, named in {"model": (texts["model"],), **others}.items():
         if unknown := [name for name in named if name and name not in names]:
@@ -160,7 +159,7 @@ def _label(
         repeat=int(repeat),
         rater=texts["rater"],
         correct=correct,
-        points=points,
+        points=_points(place, texts["score"]),
         beats=tuple(names[name] for name in others["beats"]),
         ties=tuple(names[name] for name in others["ties"]),
     )
@@ -176,10 +175,6 @@ def _listed(text: str, names: Mapping[str, str]) -> tuple[str, ...]:
     if text in names:
         return (text,)
     return tuple(filter(None, (part.strip() for part in text.split(SEPARATOR))))
-
-
-def _text(value: object) -> str:
-    return "" if value is None else str(value).strip()
 
 
 def _correct(place: str, text: str) -> float:
@@ -208,13 +203,8 @@ def run_by_name(names: Sequence[str], others: Sequence[Sequence[str]]) -> dict[s
         others: for each run the other words for it, such as its model; words for two runs are for none.
     """
     values = {name: name for name in names}
-    for word, name in _single(names, others):
-        values.setdefault(word, name)
-    return values
-
-
-def _single(names: Sequence[str], others: Sequence[Sequence[str]]) -> Iterator[tuple[str, str]]:
     for name, words in zip(names, others, strict=True):
         for word in dict.fromkeys(words):
             if sum(word in some for some in others) == 1:
-                yield word, name
+                values.setdefault(word, name)
+    return values

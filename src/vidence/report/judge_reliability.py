@@ -315,14 +315,11 @@ def _scores(given: Material) -> Iterator[ModelScore]:
 
 
 def _notes(given: Material) -> tuple[str, ...]:
-    notes = []
-    for judge in given.judges:
-        n_left = int(judge.is_left.sum())
-        if n_left:
-            notes.append(
-                f"{judge.name} leaves {several(n_left, 'reply').replace('replys', 'replies')} to rules."
-            )
-    return tuple(notes)
+    return tuple(
+        f"{judge.name} leaves {several(n_left, 'reply').replace('replys', 'replies')} to rules."
+        for judge in given.judges
+        if (n_left := int(judge.is_left.sum()))
+    )
 
 
 _TESTED: tuple[Measure[Level | SelfPreference | Arms], ...] = (

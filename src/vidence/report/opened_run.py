@@ -1,5 +1,6 @@
 """A run folder as a value for Python: its rows, its accuracy, its tables."""
 
+import base64
 import importlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ import numpy as np
 
 from vidence.engine.specs import label
 from vidence.errors import UnknownNameError, UsageError
+from vidence.media.whole import write_file
 from vidence.records import Estimate
 from vidence.report import results
 from vidence.report.comparison import Compared, compare_two
@@ -20,18 +22,14 @@ from vidence.report.results import SEED, Row
 from vidence.report.scores import Draws, headline_accuracy, margin_table, score_tables
 from vidence.report.tables import all_tables, headline
 from vidence.statistics.resampling import Resampling
+from vidence.tables.charts import Statement
+from vidence.tables.rendering import drawing_of, style_sheet
 from vidence.tables.table import Table
 from vidence.text import visible
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
-import base64
-import html
-
-from vidence.media.whole import write_file
-from vidence.tables.charts import Statement
-from vidence.tables.rendering import drawing_of, style_sheet
 
 WIDTH_PX, _EDGE_PX, _LEGEND_PX = 760, 12, 22
 
@@ -49,7 +47,7 @@ class Picture:
     def _repr_html_(self) -> str:
         # As an image its style is its own, and changes nothing of the page around it.
         data = base64.b64encode(self.svg.encode()).decode("ascii")
-        return f'<img alt="{html.escape(self.title)}" src="data:image/svg+xml;base64,{data}">'
+        return f'<img alt="{escape(self.title)}" src="data:image/svg+xml;base64,{data}">'
 
     def save(self, path: Path | str) -> Path:
         """Write the SVG to a file; the path.
@@ -75,19 +73,19 @@ def picture_of(statement: Statement) -> Picture | None:
     below_px = top_px + height_px + _LEGEND_PX
     lines = [
         f'<svg x="0" y="{below_px + i * _LEGEND_PX - 13:g}" width="16" height="16">{swatch}</svg>'
-        f'<text x="24" y="{below_px + i * _LEGEND_PX:g}">{html.escape(label)}</text>'
+        f'<text x="24" y="{below_px + i * _LEGEND_PX:g}">{escape(label)}</text>'
         for i, (swatch, label) in enumerate(drawing.legend)
     ]
     whole_px = below_px + _LEGEND_PX * len(drawing.legend)
     inside = (
-        f'<text class="strong" y="14">{html.escape(statement.title)}</text>'
+        f'<text class="strong" y="14">{escape(statement.title)}</text>'
         f'<svg y="{top_px}" height="{height_px:g}">{drawing.svg}</svg>{"".join(lines)}'
     )
     width_px = WIDTH_PX + 2 * _EDGE_PX
     svg = (
         '<svg xmlns="http://www.w3.org/2000/svg" font-family="system-ui, sans-serif" '
         f'width="{width_px}" height="{whole_px + 2 * _EDGE_PX:g}">'
-        f"<style>{html.escape(style_sheet(), quote=False)}</style>"
+        f"<style>{escape(style_sheet(), quote=False)}</style>"
         '<rect width="100%" height="100%" fill="var(--ground)"/>'
         f'<svg class="figure" x="{_EDGE_PX}" y="{_EDGE_PX}" width="{WIDTH_PX}" height="{whole_px:g}">'
         f"{inside}</svg></svg>\n"

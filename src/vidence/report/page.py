@@ -6,7 +6,7 @@ security policy of the page allows its own style and script by their hashes, and
 
 import copy
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -202,7 +202,7 @@ def run_fragment(run: Run, *, title: str, level: float = 0.95) -> str:
     tables = all_tables(run, rng=np.random.default_rng(SEED), level=level)
     # The pages of diagnostics lie beside the run, where a piece of another page does not lead.
     pair = excerpts(run.folder, run.folder / "page", level=level)
-    diagnosed = tuple(excerpt.without_link() for excerpt in pair)
+    diagnosed = tuple(replace(excerpt, link="") for excerpt in pair)
     view = view_of(run, tables, title=title, view_id="run", diagnosed=diagnosed)
     return render(_TEMPLATE, view=view, most_problems=MOST_PROBLEMS)
 

@@ -1,7 +1,7 @@
 """Put runs beside each other question by question, or say why that cannot be done."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import msgspec
@@ -72,13 +72,8 @@ class PairedRuns:
 
     def part(self, positions: Sequence[int]) -> "PairedRuns":
         """Some of the questions, by their positions."""
-        return PairedRuns(
-            runs=self.runs,
-            names=self.names,
-            items=tuple(self.items[i] for i in positions),
-            values=self.values[list(positions)],
-            noun=self.noun,
-        )
+        items = tuple(self.items[i] for i in positions)
+        return replace(self, items=items, values=self.values[list(positions)], notes=())
 
 
 def own_item(row: Row) -> Item:

@@ -13,7 +13,7 @@ from vidence.catalog import create, is_known
 from vidence.contracts import TagsAsRead
 from vidence.engine.diagnose import open_diagnostic
 from vidence.engine.panel import UNKNOWN, ModelFacts, PanelRun
-from vidence.engine.store import Header, RunStore
+from vidence.engine.store import RunStore
 from vidence.errors import UsageError
 from vidence.records import Item, Record
 from vidence.report.diagnosis import Diagnosed, load_diagnosed
@@ -51,19 +51,16 @@ class GridCell:
         """Whether there are trials, the model ever answered, and an answer is known."""
         return bool(self.run.rows) and not self.run.no_score
 
-    def headers(self) -> dict[str, Header]:
-        """What diagnostics found in the folder, by the names under which it is kept; of people nothing."""
-        if self.run.people:
-            return {}
-        with RunStore(self.run.folder) as store:
-            return store.diagnoses()
-
     def found(self, diagnostic: str, *, level: float) -> tuple[Diagnosed, ...]:
-        """The findings of a diagnostic; one for each set of options.
+        """The findings of a diagnostic; one for each set of options; of people nothing.
 
         Raises:
             UsageError: no question could be examined.
         """
+        if self.run.people:
+            return ()
+        with RunStore(self.run.folder) as store:
+            headers = store.diagnoses()
         return tuple(
             load_diagnosed(
                 open_diagnostic(diagnostic, header.options),
@@ -71,7 +68,7 @@ class GridCell:
                 options=header.options,
                 level=level,
             )
-            for header in self.headers().values()
+            for header in headers.values()
             if header.diagnostic == diagnostic
         )
 
@@ -103,11 +100,6 @@ class Grid:
         reasons = dict.fromkeys(cell.run.no_score for cell in self.cells if cell.run.no_score)
         return ": ".join(filter(None, ("no run of the panel has a score", ", ".join(reasons))))
 
-    @property
-    def benchmarks(self) -> tuple[str, ...]:
-        """Their titles, each once."""
-        return tuple(dict.fromkeys(cell.benchmark for cell in self.cells))
-
     def of(self, benchmarks: Sequence[str]) -> "Grid":
         """The runs on some benchmarks, by the names of these; all for ``*``.
 
@@ -136,12 +128,8 @@ class Grid:
     def left_out(self) -> tuple[str, ...]:
         """A sentence on how many replies are in the means of runs that average readable ones alone."""
         cells = [c for c in (*self.scored, *self.people) if c.run.plan.headline == ANSWERED]
-        out = "; ".join(f"{_place_words(cell)} {_left_out(cell)}" for cell in cells)
+        out = "; ".join(map(_left_out, cells))
         return (f"Replies in the means: {out}.",) if cells else ()
-
-
-def _place_words(cell: GridCell) -> str:
-    return f"{cell.label} ({cell.benchmark})" if cell.benchmark != cell.run.plan.benchmark else cell.label
 
 
 def _left_out(cell: GridCell) -> str:
@@ -149,7 +137,8 @@ def _left_out(cell: GridCell) -> str:
     counts: Counter[str] = Counter(row.outcome for row in cell.run.rows)
     others = [f"{counts[name]:,} {name}" for name in OUTCOMES if name != ANSWERED and counts[name]]
     others += [f"{cell.run.n_missing:,} not asked yet"] if cell.run.n_missing else []
-    out = f"{counts[ANSWERED]:,} of {len(cell.run.rows) + cell.run.n_missing:,}"
+    name = cell.label if cell.benchmark == cell.run.plan.benchmark else f"{cell.label} ({cell.benchmark})"
+    out = f"{name} {counts[ANSWERED]:,} of {len(cell.run.rows) + cell.run.n_missing:,}"
     return f"{out} ({', '.join(others)})" if others else out
 
 

@@ -47,11 +47,13 @@ class Ahead:
         if isinstance(items, str):
             return items
         n = len(items)
-        line = listed(run.folder) if _is_asked_already(run.folder) else None
+        line = listed(run.folder) if _is_there(run.folder) else None
         n_planned = n * run.plan.repeats
         n_left = n_planned - (line.n_answered if line else 0)
         messages = [several(n, "question"), f"{n_left:,} of {several(n_planned, 'trial')} left"]
-        return ", ".join((*messages, *_money(run.plan, n_left), *_so_far(line.cost if line else None)))
+        messages += _money(run.plan, n_left)
+        messages += [f"{line.cost:,.4f} US dollars so far"] if line and line.cost else []
+        return ", ".join(messages)
 
     def of_examination(self, examination: Examination) -> str:
         """The questions that a diagnostic has left, and which models it asks besides that of the run."""
@@ -59,7 +61,7 @@ class Ahead:
         if isinstance(items, str):
             return items
         done = set[str]()
-        if _is_asked_already(examination.run.folder):
+        if _is_there(examination.run.folder):
             with RunStore(examination.run.folder) as store:
                 if examination.name in store.diagnoses():
                     result = store.findings(examination.name, examination.diagnostic.finding).items()
@@ -102,20 +104,11 @@ def ahead(runs: Sequence[PanelRun], examinations: Sequence[Examination]) -> Iter
         yield examination.label, f": {known.of_examination(examination)}"
 
 
-def _is_asked_already(folder: Path) -> bool:
-    return (folder / PLAN_FILE).exists()
-
-
 def _money(plan: Plan, n_left: int) -> Iterator[str]:
     """At most what the replies cost; what the model reads comes on top, and is known when it is asked."""
     if plan.prices is not None and plan.sampling.max_tokens:
         most = n_left * plan.prices.cost(Usage(output_tokens=plan.sampling.max_tokens))
         yield f"replies at most {most:,.4f} US dollars"
-
-
-def _so_far(cost: float | None) -> Iterator[str]:
-    if cost:
-        yield f"{cost:,.4f} US dollars so far"
 
 
 @dataclass(kw_only=True)
@@ -175,7 +168,7 @@ def ask_panel(
         if examine is not None:
             _examine(place, examination, done=done, purse=purse, examine=examine)
     # A run of diagnostics alone has a folder only when one of them has begun.
-    done.runs += [run for run in runs if not run.has_trials and _is_there(run)]
+    done.runs += [run for run in runs if not run.has_trials and _is_there(run.folder)]
     done.spent = purse.spent
     return done
 
@@ -236,15 +229,15 @@ def taken(runs: Sequence[PanelRun]) -> AskedPanel:
     """The runs of a panel as they are, without asking; those whose folder is not there are missing."""
     done = AskedPanel()
     for run in runs:
-        if _is_there(run):
+        if _is_there(run.folder):
             done.runs.append(run)
         else:
             done.missing.append(f"{run.benchmark}, {run.label}: not asked yet")
     return done
 
 
-def _is_there(run: PanelRun) -> bool:
-    return (run.folder / PLAN_FILE).exists()
+def _is_there(folder: Path) -> bool:
+    return (folder / PLAN_FILE).exists()
 
 
 def _cost(folder: Path) -> float:
@@ -357,9 +350,8 @@ def read_panel(title: str, asked: AskedPanel, *, level: float = 0.95) -> Panel:
     cells, tables, missing = list[PanelCell](), [], list(asked.missing)
     loaded: dict[Path, Run] = {}
     for panel_run in asked.runs:
-        run = replace(
-            open_run(panel_run.folder), name=panel_run.benchmark
-        )  # what tells runs of one label apart
+        # The name is what tells runs of one label apart.
+        run = replace(open_run(panel_run.folder), name=panel_run.benchmark)
         loaded[panel_run.folder] = run
         if not run.rows:
             if panel_run.has_trials:

@@ -77,7 +77,7 @@ def printed_rows(name: str, wanted: Sequence[Mapping[str, str]]) -> PrintedRows:
         known = [None if i is None else row.n.get(table.columns[i].name, table.columns[i].n) for i in places]
         rows.append(
             PrintedRow(
-                words=tuple(_with_sign(cells[i]) for i in words),
+                words=tuple(f"{cells[i].value} {cells[i].detail or ''}".rstrip() for i in words),
                 values=tuple(Cell() if i is None else cells[i] for i in places),
                 n=tuple(known if row.is_n_known else [None] * len(places)),
             )
@@ -104,10 +104,6 @@ def _place(table: PublishedTable, tags: Mapping[str, str]) -> int | None:
             if fits(measure, is_named=is_named):
                 return i
     return None
-
-
-def _with_sign(cell: Cell) -> str:
-    return " ".join(filter(None, (str(cell.value), cell.detail or "")))
 
 
 def as_label(words: Sequence[str]) -> str:

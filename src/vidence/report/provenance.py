@@ -107,15 +107,13 @@ def plan_note(run: Run) -> str:
 
 def not_asked(run: Run) -> str:
     """What to say beside a score for which no model was asked; empty where one was."""
-    match origin_of(run):
-        case "recorded":
-            return f"No model was asked: the replies were recorded elsewhere, {_declared(run)}."
-        case "rule":
-            return "No model was asked: the answers are those of a rule that sees neither frames nor prompt."
-        case "people":
-            return f"No model was asked: the answers are of {_people(run)}."
-        case _:
-            return ""
+    reasons = {
+        "recorded": f"the replies were recorded elsewhere, {_declared(run)}",
+        "rule": f"the answers are those of {_RULE}",
+        "people": f"the answers are of {_people(run)}",
+    }
+    why = reasons.get(origin_of(run))
+    return f"No model was asked: {why}." if why else ""
 
 
 def wording(run: Run) -> str:
@@ -140,28 +138,24 @@ def frames_shown(run: Run) -> str:
 
 def shown_note(run: Run, row: Row) -> str:
     """Why it is unknown which frames were shown, if any were; empty for a trial that was sent."""
-    match origin_of(run):
-        case "recorded":
-            return "A recorded reply: what was shown is not known."
-        case "rule":
-            return "A rule: nothing is shown to it."
-        case "people":
-            return "A person: the study says what was shown."
-        case _:
-            return "" if was_sent(row.trial) else "Nothing was sent: the trial failed before."
+    notes = {
+        "recorded": "A recorded reply: what was shown is not known.",
+        "rule": "A rule: nothing is shown to it.",
+        "people": "A person: the study says what was shown.",
+    }
+    sent = "" if was_sent(row.trial) else "Nothing was sent: the trial failed before."
+    return notes.get(origin_of(run), sent)
 
 
 def prompt_note(run: Run, row: Row) -> str:
     """What to say in place of a prompt that was never sent; empty where it was."""
-    match origin_of(run):
-        case "recorded":
-            return f"A recorded reply: the prompt is not known; {_declared(run)}."
-        case "rule":
-            return "A rule: no prompt was sent."
-        case "people":
-            return "A person: no prompt was sent."
-        case _:
-            return "" if was_sent(row.trial) else "No prompt was sent: the trial failed before."
+    notes = {
+        "recorded": f"A recorded reply: the prompt is not known; {_declared(run)}.",
+        "rule": "A rule: no prompt was sent.",
+        "people": "A person: no prompt was sent.",
+    }
+    sent = "" if was_sent(row.trial) else "No prompt was sent: the trial failed before."
+    return notes.get(origin_of(run), sent)
 
 
 def diagnosed_note(plan: Plan, *, kinds: Collection[str], prompts_digest: str) -> str:

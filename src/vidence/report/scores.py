@@ -663,10 +663,8 @@ def levels(run: Run) -> Iterator[tuple[str, tuple[RowSpec[Aggregate], ...]]]:
         groups: dict[str, list[Row]] = {value: [] for value in values}
         for row in run.rows:
             groups[row.item.tags.get(tag, NO_VALUE)].append(row)
-        yield (
-            tag,
-            tuple(RowSpec(value, value, Aggregate.of(rows, noun=noun)) for value, rows in groups.items()),
-        )
+        specs = (RowSpec(value, value, Aggregate.of(rows, noun=noun)) for value, rows in groups.items())
+        yield tag, tuple(specs)
 
 
 def _numeric(run: Run, rules: SimpleRules, n_all: int) -> Iterator[RowSpec[Aggregate]]:

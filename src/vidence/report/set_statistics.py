@@ -1,10 +1,10 @@
 """Statistics of a set of questions: lengths, videos, sources, evidence, letters, words, tags."""
 
+import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import pairwise
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -22,10 +22,19 @@ SUBJECT, TEXTBOOK, CHAPTER, CONCEPT = "subject", "textbook", "chapter", "concept
 OWN_TAGS = (ANSWER_KIND, DURATION, N_EVIDENCE)
 """What a question has besides its tags, and can be crossed with them."""
 MOST_VALUES = 60  # a tag with more different values names questions, and is only counted
-_BINS_S = (0, 60, 180, 600, 1800)
+# The bins of durations by their ends, in seconds.
+_BINS: Mapping[float, str] = {
+    60: "under 60 s",
+    180: "60 to 180 s",
+    600: "180 to 600 s",
+    1800: "600 to 1800 s",
+    math.inf: "1800 s and more",
+}
+_NOT_MEASURED = "not measured"
 _WORD = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
 _TOKEN = re.compile(rf"{_WORD.pattern}|[^\w\s]|_")
 _ROUNDING_S = 0.05
+_MOST_PROBLEMS = 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,12 +54,7 @@ class _Facts:
     """The items, with the seconds of what each shows; None where that was not measured."""
 
     items: Sequence[Item]
-    durations_s: Mapping[str, float]
-    seconds: Mapping[str, float | None] = field(init=False)
-
-    def __post_init__(self) -> None:
-        values = {item.item_id: seconds_of(item, self.durations_s) for item in self.items}
-        object.__setattr__(self, "seconds", values)
+    seconds: Mapping[str, float | None]
 
 
 def describe(
@@ -78,7 +82,8 @@ def describe(
     """
     if not items:
         raise UsageError("there is no question to describe; loosen --where, or give another file")
-    facts = _Facts(items=items, durations_s=dict(durations_s or {}))
+    known = dict(durations_s or {})
+    facts = _Facts(items=items, seconds={item.item_id: seconds_of(item, known) for item in items})
     tables = [words_table(items), counts_table(items), _videos_table(facts)]
     if any(item.evidence for item in items):
         tables.append(_evidence_table(facts))
@@ -93,7 +98,7 @@ def describe(
     return Described(
         name=name,
         items=tuple(items),
-        durations_s=facts.durations_s,
+        durations_s=known,
         tables=tuple(tables),
         sentences=tuple(_sentences(facts)),
         problems=tuple(_outside(facts)),
@@ -261,44 +266,29 @@ def _bin(seconds: float | None) -> str:
     ('under 60 s', '60 to 180 s', '1800 s and more', 'not measured')
     """
     if seconds is None:
-        return "not measured"
-    if seconds < _BINS_S[1]:
-        return f"under {_BINS_S[1]} s"
-    for low, high in pairwise(_BINS_S[1:]):
-        if seconds < high:
-            return f"{low} to {high} s"
-    return f"{_BINS_S[-1]} s and more"
-
-
-def _bins() -> list[str]:
-    return [*dict.fromkeys(_bin(float(low)) for low in _BINS_S), _bin(None)]
+        return _NOT_MEASURED
+    return next(name for end, name in _BINS.items() if seconds < end)
 
 
 def _evidence_table(facts: _Facts) -> Table:
     """How much evidence questions have and how far it is apart, by kind and by the length of the video."""
-    groups: list[tuple[str, str, list[tuple[Item, Sequence[Evidence]]]]] = []
-    everything: list[tuple[Item, Sequence[Evidence]]] = [
-        (item, item.evidence) for item in facts.items if item.evidence
-    ]
-    groups.append(("all", "all", everything))
-    kinds = sorted({evidence.kind for item, entries in everything for evidence in entries})
+    everything = [item for item in facts.items if item.evidence]
+    groups: list[tuple[str, list[Sequence[Evidence]]]] = [("all", [item.evidence for item in everything])]
+    kinds = sorted({evidence.kind for item in everything for evidence in item.evidence})
     for kind in kinds if len(kinds) > 1 else ():
-        mine: list[tuple[Item, Sequence[Evidence]]] = [
-            (item, [e for e in entries if e.kind == kind]) for item, entries in everything
-        ]
-        groups.append((kind, kind, [(item, entries) for item, entries in mine if entries]))
-    for name in _bins():
-        some = [(item, entries) for item, entries in everything if _bin(facts.seconds[item.item_id]) == name]
+        mine = [[e for e in item.evidence if e.kind == kind] for item in everything]
+        groups.append((kind, [entries for entries in mine if entries]))
+    for name in (*_BINS.values(), _NOT_MEASURED):
+        some = [item.evidence for item in everything if _bin(facts.seconds[item.item_id]) == name]
         if some and len(some) < len(everything):
-            groups.append((name, name, some))
+            groups.append((name, [*some]))
     rows = []
-    for key, label, some in groups:
-        spans = [span for _, entries in some if (span := evidence_span_s(entries)) is not None]
-        counts = [len(entries) for _, entries in some]
+    for name, each in groups:
+        spans = [span for entries in each if (span := evidence_span_s(entries)) is not None]
+        counts = [len(entries) for entries in each]
         mean, _, most = _spread(spans)
-        rows.append(
-            Row(key=key, label=label, values=(len(some), sum(counts), *_spread(counts)[::2], mean, most))
-        )
+        values = (len(each), sum(counts), *_spread(counts)[::2], mean, most)
+        rows.append(Row(key=name, label=name, values=values))
     columns = (
         _column("n", "questions", kind="count"),
         _column("pieces", kind="count"),
@@ -367,14 +357,12 @@ def vocabulary_table(items: Sequence[Item]) -> Table:
 
 def _values(facts: _Facts, tag: str) -> list[str | None]:
     """The value of each question; None where it has none."""
-    match tag:
-        case "answer_kind":
-            return [item.answer_kind for item in facts.items]
-        case "duration":
-            return [_bin(facts.seconds[item.item_id]) for item in facts.items]
-        case "n_evidence":
-            return [str(len(item.evidence)) for item in facts.items]
-    return [item.tags.get(tag) for item in facts.items]
+    of: Mapping[str, Callable[[Item], str]] = {
+        ANSWER_KIND: lambda item: item.answer_kind,
+        DURATION: lambda item: _bin(facts.seconds[item.item_id]),
+        N_EVIDENCE: lambda item: str(len(item.evidence)),
+    }
+    return [of[tag](item) if tag in of else item.tags.get(tag) for item in facts.items]
 
 
 def _tag_tables(facts: _Facts) -> Iterator[Table]:
@@ -413,15 +401,12 @@ def _tag_table(facts: _Facts, name: str, by_value: Mapping[str, Sequence[Item]])
         _column("videos", kind="count"),
         _column("seconds", "seconds, mean"),
         _column("words", "words, mean"),
-        *(
-            [_column("evidence", "evidence, mean", note="Pieces, of questions with any")]
-            if has_evidence
-            else []
-        ),
+        _column("evidence", "evidence, mean", note="Pieces, of questions with any"),
     )
+    kept = columns if has_evidence else columns[:-1]
     missing = len(facts.items) - n_all
     note = f"{missing:,} questions do not have it." if missing else ""
-    return _table(f"tag-{name}", f"By {name}", label=name, columns=columns, rows=rows, note=note)
+    return _table(f"tag-{name}", f"By {name}", label=name, columns=kept, rows=rows, note=note)
 
 
 def textbooks_table(items: Sequence[Item]) -> Table:
@@ -499,9 +484,8 @@ def _sentences(facts: _Facts) -> Iterator[str]:
     items = facts.items
     n_videos = len({item.video_id for item in items})
     words = [n_words(item.question) for item in items]
-    sources = ""
-    if source_noun(items) == "source":
-        sources = f" from {several(len({item.source_id for item in items}), 'source')}"
+    n_sources = len({item.source_id for item in items})
+    sources = f" from {several(n_sources, 'source')}" if source_noun(items) == "source" else ""
     yield (
         f"{several(len(items), 'question')} about {several(n_videos, 'video')}{sources}; "
         f"{len(items) / n_videos:.1f} questions a video."
@@ -527,19 +511,12 @@ def _sentences(facts: _Facts) -> Iterator[str]:
 
 def section(described: Described) -> Section:
     """The statistics as a part of a page."""
-    return Section(
-        title=described.name,
-        paragraphs=(*described.sentences, *_problem_words(described)),
-        tables=described.tables,
-    )
-
-
-def _problem_words(described: Described, *, most: int = 5) -> list[str]:
-    if not described.problems:
-        return []
-    more = len(described.problems) - most
-    listed = "; ".join(described.problems[:most]) + (f"; and {more:,} more" if more > 0 else "")
-    return [f"Evidence outside of the video: {listed}."]
+    sentences, more = described.sentences, len(described.problems) - _MOST_PROBLEMS
+    if described.problems:
+        listed = "; ".join(described.problems[:_MOST_PROBLEMS])
+        ending = f"; and {more:,} more" if more > 0 else ""
+        sentences = (*sentences, f"Evidence outside of the video: {listed}{ending}.")
+    return Section(title=described.name, paragraphs=sentences, tables=described.tables)
 
 
 def write_described_csv(described: Described, path: Path) -> None:

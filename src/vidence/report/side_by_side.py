@@ -65,8 +65,7 @@ def overview(runs: Sequence[Run], scores: Sequence[Table]) -> Table:
     columns = _run_columns(runs)
     titles = dict.fromkeys(c.title for score in scores for c in score.columns if c.key == "videos")
     labels = {"accuracy": "accuracy, %", "items": "questions", "videos": " or ".join(titles)}
-    labels["chance"] = "chance, %"
-    labels |= {"constant": "always one letter, %"} | {name: name for name in OUTCOMES}
+    labels |= {"chance": "chance, %", "constant": "always one letter, %"} | {name: name for name in OUTCOMES}
     parsers = TableRow(key="parser", label="parser", values=tuple(run.reader for run in runs))
     rows = (
         TableRow(key=key, label=label, values=tuple(score.cell("headline", key) for score in scores))

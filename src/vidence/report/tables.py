@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from statistics import median
 from string import ascii_uppercase
 
@@ -60,7 +60,6 @@ def all_tables(
     Raises:
         UsageError: the run has no trials, or its headline is no aggregate.
     """
-    is_judged = any(row.score.verdicts or row.score.unanswered for row in run.rows)
     return (
         *score_tables(run, rng=rng, level=level),
         *subset_tables(run, draws=Draws(rng=rng, level=level)),
@@ -68,7 +67,7 @@ def all_tables(
         reason_table(run),
         *parser_tables(run, parsers),
         position_table(run, rng=rng),
-        *(judge_tables(run) if is_judged else ()),
+        *judge_tables(run),
         *(repeat_tables(run, level=level) if run.plan.repeats > 1 else ()),
         usage_table(run),
     )
@@ -152,14 +151,8 @@ def position_table(run: Run, *, rng: np.random.Generator) -> Table:
         run: the run.
         rng: where the simulations of the test come from.
     """
-    rows = [
-        row
-        for row in run.rows
-        if row.item.answer_kind == "choice"
-        and row.item.choices
-        and row.trial.repeat == 0
-        and not row.item.is_hidden
-    ]
+    choice = [row for row in run.rows if row.item.answer_kind == "choice" and row.item.choices]
+    rows = [row for row in choice if row.trial.repeat == 0 and not row.item.is_hidden]
     bias = None
     if rows:
         bias = position_bias(
@@ -327,10 +320,7 @@ def headline(run: Run, score: Table) -> tuple[str, ...]:
         sentences.insert(0, prediction_sentence(run, level=known.level if known else 0.95))
     if left_out := run.facts.left_out:
         sentences.append(left_out)
-    if headline := not_asked(run):
-        sentences.append(headline)
-    if any(row.score.verdicts or row.score.unanswered for row in run.rows):
-        sentences.append(judge_sentence(run))
+    sentences.extend(filter(None, (not_asked(run), judge_sentence(run))))
     if "unmarked" in score.keys and score.value("headline", "unmarked"):
         more = several(shown(score, "headline", "unmarked").text, "more question")
         n_open = sum(row.is_undecided and row.correct is None for row in run.rows)
@@ -412,28 +402,24 @@ def _silence(run: Run) -> str:
     return f"No score, since none of {n} was ever answered: {why_failed(run)}"
 
 
-def _cut_off(run: Run) -> list[str]:
+def _cut_off(run: Run) -> Iterator[str]:
     """That many replies were cut off, and what lets them end."""
     n = sum(row.trial.reply is not None for row in run.rows)
     n_cut = sum(row.score.is_cut(row.trial.reply) for row in run.rows)
-    if not n_cut or n_cut < LEAST_CUT * n:
-        return []
-    limit = run.plan.sampling.max_tokens
-    at = "the server's limit of tokens" if limit is None else f"{limit:,} tokens"
-    return [f"{n_cut:,} of {n:,} replies were cut off at {at}; --max-tokens sets a higher limit."]
+    if n_cut and n_cut >= LEAST_CUT * n:
+        limit = run.plan.sampling.max_tokens
+        at = "the server's limit of tokens" if limit is None else f"{limit:,} tokens"
+        yield f"{n_cut:,} of {n:,} replies were cut off at {at}; --max-tokens sets a higher limit."
 
 
-def _without_logps(run: Run) -> list[str]:
+def _without_logps(run: Run) -> Iterator[str]:
     """That log-probabilities were wanted and are not there; some servers ignore the request."""
     rows = [row for row in run.rows if row.item.answer_kind == "choice" and row.trial.reply]
-    sampling = run.plan.sampling
-    logps: list[str] = []
-    if sampling.want_choice_logps and (n := sum(not has_logps(row) for row in rows)):
-        logps.append(
+    if run.plan.sampling.want_choice_logps and (n := sum(not has_logps(row) for row in rows)):
+        yield (
             f"Log-probabilities of the letters were asked for, and {n:,} of {len(rows):,} replies came "
             "without: the model gives none, or the reply does not come to a letter."
         )
-    return logps
 
 
 def guesses_of(run: Run) -> tuple[bool, ...]:

@@ -303,15 +303,14 @@ _FIELDS: Mapping[str, Kind] = {
 def _arrow_type(column: Column) -> "pa.DataType":
     import pyarrow as pa
 
-    simple = {"text": pa.string(), "whole": pa.int64(), "number": pa.float64(), "truth": pa.bool_()}
-    listed = {
+    known = {
+        **{"text": pa.string(), "whole": pa.int64(), "number": pa.float64(), "truth": pa.bool_()},
         "texts": pa.list_(pa.string()),
         "wholes": pa.list_(pa.int64()),
         "numbers": pa.list_(pa.float64()),
         "lists": pa.list_(pa.list_(pa.int64())),
         "logps": pa.map_(pa.string(), pa.float64()),
     }
-    known = {**simple, **listed}
     if not column.holds:
         return known[column.kind]
     fields = _HOLDS[column.holds].__struct_fields__

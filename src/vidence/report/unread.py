@@ -106,15 +106,10 @@ def unread(paired: PairedRuns, *, tag: str = "", level: float = 0.95) -> Unread:
         tag: the tag of a macro mean; empty for the mean over questions.
         level: coverage of the intervals; 1 less the level of the tests.
     """
-    both = paired.part(_answered_by_all(paired))
-    counted = unanswered(paired)
-    as_compared = ParserComparison(
-        parser=AS_COMPARED,
-        comparison=difference(paired, tag, level=level),
-        n_unread=(counted[0].n_unread, counted[1].n_unread),
-    )
-    readings = [as_compared]
-    for name, runs in _read_by_parsers(paired.runs).items():
+    silent = {row.item.item_id for run in paired.runs for row in run.rows if row.outcome != ANSWERED}
+    both = paired.part([i for i, item in enumerate(paired.items) if item.item_id not in silent])
+    counted, readings = unanswered(paired), []
+    for name, runs in {AS_COMPARED: paired.runs, **_read_by_parsers(paired.runs)}.items():
         again = _with_values(paired, runs, lambda row: row.correct)
         first, second = unanswered(again)
         comparison = difference(again, tag, level=level)
@@ -135,12 +130,6 @@ def difference(paired: PairedRuns, tag: str, *, level: float) -> Comparison:
     groups = paired.groups(tag) if tag else None
     first, second = paired.values.T
     return compare(second, first, clusters=paired.clusters, groups=groups, level=level)
-
-
-def _answered_by_all(paired: PairedRuns) -> list[int]:
-    """The positions of the questions that every run answered in every repeat."""
-    silent = {row.item.item_id for run in paired.runs for row in run.rows if row.outcome != ANSWERED}
-    return [i for i, item in enumerate(paired.items) if item.item_id not in silent]
 
 
 def _filled(value: float) -> _Mark:

@@ -150,9 +150,12 @@ def _curves(cells: Sequence[GridCell], over: str, *, draws: Draws) -> list[_Curv
     entries = []
     amounts = {id(cell): amount for cell in cells if (amount := _amount(cell, over)) is not None}
     known = sorted((cell for cell in cells if id(cell) in amounts), key=lambda cell: amounts[id(cell)])
-    order = [f"{c.benchmark}\n{c.run.plan.split}\n{_series(c, over)}" for c in cells if id(c) in amounts]
-    groups = by_benchmark(known, lambda c: f"{c.benchmark}\n{c.run.plan.split}\n{_series(c, over)}")
-    for some in (groups[key] for key in dict.fromkeys(order)):
+
+    def place(cell: GridCell) -> str:
+        return f"{cell.benchmark}\n{cell.run.plan.split}\n{_series(cell, over)}"
+
+    groups = by_benchmark(known, place)
+    for some in (groups[key] for key in by_benchmark([c for c in cells if id(c) in amounts], place)):
         n_amounts = len({amounts[id(cell)] for cell in some})
         if over != SIZE and not 2 <= n_amounts == len(some):
             continue  # conditions that differ in something else would be taken for budgets

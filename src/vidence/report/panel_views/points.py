@@ -76,9 +76,8 @@ class Points(SettingsView[Settings]):
         scores = Scores(
             x=settings.x, y=settings.y, by=settings.by, where=settings.where, cluster=settings.cluster
         )
-        for cells in by_benchmark(grid.scored, lambda c: c.run.plan.benchmark).values():
-            benchmark = title_of(cells)
-            name, rows = f"points:{benchmark}", rows_of(cells)
+        for benchmark, cells in by_benchmark(grid.scored, lambda c: c.run.plan.benchmark).items():
+            name, rows = f"points:{title_of(cells)}", rows_of(cells)
             if settings.points == "values":
                 models = over_values(rows, scores, rng=draws.fresh(), level=draws.level)
                 figure, *rest = statements(models, name=name)
@@ -87,9 +86,7 @@ class Points(SettingsView[Settings]):
                     messages = (*messages, "People are in no point: each is the mean over the models.")
             else:
                 correlated = over_pairs(rows, scores, rng=draws.fresh(), level=draws.level)
-                people = by_benchmark(grid.people, lambda c: c.run.plan.benchmark).get(
-                    cells[0].run.plan.benchmark, []
-                )
+                people = [cell for cell in grid.people if cell.run.plan.benchmark == benchmark]
                 figure, messages = scatter(correlated, name=name), sentences(correlated)
                 figure = with_people(figure, points_of_pairs(rows_of(people), scores))
                 rest = [msgspec.structs.replace(t, name=f"{name}-{t.name}") for t in tables(correlated)]

@@ -49,15 +49,13 @@ class SortedValues(SettingsView[Settings]):
         """
         settings, parts = self.settings, list[Statement]()
         where = where_of(settings.where, what="sorted: where=")
-        for cells in by_benchmark(grid.scored, lambda c: c.run.plan.benchmark).values():
+        for name, cells in by_benchmark(grid.scored, lambda c: c.run.plan.benchmark).items():
             benchmark = title_of(cells)
             value = ByValue.of(rows_of(cells), by=settings.by, where=where)
             if value is not None and len(value.values) > 1:
                 figure, table = sorted_statements(benchmark, value, by=settings.by, draws=draws)
                 table = with_parts(table, rows_of(cells), settings, level=draws.level)
-                people = by_benchmark(grid.people, lambda c: c.run.plan.benchmark).get(
-                    cells[0].run.plan.benchmark, []
-                )
+                people = [cell for cell in grid.people if cell.run.plan.benchmark == name]
                 parts += beside(figure, table, rows_of(people), by=settings.by, where=where)
         if not parts:
             of = f" where {settings.where}" if where else ""
