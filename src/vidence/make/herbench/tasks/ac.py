@@ -1,10 +1,12 @@
 """Action counting: how often an action occurs in a video, and which one occurs most often."""
 
-from collections.abc import Sequence
-from typing import Annotated
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Final, Self
 
 import numpy as np
 from msgspec import Meta
+from numpy.typing import NDArray
 
 from vidence.errors import UsageError
 from vidence.make.herbench.tasks.candidates import (
@@ -18,17 +20,22 @@ from vidence.make.herbench.tasks.candidates import (
     by_time,
     one_of,
 )
-from vidence.make.herbench.tasks.counting import STRUCTURES, Counts, Target, words_said
+from vidence.make.herbench.tasks.counting import STRUCTURES, Counted, Counts, Target, words_said
 from vidence.make.herbench.tasks.counts import LEAST_COUNT, N_OTHERS, counts_around
 from vidence.make.herbench.tasks.events import span_of, used_up, when
+from vidence.make.herbench.tasks.guessing import EventCounts, FairSets, Sets, Thing
 from vidence.make.pipeline.english import joined
 from vidence.make.pipeline.material import Corpus, Material, Task
+from vidence.make.sources.event_index import pair_of
 from vidence.records import Record
 
 # By how much the most frequent action must lead, so that one more or less changes nothing.
 _LEAD = 2
-_LEAST_LEADER = 4
 _MOST_NAMED = 3
+_TRIED: Final = 50  # sets of a leader and four others
+_LEARNT_FROM: Final = 200  # sets of each leader
+_MOST_SETS: Final = 60_000  # that are learnt from in all
+_SEED: Final = 0  # of the sets learnt from
 
 
 class Settings(Record):
@@ -60,7 +67,8 @@ class Ac(ComputedTask):
     corpus share five counts as their options, each of them right in one (`shared_options`). A count that is
     left over is not asked, or among counts that are nobody's (``alone=true``; from four on, so that there is
     room for it at each place among the five). For the most frequent action the spans are all occurrences of
-    all five, and it is drawn how many of the other four are more common in other videos.
+    all five, and of the sets drawn those are asked that `FairSets` keeps: which actions lead in other videos
+    does not tell.
 
     Source: HERBench, sections 3.1 and 7.5, figure 20.
     Departs: the figure has a right count of 2, which two glances give; here the least is 3. Synonyms in the
@@ -70,21 +78,28 @@ class Ac(ComputedTask):
     code = "AC"
     title = "Action Counting"
     family = "MEA&N"
-    version = 7
+    version = 8
     needs: tuple[str, ...] = ("events",)
     structures: tuple[str, ...] = (*STRUCTURES, "most-often")
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._counts = Counts(least=settings.least, most=settings.most)
+        self._learnt: tuple[Mapping[str, Counted], Mapping[str, _Leads], FairSets] | None = None
 
     def sources(
         self, material: Material, corpus: Corpus, log: DraftLog, *, most: int, rng: np.random.Generator
     ) -> Sequence[Candidates]:
         """One source for each structure."""
-        there = self._counts.of(material, corpus, n_asked=most)
+        dealt = self._counts.of(material, corpus, n_asked=most)
+        if self._learnt is None or self._learnt[0] is not dealt:
+            every = {name: _Leads.of(name, both["pair"]) for name, both in sorted(dealt.items())}
+            self._learnt = dealt, every, _fair_leads(tuple(every.values()))
+        _, leads, fair = self._learnt
+        video_id = material.source.video_id
+        there = dealt[video_id]
         counted = [self._candidates(structure, there[structure], rng=rng) for structure in STRUCTURES]
-        return [*counted, _most_often(there["pair"], rng=rng)]
+        return [*counted, leads[video_id].candidates(fair, rng=rng)]
 
     def _candidates(self, structure: str, there: Sequence[Target], *, rng: np.random.Generator) -> Candidates:
         inside = [
@@ -142,43 +157,81 @@ def _count_candidate(structure: str, target: Target, *, options: Sequence[int]) 
     )
 
 
-def _most_often(targets: Sequence[Target], *, rng: np.random.Generator) -> Candidates:
-    """Pairs that lead four others; each leads once. Only pairs that the log has one word for.
+@dataclass(frozen=True, kw_only=True)
+class _Leads:
+    """The pairs of a video that the log has one word for; by place, which ones lead which others (`behind`).
 
     An action counts with those whose words say more than its own: who picks up a pine nuts bag may be seen
     to pick up pine nuts.
     """
-    known = [target for target in targets if not target.reason and not target.also]
-    leaders = [target for target in known if len(target.events) >= _LEAST_LEADER]
-    commoner, any_yet = BalancedDraw(N_OTHERS + 1, rng=rng), False
-    for place in rng.permutation(len(leaders)):
-        first = leaders[place]
-        behind = [target for target in known if _seen_at_most(target, targets) <= len(first.events) - _LEAD]
-        if len(behind) < N_OTHERS:
-            continue
-        any_yet = True
-        n_commoner = commoner.next()
-        others = _others(first, behind, n_commoner=n_commoner, rng=rng)
-        if not others:
-            detail = f"no four others, {n_commoner} of them more common in other videos"
-            yield NoCandidate(subject=first.text, reason="too-few-as-common", detail=detail)
-            continue
-        yield Candidate(
-            structure="most-often",
-            subject=first.text,
-            question="Which of these actions occurs most often in this video?",
-            right=first.text,
-            wrong=tuple(other.text for other in others),
-            evidence=by_time(span_of(event) for entry in (first, *others) for event in entry.events),
-            facts={
-                entry.text: f"{when(entry.events)}; {entry.n_elsewhere} times elsewhere"
-                for entry in (first, *others)
-            },
+
+    video: str
+    known: Sequence[Target]
+    things: Sequence[Thing]
+    behind: Mapping[int, NDArray[np.intp]]
+
+    @classmethod
+    def of(cls, video: str, targets: Sequence[Target]) -> Self:
+        """Leaders lead four others by two occurrences."""
+        known = [target for target in targets if not target.reason and not target.also]
+        n_seen = np.array([_seen_at_most(target, targets) for target in known])
+        behind = {
+            i: np.flatnonzero(n_seen <= len(target.events) - _LEAD)
+            for i, target in enumerate(known)
+            if len(target.events) >= LEAST_COUNT
+        }
+        return cls(
+            video=video,
+            known=known,
+            things=[Thing(text=target.text, key=pair_of(target.events[0])) for target in known],
+            behind={i: some for i, some in behind.items() if len(some) >= N_OTHERS},
         )
-    if not any_yet:
-        detail = f"no action with {_LEAST_LEADER} occurrences and {_LEAD} more than four others"
-        yield NoCandidate(subject="most-often", reason="too-few-occurrences", detail=detail)
-    yield used_up("most-often")
+
+    def draw(self, leader: int, *, n: int, rng: np.random.Generator) -> Sets:
+        """Draw sets of a leader and four others, close seconds sooner, so that it takes counting."""
+        behind = self.behind[leader]
+        closeness = np.log([len(self.known[i].events) for i in behind])
+        order = (-closeness - rng.gumbel(size=(n, len(behind)))).argsort(axis=1)
+        places = np.column_stack([np.full(n, leader), behind[order[:, :N_OTHERS]]])
+        right = np.zeros(n, np.intp)
+        return Sets(video=self.video, things=self.things, places=places, odd=places == leader, right=right)
+
+    def candidates(self, fair: FairSets, *, rng: np.random.Generator) -> Candidates:
+        """Each leader once, with the first four others that `fair` keeps."""
+        if not self.behind:
+            detail = f"no action with {LEAST_COUNT} occurrences and {_LEAD} more than four others"
+            yield NoCandidate(subject="most-often", reason="too-few-occurrences", detail=detail)
+        for leader in rng.permutation(list(self.behind)):
+            first = self.known[leader]
+            more = np.array([self.known[i].n_elsewhere - first.n_elsewhere for i in self.behind[leader]])
+            if not fair.has_learnt and min((more >= 0).sum(), (more <= 0).sum()) < N_OTHERS - 1:
+                detail = "fewer than three others that are as common in other videos, or as rare"
+                yield NoCandidate(subject=first.text, reason="too-few-as-common", detail=detail)
+                continue
+            sets = self.draw(leader, n=_TRIED, rng=rng)
+            kept = fair.kept(sets, rng=rng)
+            if len(kept):
+                yield _lead_candidate([self.known[place] for place in sets.places[kept[0]]])
+            else:
+                detail = f"{_TRIED} drawn sets of four others are less likely to lead, by other videos"
+                yield NoCandidate(subject=first.text, reason="likely-to-lead", detail=detail)
+        yield used_up("most-often")
+
+
+def _lead_candidate(first_and_others: Sequence[Target]) -> Candidate:
+    right, *wrong = (target.text for target in first_and_others)
+    return Candidate(
+        structure="most-often",
+        subject=right,
+        question="Which of these actions occurs most often in this video?",
+        right=right,
+        wrong=tuple(wrong),
+        evidence=by_time(span_of(event) for target in first_and_others for event in target.events),
+        facts={
+            target.text: f"{when(target.events)}; {target.n_elsewhere} times elsewhere"
+            for target in first_and_others
+        },
+    )
 
 
 def _seen_at_most(target: Target, targets: Sequence[Target]) -> int:
@@ -187,27 +240,22 @@ def _seen_at_most(target: Target, targets: Sequence[Target]) -> int:
     return len(target.events) + sum(len(entry.events) for entry in targets if mine < words_said(entry.text))
 
 
-def _others(
-    first: Target, behind: Sequence[Target], *, n_commoner: int, rng: np.random.Generator
-) -> tuple[Target, ...]:
-    """Four others, `n_commoner` of them more common in other videos than the first one.
-
-    Those that are as common as it count as either. None where there are not four such others, and where
-    there are fewer than three of one sort: it would mostly be the most common of the five, or the rarest.
-    """
-    for sign in (1, -1):
-        if sum(sign * (target.n_elsewhere - first.n_elsewhere) >= 0 for target in behind) < N_OTHERS - 1:
-            return ()
-    # Close seconds first, so that it takes counting and not a glance.
-    left = sorted(behind, key=lambda target: -len(target.events))
-    chosen: list[Target] = []
-    for n, sign in ((n_commoner, 1), (N_OTHERS - n_commoner, -1)):
-        fit = [target for target in left if sign * (target.n_elsewhere - first.n_elsewhere) >= 0][: 2 * n]
-        if len(fit) < n:
-            return ()
-        chosen += [fit[i] for i in rng.permutation(len(fit))[:n]]
-        left = [target for target in left if target not in chosen]
-    return tuple(chosen)
+def _fair_leads(leads: Sequence[_Leads]) -> FairSets:
+    """Learn from all videos which sets with their leaders to keep."""
+    rng = np.random.default_rng(_SEED)
+    n_learnt = min(_LEARNT_FROM, _MOST_SETS // max(1, sum(len(some.behind) for some in leads)))
+    return FairSets(
+        EventCounts(
+            {
+                some.video: {t.key: len(k.events) for t, k in zip(some.things, some.known, strict=True)}
+                for some in leads
+            },
+            {some.video: [thing.text for thing in some.things] for some in leads},
+        ),
+        [some.draw(leader, n=n_learnt, rng=rng) for some in leads for leader in some.behind],
+        choices=lambda x: x,
+        wanted=n_learnt / _TRIED,
+    )
 
 
 def create(settings: Settings) -> Task:

@@ -70,8 +70,8 @@ class Counts:
         self._dealt_for: tuple[Corpus, int] | None = None
         self._dealt: Mapping[str, Counted] = {}
 
-    def of(self, material: Material, corpus: Corpus, *, n_asked: int) -> Counted:
-        """Return the ``pair`` and ``verb`` targets of a video.
+    def of(self, material: Material, corpus: Corpus, *, n_asked: int) -> Mapping[str, Counted]:
+        """Return the ``pair`` and ``verb`` targets of all videos, the given one among them.
 
         A video deals at most `n_asked` counts of a structure: those of the videos where most is done would
         otherwise be dealt and not asked, and these are the large ones.
@@ -80,10 +80,10 @@ class Counts:
         if corpus.events.get(video_id) != material.events:
             # A video that the corpus does not know, or knows otherwise: dealt as one of it.
             events = {**corpus.events, video_id: tuple(material.events)}
-            return self._deal(events, corpus, n_asked)[video_id]
+            return self._deal(events, corpus, n_asked)
         if self._dealt_for is None or self._dealt_for[0] is not corpus or self._dealt_for[1] != n_asked:
             self._dealt_for, self._dealt = (corpus, n_asked), self._deal(corpus.events, corpus, n_asked)
-        return self._dealt[video_id]
+        return self._dealt
 
     def _deal(
         self, events: Mapping[str, Sequence[Event]], corpus: Corpus, n_asked: int

@@ -103,7 +103,7 @@ class FairSets:
         counts: what is known of things.
         drawn: sets of all videos to learn from.
         choices: makes choices of things.
-        wanted: how many sets of a video are kept at most, of as many as were drawn.
+        wanted: how many sets of each drawn ones are kept at most.
     """
 
     def __init__(
@@ -114,12 +114,17 @@ class FairSets:
         self._weights: Floats = np.zeros(0)
         marks = sorted({mark for sets in drawn for thing in sets.things for mark in _marks(thing.text)})
         self._marks = {mark: i for i, mark in enumerate(marks)}
-        if len(drawn) >= LEAST_VIDEOS:
+        if len({sets.video for sets in drawn}) >= LEAST_VIDEOS:
             self._learn(drawn, wanted)
+
+    @property
+    def has_learnt(self) -> bool:
+        """Whether there were enough videos."""
+        return bool(self._told)
 
     def kept(self, sets: Sets, *, rng: np.random.Generator) -> NDArray[np.intp]:
         """Return the places of the sets to keep."""
-        if not self._told:
+        if not self.has_learnt:
             return np.arange(len(sets.right))
         share = _share(self._traits(sets) @ self._weights, sets.right)
         return np.flatnonzero(rng.random(len(share)) < share)

@@ -1,5 +1,7 @@
 """AC on logs small enough to check by hand, and which counts share their options."""
 
+from collections import Counter
+
 import msgspec
 import numpy as np
 import pytest
@@ -8,6 +10,7 @@ from subjects.kitchens import event, events, material
 from subjects.log_tasks import ask, drafts, reasons, right
 from vidence import catalog
 from vidence.errors import UsageError
+from vidence.make.herbench.tasks.guessing import FairSets
 from vidence.make.pipeline.material import Corpus
 
 
@@ -92,6 +95,46 @@ def test_the_most_common_action_elsewhere_is_no_leader_without_more_common_ones(
     made = ask("ac", events(here), events(others, video_id="w"))
     assert drafts(made, "most-often") == []
     assert reasons(made)["too-few-as-common"] == 1
+
+
+DEEDS = [
+    *(("wash", "carrot"), ("cut", "lemon"), ("stir", "rice"), ("fold", "apron"), ("open", "kettle")),
+    *(("dry", "cork"), ("peel", "basil"), ("fill", "scale"), ("light", "candle"), ("eat", "noodle")),
+]
+
+
+def hits_by_what_leads_elsewhere() -> list[bool]:
+    """Forty videos, in most of which one of two deeds leads: whether the usual leader is right."""
+    rng = np.random.default_rng(5)
+    counts = {f"v{i}": rng.integers(1, 3, size=len(DEEDS)) for i in range(40)}
+    for some in counts.values():
+        some[rng.choice(10, p=[0.3, 0.2, *([0.0625] * 8)])] = 4
+        some[rng.choice(10, p=[0.3, 0.2, *([0.0625] * 8)])] = 6
+    corpus = Corpus(
+        events={
+            name: tuple(
+                events([d for d, n in zip(DEEDS, some, strict=True) for _ in range(n)], video_id=name)
+            )
+            for name, some in counts.items()
+        }
+    )
+    leads = Counter(" ".join(DEEDS[some.argmax()]) for some in counts.values())
+    task, hits = catalog.create("task", "ac"), []
+    for seed, (name, log) in enumerate(corpus.events.items()):
+        flow = task.draft(material(log, video_id=name), corpus, most=30, rng=np.random.default_rng(seed))
+        with pytest.raises(StopIteration) as stop:
+            next(flow)
+        for draft in drafts(stop.value.value, "most-often"):
+            hits.append(max(draft.choices, key=lambda deed: leads[deed]) == right(draft))
+    return hits
+
+
+def test_what_leads_in_other_videos_does_not_tell(monkeypatch: pytest.MonkeyPatch) -> None:
+    hits = hits_by_what_leads_elsewhere()
+    assert len(hits) >= 20
+    assert np.mean(hits) < 0.35
+    monkeypatch.setattr(FairSets, "kept", lambda self, sets, *, rng: np.arange(len(sets.right)))
+    assert np.mean(hits_by_what_leads_elsewhere()) > 0.4
 
 
 def test_too_small_a_smallest_count_is_refused() -> None:
