@@ -169,8 +169,7 @@ def evaluate(  # noqa: PLR0913 - no setting has the name of an argument: a test
         asked, folder = _begun(benchmark, data, model=model, out=_path(out), place=place, overrides=overrides)
     else:
         raise UsageError(
-            "expected evaluate(questions, model=...) or evaluate(plan=FOLDER), the second with trust= if "
-            "needed"
+            "expected evaluate(questions, model=...) or evaluate(plan=FOLDER); only the second takes trust="
         )
     _asked(asked, folder, place=place, progress=progress, doing="asking")
     return open_run(folder)
@@ -375,7 +374,7 @@ def diagnose(  # noqa: PLR0913 - no option has the name of an argument: a test
         plan = taken_up(folder, environment=place, is_trusted=trust)
         texts = {**spec.options, **examining.option_texts(settings)}
     else:
-        raise UsageError("a benchmark wants model=, and takes data= and out=; a run has its own: give none")
+        raise UsageError("a benchmark needs model=, and may have data= and out=; a run takes none of them")
     diagnostic = examining.open_diagnostic(spec.name, texts)
     with watching(None, doing=f"examining ({spec.name})") as listen:
         _wait(
@@ -472,7 +471,7 @@ def contrast(
 
     values = [of] if isinstance(of, str) else list(dict.fromkeys(of))
     if bool(values) != bool(to):
-        raise UsageError('of and to belong together: of="3", to="1" gives the score of 3 less that of 1')
+        raise UsageError('give of= and to= together: of="3", to="1" is the score of 3 minus that of 1')
     loaded = [_loaded(run, parser) for run in runs]
     pairs = [(value, to) for value in values]
     return contrast_runs(loaded, tag=tag, pairs=pairs, has_trend=trend, level=level)

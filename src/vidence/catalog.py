@@ -180,8 +180,8 @@ def find(kind: str, name: str) -> ModuleType:
         raise UnknownNameError(kind, name, names(kind))
     if name in ours and name in plugins:
         raise UsageError(
-            f"{plugins[name].value} is installed as the {kind} {name!r}, which vidence has itself; rename "
-            "its entry point, or uninstall it"
+            f"{plugins[name].value} is installed as the {kind} {name!r}, a name that vidence uses "
+            "itself; rename its entry point, or uninstall it"
         )
     if name in ours:
         return importlib.import_module(ours[name].module)
@@ -220,7 +220,7 @@ def settings_type(kind: str, name: str) -> type[Record] | None:
         return None
     settings_type = getattr(module, "Settings", None)
     if not (isinstance(settings_type, type) and issubclass(settings_type, Record)):
-        raise UsageError(f"{module.__name__} has create(settings), and no class Settings(Record); {_SEE}")
+        raise UsageError(f"{module.__name__} has create(settings) but no class Settings(Record); {_SEE}")
     return settings_type
 
 
@@ -264,8 +264,8 @@ def create(kind: str, text: "str | Spec", **resources: object) -> Any:  # noqa: 
         inspect.signature(make).bind(**handed)
     except TypeError as error:
         raise UsageError(
-            f"{module.__name__} has create{inspect.signature(make)}, and create({', '.join(handed)}) is "
-            f"expected of {owner} ({error}); {_SEE}"
+            f"{module.__name__} defines create{inspect.signature(make)}; {owner} needs "
+            f"create({', '.join(handed)}) ({error}); {_SEE}"
         ) from error
     return make(**handed)
 
@@ -296,13 +296,13 @@ def parse_spec(text: str) -> Spec:
     head, _, query = spelled_out(text).partition("?")
     name, _, argument = head.partition(":")
     if not name:
-        raise UsageError(f"{text!r} names nothing; expected name:argument?key=value, for example fps:2")
+        raise UsageError(f"{text!r} has no name; expected name:argument?key=value, for example fps:2")
     options: dict[str, str] = {}
     for pair in filter(None, query.split("&")):
         key, equals, value = pair.partition("=")
         if not equals or not key:
-            result = repr(pair) if _WORD.fullmatch(pair) else "one (not shown)"  # it may be a secret
-            raise UsageError(f"of the options of {head!r} {result} is not key=value")
+            result = repr(pair) if _WORD.fullmatch(pair) else "(not shown)"  # it may be a secret
+            raise UsageError(f"option {result} of {head!r} is not key=value")
         if key in options:
             raise UsageError(f"{key!r} is given twice in the options of {head!r}")
         options[key] = unquote(value)
@@ -440,8 +440,8 @@ def read_settings(
             raise UsageError(f"{owner} has no option {key!r}.{hint} Known options: {listed}")
     for name, info in known.items():
         if info.required and name not in values:
-            place = f"its {name} behind a colon" if name == first else f"{name}=..."
-            raise UsageError(f"{owner} wants {place}: {_expected(plain_type(info.type)[0])}")
+            place = f"its {name} after a colon" if name == first else f"{name}=..."
+            raise UsageError(f"{owner} needs {place}: {_expected(plain_type(info.type)[0])}")
     return settings(**{k: _read(v, known[k].type, f"{owner}: option {k}") for k, v in values.items()})
 
 

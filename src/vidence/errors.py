@@ -44,8 +44,8 @@ class TrustError(UsageError):
 
 
 _OTHER_WAYS = (
-    ". A data set of the hub is hf:OWNER/NAME (vidence get, then vidence run); questions of your own are the "
-    "path of their file, whose columns --map names where it is in another layout"
+    ". For a data set on the hub give hf:OWNER/NAME to vidence get, then to vidence run; for questions of "
+    "your own give the path of their file, with --map where its columns have other names"
 )
 
 

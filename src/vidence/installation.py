@@ -79,8 +79,8 @@ def adding(*extras: str) -> str:
 def install_trackers() -> str:
     """The commands that install the library of trackers and measures."""
     return (
-        f"{adding('build', 'trackers')} && {pip()} install --no-deps 'trackers>=2.6,<2.7' (--no-deps, "
-        "because that package asks for an OpenCV with windows, which replaces the one without)"
+        f"{adding('build', 'trackers')} && {pip()} install --no-deps 'trackers>=2.6,<2.7' (--no-deps: "
+        "that package requires opencv-python, which would replace opencv-python-headless)"
     )
 
 

@@ -168,7 +168,7 @@ class Item(Record, omit_defaults=True):
         if not order:
             return self
         if sorted(order) != list(range(len(self.choices))):
-            raise ValueError(f"{order} is no order of {len(self.choices)} choices")
+            raise ValueError(f"{order} is not a permutation of {len(self.choices)} choices")
         answer = chr(ord("A") + order.index(ord(self.answer) - ord("A"))) if self.answer else ""
         return msgspec.structs.replace(self, choices=tuple(self.choices[i] for i in order), answer=answer)
 

@@ -113,7 +113,7 @@ def letter_index(letter: str) -> int:
         UsageError: not one of the letters A to Z.
     """
     if len(letter) != 1 or not "A" <= letter <= "Z":
-        raise UsageError(f"{letter!r} is no choice letter; expected one of A to Z")
+        raise UsageError(f"{letter!r} is not a choice letter; expected one of A to Z")
     return ord(letter) - ord("A")
 
 

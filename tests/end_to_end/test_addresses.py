@@ -41,7 +41,7 @@ def test_a_run_over_a_bucket_is_the_run_over_its_files(vidence, bucket, objects)
     ours, theirs = run(vidence, "ours", "--media", "videos"), run(vidence, "theirs", "--media", bucket)
     assert (ours.code, theirs.code) == (0, 0), theirs.err
     assert prompts(vidence, "ours") == prompts(vidence, "theirs")
-    assert "replies came from the memory" in theirs.out + theirs.err
+    assert "replies taken from the reply memory" in theirs.out + theirs.err
     page = (vidence.folder / "theirs" / "report.html").read_text()
     assert "data:image/jpeg" in page
     objects.requests.clear()

@@ -13,7 +13,7 @@ def test_doctor_decodes_and_shows_no_secret(vidence):
     vidence.env["OPENAI_API_KEY"] = "sk-very-secret"
     done = vidence("doctor", "--json", "doctor.json")
     assert done.code == 0, done.out
-    assert "nothing is wrong" in done.out
+    assert "no problems found" in done.out
     assert "are exact" in done.out
     text = (vidence.folder / "doctor.json").read_text()
     assert "sk-very-secret" not in done.out + text
@@ -84,7 +84,7 @@ def test_rows_of_trials_go_to_the_standard_output_which_is_for_one_file(two_runs
     assert done.err == "wrote a.csv\n"
     assert two_runs("report", "A", "--csv", "-").out.encode() == (two_runs.folder / "a.csv").read_bytes()
     for words, said in {
-        ("--jsonl", "-", "--csv", "-"): "2 files are to be written to the standard output (-)",
+        ("--jsonl", "-", "--csv", "-"): "2 files go to standard output (-)",
         ("--hub", "-"): "--hub-task OWNER/NAME:TASK",
     }.items():
         done = two_runs("report", "A", *words)

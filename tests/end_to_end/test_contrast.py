@@ -32,7 +32,7 @@ def test_levels_inside_two_runs(vidence, leveled_runs):
     ("words", "says"),
     [
         (("--tag", "level"), "nothing to contrast; level is 1, 2, 3"),
-        (("--tag", "level", "--of", "3"), "--of and --to belong together"),
+        (("--tag", "level", "--of", "3"), "give --of and --to together"),
         (("--tag", "level", "--of", "9", "--to", "1"), "has level '9'; there is 1, 2, 3"),
         (("--tag", "nothing", "--trend"), "no question of replay:even has the tag 'nothing'"),
         (("--tag", "one", "--trend"), "one has only 'same' in replay:even; a contrast needs two values"),

@@ -41,7 +41,7 @@ def test_every_measured_figure_is_the_planted_one_and_lies_in_its_interval(demo)
     assert every > one > text > 0
     assert differences == [pytest.approx(one - every, abs=0.11), pytest.approx(text - every, abs=0.11)]
     assert 1 < mrfs < 8
-    assert "All 6 measured figures are the planted ones." in done.out
+    assert "All 6 figures equal the planted ones." in done.out
 
 
 def test_steps_are_counted_and_no_time_is_named(demo):
@@ -106,4 +106,4 @@ def test_a_second_demo_says_the_same_and_a_wrong_answer_is_seen(demo):
         db.execute("UPDATE trials SET json = ? WHERE seq = ?", (msgspec.json.encode(row).decode(), seq))
     wrong = line("demo", "--out", "out")
     assert wrong.code == 1
-    assert "3 of 6 measured figures are not the planted ones" in wrong.out
+    assert "3 of 6 figures differ from the planted ones" in wrong.out

@@ -57,7 +57,7 @@ def test_a_killed_examination_loses_no_finding_and_asks_nothing_twice(vidence, q
         assert len(bodies) <= 12 * 9 + 4  # those that were on their way when it was killed
         again = vidence(*exhaustive(server))
         assert again.code == 0, again.err
-        assert "0 questions examined, 12 were before; 0 replies asked for" in again.err
+        assert "0 questions examined, 12 already done; 0 replies requested" in again.err
         assert len(asked(server)) == len(bodies)
 
 

@@ -88,7 +88,7 @@ def test_labels_of_a_model_stand_beside_those_of_people(packet):
         assert server.n_requests == n_rows
         again = packet("replies", "errors", "label", "packet", "--model", model)
         assert server.n_requests == n_rows
-        assert f"{n_rows} remembered" in again.err
+        assert f"{n_rows} from memory" in again.err
     done = packet("replies", "errors", "report", "packet", "--html", "r.html", "--json", "r.json")
     assert done.code == 0, done.err
     said = json.loads((packet.folder / "r.json").read_text())
@@ -106,7 +106,7 @@ def test_labels_of_a_model_stand_beside_those_of_people(packet):
     [
         (
             ("draw", "even", "--out", "p"),
-            "say either --same N, the same questions for all runs, or --wrong N",
+            "give either --same N (the same questions for all runs) or --wrong N",
         ),
         (("draw", "even", "--same", "3", "--out", "p"), "no taxonomy belongs to table; say --taxonomy"),
         (("draw", "even", "--wrong", "99", "--taxonomy", "mmvu", "--out", "p"), "draw 12 at most"),

@@ -94,7 +94,7 @@ def test_fetched_and_run_in_two_commands(vidence, hub, mmvu) -> None:
 def test_a_video_that_is_nowhere_is_named_and_the_others_are_run(vidence, mmvu) -> None:
     done = vidence("get", "mmvu", "--media", "--yes")
     assert done.code == 3
-    assert "1 video cannot be had" in done.err
+    assert "1 video not available" in done.err
     done = vidence("run", "mmvu", "--model", MODEL, "--allow-missing", "--out", "r")
     said = "1 of 3 questions are excluded from every figure, because media are missing"
     assert done.code == 3
@@ -165,7 +165,7 @@ def test_what_was_never_released_is_said_with_what_to_do(vidence, name, said) ->
 def test_nothing_is_fetched_without_a_word(vidence, hub, mmvu) -> None:
     done = vidence("get", "mmvu")
     assert done.code == 2
-    assert "say --yes" in done.err
+    assert "give --yes" in done.err
     assert not [path for _, path, _ in hub.requests if "/resolve/" in path]
 
 
@@ -381,9 +381,9 @@ def test_a_data_set_of_the_hub_is_run_by_its_address_with_what_was_fetched(here,
         (("get", "lmms-lab/Video-MME"), "Did you mean 'video-mme'?"),
         (("run", "Video_MME", "--model", MODEL), "Did you mean 'video-mme'?"),
         (("items", "describe", "mvbenhc"), "Did you mean 'mvbench'?"),
-        (("run", "no-such", "--model", MODEL), "hf:OWNER/NAME (vidence get, then vidence run)"),
-        (("get", "no-such"), "whose columns --map names"),
-        (("list", "video-mme"), "say vidence list benchmarks video-mme"),
+        (("run", "no-such", "--model", MODEL), "hf:OWNER/NAME to vidence get, then to vidence run"),
+        (("get", "no-such"), "with --map where its columns have other names"),
+        (("list", "video-mme"), "use vidence list benchmarks video-mme"),
     ],
 )
 def test_an_unknown_name_says_what_may_be_meant(vidence, words, said) -> None:

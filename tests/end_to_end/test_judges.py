@@ -155,7 +155,7 @@ def test_a_run_judged_in_other_words_is_said(vidence, runs):
     done = vidence("replies", "judges", *runs, *asked)
     assert done.code == 0, done.err
     said = " ".join(done.err.split())
-    assert said.count("note: one was judged in the words of") == 1
+    assert said.count("note: one was judged with the templates of") == 1
     assert "note: two" not in said
 
 
@@ -209,8 +209,8 @@ def test_two_sets_of_imported_words_are_two_judges(vidence, runs):
             "or not the same for all of them; give --set judge_price_in=N",
         ),
         (("--human", "labels.csv", "--judge-model", JUDGE), "32 labels of replies that are not there"),
-        ((), "say who judges with --judge-model"),
-        (("--judge-model", JUDGE, "--recorded", "l.jsonl"), "say who judges with --judge-model, or"),
+        ((), "give either judges with --judge-model"),
+        (("--judge-model", JUDGE, "--recorded", "l.jsonl"), "give either judges with --judge-model, or"),
         (("--judge-model", JUDGE, "--judge-model", JUDGE), "--judge-model names one twice"),
         (("--judge-model", JUDGE, "--family", "one"), "--family 'one' is not NAME=FAMILY"),
         (("--recorded", "empty.jsonl"), "expected verdicts"),

@@ -204,7 +204,7 @@ def test_a_panel_makes_its_diagnostics_and_shows_them_side_by_side(vidence, writ
     assert "Other" in shown
     assert (vidence.folder / "runs/panel-p/herbench-table1.html").exists()
     again = vidence("panel", "p.toml", "--no-page")
-    assert "0 questions examined, 6 were before" in again.err
+    assert "0 questions examined, 6 already done" in again.err
     left = vidence("panel", "p.toml", "--check").err
     assert "0 of 6 trials left" in left
     assert "0 of 6 questions left" in left

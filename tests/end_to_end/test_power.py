@@ -16,22 +16,22 @@ def test_a_plan_in_sentences(vidence):
     assert "differ on 50.0 % of the questions" in said
     # (1.972 + 0.843) * sqrt((0.5 - 0.088 ** 2) / 500) = 8.8 points: t quantiles of 199 degrees of freedom.
     assert "on the same questions: 8.8 points" in said
-    assert "A difference of 10 points is found with power 0.8" in said
+    assert "A difference of 10 points is detected with power 0.8" in said
 
 
 def test_the_correlation_is_not_the_most_hopeful_one_and_is_said(vidence):
     command = ("stats", "power", "--items", "50", "--videos", "5", "--accuracy", ".5")
     said = vidence(*command).out
     assert "correlation within a video 0.10: they count as 26 independent questions" in said
-    assert "The correlation is assumed: 0.1 is the most that pairs of models on three benchmarks have" in said
+    assert "The correlation is assumed: 0.1 is the largest of pairs of models on three benchmarks" in said
     assert "assumed" not in vidence(*command, "--icc", "0").out
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--accuracy", ".5"), "how many questions?"),
-        (("--items", "10"), "which accuracy is expected?"),
+        (("--accuracy", ".5"), "give the number of questions with --items"),
+        (("--items", "10"), "give the expected accuracy"),
         (("--items", "10", "--accuracy", ".9", "--difference", ".2"), "cannot grow by 20 points"),
         (("--items", "10", "--accuracy", "50"), "not in the range"),
         (("--items", "10", "--videos", "20", "--accuracy", ".5"), "10 items on 20 videos"),

@@ -166,7 +166,7 @@ def test_diagnose_takes_a_benchmark_with_a_model_as_the_command_does(here, quest
     assert written["statements"] == [as_json(statement_as_json(one)) for one in found.statements]
     with pytest.raises(UnknownNameError, match="Did you mean 'frames'"):
         package.diagnose("blind-panel", "table", data=path, model="baseline:random", n_frame=2)
-    with pytest.raises(UsageError, match="a benchmark wants model="):
+    with pytest.raises(UsageError, match="a benchmark needs model="):
         package.diagnose("blind-panel", "table", data=path)
 
 

@@ -64,7 +64,7 @@ def test_nothing_is_asked_twice(vidence, questions):
         assert (first.code, again.code, other.code) == (0, 0, 0), other.err
         assert server.n_requests == 6
         assert all(t.is_remembered for t in vidence.trials("two").values())
-        assert "6 replies came from the memory" in other.err
+        assert "6 replies taken from the reply memory" in other.err
         fresh = vidence(*command, "--out", "three", "--set", "memory=own.sqlite")
         assert fresh.code == 0
         assert server.n_requests == 12

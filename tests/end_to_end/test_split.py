@@ -45,7 +45,7 @@ def test_shares_that_make_no_sense_are_one_message(vidence, folder):
             "a=0.5,b=0.5",
             "--out",
             "x.jsonl",
-        ): "x.jsonl is a file's name; expected a folder's",
+        ): "x.jsonl is a file name; expected a folder name",
     }.items():
         done = vidence("items", "split", *arguments)
         assert done.code == 2

@@ -353,7 +353,7 @@ def test_an_output_that_takes_no_more_ends_a_command_in_words(
     commands = COMMANDS_WITH_OUTPUT[: effort(2, len(COMMANDS_WITH_OUTPUT))]
     for words in commands:
         gone, full = ends_of_output(tmp_path, words)
-        is_said = full[0] == 2 and full[1].startswith("vidence: the output cannot be written: No space left")
+        is_said = full[0] == 2 and full[1].startswith("vidence: cannot write the output: No space left")
         if gone != (0, "") or not is_said or full[1].count("\n") != 1:
             fallen[words] = gone, full
     record_attack("outputs: closed pipe, full disk", 2 * len(commands), 2 * (len(commands) - len(fallen)))

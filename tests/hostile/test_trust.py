@@ -404,7 +404,7 @@ def test_media_outside_the_folder_are_named_once_and_can_be_refused(command, ser
     refused = code == 2 and "5 media lie outside" in said and server.seen == []
     code, said = command(*run, "--out", "outside", "--selector", "all", "--no-page")
     named = said.count("media lie outside") == 1 and str(secret / "a.png") in said
-    left_out = said.count("leads out of the folder") >= len(urls)
+    left_out = said.count("leads out of the media folder") >= len(urls)
     record_attack("media outside the folder", len(rows), len(rows) * (refused and named and left_out))
     assert (refused, named, left_out) == (True, True, True), said
     assert (code, len(server.seen)) == (3, len(media))

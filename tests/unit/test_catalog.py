@@ -69,7 +69,7 @@ def test_a_plug_in_is_found_by_its_entry_point(monkeypatch):
 @pytest.mark.parametrize(
     ("name", "loaded", "message"),
     [
-        ("robust", types.ModuleType("x"), "which vidence has itself"),
+        ("robust", types.ModuleType("x"), "a name that vidence uses itself"),
         ("mine", "no module", "must name a module"),
         ("mine", types.ModuleType("empty"), r"empty defines no create\(\)"),
         (
@@ -88,10 +88,10 @@ def test_a_bad_plug_in_is_refused(monkeypatch, name, loaded, message):
 @pytest.mark.parametrize(
     ("create", "message"),
     [
-        (lambda settings: settings, r"odd has create\(settings\), and no class Settings\(Record\)"),
+        (lambda settings: settings, r"odd has create\(settings\) but no class Settings\(Record\)"),
         (
             lambda argument, options: argument,
-            r"odd has create\(argument, options\), and create\(\) is expected",
+            r"odd defines create\(argument, options\); the parser 'odd' needs create\(\)",
         ),
     ],
 )
@@ -122,8 +122,8 @@ def test_a_spec_is_taken_apart(text, name, argument, options):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "names nothing"),
-        (":x", "names nothing"),
+        ("", "has no name"),
+        (":x", "has no name"),
         ("a?b", "not key=value"),
         ("a?=b", "not key=value"),
         ("a?b=1&b=2", "given twice"),
@@ -197,7 +197,7 @@ def test_what_must_be_given_is_said():
 
         path: Annotated[catalog.FilePath, Meta(description="a file")]
 
-    with pytest.raises(UsageError, match="x wants its path behind a colon: a text"):
+    with pytest.raises(UsageError, match="x needs its path after a colon: a text"):
         catalog.read_settings(Wanting, {}, owner="x")
     (option,) = catalog.options_of(Wanting)
     assert (option.is_path, option.is_argument, option.default) == (True, True, None)

@@ -114,8 +114,8 @@ def test_a_function_takes_what_its_command_takes(name: str):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"tag": "level", "of": "3"}, 'of and to belong together: of="3", to="1"'),
-        ({"tag": "level", "to": "3"}, "of and to belong together"),
+        ({"tag": "level", "of": "3"}, 'give of= and to= together: of="3", to="1"'),
+        ({"tag": "level", "to": "3"}, "give of= and to= together"),
         ({"tag": "level", "of": "3", "to": "1"}, "no run; name a run folder or more"),
     ],
 )

@@ -90,7 +90,7 @@ def say_summary(summary: Summary, folder: Path, console: Console, *, max_tokens:
     if summary.n_answered_before:
         say(console, f"{summary.n_answered_before} of {summary.n_planned} were answered before")
     if summary.n_remembered:
-        say(console, several(summary.n_remembered, "reply", many="replies"), " came from the memory")
+        say(console, several(summary.n_remembered, "reply", many="replies"), " taken from the reply memory")
     decoding = summary.decoding
     if decoding.n_passes:
         times = several(decoding.n_passes, "time")
@@ -110,7 +110,7 @@ def say_summary(summary: Summary, folder: Path, console: Console, *, max_tokens:
         but = " but for judge errors" if wrong and summary.n_judge_errors else ""
         why = f"{wrong}{but}: {sentence(str(summary.failures))}"
         is_over = summary.ended is not None and summary.ended.n_decisive > 0
-        again = "Right answers to them would decide the same" if is_over else "Ask again with"
+        again = "The decision would be the same with right answers" if is_over else "Ask again with"
         say(console, (failed, "red"), f"{why} {again}{'' if is_over else f': vidence resume {folder}'}")
     if summary.n_cut:
         cut = f"{summary.n_cut:,} of {several(summary.n_tried, 'reply', many='replies')} cut off"
@@ -131,20 +131,20 @@ def _say_judged(summary: Summary, folder: Path, console: Console) -> None:
     """What judges did not decide, and how to ask them again."""
     if summary.n_judge_errors:
         n = several(summary.n_judge_errors, "reply", many="replies")
-        say(console, (f"{n} got no usable verdict", "red"), ": in no mean, listed as judge errors")
+        say(console, (f"{n} got no usable verdict", "red"), ": left out of means, listed as judge errors")
     if summary.n_scores_kept:
         n = several(summary.n_scores_kept, "reply", many="replies")
-        say(console, (f"{n} got no verdict", "red"), ": marks from before stay, and without one they wait")
+        say(console, (f"{n} got no verdict", "red"), ": earlier scores stay, and the others have none yet")
     if summary.n_judge_errors or summary.n_scores_kept:
-        say(console, f"Ask about these alone with: vidence replies judge {folder} --judge-model (the same)")
+        say(console, f"Judge only these with: vidence replies judge {folder} --judge-model (the same)")
     if summary.n_undecided:
         n = several(summary.n_undecided, "reply", many="replies")
-        say(console, f"{n} left the judges undecided: listed apart, and counted as wrong unless left open")
+        say(console, f"{n} left undecided by judges: listed apart, and counted as wrong unless left open")
 
 
 def _say_left_out(summary: Summary, console: Console) -> None:
     if n := summary.n_left_out:
         lines = f"{several(n, 'line')} of the questions left out"
-        say(console, (lines, "red"), ": no usable question is there. --strict stops at the first")
+        say(console, (lines, "red"), ": not usable as questions; --strict stops at the first")
     for gap in summary.gaps:
         say(console, ("media missing", "red"), f": {gap}")

@@ -131,11 +131,11 @@ def added_commands() -> Mapping[str, CommandFile]:
         except ImportError:
             spec = None
         if spec is None or spec.origin is None:
-            raise UsageError(f"{where} names {point.module}, which is not there")
+            raise UsageError(f"{where} names {point.module}, which cannot be found")
         file = _file(Path(spec.origin), point.module, section="More")
         words = f"{file.group} {point.name}".strip()
         if words in command_files():
-            raise UsageError(f"{where} has a name that vidence has itself; give it another, or uninstall it")
+            raise UsageError(f"{where} has a name that vidence uses itself; rename it, or uninstall it")
         files[words] = file
     return files
 

@@ -53,7 +53,7 @@ def _with_advice(error: click.ClickException) -> click.ClickException:
         if field := next(
             (field for field in plan_settings() if name in (field, field.removesuffix("_s"))), ""
         ):
-            message = f"No such option: {error.option_name}. Say --set {field}=VALUE."
+            message = f"No such option: {error.option_name}. Use --set {field}=VALUE."
             return click.NoSuchOption(error.option_name, message, ctx=error.ctx)
     return error
 
@@ -126,7 +126,7 @@ def _code_after(error: BaseException, output: TextIO) -> int | str | None:
             return error.code
         case OSError(errno=number, filename=None) if number in _NO_ROOM:
             _forget_output()
-            _complain(f"the output cannot be written: {error.strerror}; make room, or send it somewhere else")
+            _complain(f"cannot write the output: {error.strerror}; free some space, or redirect it")
             return 2
     raise error
 

@@ -66,7 +66,7 @@ def screen(*paths: Path | None) -> "Screen":
 
     n = sum(path == STANDARD_OUTPUT for path in paths)
     if n > 1:
-        raise UsageError(f"{n} files are to be written to the standard output (-); give one of them at most")
+        raise UsageError(f"{n} files go to standard output (-); at most one can")
     return Screen(quiet=n > 0)
 
 

@@ -255,7 +255,7 @@ def pairs(texts: Sequence[str], flag: str) -> dict[str, str]:
         if not equals or not key:
             raise UsageError(f"{flag} {text!r} is not KEY=VALUE")
         if key in given:
-            raise UsageError(f"{flag} names {key!r} twice; give each one once")
+            raise UsageError(f"{flag} gives {key!r} twice; give each key once")
         given[key] = value
     return given
 
@@ -269,11 +269,11 @@ def file_flag(help_text: str, name: str = "") -> msgspec.Meta:
 JSON = file_flag("Write the results as JSON; - writes to standard output.", "--json")
 HTML = file_flag("Write one self-contained page.")
 CSV = file_flag("Write the rows as CSV.", "--csv")
-LATEX = file_flag("Write the tables for a paper, for \\input.")
+LATEX = file_flag("Write the tables as LaTeX, for \\input.")
 EVERYTHING = flag("Print all tables and sentences in full.", "--all")
 LEVEL = flag("Level of the intervals.", type=click.FloatRange(0.5, 1, min_open=True, max_open=True))
-PAGE = flag("Write an HTML page, too.", "--page/--no-page")
-PARSER = flag("Parse all stored replies again with this parser, without asking.")
+PAGE = flag("Also write an HTML page.", "--page/--no-page")
+PARSER = flag("Parse the stored replies again with this parser; no model is asked.")
 TRUST = flag("Trust the keys, hosts and code that the file names, now and later.")
 WHERE = flag("Only questions with this tag; repeatable.", metavar="TAG=VALUE")
 JOBS = flag(

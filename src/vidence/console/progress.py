@@ -32,7 +32,7 @@ _FEWEST = 5  # pieces of work that a time left is estimated from: the first one 
 _ONE_PRESS_S = 0.3  # a launcher hands Ctrl-C on to a command that the terminal has told already
 _INTERRUPTED = 130
 STOPPING = (
-    "stopping after what is under way (with local weights: after this batch); Ctrl-C again stops at once"
+    "stopping when the work in progress is done (local weights: this batch); press Ctrl-C again to stop now"
 )
 
 
@@ -183,7 +183,7 @@ class Meter:
         words = [f"{self._n_done:,}"]
         if self._total is None:
             words = [f"{self._n_done:,} so far" if self._n_done else "getting ready"]
-            words.append(f"{time_words(now_s - self._began_s)} by now")
+            words.append(f"{time_words(now_s - self._began_s)} elapsed")
         elif self._total:
             words = [f"{self._n_done:,} of {self._total:,} ({100 * self._n_done // self._total} %)"]
         then_s, n_then = self._marks[0] if self._marks else (now_s, self._n_done)

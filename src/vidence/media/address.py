@@ -116,30 +116,30 @@ def place(text: str) -> MediaPath:
     scheme = text.partition("://")[0].lower()
     if scheme not in SCHEMES:
         raise UsageError(
-            f"{result} is an address of {scheme}; media are read from files, and from "
+            f"{result}: media cannot be read from {scheme}://; expected a file, or an address with "
             f"{', '.join(f'{name}://' for name in SCHEMES)}"
         )
     try:
         parts = urlsplit(text)
         _ = parts.port if scheme in _WEB else None
     except ValueError as error:
-        raise UsageError(f"{result} is no address ({error})") from error
+        raise UsageError(f"{result} is not a valid address ({error})") from error
     if not parts.netloc or re.search(r"[\s\x00-\x1f\x7f]", text.strip()):
-        raise UsageError(f"{result} is no address; expected for example s3://BUCKET/FOLDER/a.mp4")
+        raise UsageError(f"{result} is not a valid address; expected for example s3://BUCKET/FOLDER/a.mp4")
     if scheme != "hf" and "@" in parts.netloc:
         raise UsageError(
-            f"{result} holds a user or a password, and addresses are stored with the run; give them to the "
-            "driver through its environment (docs/guides/fetching.md), and leave them out here"
+            f"{result} contains a user name or a password, and addresses are stored with the run; leave it "
+            "out, and set the environment variables of the driver (docs/guides/fetching.md)"
         )
     if secret := next(
         (k for k, _ in parse_qsl(parts.query, keep_blank_values=True) if _SECRETS.match(k)), ""
     ):
         raise UsageError(
             f"{result} is signed (its query has {secret}), and addresses are stored with the run; give the "
-            "plain address, and what lets you in through the driver's environment (docs/guides/fetching.md)"
+            "plain address, and set the environment variables of the driver (docs/guides/fetching.md)"
         )
     if ".." in text.split("/"):
-        raise UsageError(f"{result} has '..' in it; expected the address itself")
+        raise UsageError(f"{result} contains '..'; expected an address without it")
     return Address(f"{scheme}://{text.partition('://')[2].strip().rstrip('/')}")
 
 

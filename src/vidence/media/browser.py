@@ -183,11 +183,11 @@ def write_copy(
                 _encode_frames(video, clock, made=result, progress=progress)
     except UnknownCodecError as error:
         raise MediaError(
-            "the installed PyAV does not encode H.264, so that no copy for browsers can be made; "
+            "the installed PyAV cannot encode H.264, which copies for browsers need; "
             "install the wheel of PyAV from PyPI: pip install --force-reinstall av"
         ) from error
     except (av.FFmpegError, OSError, ValueError) as error:
-        raise MediaError(f"{video.probe.path}: a copy for browsers cannot be made ({error})") from error
+        raise MediaError(f"{video.probe.path}: cannot make a copy for browsers ({error})") from error
 
 
 def _needs_times_alone(video: Video, clock: FrameClock) -> bool:

@@ -26,7 +26,7 @@ _LONG_ACCOUNT_BYTES: Final = 1 << 15
 @functools.cache
 def warn_once(folder: str, reason: str) -> None:
     """Log that nothing can be kept in a folder; once per folder and reason in each process."""
-    _log.warning("nothing can be kept in %s (%s); frames are decoded again each time", folder, reason)
+    _log.warning("cannot write to the cache %s (%s); frames are decoded again each time", folder, reason)
 
 
 class BoundedFolder:

@@ -27,7 +27,7 @@ class Clip:
         if not (self.times_s.shape == self.media_indices.shape == self.frame_indices.shape):
             raise ValueError(
                 f"times {self.times_s.shape}, media {self.media_indices.shape} and frames "
-                f"{self.frame_indices.shape} must have one shape"
+                f"{self.frame_indices.shape} must have the same shape"
             )
 
     @property

@@ -36,7 +36,7 @@ class Size(Record):
         if (self.kind == "native") != (self.pixels == 0) or self.pixels < 0:
             raise UsageError(
                 f"a size of kind {self.kind!r} cannot have {self.pixels} pixels; "
-                "say native, or short or long with a number of pixels above 0"
+                "use native, or short or long with a number of pixels above 0"
             )
 
     def __str__(self) -> str:
@@ -57,7 +57,7 @@ class Size(Record):
         match = _WORDS.fullmatch(text)
         if match is None:
             raise UsageError(
-                f"size {text!r} is not known; say native, short:PIXELS (such as short:720) "
+                f"unknown size {text!r}; use native, short:PIXELS (such as short:720) "
                 "or long:PIXELS (such as long:448)"
             )
         return cls(kind="short" if match[1] == "short" else "long", pixels=int(match[2]))
@@ -89,7 +89,7 @@ class Encoding(Record):
     def __post_init__(self) -> None:
         if not 1 <= self.quality <= MOST_QUALITY:
             raise UsageError(
-                f"JPEG quality {self.quality} is out of range; say 1 to {MOST_QUALITY} (85 is usual)"
+                f"JPEG quality {self.quality} is out of range; use 1 to {MOST_QUALITY} (85 is usual)"
             )
 
     @property
@@ -227,9 +227,9 @@ def open_image(source: Path | bytes, *, name: str = "") -> Image.Image:
         named = other_format(source)
         if named:
             raise MediaError(
-                f"{label}: is {named}, which is not opened; expected {_IMAGES_IN_WORDS}: convert it to one"
+                f"{label}: is {named}, which is not supported; convert it to {_IMAGES_IN_WORDS}"
             ) from error
-        raise MediaError(f"{label}: is no image that can be read ({error})") from error
+        raise MediaError(f"{label}: is not a readable image ({error})") from error
     if picture.width * picture.height > MOST_PIXELS:
         picture.close()
         raise MediaError(f"{label}: {too_large(f'{picture.width} x {picture.height}')}")
@@ -244,7 +244,7 @@ def _pixels_in(error: Image.DecompressionBombError) -> str:
 
 def too_large(seen: str) -> str:
     """The message for a picture with more than `MOST_PIXELS` pixels."""
-    return f"its picture is too large ({seen}); expected at most {MOST_PIXELS:,} pixels: make it smaller"
+    return f"the picture is too large ({seen}); expected at most {MOST_PIXELS:,} pixels: make it smaller"
 
 
 def other_format(source: Path | bytes) -> str:

@@ -157,7 +157,7 @@ def _facts(video: Video, content_hash: str) -> MediaFacts:
 
 def _kind(kind: str) -> MediaKind:
     if kind not in _KINDS:
-        raise UsageError(f"there is no kind of media named {kind!r}; say {', '.join(_KINDS)}")
+        raise UsageError(f"unknown kind of media {kind!r}; expected one of {', '.join(_KINDS)}")
     return _KINDS[kind]
 
 
@@ -351,7 +351,7 @@ def resolve(media_root: Path, media: Media) -> Path:
     'data/example.org/clips/a.mp4'
     """
     if media.path and is_address(media.path):
-        raise DataError(f"{redacted(media.path)}: a file of this machine is needed here; fetch it")
+        raise DataError(f"{redacted(media.path)}: expected a file on this machine; download it first")
     if media.path:
         return media_root / media.path
     if not media.url:
@@ -377,7 +377,7 @@ def located(media_root: MediaPath, media: Media) -> MediaPath:
         return Path(media.path)
     inner = resolve(Path(), media).as_posix()
     if ".." in inner.split("/"):
-        raise DataError(f"the path {media.path!r} leads out of {media_root}; expected no '..' in it")
+        raise DataError(f"the path {media.path!r} leads out of {media_root}; give one without '..'")
     return media_root / inner
 
 
@@ -390,13 +390,11 @@ def place_of_url(url: str) -> Path:
     try:
         parts = urlsplit(url)
     except ValueError as error:
-        raise DataError(f"{redacted(url)!r} is no URL ({error})") from error
+        raise DataError(f"{redacted(url)!r} is not a valid URL ({error})") from error
     query = f"?{parts.query}" if parts.query else ""
     place = Path(parts.netloc, f"{parts.path.lstrip('/')}{query}")
     if place.is_absolute() or ".." in place.parts or "\0" in url:
-        raise DataError(
-            f"the url {redacted(url)!r} leads out of the folder of the media; expected no '..' in it"
-        )
+        raise DataError(f"the url {redacted(url)!r} leads out of the media folder; give one without '..'")
     return place
 
 

@@ -31,7 +31,7 @@ def unpacked(data: bytes, label: str, *, most_bytes: int = MOST_BYTES) -> bytes:
         ) from error
     if len(content) > most_bytes:
         raise DataError(
-            f"{label} unpacks to more than {most_bytes / 2**20:g} MB; where that is meant, unpack it "
-            "(gunzip) and give the plain file"
+            f"{label} unpacks to more than {most_bytes / 2**20:g} MB; if that is intended, "
+            "unpack it (gunzip) and give the plain file"
         )
     return content

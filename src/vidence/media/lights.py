@@ -58,12 +58,12 @@ def read_lights(path: Path) -> Lights:
         lights = msgspec.json.decode(path.read_bytes(), type=Lights)
     except OSError as error:
         raise DataError(
-            f"{path}: no point lights can be read here ({error.strerror}); `vidence make actpld` writes them "
+            f"{path}: cannot read point lights ({error.strerror}); `vidence make actpld` writes them "
             "beside each clip"
         ) from error
     except msgspec.DecodeError as error:
         raise DataError(
-            f"{path}: these are no point lights ({error}); run `vidence make actpld` again"
+            f"{path}: not a file of point lights ({error}); run `vidence make actpld` again"
         ) from error
     n_dots = len(lights.dots)
     for number, frame in enumerate(lights.frames):

@@ -87,7 +87,7 @@ def check_file(path: Path) -> None:
     except OSError as error:
         raise MediaError(f"{path}: cannot be read ({error.strerror})") from error
     except ValueError as error:
-        raise MediaError(f"{path!s:.200}: is no name that a file can have ({error})") from error
+        raise MediaError(f"{path!s:.200}: is not a valid file name ({error})") from error
     if stat.S_ISDIR(values.st_mode):
         raise MediaError(f"{path}: is a folder; a folder of images has the kind 'frames'")
     if not stat.S_ISREG(values.st_mode):
@@ -189,7 +189,7 @@ def _pick(path: MediaPath, container: InputContainer) -> VideoStream:
     stream = pictures[0]
     if stream.codec_context is None:
         raise MediaError(
-            f"{path}: no decoder is known for its video stream; convert it, for example to H.264"
+            f"{path}: no decoder is available for its video stream; convert it, for example to H.264"
         )
     for other in container.streams:
         if other is not stream:
@@ -211,7 +211,7 @@ def _why(file: BinaryIO, error: av.FFmpegError, source: str | BinaryIO) -> str:
     if isinstance(error, OSError) and not isinstance(error, ValueError):
         return f"cannot be read ({error.strerror})"
     if isinstance(error, MemoryError):
-        return "opening it takes more memory than there is, or its header is damaged"
+        return "opening it needs more memory than there is, or its header is damaged"
     # libavformat says that it knows no such option, file, format... with the same number.
     name = _refused_format(source) if error.errno == errno.EINVAL else ""
     if name in _LISTS:
@@ -224,12 +224,12 @@ def _why(file: BinaryIO, error: av.FFmpegError, source: str | BinaryIO) -> str:
         return "is text, not a video"
     if name:
         return (
-            f"its format ({name}) is not opened; expected one of {', '.join(VIDEO_FORMATS)}: convert it, for "
-            "example to MP4"
+            f"its format ({name}) is not supported; expected one of {', '.join(VIDEO_FORMATS)}: convert it, "
+            "for example to MP4"
         )
     if lacks_moov(file):
         return "its index (moov) is missing: the recording or the download was cut off; get the whole file"
-    return f"is no video that can be read, or its beginning is damaged ({error.strerror})"
+    return f"is not a readable video, or its beginning is damaged ({error.strerror})"
 
 
 def _refused_format(source: str | BinaryIO) -> str:

@@ -96,7 +96,7 @@ def listing(folder: Address) -> dict[str, RemoteFacts] | None:
     """
     if not folder.lists:
         raise MediaError(
-            f"{folder}: a web server lists no folder; expected s3://, gs://, hf:// or a folder here"
+            f"{folder}: web servers do not list folders; expected s3://, gs://, hf:// or a local folder"
         )
     return _absent_or(folder, partial(_listed, folder))
 
@@ -147,7 +147,7 @@ def _found(address: Address, info: "Mapping[str, object]") -> RemoteFacts:
         return RemoteFacts(size_bytes=0, version="", is_folder=True)
     if info.get("size") is None:
         raise MediaError(
-            f"{address}: its server does not say how large it is, so that no ranges can be read; fetch it"
+            f"{address}: its server does not state its size, so parts of it cannot be read; download it"
         )
     versions = [f"{name}={info[name]}" for name in _VERSION if info.get(name)]
     lfs = info.get("lfs")
@@ -240,8 +240,8 @@ def _tried(address: Address, ask: Callable[[], T]) -> T:
             if pause_s is None:
                 why = _words(_causes(error)[-1])
                 raise MediaError(
-                    f"{address}: could not be read in {len(pauses_s) + 1} tries ({why}); see whether its "
-                    "server is up, and go on with vidence resume"
+                    f"{address}: could not be read in {len(pauses_s) + 1} tries ({why}); check that "
+                    "its server is up, then continue with vidence resume"
                 ) from error
             _log.debug("%s: %s; trying again", address, _words(error))
             time.sleep(pause_s)
@@ -255,13 +255,13 @@ def _refusal(address: Address, error: Exception) -> MediaError | None:
     status = statuses[0] if statuses else None
     if any(type(entry).__name__ in _NO_CREDENTIALS for entry in chain):
         return MediaError(
-            f"{address}: nothing is known here that lets you in ({_words(error)}); set the variables of the "
-            "store, or say that it is public (docs/guides/fetching.md)"
+            f"{address}: no credentials were found ({_words(error)}); set the environment variables of its "
+            "driver, or the one for public buckets (docs/guides/fetching.md)"
         )
     if status in _NO_RIGHTS or (status is None and isinstance(error, PermissionError)):
         return MediaError(
-            f"{address}: its server refuses it ({status or 'no right to read it'}); see that the keys in the "
-            "environment may read it (a store that you may not list says the same of what is not there)"
+            f"{address}: its server refuses access ({status or 'no permission'}); check that the keys in the "
+            "environment may read it, and that it exists: a store that you may not list gives the same error"
         )
     # The driver of the web says "not found", too, where nobody answers; then that is its cause.
     is_absent = status is None and isinstance(error, FileNotFoundError) and len(chain) == 1
@@ -270,7 +270,7 @@ def _refusal(address: Address, error: Exception) -> MediaError | None:
     if status is not None and 400 <= status < 500 and status not in _WORTH_ANOTHER_TRY:
         return MediaError(f"{address}: its server refuses the request ({_words(error)})")
     if isinstance(error, ValueError):  # the driver of the web found that it gets whole files only
-        return MediaError(f"{address}: cannot be read by ranges ({_words(error)}); fetch the file")
+        return MediaError(f"{address}: cannot be read in parts ({_words(error)}); download the file")
     return None
 
 
@@ -433,7 +433,7 @@ class RemoteFile(io.RawIOBase):
         try:
             return _tried(self._address, partial(self._once, start, end))
         except _AbsentError as error:
-            self.trouble = MediaError(f"{self._address}: was there, and is gone; start again when it is back")
+            self.trouble = MediaError(f"{self._address}: no longer exists; start again when it is back")
             raise self.trouble from error
         except MediaError as error:
             self.trouble = error
@@ -449,7 +449,7 @@ class RemoteFile(io.RawIOBase):
         raw.seek(start)
         fetched: bytes = raw.read(end - start)
         if len(fetched) != end - start:
-            raise OSError(f"{len(fetched)} bytes came of {end - start} that were asked for, from {start} on")
+            raise OSError(f"got {len(fetched)} of the {end - start} bytes requested from byte {start}")
         self._raw = raw
         return fetched
 

@@ -92,7 +92,7 @@ def scan_video(path: MediaPath) -> Scan:
             raise nothing
         turn = turn_of(first)
         if turn is None:
-            angle = "asks to be shown at an angle that is no multiple of 90 degrees; it is not turned"
+            angle = "its rotation is not a multiple of 90 degrees and is ignored"
             problem, turn = "; ".join(filter(None, (problem, angle))), Orientation()
         width_px, height_px = turn.size(first.width, first.height)
         probe = Probe(
@@ -246,7 +246,7 @@ def _shortfall(opened: OpenVideoFile, packets: _Packets) -> str:
         # An edit may leave samples of an MP4 out, so that fewer are read than there are.
         n_lost = sum(entry.pos + entry.size > opened.size_bytes for entry in opened.stream.index_entries)
     if n_lost > 0:
-        return f"truncated: the header says {n_claimed} frames, {n_lost} of them are not in the file"
+        return f"truncated: the header says {n_claimed} frames, {n_lost} of them are missing"
     if packets.trouble:
         return f"damaged: reading ended after {n_found} frames ({packets.trouble})"
     claimed_s = _stream_duration_s(opened)

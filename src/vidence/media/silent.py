@@ -54,7 +54,7 @@ def as_it_is(path: MediaPath, *, content_hash: str, cache_root: Path, max_bytes:
         with place.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
-        raise MediaError(f"{path}: no copy of it can be kept in {place.parent} ({error.strerror})") from error
+        raise MediaError(f"{path}: cannot write a copy to {place.parent} ({error.strerror})") from error
     return Silent(path=place, digest=digest, is_copy=False)
 
 
@@ -108,7 +108,7 @@ def without_sound(path: MediaPath, *, content_hash: str, cache_root: Path, max_b
             digest = hashlib.file_digest(file, "sha256").hexdigest()
     except (av.FFmpegError, ValueError, OSError) as error:
         raise MediaError(
-            f"the sound of {path} cannot be left out: {error}; --set audio=keep sends the file as it is"
+            f"cannot remove the sound of {path}: {error}; --set audio=keep sends the file unchanged"
         ) from error
     return Silent(path=place, digest=digest, is_copy=True)
 
@@ -148,7 +148,7 @@ def write_untitled(path: Path, place: Path) -> None:
             _write(source, place, (*source.streams.video[:1], *source.streams.audio[:1]))
     except (av.FFmpegError, ValueError) as error:
         raise MediaError(
-            f"the title and tags of {path} cannot be left out: {error}; convert it to MP4 before"
+            f"cannot remove the title and tags of {path}: {error}; convert it to MP4 first"
         ) from error
 
 

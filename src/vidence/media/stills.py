@@ -56,7 +56,7 @@ def _names_in(folder: MediaPath) -> list[str]:
     except OSError as error:
         raise MediaError(f"{folder}: cannot be read ({error.strerror})") from error
     except ValueError as error:
-        raise MediaError(f"{folder!s:.200}: is no name that a folder can have ({error})") from error
+        raise MediaError(f"{folder!s:.200}: is not a valid folder name ({error})") from error
 
 
 def _natural(name: str) -> tuple[list[tuple[int, str]], str]:

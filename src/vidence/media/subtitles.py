@@ -105,5 +105,5 @@ def _seconds(value: object) -> float:
         return float(value)
     match = _CLOCK.fullmatch(str(value).strip())
     if match is None:
-        raise ValueError(f"{value!r:.60} is no time; expected seconds or h:m:s")
+        raise ValueError(f"{value!r:.60} is not a time; expected seconds or h:m:s")
     return int(match[1] or 0) * 3600 + int(match[2]) * 60 + float(match[3].replace(",", "."))

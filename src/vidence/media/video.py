@@ -66,7 +66,7 @@ class Video:
             self._scan = source
             return
         if kind not in _SCANNERS:
-            raise UsageError(f"there is no kind of media named {kind!r}; say {', '.join(_SCANNERS)}")
+            raise UsageError(f"unknown kind of media {kind!r}; expected one of {', '.join(_SCANNERS)}")
         self._scan = _SCANNERS[kind](place(source) if isinstance(source, str) else source)
 
     def __repr__(self) -> str:
@@ -90,7 +90,7 @@ class Video:
             return self._whole(range(self.n_frames)[key])
         number = as_index(key)
         if not -self.n_frames <= number < self.n_frames:
-            raise IndexError(f"{self.probe.path} has {self.n_frames} frames, counted from 0, and no {number}")
+            raise IndexError(f"{self.probe.path} has no frame {number}; it has 0 to {self.n_frames - 1}")
         return self._whole([number % self.n_frames])[0]
 
     def __iter__(self) -> Iterator[Frame]:
@@ -110,7 +110,7 @@ class Video:
         fps = self.probe.counted.fps
         end_s = float(self.times_s[-1]) + (1 / fps if fps > 0 else 0.0)
         if not 0 <= time_s <= end_s:
-            raise UsageError(f"{self.probe.path} is shown from 0 to {end_s:.3f} s, and not at {time_s} s")
+            raise UsageError(f"{self.probe.path} has no frame at {time_s} s; it lasts {end_s:.3f} s")
         return self[self.index_at(time_s)]
 
     def _whole(self, indices: Sequence[int]) -> list[Frame]:

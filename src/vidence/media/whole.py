@@ -188,23 +188,22 @@ def is_marked(folder: Path, *marks: str, among: Collection[str] = ()) -> bool:
         names = sorted(os.listdir(folder))
     except FileNotFoundError as error:
         if _OF_FILES.fullmatch(folder.name):
-            raise UsageError(f"{folder} is a file's name; expected a folder's, as {folder.stem}") from error
+            raise UsageError(f"{folder} is a file name; expected a folder name, as {folder.stem}") from error
         return False
     except NotADirectoryError as error:
         raise UsageError(f"{folder}, or one above it, is a file; expected a folder or a new name") from error
     except OSError as error:
-        raise StoreError(f"cannot look into {folder}: {error.strerror}; choose another folder") from error
+        raise StoreError(f"cannot list {folder}: {error.strerror}; choose another folder") from error
     if not set(names).isdisjoint(marks):
         return True
     foreign = [name for name in names if (name in among if among else name not in _OF_SYSTEMS)]
     if not foreign:
         return False
     listed = ", ".join(foreign[:_MOST_NAMED]) + (", ..." if len(foreign) > _MOST_NAMED else "")
-    own = ", empty or its own" if marks else " or empty"
-    way = f", or make an empty file {folder / marks[0]} if those may be replaced" if marks else ""
+    way = f", or create an empty file {folder / marks[0]} if those may be replaced" if marks else ""
     raise UsageError(
-        f"{folder} is not empty: it holds {listed}, which this command did not write; expected a folder that "
-        f"is new{own}. Name another folder{way}"
+        f"{folder} is not empty: it holds {listed}, which this command did not write; choose a new "
+        f"or empty folder{way}"
     )
 
 
@@ -243,7 +242,7 @@ def write_file(path: Path, content: str | bytes) -> None:
         write_whole(path, content)
     except OSError as error:
         raise StoreError(
-            f"cannot write {path}: {error.strerror or error}; make room or choose another file"
+            f"cannot write {path}: {error.strerror or error}; free some space or choose another file"
         ) from error
 
 

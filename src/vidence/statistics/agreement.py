@@ -63,7 +63,7 @@ def cohen_kappa(
     n = len(first)
     if not n or len(second) != n:
         raise UsageError(
-            f"{n} labels and {len(second)}; expected as many of both, one or more, for the same items"
+            f"{n} labels and {len(second)}; expected as many of each, one or more, for the same items"
         )
     names, codes = as_labels([*first, *second], 2 * n, what="labels")
     groups, cluster_codes = as_labels(clusters, n, what="clusters")

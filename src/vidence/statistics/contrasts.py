@@ -136,7 +136,7 @@ def trend_weights(labels: Sequence[str]) -> dict[str, float]:
     """
     if len(labels) < 2 or len(set(labels)) < len(labels):
         raise UsageError(
-            f"a trend over {', '.join(labels) or 'nothing'}; expected two different groups or more"
+            f"a trend over {', '.join(labels) or 'nothing'}; expected two or more different groups"
         )
     steps = np.arange(len(labels)) - (len(labels) - 1) / 2
     return dict(zip(labels, (steps / (steps @ steps)).tolist(), strict=True))
@@ -159,8 +159,8 @@ def _check_weights(weights: Mapping[str, float], groups: Sequence[str]) -> None:
     if len(weights) < 2 or not any(weights.values()) or abs(total) > 1e-9:
         listed = ", ".join(f"{label}: {weight:g}" for label, weight in weights.items())
         raise UsageError(
-            f"weights {listed or 'of nothing'}; expected two groups or more whose weights add up to 0, such "
-            "as 1 and -1"
+            f"weights {listed or 'of nothing'}; expected two groups or more with weights that add up to 0, "
+            "such as 1 and -1"
         )
     if missing := [label for label in weights if label not in set(groups)]:
         raise UsageError(f"no item in {', '.join(map(repr, missing))}; there is nothing to compare")

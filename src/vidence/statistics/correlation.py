@@ -198,7 +198,7 @@ def spearman(
     value = _rank_coefficient(*points)
     variances = {"fieller": 1.06, "bonett-wright": 1 + value**2 / 2, "fisher": 1.0}
     if error not in variances:
-        raise UsageError(f"{error!r} is no error of rho; expected one of {', '.join(variances)}")
+        raise UsageError(f"unknown error of rho {error!r}; expected one of {', '.join(variances)}")
     rho = _Coefficient(
         name="Spearman's rho",
         value=value,

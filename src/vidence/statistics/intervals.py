@@ -300,7 +300,7 @@ class ClusteredMean:
         slack = 1e-9 * max(1.0, abs(self.least), abs(self.most))
         if self.least < low - slack or self.most > high + slack:
             raise UsageError(
-                f"values from {self.least:g} to {self.most:g}; expected {low:g} to {high:g} (say `bounds` "
+                f"values from {self.least:g} to {self.most:g}; expected {low:g} to {high:g} (pass `bounds` "
                 "for values on another scale)"
             )
 
@@ -434,7 +434,7 @@ def proportion(k: int, n: int, *, level: float = 0.95) -> Estimate:
     """
     check_level(level)
     if n < 1 or not 0 <= k <= n:
-        raise UsageError(f"{k} of {n} is no proportion; expected n of 1 or more and k from 0 to n")
+        raise UsageError(f"{k} of {n} is not a proportion; expected n of 1 or more and k from 0 to n")
     low, high = wilson(np.array(k / n), student.quantile(math.inf, level) ** 2 / n)
     return Estimate(
         value=k / n,

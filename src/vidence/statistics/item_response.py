@@ -64,10 +64,10 @@ def calibrate(values: Numbers, *, start: Numbers | None = None) -> ItemResponse:
     """
     n_runs = values.shape[1]
     if n_runs < LEAST_RUNS - 1:  # cross-validation leaves one out
-        raise UsageError(f"{n_runs} runs; expected {LEAST_RUNS} or more: fewer say too little of a question")
+        raise UsageError(f"{n_runs} runs; expected {LEAST_RUNS} or more, to estimate a single question")
     means = values.mean(axis=0)
     if np.ptp(means) == 0:
-        raise UsageError("all runs have the same score, so that abilities cannot be told apart")
+        raise UsageError("all runs have the same score, so their abilities cannot be estimated")
     ability = means if start is None else start
     ability = (ability - ability.mean()) / ability.std()
     centre, spread, before = np.array([0.8, 0.0]), np.array([0.5, 1.5]), -np.inf

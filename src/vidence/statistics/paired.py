@@ -93,7 +93,7 @@ def check_margin(margin: float) -> None:
     if not 0 < margin < 1:
         raise UsageError(
             f"a margin of {100 * margin:g} points; expected more than 0 and less than 100: the largest "
-            "difference that is as good as none, such as 2"
+            "difference that counts as none, such as 2"
         )
 
 
@@ -406,7 +406,7 @@ def compact_letter_display(
     sets = [frozenset(place)]
     for word, other in clear:
         if word == other or word not in place or other not in place:
-            raise UsageError(f"the pair {word!r}, {other!r} is not of two of {', '.join(names)}")
+            raise UsageError(f"the pair {word!r}, {other!r} does not name two of {', '.join(names)}")
         split = [s - {x} for s in sets if {word, other} <= s for x in (word, other)]
         kept = [s for s in sets if not {word, other} <= s]
         sets = kept + [s for s in dict.fromkeys(split) if not any(s <= t for t in kept)]

@@ -182,7 +182,7 @@ def _check_discordance(difference: float, apart: float) -> None:
         raise UsageError(f"discordance {apart}; expected a share above 0 and up to 1")
     if abs(difference) > apart:
         raise UsageError(
-            f"a difference of {difference} with a discordance of {apart}; it cannot be the larger one"
+            f"a difference of {difference} with a discordance of {apart}; expected at most the discordance"
         )
 
 
@@ -199,7 +199,7 @@ def _fewest(power_of: Callable[[int], float], power: float) -> int:
     while power_of(high) < power:
         high *= 2
         if high > MOST_CLUSTERS:
-            raise UsageError("no number of videos finds a difference so small; expected a larger difference")
+            raise UsageError("no number of videos detects so small a difference; give a larger one")
     low = high // 2
     while high - low > 1:
         middle = (low + high) // 2

@@ -72,11 +72,11 @@ def bradley_terry(
     if not np.isin(results, (0.0, 0.5, 1.0)).all():
         raise UsageError("the outcome of a pair is 1 (the first wins), 0 (the second) or 0.5 (a tie)")
     if (results == 0.5).all():
-        raise UsageError(f"all {len(results):,} pairs are tied, so nothing tells the strengths apart")
+        raise UsageError(f"all {len(results):,} pairs are tied, so the strengths cannot be estimated")
     names, codes = as_labels([*first, *second], 2 * len(first), what="names")
     pairs = codes.reshape(2, -1).T
     if (pairs[:, 0] == pairs[:, 1]).any():
-        raise UsageError("a pair has one name twice; expected two")
+        raise UsageError("a pair has the same name twice; expected two names")
     is_bounded = _check_linked(names, pairs, results)
     more = np.unique(np.sort(pairs, axis=1), axis=0).repeat(2, axis=0) if is_bounded else pairs[:0]
     values, bread, scores = _maximum(
@@ -130,7 +130,7 @@ def _check_linked(names: Sequence[str], pairs: NDArray[np.int64], results: Value
         groups = (", ".join(names[i] for i in group) for group in linked)
         raise UsageError(
             f"no pair links {' and '.join(f'{{{group}}}' for group in groups)}, so their strengths cannot be "
-            "set against each other; compare one of each, or take them apart"
+            "compared; add a pair with a name of each, or estimate them separately"
         )
     return any(_n_reached(way, len(names)) < len(names) for way in (wins, wins[:, ::-1]))
 

@@ -70,7 +70,7 @@ def folder_of(name: str) -> Path | None:
     try:
         return folder if folder.is_dir() else None
     except OSError as error:
-        raise UsageError(f"the weights {name!r} cannot be looked for: {error.strerror}") from error
+        raise UsageError(f"cannot look for the weights {name!r}: {error.strerror}") from error
 
 
 @contextmanager
@@ -175,7 +175,7 @@ def fetch_config(name: str, *, revision: str, local_only: str, example: str) -> 
             )
     except HFValidationError as error:
         raise UsageError(
-            f"there is no folder {name!r}, and it cannot be a repository on the hub: {error}"
+            f"there is no folder {name!r}, and it is not a valid repository name: {error}"
         ) from error
     except (EntryNotFoundError, OSError) as error:
         where = f"in the local cache of the hub ({local_only})" if local_only else "on the hub"
@@ -237,7 +237,7 @@ def locate(
         )
     if revision:
         raise UsageError(
-            f"revision={revision!r} makes no sense for the folder {folder}; "
+            f"revision={revision!r} does not apply to the folder {folder}; "
             "leave it out, or name a repository on the hub"
         )
     content, config = digest_of_model(folder), _config(folder / "config.json")
@@ -282,9 +282,9 @@ class WeightSettings(Record):
     device: Annotated[
         str, Meta(description="auto (a GPU, otherwise the CPU), cpu, mps, cuda or cuda:NUMBER")
     ] = "auto"
-    batch: Annotated[int, Meta(ge=1, description="frames, and texts, in one forward pass")] = 32
+    batch: Annotated[int, Meta(ge=1, description="frames, or texts, per forward pass")] = 32
     revision: Annotated[str, Meta(description="branch, tag or commit of a repository on the hub")] = ""
-    local_only: Annotated[bool, Meta(description="use the local cache of the hub alone")] = False
+    local_only: Annotated[bool, Meta(description="use only the local cache of the hub")] = False
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"auto|cpu|mps|cuda(:\d+)?", self.device):

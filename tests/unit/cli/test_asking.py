@@ -14,14 +14,11 @@ from vidence.engine.evaluate import Summary
     ("counts", "line"),
     [
         ({"n_answered_before": 2}, "2 of 3 were answered before"),
-        ({"n_remembered": 1}, "1 reply came from the memory"),
+        ({"n_remembered": 1}, "1 reply taken from the reply memory"),
         ({"input_tokens": 5, "output_tokens": 7, "cost": 0.5}, "5 tokens read, 7 written, $0.5000"),
         ({"n_cut": 1, "n_tried": 3}, "1 of 3 replies cut off at the limit of 9 tokens"),
         ({"n_left_out": 2}, "2 lines of the questions left out"),
-        (
-            {"n_judge_errors": 1},
-            "Ask about these alone with: vidence replies judge r --judge-model (the same)",
-        ),
+        ({"n_judge_errors": 1}, "Judge only these with: vidence replies judge r --judge-model (the same)"),
     ],
 )
 def test_a_summary_is_said(counts: dict[str, int], line: str) -> None:

@@ -62,8 +62,8 @@ def test_a_command_of_another_distribution_is_listed_and_called(installed, capsy
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("run", TALLY, "has a name that vidence has itself"),
-        ("tally", "", "names added_command, which is not there"),
+        ("run", TALLY, "has a name that vidence uses itself"),
+        ("tally", "", "names added_command, which cannot be found"),
         ("count", TALLY, "defines no click.Command with the name 'count'"),
     ],
 )
@@ -104,8 +104,8 @@ def test_a_command_that_is_elsewhere_is_named(words, message, capsys):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["replies", "judge", "r", "--judge-panel", "mean"], "Say --set judge_panel=VALUE."),
-        (["run", "table", "--timeout", "9"], "Say --set timeout_s=VALUE."),
+        (["replies", "judge", "r", "--judge-panel", "mean"], "Use --set judge_panel=VALUE."),
+        (["run", "table", "--timeout", "9"], "Use --set timeout_s=VALUE."),
         (["run", "table", "--framse", "9"], "No such option '--framse'. (Did you mean one of: '--frames'"),
     ],
 )

@@ -44,7 +44,7 @@ def test_the_screen_is_quiet_where_a_file_takes_its_place(tmp_path):
     assert not files.screen().quiet
     assert not files.screen(None, tmp_path / "a").quiet
     assert files.screen(None, Path("-")).quiet
-    with pytest.raises(UsageError, match="2 files are to be written"):
+    with pytest.raises(UsageError, match="2 files go to standard output"):
         files.screen(Path("-"), Path("-"))
 
 

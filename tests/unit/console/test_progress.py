@@ -94,7 +94,7 @@ def test_work_that_does_not_move_is_said_to_stand(clock: Clock) -> None:
     meter = Meter(console(), clock=clock)
     meter.begin("asking")
     clock.now_s += 60
-    assert meter.line() == "asking: getting ready, 1:00 min by now"
+    assert meter.line() == "asking: getting ready, 1:00 min elapsed"
     meter.begin("asking", total=16)
     clock.now_s += 90
     assert meter.line() == "asking: 0 of 16 (0 %), none done in the last 1:30 min"

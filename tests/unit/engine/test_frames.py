@@ -341,7 +341,8 @@ def test_videos_at_an_address_are_shown_as_those_in_a_folder(tmp_path: Path, mon
 
 
 @pytest.mark.parametrize(
-    ("status", "said"), [(0, "there is no such file"), (403, "its server refuses it"), (500, "in 4 tries")]
+    ("status", "said"),
+    [(0, "there is no such file"), (403, "its server refuses access"), (500, "in 4 tries")],
 )
 def test_an_address_that_fails_fails_its_questions(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: int, said: str

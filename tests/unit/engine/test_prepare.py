@@ -349,8 +349,8 @@ def test_the_address_of_a_folder_stays_as_it_is():
 @pytest.mark.parametrize(
     ("overrides", "said"),
     [
-        ({"media": "ftp://h/x"}, "an address of ftp"),
-        ({"media": "https://me:hush@h/x"}, "a user or a password"),
+        ({"media": "ftp://h/x"}, "cannot be read from ftp"),
+        ({"media": "https://me:hush@h/x"}, "a user name or a password"),
         ({"media": "https://h/x?sig=hush"}, "is signed"),
         ({"media_at": ("videos",)}, "--media-at videos: expected an address"),
     ],
@@ -400,11 +400,8 @@ def test_questions_with_secrets_in_addresses_are_never_stored():
 @pytest.mark.parametrize(
     ("medium", "said"),
     [
-        (
-            Media(path="file:///etc/passwd"),
-            "file:///etc/passwd is an address of file; media are read from files",
-        ),
-        (Media(url="http://h/../../a.mp4"), "the url 'http://h/../../a.mp4' leads out of the folder"),
+        (Media(path="file:///etc/passwd"), "file:///etc/passwd: media cannot be read from file://"),
+        (Media(url="http://h/../../a.mp4"), "the url 'http://h/../../a.mp4' leads out of the media folder"),
         (Media(path="s3://lab/a.mp4"), "s3://lab is read only with --media-at s3://lab"),
     ],
 )
@@ -430,7 +427,7 @@ def test_media_that_an_address_lacks_are_named_before_anything_is_asked(monkeypa
         )
         assert ([item.item_id for item in kept], len(notes)) == (["a.mp4"], 1)
         server.always["lab/v/a.mp4"] = 403
-        with pytest.raises(MediaError, match="its server refuses it"):
+        with pytest.raises(MediaError, match="its server refuses access"):
             choose_items(at("a.mp4"), plan(media=root, allow_missing=True), model=Looker())
 
 

@@ -23,7 +23,7 @@ def test_with_order_moves_the_letter_with_its_choice():
     assert moved.answer == "A"
     assert item.with_order(()) is item
     for wrong in [(0, 1), (0, 0, 1), (1, 2, 3)]:
-        with pytest.raises(ValueError, match="no order of 3 choices"):
+        with pytest.raises(ValueError, match="not a permutation of 3 choices"):
             item.with_order(wrong)
 
 

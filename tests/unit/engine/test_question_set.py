@@ -33,7 +33,7 @@ def test_a_benchmark_has_its_own_name(file):
 
 
 def test_neither_file_nor_benchmark(tmp_path):
-    with pytest.raises(UsageError, match=r"there is no benchmark named .* are the path of their file"):
+    with pytest.raises(UsageError, match=r"there is no benchmark named .* give the path of their file"):
         QuestionSet(what=str(tmp_path / "none")).load()
 
 

@@ -36,13 +36,13 @@ def test_an_address_is_used_like_a_path():
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("ftp://h.example/a.mp4", "an address of ftp"),
-        ("file:///etc/passwd", "an address of file"),
-        ("s3://", "is no address"),
-        ("https:///a.mp4", "is no address"),
-        ("https://h.example:x/a.mp4", "is no address"),
-        ("s3://b/a\nb.mp4", "is no address"),
-        ("s3://b/../c.mp4", "'..' in it"),
+        ("ftp://h.example/a.mp4", "cannot be read from ftp"),
+        ("file:///etc/passwd", "cannot be read from file"),
+        ("s3://", "is not a valid address"),
+        ("https:///a.mp4", "is not a valid address"),
+        ("https://h.example:x/a.mp4", "is not a valid address"),
+        ("s3://b/a\nb.mp4", "is not a valid address"),
+        ("s3://b/../c.mp4", "contains '..'"),
     ],
 )
 def test_what_cannot_be_read_is_refused(text, said):

@@ -72,10 +72,10 @@ def test_a_damaged_frame_is_grey_and_the_next_ones_keep_their_numbers(clip, tmp_
 
 def test_nothing_is_left_of_a_copy_that_cannot_be_written(clip, tmp_path, monkeypatch):
     video = open_video(clip("h264").path)
-    with pytest.raises(MediaError, match="copy for browsers cannot be made"):
+    with pytest.raises(MediaError, match="cannot make a copy for browsers"):
         write_copy(video, read_clock(video), tmp_path / "absent" / "copy.mp4")
     for name, value, words in (
-        ("_OPTIONS", {"preset": "no such preset"}, "copy for browsers cannot be made"),
+        ("_OPTIONS", {"preset": "no such preset"}, "cannot make a copy for browsers"),
         ("_ENCODER", "no-such-encoder", "pip install"),
     ):
         monkeypatch.setattr(browser, name, value)

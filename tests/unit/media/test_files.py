@@ -207,7 +207,7 @@ def test_a_medium_lies_by_its_path_or_else_by_its_url(tmp_path):
     ],
 )
 def test_a_url_that_leads_out_of_the_folder_is_refused(tmp_path, url):
-    with pytest.raises(DataError, match=r"leads out of|is no URL"):
+    with pytest.raises(DataError, match=r"leads out of|is not a valid URL"):
         resolve(tmp_path, Media(url=url))
 
 

@@ -25,10 +25,10 @@ def test_lights_are_read_as_written(tmp_path):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (None, r"no point lights can be read here .*`vidence make actpld` writes them"),
-        (b"{", "these are no point lights"),
-        (msgspec.json.encode(msgspec.structs.replace(LIGHTS, frames=())), "these are no point lights"),
-        (msgspec.json.encode(msgspec.structs.replace(LIGHTS, fps=0.0)), "these are no point lights"),
+        (None, r"cannot read point lights .*`vidence make actpld` writes them"),
+        (b"{", "not a file of point lights"),
+        (msgspec.json.encode(msgspec.structs.replace(LIGHTS, frames=())), "not a file of point lights"),
+        (msgspec.json.encode(msgspec.structs.replace(LIGHTS, fps=0.0)), "not a file of point lights"),
         (
             msgspec.json.encode(msgspec.structs.replace(LIGHTS, dots=LIGHTS.dots[:1])),
             "frame 0 has 2 points; expected 1",

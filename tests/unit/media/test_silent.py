@@ -70,5 +70,5 @@ def test_a_file_without_sound_is_sent_itself(tmp_path):
     assert (made.path, made.digest, made.is_copy) == (path, digest(path), False)
     assert not (tmp_path / "cache").exists()
     path.write_bytes(b"no video")
-    with pytest.raises(MediaError, match=r"the sound of .*a\.mp4 cannot be left out: .*--set audio=keep"):
+    with pytest.raises(MediaError, match=r"cannot remove the sound of .*a\.mp4: .*--set audio=keep"):
         without_sound(path, content_hash="0" * 64, cache_root=tmp_path, max_bytes=2**30)

@@ -128,7 +128,7 @@ def test_an_image_cut_off_anywhere_gives_an_error_that_names_it(suffix, share, t
     [
         ("a.png", None, "image", "there is no such file"),
         ("a.png", b"", "image", "is empty (0 bytes)"),
-        ("a.png", b"hello", "image", "is no image that can be read"),
+        ("a.png", b"hello", "image", "is not a readable image"),
         ("gone", None, "frames", "no such folder"),
         (".", None, "frames", "holds no image"),
         ("file", b"hello", "frames", "is a file; the kind 'frames' takes a folder"),

@@ -58,17 +58,17 @@ def test_at_gives_the_frame_on_screen_where_the_rate_varies(clip):
     found = [video.index_at(seventh - earlier) for earlier in (0, 5e-10, 1e-8)]
     assert found == [7, 7, 6]
     for time_s in (-0.1, float(times_s[-1]) + 60, float("nan")):
-        with pytest.raises(UsageError, match="is shown from 0 to"):
+        with pytest.raises(UsageError, match=r"has no frame at .* it lasts "):
             video.at(time_s)
 
 
 def test_a_frame_that_is_not_there_is_an_error(plain):
     video = Video(str(plain))
     for number in (120, -121):
-        with pytest.raises(IndexError, match=f"has 120 frames, counted from 0, and no {number}"):
+        with pytest.raises(IndexError, match=f"has no frame {number}; it has 0 to 119"):
             video[number]
     with pytest.raises(TypeError):
         video["5"]
-    with pytest.raises(UsageError, match="no kind of media named 'film'"):
+    with pytest.raises(UsageError, match="unknown kind of media 'film'"):
         Video(plain, kind="film")
     assert repr(video) == f"Video({str(plain)!r}, 120 frames, 4.000 s)"

@@ -44,7 +44,7 @@ def broken(folder, name):
         ("empty.mp4", "is empty (0 bytes)"),
         ("text.mp4", "is text, not a video"),
         ("text.txt", "is text, not a video"),
-        ("noise.mp4", "is no video that can be read"),
+        ("noise.mp4", "is not a readable video"),
         ("nomoov.mp4", "its index (moov) is missing"),
         ("sound.m4a", "has no video stream; it holds only audio"),
         ("no-frames.mkv", "holds no frame"),
@@ -90,7 +90,7 @@ def test_sound_beside_a_video_is_noticed(plain, tmp_path):
         ("say.srt", "is text, not a video"),
         ("a-%03d.png", "is an image .*; an image has the kind 'image'"),
         ("a-001.png", r"is an image \(png\), not a video; an image has the kind 'image'"),
-        ("tone.wav", r"its format \(wav\) is not opened; expected one of mov, matroska, .*convert it"),
+        ("tone.wav", r"its format \(wav\) is not supported; expected one of mov, matroska, .*convert it"),
     ],
 )
 def test_a_format_that_is_not_opened_is_named(name, reason, plain, tmp_path):
@@ -145,7 +145,7 @@ def test_edits_have_a_bound(tmp_path):
 def test_a_codec_that_nobody_decodes_is_an_error(plain, tmp_path):
     path = tmp_path / "a.mp4"
     path.write_bytes(plain.read_bytes().replace(b"avc1", b"zzzz"))
-    with pytest.raises(MediaError, match=r"a\.mp4: no decoder is known for its video stream"):
+    with pytest.raises(MediaError, match=r"a\.mp4: no decoder is available for its video stream"):
         open_video(path)
 
 
@@ -158,7 +158,7 @@ def test_a_name_that_no_file_can_have_is_an_error(kind, name, tmp_path):
 
 
 def test_an_unknown_kind_is_refused(plain):
-    with pytest.raises(UsageError, match="'film'; say video, image, frames"):
+    with pytest.raises(UsageError, match="'film'; expected one of video, image, frames"):
         read_facts(plain, kind="film", cache_root=None)
     with pytest.raises(UsageError, match="'film'"):
         open_video(plain, kind="film")

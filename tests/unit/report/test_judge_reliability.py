@@ -80,7 +80,7 @@ def test_every_table_comes_out_and_fits_its_page(both, tmp_path):
     wanted = "people wins order level own-family arms scores"
     assert names == [f"judges-{name}" for name in wanted.split()]
     assert found.agreement[0].same.value == pytest.approx(2 / 3)
-    said = "No strengths by people: all 24 pairs are tied, so nothing tells the strengths apart."
+    said = "No strengths by people: all 24 pairs are tied, so the strengths cannot be estimated."
     assert said in sentences(found)
     assert [one.by for one in found.scores][:2] == ["people", "people"]
     said = " ".join(sentences(found))

@@ -54,7 +54,7 @@ def test_kappa_does_not_exist_where_both_always_say_the_same_one():
 
 
 def test_agreement_on_nothing_is_refused():
-    with pytest.raises(UsageError, match="as many of both"):
+    with pytest.raises(UsageError, match="as many of each"):
         cohen_kappa([], [], clusters=[], rng=generator())
 
 

@@ -119,7 +119,7 @@ def test_what_makes_no_sense_is_refused():
         measure("A", "AB")
     with pytest.raises(UsageError, match="'E' of item 1 is not among 4 choices"):
         measure("AA", "AE")
-    with pytest.raises(UsageError, match="'a' is no choice letter"):
+    with pytest.raises(UsageError, match="'a' is not a choice letter"):
         measure("a", "A")
     with pytest.raises(UsageError, match="n_draws 0"):
         measure("A", "A", n_draws=0)

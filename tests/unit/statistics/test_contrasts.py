@@ -154,8 +154,8 @@ def test_the_interval_holds_the_truth(n_videos, icc, shared):
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"weights": {"a": 1.0, "b": 1.0}}, "weights add up to 0"),
-        ({"weights": {"a": 0.0}}, "weights add up to 0"),
+        ({"weights": {"a": 1.0, "b": 1.0}}, "weights that add up to 0"),
+        ({"weights": {"a": 0.0}}, "weights that add up to 0"),
         ({"weights": {"a": 1.0, "b": math.nan}}, "expected a finite number"),
         ({"weights": {"a": 1.0, "z": -1.0}}, "no item in 'z'"),
         ({"groups": ["a"]}, "1 groups for 4 values"),
@@ -175,5 +175,5 @@ def test_what_is_no_contrast_is_refused(changed, said):
 
 @pytest.mark.parametrize("labels", [[], ["a"], ["a", "a"]])
 def test_a_trend_needs_different_groups(labels):
-    with pytest.raises(UsageError, match="expected two different groups"):
+    with pytest.raises(UsageError, match="expected two or more different groups"):
         trend_weights(labels)

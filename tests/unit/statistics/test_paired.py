@@ -238,7 +238,7 @@ def test_groups_are_the_largest_sets_without_a_clear_pair():
 
 @pytest.mark.parametrize("pair", [("a", "a"), ("a", "x"), ("x", "a")])
 def test_a_clear_pair_is_of_two_names(pair):
-    with pytest.raises(UsageError, match="is not of two of"):
+    with pytest.raises(UsageError, match="does not name two of"):
         display(["a", "b"], [pair])
 
 

@@ -155,7 +155,7 @@ def test_a_side_that_never_loses_gets_a_bounded_strength():
     [
         ([], "at least one pair"),
         ([("a", "b", 0.3)], "is 1 .*, 0 .* or 0.5"),
-        ([("a", "a", 1.0)], "one name twice"),
+        ([("a", "a", 1.0)], "the same name twice"),
         ([("a", "b", 0.5)], "all 1 pairs are tied"),
         ([("a", "b", 1.0), ("c", "d", 0.5)], r"no pair links \{a, b\} and \{c, d\}"),
     ],

@@ -29,7 +29,9 @@ def test_missing_lights_are_named_and_nothing_is_written(tmp_path):
     for path in tmp_path.glob("*.dots.json"):
         path.unlink()
     (tmp_path / "study.toml").write_text(STUDY.replace("n = 3", "n = 8"))
-    with pytest.raises(DataError, match=r"(?s)secretwalk\d.dots.json: no point lights .* and 4 more"):
+    with pytest.raises(
+        DataError, match=r"(?s)secretwalk\d.dots.json: cannot read point lights .* and 4 more"
+    ):
         draw(read_study(tmp_path), environment=Environment(cache_root=tmp_path / "cache"))
     assert not (tmp_path / "dots").exists()
 

@@ -57,8 +57,7 @@ def check_sample(given: CheckSample) -> None:
             click.echo(f"wrote {path}", err=True)
     elif unused := given_flags(Drawing):
         raise UsageError(
-            f"{', '.join(unused)}: {folder} is drawn already; leave it out, or move that folder away to draw "
-            "once more"
+            f"{', '.join(unused)}: {folder} is already drawn; leave this out, or move it away to draw again"
         )
     if given.read:
         ask_here(folder, _put, at=now().isoformat())
@@ -77,5 +76,5 @@ def _put(trial: "ShownTrial", field: "Field", place: str) -> str:
     for i, choice in enumerate(trial.choices):
         say(console, f"{chr(ord('A') + i)}. {choice}")
     kinds = click.Choice([*options, "q"], case_sensitive=False)
-    prompt: str = click.prompt(f"{field.title}; q stops", type=kinds)
+    prompt: str = click.prompt(f"{field.title} (q to stop)", type=kinds)
     return "" if prompt == "q" else prompt

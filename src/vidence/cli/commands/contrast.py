@@ -34,7 +34,7 @@ def contrast(given: Contrast) -> None:
 
     console = given.files.screen()
     if bool(given.of) != bool(given.to):
-        raise UsageError("--of and --to belong together: --of 3 --to 1 gives the score of 3 less that of 1")
+        raise UsageError("give --of and --to together: --of 3 --to 1 is the score of 3 minus that of 1")
     folders = dict.fromkeys(given.folders)
     runs = [load_run(folder, parser=given.parser, are_brief=True) for folder in folders]
     pairs = [(value, given.to) for value in dict.fromkeys(given.of) if given.to]

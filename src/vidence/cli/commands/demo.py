@@ -104,9 +104,9 @@ def demo(given: Demo) -> int:
     own_folder(out, ".vidence-demo")
     runs, figures, sentences = anyio.run(_measure, out, screen)
     n_missed = sum(not figure.is_recovered for figure in figures)
-    verdict = f"{n_missed} of {len(figures)} measured figures are not the planted ones: something is wrong."
+    verdict = f"{n_missed} of {len(figures)} figures differ from the planted ones: something is wrong."
     if not n_missed:
-        verdict = f"All {len(figures)} measured figures are the planted ones."
+        verdict = f"All {len(figures)} figures equal the planted ones."
     page, table = out / "report.html", _beside(figures)
     _step(screen, _N_STEPS, f"write {page}")
     write_page(

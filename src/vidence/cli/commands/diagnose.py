@@ -120,7 +120,7 @@ def _plan(given: Diagnose) -> tuple[Plan, Path]:
             raise UsageError(f"{what} is a run folder, and its plan says what is asked; leave out {flags}")
         return taken_up(Path(what), environment=environment(), is_trusted=given.trust), Path(what)
     if given.model is None:
-        raise UsageError(f"{what!r} is no run folder; for a benchmark give --model")
+        raise UsageError(f"{what!r} is not a run folder; for a benchmark give --model")
     plan = make_plan(what, data=given.data, model=given.model, overrides=given.overrides)
     folder = given.out or default_folder(plan)
     begun(plan, folder=folder, environment=environment())
@@ -154,9 +154,9 @@ def examined(
     money = f", ${account.cost:.4f}" if account.cost else ""
     say(
         console,
-        f"{several(account.n_examined, 'question')} examined, {account.n_before} were before; "
-        f"{several(account.n_asked, 'reply', many='replies')} asked for, {account.n_remembered} out of the "
-        f"memory{money}; videos read "
+        f"{several(account.n_examined, 'question')} examined, {account.n_before} already done; "
+        f"{several(account.n_asked, 'reply', many='replies')} requested, "
+        f"{account.n_remembered} from memory{money}; videos read "
         + several(account.decoding.n_passes + account.decoding.n_scoring_passes, "time"),
     )
     if account.n_failed:

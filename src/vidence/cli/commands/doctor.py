@@ -106,16 +106,16 @@ def doctor(given: Doctor) -> int:
             looked.say(f"{'':<16}add it with: {entry.command() if entry.command else adding(name)}")
     benchmarks = {name: catalog.create("benchmark", name) for name in catalog.ready("benchmark")}
     unseen = [name for name, benchmark in benchmarks.items() if not getattr(benchmark, "verified", True)]
-    looked.say(f"\nbenchmarks of whose releases not all was seen: {', '.join(unseen)}", unseen=unseen)
-    looked.say("\nenvironment (only whether it is set; values are never shown):")
+    looked.say(f"\nbenchmarks whose release was checked only in part: {', '.join(unseen)}", unseen=unseen)
+    looked.say("\nenvironment (whether each variable is set; values are never shown):")
     for key in KEYS:
         is_set = bool(os.environ.get(key))
         looked.say(f"  {key:<18} {'set' if is_set else 'not set'}", environment={key: is_set})
     if given.model is not None:
         troubles += _model(given.model, looked)
     for trouble in troubles:
-        looked.say(f"\nwrong: {trouble}")
-    looked.say("\nnothing is wrong" if not troubles else "")
+        looked.say(f"\nproblem: {trouble}")
+    looked.say("\nno problems found" if not troubles else "")
     write_said(given.json_path, "doctor", values={**looked.values, "troubles": troubles})
     return 1 if troubles else 0
 
@@ -145,7 +145,7 @@ def _model(spec: str, looked: _Findings) -> list[str]:
         looked.say(f"  {speed:,.0f} tokens per second, the second time", model={"tokens_per_s": speed})
     if tried.failure:
         return [f"{spec} gave no reply: {tried.failure}"]
-    looked.say(f"  it names the colour: {'yes' if tried.sees else 'no'}", model={"sees": tried.sees})
+    looked.say(f"  names the colour: {'yes' if tried.sees else 'no'}", model={"sees": tried.sees})
     if tried.sees:
         return []
     return [
@@ -166,8 +166,8 @@ def _devices() -> list[str]:
     index = f" --index-url https://download.pytorch.org/whl/{torch}" if torch else ""
     wanted = f"torchvision=={builds[1].partition('+')[0]}"
     return [
-        f"torch {builds[0]} and torchvision {builds[1]} are builds for two devices, so that processors of "
-        f"videos cannot load; run: {pip()} install --force-reinstall --no-deps {wanted}{index}"
+        f"torch {builds[0]} and torchvision {builds[1]} are builds for different devices, so "
+        f"video processors cannot load; run: {pip()} install --force-reinstall --no-deps {wanted}{index}"
     ]
 
 
@@ -197,14 +197,13 @@ def _cache(looked: _Findings) -> list[str]:
         probe.write_bytes(b"")
         probe.unlink()
     except OSError as error:
-        return [
-            f"the cache folder {folder} cannot be written to ({error}); set VIDENCE_CACHE to one that can"
-        ]
+        return [f"the cache folder {folder} is not writable ({error}); set VIDENCE_CACHE to another"]
     free_gb = shutil.disk_usage(folder).free / 2**30
     looked.say(
         f"\ncache: {folder} ({free_gb:.1f} GB free)", cache={"folder": str(folder), "free_gb": free_gb}
     )
-    return [f"only {free_gb:.2f} GB are free for the cache in {folder}"] if free_gb < 1 else []
+    full = f"only {free_gb:.2f} GB are free for the cache in {folder}; free some, or set VIDENCE_CACHE"
+    return [full] if free_gb < 1 else []
 
 
 def _decoding(looked: _Findings) -> list[str]:
@@ -247,7 +246,7 @@ def _plug_ins(looked: _Findings) -> list[str]:
         points = entry_points().select(group=group)
         if group not in kinds:
             named = ", ".join(sorted(point.value for point in points))
-            troubles.append(f"{named}: there is no entry point group {group}; known are {', '.join(kinds)}")
+            troubles.append(f"{named}: unknown entry point group {group}; known: {', '.join(kinds)}")
             continue
         for point in points:
             looked.say(

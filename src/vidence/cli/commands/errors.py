@@ -25,7 +25,7 @@ GROUP = "replies"
 
 @click.group()
 def errors() -> None:
-    """Which kinds of errors wrong replies make: draw them, label them, report the labels."""
+    """Classify the errors of wrong replies: draw replies, label them, report the labels."""
 
 
 class DrawWanted(Record):
@@ -58,7 +58,7 @@ def draw(given: DrawWanted) -> None:
     from vidence.report.results import load_run
 
     if (given.same is None) == (given.wrong is None):
-        raise UsageError("say either --same N, the same questions for all runs, or --wrong N, of each run")
+        raise UsageError("give either --same N (the same questions for all runs) or --wrong N (of each run)")
     own_folder(given.out)
     runs = [load_run(folder, parser=given.parser) for folder in given.folders]
     name = given.taxonomy or taxonomy_of(run.plan.benchmark for run in runs)
@@ -148,7 +148,7 @@ def _ask(packet: "Packet", given: Label) -> int:
     say(
         console,
         f"{several(len(labels), 'row')} labelled, {n_left} without a label; "
-        f"{several(spent.n_asked, 'reply', many='replies')} asked for, {spent.n_remembered} remembered",
+        f"{several(spent.n_asked, 'reply', many='replies')} requested, {spent.n_remembered} from memory",
     )
     return NOT_ALL if n_left else 0
 
@@ -164,7 +164,7 @@ class ErrorReport(Record):
 
 @command(group=errors)
 def report(given: ErrorReport) -> None:
-    """Shares of the kinds of errors in PACKET, or in a study, by their labels; agreement, chains."""
+    """Report the share of each kind of error in PACKET, or in a study, with agreement and chains."""
     import numpy as np
 
     from vidence.explain.errors.labels import read_labels

@@ -62,7 +62,7 @@ class Get(Record):
     """What is fetched."""
 
     name: Annotated[str | None, argument(**names_of("benchmark"))] = None
-    with_media: Annotated[bool, flag("Fetch the videos that the questions need, too.", "--media")] = False
+    with_media: Annotated[bool, flag("Also fetch the videos that the questions need.", "--media")] = False
     config: Annotated[str | None, flag("The configuration, where a release has several.")] = None
     chosen: Chosen
     questions: Annotated[
@@ -88,7 +88,7 @@ def get(given: Get) -> int:
     """
     if given.listed or given.name is None:
         if not given.listed:
-            raise UsageError("say which benchmark, or --list for all that can be fetched by name")
+            raise UsageError("give the name of a benchmark; --list shows all")
         table = _all(environment().cache_root)
         write_said(given.json_path, "get", tables=[table])
         show(screen(given.json_path), [], [table])
@@ -124,7 +124,7 @@ def _all(cache_root: Path) -> Table:
         measures=[
             number(key, itemgetter(key), kind="count" if key == "GB" else "text") for key in rows[0].about
         ],
-        notes=["'here': in the release. 'seen': whether all that its file with us says was seen in it."],
+        notes=["media 'here': in the release itself. seen: whether all of the release was checked."],
     )
 
 
@@ -151,7 +151,7 @@ class _Fetch:
         overrides = read_overrides({key: value for key, value in chosen.items() if value != {}})
         if not offered.benchmark and (overrides or given.questions):
             raise UsageError(
-                "--split, --where, --limit, the samples and --questions go with a benchmark, not with an "
+                "--split, --where, --limit, the samples and --questions apply to a benchmark, not to an "
                 "address"
             )
         return cls(
@@ -167,7 +167,7 @@ class _Fetch:
         if self.given.yes:
             return
         if not sys.stdin.isatty():
-            raise UsageError("nothing is fetched without a word: say --yes where no user can be asked")
+            raise UsageError("nothing was fetched: there is no terminal to confirm on; give --yes")
         click.confirm(question, abort=True, err=True)
 
     def show(self) -> None:
@@ -230,9 +230,9 @@ class _Fetch:
         place = str(media) if media else address if with_media else None
         self.note(data=address, media=place)
         self.say_refused(refused)
-        say(console, f"{address} lies in {folder}")
+        say(console, f"{address} is in {folder}")
         if media is not None:
-            say(console, f"its media, unpacked, lie in {media}")
+            say(console, f"its media, unpacked, are in {media}")
         say(console, "now: ", (f"vidence run {self.given.name} --model SPEC", "bold"))
         self.write(data=str(folder), media=None if media is None else str(media))
         return 0
@@ -241,7 +241,7 @@ class _Fetch:
         """Fetch what the chosen questions need: where it lies, and what could not be had."""
         console = self.console
         wanted = getting.wanted_media(self.offered, items)
-        archives = f", of them {several(len(wanted.packed), 'archive')} to unpack" if wanted.packed else ""
+        archives = f", including {several(len(wanted.packed), 'archive')} to unpack" if wanted.packed else ""
         files = f"{several(len(wanted.files), 'file')}, {decimal(_total(wanted.files))}"
         say(console, f"media of these questions: {files}{archives}")
         getting.check_room(self.offered, wanted.files, cache_root=self.cache_root, is_unpacked=True)
@@ -252,10 +252,10 @@ class _Fetch:
             )
         self.say_refused(refused)
         if absent:
-            videos = (f"{several(len(absent), 'video')} cannot be had", "red")
-            more = "vidence run --allow-missing goes on without them"
+            videos = (f"{several(len(absent), 'video')} not available", "red")
+            more = "vidence run --allow-missing runs without them"
             say(console, videos, f": {some(absent, most=_MOST_NAMES)}; {more}")
-        say(console, f"media in {media}" if media else "media lie beside the questions")
+        say(console, f"media in {media}" if media else "media are beside the questions")
         return media, absent
 
     @contextmanager
@@ -272,7 +272,7 @@ class _Fetch:
         """Name the members of archives that were not unpacked."""
         if refused:
             members = (f"{several(len(refused), 'member')} of archives not unpacked", "red")
-            why = "links, or names that leave the folder"
+            why = "links, or names outside the folder"
             say(self.console, members, f": {some(refused, most=_MOST_NAMES)}: {why}")
 
     def note(self, *, data: str, media: str | None) -> None:

@@ -29,7 +29,7 @@ def show_page(given: Page) -> None:
     """Show PAGE of the documentation, for example item-format; without PAGE list all pages."""
     folder = pages()
     if folder is None:
-        raise UsageError("this installation has no pages of documentation; install it again from a wheel")
+        raise UsageError("this installation has no pages of documentation; reinstall it from a wheel")
     values = {path.relative_to(folder).with_suffix("").as_posix(): path for path in folder.rglob("*.md")}
     if given.page is None:
         for name in sorted(values):
@@ -52,8 +52,8 @@ def _found(page: str, known: dict[str, Path]) -> Path:
     if len(ending) == 1:
         return known[ending[0]]
     near = ending or difflib.get_close_matches(asked, known, n=3)
-    hint = f"say one of {', '.join(near)}" if near else "`vidence help` lists all pages"
-    raise UsageError(f"no page is called {page!r}; {hint}")
+    hint = f"did you mean {', '.join(near)}?" if near else "`vidence help` lists all pages"
+    raise UsageError(f"there is no page {page!r}; {hint}")
 
 
 def _title(path: Path) -> str:

@@ -61,7 +61,7 @@ def import_results(given: Import) -> int:
         console,
         doing="importing",
         what=f"the import into {folder}",
-        kept="the log is as it was",
+        kept="the log is unchanged",
     )
     show_run(folder, page=folder / "report.html" if given.page else None)
     n = several(len(log.replies), "reply", many="replies")

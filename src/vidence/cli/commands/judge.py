@@ -85,12 +85,12 @@ def _changed(plan: Plan, given: PlanOverrides) -> Plan:
     models = given.get("judge_models") or ()
     if not models:
         raise UsageError(
-            "who judges? say --judge-model SPEC (several are a panel), or --extract-with SPEC, which reads "
-            "choices alone"
+            "no judge given; use --judge-model SPEC (repeat it for a panel), or --extract-with SPEC, which "
+            "only extracts choices"
         )
     if "judge_panel" in given and len(models) < 2:
         raise UsageError(
-            "judge_panel says what counts where several judges differ; name several with --judge-model, or "
+            "judge_panel says what counts where several judges differ; give --judge-model several times, or "
             "leave it out"
         )
     # A judge with prompts or prices of its own keeps none of the judge before, and batches were of answers.

@@ -75,9 +75,7 @@ class Judges(Record):
     def __post_init__(self) -> None:
         """Refuse flags that exclude each other."""
         if bool(self.recorded) == bool(self.asking.models):
-            raise UsageError(
-                "say who judges with --judge-model, or give verdicts from before with --recorded"
-            )
+            raise UsageError("give either judges with --judge-model, or earlier verdicts with --recorded")
 
 
 @command()
@@ -132,7 +130,7 @@ def _say_lost(lines: "Sequence[JudgedReply]") -> int:
         say(
             Screen(stderr=True),
             (f"{len(lost):,} of {several(len(lines), 'verdict')} could not be used", "red"),
-            f" and count as not the same, and as wrong: {sentence(why)}",
+            f"; they count as disagreement, and as wrong: {sentence(why)}",
         )
     return NOT_ALL if lost else 0
 
@@ -198,8 +196,8 @@ def _asked(runs: "Sequence[Run]", models: tuple[str, ...], given: Judges) -> "tu
                 say(
                     console,
                     ("note: ", "yellow"),
-                    f"{name} was judged in the words of {words}, and is judged in ours here; "
-                    "--judge-prompts-dir takes them",
+                    f"{name} was judged with the templates of {words}, but vidence's own are used here; "
+                    "--judge-prompts-dir uses those",
                 )
     return watched(
         lambda listen: ask_judges(
@@ -212,6 +210,6 @@ def _asked(runs: "Sequence[Run]", models: tuple[str, ...], given: Judges) -> "tu
         console,
         doing="judging",
         what="the judging",
-        kept="every verdict so far is remembered",
+        kept="every verdict so far is kept",
         progress=given.progress,
     )

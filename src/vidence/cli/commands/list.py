@@ -50,7 +50,7 @@ PURPOSES: Mapping[str, str] = {
     "figures": "tables and figures of papers by name, for vidence panel --as",
     "published": "tables of the papers as printed, for vidence report --published",
     "prices": "US dollars per million tokens of models, for --max-cost",
-    "mappings": "layouts of foreign questions and results, for --map and vidence import",
+    "mappings": "layouts of other questions and results, for --map and vidence import",
 }
 
 
@@ -88,7 +88,7 @@ def _said(kind: str | None, name: str | None) -> tuple[str, Mapping[str, object]
         for of, plural in ((of, catalog.plural(of)) for of in catalog.FOLDERS):
             if kind in catalog.names(of):
                 raise UsageError(
-                    f"{kind} is no kind; it is one of the {plural}: say vidence list {plural} {kind}"
+                    f"{kind} is not a kind but one of the {plural}; use vidence list {plural} {kind}"
                 )
         raise UnknownNameError("kind", kind, plurals())
     if name is None:
@@ -97,7 +97,7 @@ def _said(kind: str | None, name: str | None) -> tuple[str, Mapping[str, object]
     if kind == "mappings":
         return _mapping(name)
     if kind in _OTHERS:
-        raise UsageError(f"{kind} have no options; say vidence list {kind}")
+        raise UsageError(f"{kind} have no options; use vidence list {kind}")
     return _one(KINDS[kind], name)
 
 

@@ -39,8 +39,8 @@ class PanelWanted(Record):
     views: Annotated[
         tuple[str, ...],
         flag(
-            "Show this view, too: a name of `vidence list figures` or `views`, or a paper such as actpld "
-            "for all of its own; may be repeated.",
+            "Also show this view: a name of `vidence list figures` or `views`, or a paper such as actpld "
+            "for all of its views; repeatable.",
             "--as",
             metavar="VIEW",
         ),

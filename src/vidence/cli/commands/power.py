@@ -73,10 +73,10 @@ def power(given: Power) -> None:
     earlier = _of_run(given.folder) if given.folder is not None else _EarlierRun()
     n_items = given.items or earlier.n_items
     if n_items is None:
-        raise UsageError("how many questions? say --items N, or --run DIR to take it from an earlier run")
+        raise UsageError("give the number of questions with --items N, or an earlier run with --run DIR")
     accuracy = earlier.accuracy if given.accuracy is None else given.accuracy
     if accuracy is None:
-        raise UsageError("which accuracy is expected? say --accuracy 0.5, or --run DIR")
+        raise UsageError("give the expected accuracy with --accuracy 0.5, or an earlier run with --run DIR")
     known = earlier.icc if given.icc is None else given.icc
     design = Design(
         n_items=n_items,
@@ -85,7 +85,7 @@ def power(given: Power) -> None:
     )
     if given.difference is not None and accuracy + given.difference > 1:
         raise UsageError(
-            f"an accuracy of {100 * accuracy:.1f} % cannot grow by {100 * given.difference:g} points; say a "
+            f"an accuracy of {100 * accuracy:.1f} % cannot grow by {100 * given.difference:g} points; give a "
             "smaller --difference"
         )
     plan = _Plan(
@@ -119,7 +119,7 @@ def _of_run(folder: Path) -> _EarlierRun:
 
     scored = ScoredQuestions.of(load_run(folder, are_brief=True).rows)
     if not len(scored.values):
-        raise UsageError(f"{folder} has no scored question yet")
+        raise UsageError(f"{folder} has no scored questions yet")
     icc = 0.0
     if 2 <= scored.n_videos < len(scored.values):
         icc = intraclass_correlation(scored.values, clusters=scored.clusters)
@@ -170,8 +170,8 @@ class _Plan:
         ]
         if self.is_icc_assumed:
             messages.append(
-                f"The correlation is assumed: {design.icc:g} is the most that pairs of models on three "
-                "benchmarks have; say --icc, or --run for that of an earlier run."
+                f"The correlation is assumed: {design.icc:g} is the largest of pairs of models on three "
+                "benchmarks; give --icc, or --run for that of an earlier run."
             )
         return messages
 
@@ -207,18 +207,18 @@ class _Plan:
     def _detectable(self, least: float) -> str:
         if math.isinf(least):
             return (
-                f"No difference on the same questions is found with power {self.given.power:g}: "
+                f"No difference on the same questions is detected with power {self.given.power:g}: "
                 f"{self.design.n_clusters:,} {self.source}s are too few; ask about more {self.source}s."
             )
         return (
-            f"Smallest difference found with power {self.given.power:g} at level {self.given.level:g}, "
+            f"Smallest difference detected with power {self.given.power:g} at level {self.given.level:g}, "
             f"on the same questions: {100 * least:.1f} points."
         )
 
     def _hope(self, difference: float, *, chance: float, needed: "Design") -> None:
         """Add what is found of a difference that is hoped for."""
         self.sentences += [
-            f"A difference of {100 * difference:g} points is found with power {chance:.2f}.",
+            f"A difference of {100 * difference:g} points is detected with power {chance:.2f}.",
             f"For power {self.given.power:g} it takes {needed.n_items:,} questions "
             f"on {needed.n_clusters:,} {self.source}s.",
         ]

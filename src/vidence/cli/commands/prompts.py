@@ -46,7 +46,7 @@ def import_prompts(given: ImportPrompts) -> None:
     folder = given.out or DEFAULT_FOLDER / name
     paths = write(imported, folder)
     for text in imported.about.texts:
-        known = f"as in {text.revision}" if text.revision else "NOT CHECKED: none that is known"
+        known = f"as in {text.revision}" if text.revision else "NOT CHECKED: unknown SHA-256"
         click.echo(f"{text.template}.txt  sha256 {text.sha256}  {known}")
     click.echo(
         f"wrote {len(paths)} files into {folder}; use them with {released()[name].flag} {folder}", err=True

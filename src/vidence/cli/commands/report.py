@@ -34,12 +34,12 @@ class Report(Record):
     folders: Annotated[tuple[Path, ...], argument()]
     parser: Annotated[
         str | None,
-        flag("Read the stored replies again with this parser; all: what each of them reads. Asks nothing."),
+        flag(
+            "Parse the stored replies again with this parser (all: compare all parsers); no model is asked."
+        ),
     ] = None
     html: Annotated[Path | None, HTML] = None
-    csv_path: Annotated[
-        Path | None, file_flag("Write one row per trial, with all that is known of it.", "--csv")
-    ] = None
+    csv_path: Annotated[Path | None, file_flag("Write one row per trial, with every field.", "--csv")] = None
     jsonl_path: Annotated[Path | None, file_flag("Write the rows as JSON Lines.", "--jsonl")] = None
     parquet_path: Annotated[Path | None, file_flag("Write the rows as Parquet.", "--parquet")] = None
     json_path: Annotated[
@@ -56,7 +56,7 @@ class Report(Record):
         flag("With --hub: the benchmark's data set there, and its task.", metavar="OWNER/NAME:TASK"),
     ] = None
     level: Annotated[float, LEVEL] = 0.95
-    items: Annotated[int, flag("Most items shown on the page.", type=click.IntRange(min=0))] = 1000
+    items: Annotated[int, flag("Maximum number of items on the page.", type=click.IntRange(min=0))] = 1000
     against_chance: Annotated[bool, flag("Show how far scores lie above chance, with intervals.")] = False
     published: Annotated[bool, flag("Compare the runs with the rows printed in their papers.")] = False
     everything: Annotated[bool, EVERYTHING] = False

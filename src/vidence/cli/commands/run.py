@@ -65,7 +65,7 @@ class _RunCommand(click.Command):
             if record := option.get_help_record(ctx):
                 parts.setdefault(title, []).append(record)
         if is_short:
-            parts[title].append((_ALL, "With --help: show every flag, in parts."))
+            parts[title].append((_ALL, "With --help: show all flags, by topic."))
         for title, flags in parts.items():
             with formatter.section(title):
                 formatter.write_dl(flags, col_max=24)
@@ -96,7 +96,7 @@ class _RunCommand(click.Command):
                 raise click.UsageError("--phase goes with --study.", ctx=ctx)
             if ctx.params.get("trust"):
                 raise click.UsageError(
-                    "--trust goes with --plan: what you type yourself needs none.", ctx=ctx
+                    "--trust goes with --plan: flags that you type need no trust.", ctx=ctx
                 )
         elif ctx.params.get("benchmark") is not None:
             raise click.UsageError("--plan names the benchmark; leave BENCHMARK out.", ctx=ctx)
@@ -125,7 +125,7 @@ class Run(Record):
     study_path: Annotated[
         Path | None,
         flag(
-            "Ask what was drawn for this study, as its people are asked; a study.toml or its folder.",
+            "Ask the questions drawn for this study, as its people are asked; a study.toml or its folder.",
             "--study",
         ),
     ] = None

@@ -38,7 +38,7 @@ def runs(given: Runs) -> None:
     if console.quiet:
         return
     if not runs:
-        click.echo(f"{given.folder} holds no run; `vidence run` makes one", err=True)
+        click.echo(f"{given.folder} holds no runs; `vidence run` makes one", err=True)
         return
     console.width = max(console.width, _WIDE)  # a terminal folds the lines, and a folder stays whole
     print_table(_table(runs), console, most_lines=len(runs))

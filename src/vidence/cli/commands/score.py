@@ -63,7 +63,7 @@ def score(given: Score) -> int:
         console,
         doing="scoring",
         what=f"the score in {folder}",
-        kept="the submission is as it was",
+        kept="the submission is unchanged",
     )
     show_run(folder, page=folder / "report.html" if given.page else None, json_path=given.json_path)
     summary.n_failed = 0  # what failed besides judges is missing

@@ -105,7 +105,10 @@ def test_an_answer_is_a_letter_or_the_text_of_a_choice(tmp_path: Path, answer: s
         ("[1, 2]", ["JSON: ", "object", "array"]),
         (line(question="caf\u00e9").encode("latin-1"), ["encoding: not UTF-8", "save"]),
         (line(qestion="?"), ["qestion: unknown field", "did you mean 'question'?", "item_id"]),
-        (line(media=[{"url": "http://../a.mp4"}]), ["media[0].url: the url", "leads out of the folder"]),
+        (
+            line(media=[{"url": "http://../a.mp4"}]),
+            ["media[0].url: the url", "leads out of the media folder"],
+        ),
         (line(provenance={"license": "MIT"}), ["provenance.license: ", "did you mean 'licence'?"]),
         ('{"item_id": "x", "answer": "?"}', ["question: absent"]),
         (line(item_id=True), ["item_id: ", "`str`", "`bool`", "put it in quotes"]),

@@ -60,7 +60,7 @@ class TestName:
             ({"max_tokens": "-1"}, "0 or above"),
             ({"size": "huge"}, "short:PIXELS"),
             ({"local_only": "perhaps"}, "true or false"),
-            ({"revision": "main"}, "makes no sense for the folder"),
+            ({"revision": "main"}, "does not apply to the folder"),
         ],
     )
     def test_bad_options(self, weights, name, options, message):
@@ -121,7 +121,7 @@ class TestPlace:
             make("clip", copy)
 
     def test_names_without_a_checkpoint(self):
-        with pytest.raises(UsageError, match="cannot be a repository on the hub"):
+        with pytest.raises(UsageError, match="is not a valid repository name"):
             make("clip", "what is this", local_only="true")
         with pytest.raises(AccessError, match=r"vidence/none \(revision v1\) in the local cache"):
             make("clip", "vidence/none", local_only="true", revision="v1")

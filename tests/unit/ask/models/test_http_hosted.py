@@ -133,7 +133,7 @@ def test_a_reply_that_json_does_not_allow_is_kept(
 def test_bad_options_are_refused(hosted: Hosted, options: str, words: str) -> None:
     with pytest.raises(UsageError, match=words):
         hosted.create(options, limit="")
-    with pytest.raises(UsageError, match="wants its name behind a colon"):
+    with pytest.raises(UsageError, match="needs its name after a colon"):
         maker("model", hosted.plugin)("", {})
 
 

@@ -114,7 +114,7 @@ def test_bad_uses_are_refused_and_columns_left_unread(tmp_path: Path):
         create(str(tmp_path / "gone.jsonl"), {})
     with pytest.raises(DataError, match="cannot be read"):
         create(str(tmp_path), {})
-    with pytest.raises(UsageError, match="wants its file behind a colon"):
+    with pytest.raises(UsageError, match="needs its file after a colon"):
         create("", {})
     with pytest.raises(UsageError, match=r"no option 'txt'.*Did you mean 'text'"):
         create(path, {"txt": "raw"})

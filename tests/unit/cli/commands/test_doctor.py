@@ -40,14 +40,14 @@ def test_plug_ins_that_cannot_be_used_are_named():
     done = CliRunner().invoke(doctor, standalone_mode=False)
     assert done.return_value == 1
     assert "plug-in: model gone (no_such_module_of_ours)" in done.output
-    assert "wrong: wrong.vote: there is no entry point group vidence.strategys; known are " in done.output
+    assert "problem: wrong.vote: unknown entry point group vidence.strategys; known: " in done.output
     assert "'gone' in vidence.models names no_such_module_of_ours, which cannot be imported: " in done.output
 
 
 def test_a_model_is_tried_and_what_it_says_is_shown():
     done = CliRunner().invoke(doctor, ["--model", "scripted:It is blue."], standalone_mode=False)
     assert "reply after" in done.output
-    assert "it names the colour: yes" in done.output
+    assert "names the colour: yes" in done.output
     assert done.return_value == 0, done.output
 
 
@@ -62,7 +62,7 @@ def test_a_model_is_tried_and_what_it_says_is_shown():
 def test_what_is_wrong_with_a_model_is_said(spec, said):
     done = CliRunner().invoke(doctor, ["--model", spec], standalone_mode=False)
     assert done.return_value == 1
-    assert f"wrong: {spec} {said}" in done.output
+    assert f"problem: {spec} {said}" in done.output
 
 
 def test_what_is_missing_is_named_with_the_command_that_adds_it(monkeypatch):

@@ -34,8 +34,8 @@ def test_all_pages_are_listed_with_their_headings():
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("herbench", "say one of benchmarks/herbench, making/herbench"),
-        ("item-formt", "say one of item-format"),
+        ("herbench", "did you mean benchmarks/herbench, making/herbench?"),
+        ("item-formt", "did you mean item-format?"),
         ("?", "`vidence help` lists all pages"),
     ],
 )

@@ -100,7 +100,7 @@ def test_a_table_that_cannot_be_used(tmp_path, text, said):
 
 
 def test_no_file_a_missing_file_an_unknown_option(tmp_path):
-    with pytest.raises(UsageError, match="'boxes' wants its path behind a colon"):
+    with pytest.raises(UsageError, match="'boxes' needs its path after a colon"):
         open_detector("boxes")
     with pytest.raises(DataError, match="cannot be read"):
         open_detector(f"boxes:{tmp_path}/none.txt")
