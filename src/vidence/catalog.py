@@ -230,12 +230,10 @@ def ready(kind: str) -> tuple[str, ...]:
     Args:
         kind: one of `FOLDERS`.
     """
-    return tuple(name for name in names(kind) if not _is_waiting(kind, name))
-
-
-def _is_waiting(kind: str, name: str) -> bool:
-    settings = settings_type(kind, name)
-    return settings is not None and any(info.required for info in msgspec.structs.fields(settings))
+    records = ((name, settings_type(kind, name) or NoSettings) for name in names(kind))
+    return tuple(
+        name for name, of in records if not any(info.required for info in msgspec.structs.fields(of))
+    )
 
 
 def create(kind: str, text: "str | Spec", **resources: object) -> Any:  # noqa: ANN401 - what kinds make is said above this file
@@ -330,7 +328,7 @@ class Option:
     """One field of a record of settings, as lists, messages and documentation show it.
 
     `kind` says in words what is expected, `default` is JSON (None: must be given), `is_argument` is True for
-    the field that the text behind the colon of a spec fills, `is_path` for one that names a file.
+    the field that the text after the colon of a spec fills.
     """
 
     name: str
@@ -338,7 +336,6 @@ class Option:
     default: str | None
     help: str
     is_argument: bool
-    is_path: bool
 
 
 def options_of(settings: type[Record]) -> tuple[Option, ...]:
@@ -354,7 +351,6 @@ def options_of(settings: type[Record]) -> tuple[Option, ...]:
                 default=None if known.required else msgspec.json.encode(default).decode(),
                 help=str(fields.get("description", "")),
                 is_argument=known.name == argument_field(settings),
-                is_path=bool(fields.get("is_path")),
             )
         )
     return tuple(options)

@@ -2,6 +2,7 @@
 
 import functools
 import importlib.metadata
+import importlib.util
 import re
 import shlex
 import shutil
@@ -63,6 +64,14 @@ def requirements(*extras: str) -> tuple[str, ...]:
             match["requirement"].strip() for extra in extras for match in matches if match["extra"] == extra
         )
     )
+
+
+def is_importable(module: str) -> bool:
+    """Whether a module is installed; it is not imported."""
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:  # not even the package that it is a part of
+        return False
 
 
 def adding(*extras: str) -> str:

@@ -4,7 +4,7 @@ import functools
 import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, Self, TypeAlias, assert_never, dataclass_transform
+from typing import Any, Literal, Self, TypeAlias, cast, dataclass_transform
 
 import msgspec
 
@@ -96,7 +96,8 @@ WITHIN = "\x1f"  # in the name of a group, between that of the group it lies in 
 
 
 @functools.cache
-def _first_letters(n: int) -> tuple[str, ...]:
+def first_letters(n: int) -> tuple[str, ...]:
+    """The first choice letters."""
     return tuple(chr(ord("A") + i) for i in range(n))
 
 
@@ -149,7 +150,7 @@ class Item(Record, omit_defaults=True):
     @property
     def letters(self) -> tuple[str, ...]:
         """The letters of the choices, ``A`` first."""
-        return _first_letters(len(self.choices))
+        return first_letters(len(self.choices))
 
     @property
     def is_hidden(self) -> bool:
@@ -326,7 +327,7 @@ class Prompt(Record):
     @property
     def letters(self) -> tuple[str, ...]:
         """The letters of the choices, ``A`` first."""
-        return _first_letters(len(self.choices))
+        return first_letters(len(self.choices))
 
 
 class Sampling(Record):
@@ -424,17 +425,7 @@ OutcomeName: TypeAlias = Literal["answered", "unreadable", "refused", "failed"]
 
 def outcome_name(outcome: Outcome) -> OutcomeName:
     """The outcome in one word."""
-    match outcome:
-        case Answered():
-            return "answered"
-        case Unreadable():
-            return "unreadable"
-        case Refused():
-            return "refused"
-        case Failed():
-            return "failed"
-        case _:
-            assert_never(outcome)
+    return cast("OutcomeName", outcome.__struct_config__.tag)
 
 
 class Verdict(Record):

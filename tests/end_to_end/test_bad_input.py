@@ -27,7 +27,7 @@ RUN = ["run", "table", "--data", "questions.jsonl", "--no-page", "--out", "r", "
         ([*RUN, "scripted:A", "--size", "small"], "short:720"),
         ([*RUN, "scripted:A", "--limit", "2", "--sample", "2"], "exclude each other"),
         ([*RUN, "scripted:A", "--where", "tusk=t0"], "tags are: task"),
-        ([*RUN, "scripted:A", "--where", "task=t0", "--where", "task=t1"], "names 'task' twice"),
+        ([*RUN, "scripted:A", "--where", "task=t0", "--where", "task=t1"], "gives 'task' twice"),
         ([*RUN, "scripted:A", "--recorded-only"], "replay:FILE"),
         ([*RUN, "replay:absent.jsonl"], "absent.jsonl"),
         (
@@ -116,7 +116,7 @@ def test_a_bad_video_fails_its_own_questions_and_no_others(vidence, questions):
         "sound.mp4": "holds only audio",
         "no-frames.mkv": "holds no frame",
         "list.mp4": "is a list of files (ffconcat), which names other files",
-        "edits.mp4": "its edit lists have 1,100 entries; expected at most 1,000",
+        "edits.mp4": "1,100 edits, more than 1,000",
     }
     (vidence.folder / "list.mp4").write_text("ffconcat version 1.0\nfile clip0.mp4\n")
     (vidence.folder / "empty.mp4").write_bytes(b"")

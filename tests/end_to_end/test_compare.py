@@ -82,7 +82,7 @@ def test_several_runs_are_ranked(vidence, recorded):
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("a",), "1 run folder given; expected two or more"),
+        (("a",), "1 run folder given; expected at least two"),
         (("a", "a"), "named twice; a run cannot be compared with itself"),
         (("a", "nowhere"), "nowhere is not a run folder: no such folder; give the folder that"),
         (("a", "b", "--parser", "robus"), "Did you mean 'robust'?"),

@@ -200,10 +200,7 @@ def test_two_sets_of_imported_words_are_two_judges(vidence, runs):
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (
-            ("replies", "judge", "--set", "judge_panel=mean"),
-            "judge_panel says what counts where several judges differ",
-        ),
+        (("replies", "judge", "--set", "judge_panel=mean"), "judge_panel decides between several judges"),
         (
             ("replies", "judge", "--max-cost", "1"),
             "or not the same for all of them; give --set judge_price_in=N",

@@ -200,7 +200,7 @@ def test_what_must_be_given_is_said():
     with pytest.raises(UsageError, match="x needs its path after a colon: a text"):
         catalog.read_settings(Wanting, {}, owner="x")
     (option,) = catalog.options_of(Wanting)
-    assert (option.is_path, option.is_argument, option.default) == (True, True, None)
+    assert (option.is_argument, option.default) == (True, None)
 
 
 def test_entry_points_are_looked_up_once(monkeypatch):

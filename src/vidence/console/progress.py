@@ -208,11 +208,8 @@ def interruptible(console: Console, *, clock: Callable[[], float] = time.monoton
     The first one stops the work as ever, which may take as long as what is under way: a thread that computes
     cannot be stopped. What is stored is safe from the second one as it is from a kill.
     """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
     before = signal.getsignal(signal.SIGINT)
-    if not callable(before):  # Ctrl-C is ignored
+    if threading.current_thread() is not threading.main_thread() or not callable(before):  # it is ignored
         yield
         return
     first_s: float | None = None

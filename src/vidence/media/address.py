@@ -12,7 +12,6 @@ SCHEMES: Final = ("s3", "gs", "hf", "https", "http")
 """The protocols of addresses."""
 _WEB: Final = ("https", "http")
 _LOOKS_SO: Final = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
-_HUB_ROOT_PARTS: Final = 3  # datasets/OWNER/NAME
 # What signs an address or lets somebody in is called so in the queries of S3, Google, Azure, CloudFront, ...
 _SECRETS: Final = re.compile(
     r"^(?:x-(?:amz|goog)-.*|(?:.*[-_])?(?:sig|signature|token|key|secret|password|passwd|pwd|auth|credential|policy)"
@@ -74,7 +73,7 @@ class Address:
         parts = self.text.split("/")
         if self.scheme != "hf":
             return "/".join(parts[:3])
-        return "/".join(parts[: 2 + _HUB_ROOT_PARTS]).partition("@")[0]
+        return "/".join(parts[:5]).partition("@")[0]  # hf://datasets/OWNER/NAME
 
     def resolve(self) -> "Address":
         """Itself: an address is whole."""

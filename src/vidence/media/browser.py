@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from vidence.errors import MediaError
 from vidence.media.address import place
 from vidence.media.encode import Size
-from vidence.media.opened import OpenVideoFile, decode, open_video_stream, packets_to_end
+from vidence.media.opened import first_frame, open_video_stream, packets_to_end
 from vidence.media.pixels import Orientation
 from vidence.media.probe import FrameTable
 from vidence.media.video import FrameProblem, Video
@@ -74,30 +74,20 @@ def read_clock(video: Video) -> FrameClock:
     with open_video_stream(place(video.probe.path)) as opened:
         time_base = opened.stream.time_base or _MICROSECOND
         pixel_format = opened.codec.pix_fmt or ""
-        decoded = _decoding_of_keys(opened)
+        # When the keyframes of an MP4 are decoded, as its index says; of other containers, nothing.
+        entries = opened.stream.index_entries if "mp4" in opened.container.format.name else ()
+        decoded = np.array([entry.timestamp for entry in entries if entry.is_keyframe], np.int64)
         if video.scan.table is not None:
             ticks = video.scan.table.frame_pts
         else:
-            ticks, time_base = _ticks_of_times(video, time_base=time_base, first=_first_pts(opened))
+            first = first_frame(opened)
+            begin = 0 if first is None else first.pts or 0
+            ticks, time_base = _ticks_of_times(video, time_base=time_base, first=begin)
     start_s = float(int(ticks[0]) * time_base)
     landings = decoded - decoded[:1] + ticks[0]
     return FrameClock(
         ticks=ticks, time_base=time_base, start_s=start_s, pixel_format=pixel_format, landings=landings
     )
-
-
-def _decoding_of_keys(opened: OpenVideoFile) -> NDArray[np.int64]:
-    """When the keyframes of an MP4 are decoded, as its index says; of other containers, nothing."""
-    entries = opened.stream.index_entries if "mp4" in opened.container.format.name else ()
-    return np.array([entry.timestamp for entry in entries if entry.is_keyframe], np.int64)
-
-
-def _first_pts(opened: OpenVideoFile) -> int:
-    """The time of the first frame that comes out of the decoder, in ticks."""
-    for packet in packets_to_end(opened):
-        for frame in decode(opened.codec, packet) or ():
-            return frame.pts or 0
-    return 0
 
 
 def _ticks_of_times(video: Video, *, time_base: Fraction, first: int) -> tuple[NDArray[np.int64], Fraction]:
@@ -214,7 +204,8 @@ def _encode_frames(
     video: Video, clock: FrameClock, *, made: OutputContainer, progress: Callable[[int], None]
 ) -> None:
     stream = made.add_stream(_ENCODER, rate=_rate(video), options=dict(_OPTIONS))
-    stream.width, stream.height = _even_size(video)
+    sides = Size(kind="long", pixels=_MOST_PX).fit(video.probe.width_px, video.probe.height_px)
+    stream.width, stream.height = (max(side // 2 * 2, 2) for side in sides)
     stream.pix_fmt = "yuv420p"
     stream.codec_context.thread_count = 1
     stream.time_base = stream.codec_context.time_base = clock.time_base
@@ -228,11 +219,6 @@ def _rate(video: Video) -> Fraction:
     """A rate near that of the video, for the bounds of the encoder alone; times are given frame by frame."""
     fps = video.probe.counted.fps
     return Fraction(fps).limit_denominator(1001) if 1 <= fps <= 240 else Fraction(25)
-
-
-def _even_size(video: Video) -> tuple[int, int]:
-    width_px, height_px = Size(kind="long", pixels=_MOST_PX).fit(video.probe.width_px, video.probe.height_px)
-    return max(width_px // 2 * 2, 2), max(height_px // 2 * 2, 2)
 
 
 def _frames(
@@ -253,10 +239,8 @@ def _frames(
         read = video.read(indices, convert, size=limit)
         for index in indices:
             frame = read.pop(index)
-            yield index, _grey(width_px, height_px) if isinstance(frame, FrameProblem) else frame
+            if isinstance(frame, FrameProblem):
+                planes = np.full((height_px * 3 // 2, width_px), _MISSING_LUMA, np.uint8)
+                frame = VideoFrame.from_ndarray(planes, format="yuv420p")
+            yield index, frame
         progress(indices.stop)
-
-
-def _grey(width_px: int, height_px: int) -> VideoFrame:
-    planes = np.full((height_px * 3 // 2, width_px), _MISSING_LUMA, np.uint8)
-    return VideoFrame.from_ndarray(planes, format="yuv420p")

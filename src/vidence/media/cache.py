@@ -143,14 +143,6 @@ class FrameCache:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._path(content_hash, frame_index, before).replace(path)
 
-    def trim(self) -> None:
-        """Make room; see `BoundedFolder.trim`.
-
-        Raises:
-            OSError: the folder cannot be written.
-        """
-        self._files.trim()
-
     def _path(self, content_hash: str, frame_index: int, encoding_key: str) -> Path:
         return self._files.folder / content_hash / encoding_key / f"{frame_index}"
 

@@ -22,7 +22,6 @@ from vidence.records import Record
 _WORDS = re.compile(r"(short|long):([1-9][0-9]{0,4})")
 # Raised whenever the same frame would give other bytes; old cache entries are then not found.
 _ENCODER_VERSION: Final = 1
-_CHROMA: Final = "4:2:0"
 MOST_QUALITY: Final = 95  # above it JPEG grows and does not get better
 
 
@@ -34,10 +33,7 @@ class Size(Record):
 
     def __post_init__(self) -> None:
         if (self.kind == "native") != (self.pixels == 0) or self.pixels < 0:
-            raise UsageError(
-                f"a size of kind {self.kind!r} cannot have {self.pixels} pixels; "
-                "use native, or short or long with a number of pixels above 0"
-            )
+            raise UsageError(f"size {self.kind} of {self.pixels} pixels; expected native, short:N or long:N")
 
     def __str__(self) -> str:
         return self.kind if self.kind == "native" else f"{self.kind}:{self.pixels}"
@@ -56,10 +52,7 @@ class Size(Record):
             return cls(kind="native")
         match = _WORDS.fullmatch(text)
         if match is None:
-            raise UsageError(
-                f"unknown size {text!r}; use native, short:PIXELS (such as short:720) "
-                "or long:PIXELS (such as long:448)"
-            )
+            raise UsageError(f"unknown size {text!r}; use native, short:PIXELS or long:PIXELS (short:720)")
         return cls(kind="short" if match[1] == "short" else "long", pixels=int(match[2]))
 
     def fit(self, width_px: int, height_px: int) -> tuple[int, int]:
@@ -88,9 +81,7 @@ class Encoding(Record):
 
     def __post_init__(self) -> None:
         if not 1 <= self.quality <= MOST_QUALITY:
-            raise UsageError(
-                f"JPEG quality {self.quality} is out of range; use 1 to {MOST_QUALITY} (85 is usual)"
-            )
+            raise UsageError(f"JPEG quality {self.quality}; expected 1 to {MOST_QUALITY} (85 is usual)")
 
     @property
     def key(self) -> str:
@@ -128,7 +119,7 @@ def encode(image: NDArray[np.uint8], encoding: Encoding) -> EncodedFrame:
     buffer = io.BytesIO()
     picture = Image.fromarray(image)
     if encoding.format == "jpeg":
-        picture.save(buffer, "JPEG", quality=encoding.quality, subsampling=_CHROMA)
+        picture.save(buffer, "JPEG", quality=encoding.quality, subsampling="4:2:0")
     else:
         picture.save(buffer, "PNG")
     data = buffer.getvalue()
@@ -147,9 +138,7 @@ def decode_image(data: bytes) -> NDArray[np.uint8]:
         try:
             return np.asarray(picture.convert("RGB"), np.uint8)
         except UNREADABLE as error:
-            raise MediaError(
-                f"the data ({len(data)} bytes): the image is damaged or cut off ({error})"
-            ) from error
+            raise MediaError(f"the data ({len(data)} bytes): damaged or cut off ({error})") from error
 
 
 def montage(images: Sequence[EncodedFrame], *, columns: int, rows: int, encoding: Encoding) -> EncodedFrame:
@@ -222,24 +211,16 @@ def open_image(source: Path | bytes, *, name: str = "") -> Image.Image:
             io.BytesIO(source) if isinstance(source, bytes) else source, formats=IMAGE_FORMATS
         )
     except Image.DecompressionBombError as error:
-        raise MediaError(f"{label}: {too_large(_pixels_in(error))}") from error
+        n_pixels = re.search(r"\d+ pixels", str(error))
+        raise MediaError(f"{label}: {too_large(n_pixels[0] if n_pixels else str(error))}") from error
     except UNREADABLE as error:
-        named = other_format(source)
-        if named:
-            raise MediaError(
-                f"{label}: is {named}, which is not supported; convert it to {_IMAGES_IN_WORDS}"
-            ) from error
+        if named := other_format(source):
+            raise MediaError(f"{label}: {named} is unsupported; convert it to {_IMAGES_IN_WORDS}") from error
         raise MediaError(f"{label}: is not a readable image ({error})") from error
     if picture.width * picture.height > MOST_PIXELS:
         picture.close()
         raise MediaError(f"{label}: {too_large(f'{picture.width} x {picture.height}')}")
     return picture
-
-
-def _pixels_in(error: Image.DecompressionBombError) -> str:
-    """The number in Pillow's message, or the whole message without a number."""
-    match = re.search(r"\d+ pixels", str(error))
-    return match[0] if match else str(error)
 
 
 def too_large(seen: str) -> str:

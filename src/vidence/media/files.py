@@ -52,10 +52,10 @@ class MediaFacts:
         return not self.content_hash.startswith(_SAID)
 
 
-class _CachedFile(Record):
-    """What lies on disk; `state` tells whether the file is still the same."""
+class LookedInto(Record):
+    """What is kept of a file on disk; `state` tells whether the file is still the same."""
 
-    version: int
+    version: int = _FACTS_VERSION
     state: str
     content_hash: str
     scan: Scan
@@ -72,7 +72,7 @@ def _array(_: type, form: tuple[str, bytes]) -> NDArray[np.generic]:
     return np.frombuffer(data, dtype)
 
 
-_FACTS: Final = msgspec.msgpack.Decoder(_CachedFile, dec_hook=_array)
+_FACTS: Final = msgspec.msgpack.Decoder(LookedInto, dec_hook=_array)
 
 
 def read_facts(path: MediaPath, *, kind: str, cache_root: Path | None) -> MediaFacts:
@@ -124,21 +124,12 @@ def known_video(path: MediaPath, *, kind: str, cache_root: Path | None) -> tuple
     if _state(path, checked) != state:
         raise MediaError(f"{path}: changed while it was being read; start again when it is complete")
     if cache_root is not None:
-        _keep(video, content_hash, state=state, cache_root=cache_root)
+        _keep(LookedInto(scan=video.scan, content_hash=content_hash, state=state or ""), cache_root)
     return video, content_hash
 
 
-@dataclass(frozen=True, kw_only=True)
-class LookedInto:
-    """What `look_into` found out about a file, for the process that keeps it with `keep_facts`."""
-
-    scan: Scan
-    content_hash: str
-    state: str
-
-
 def look_into(path: Path, *, kind: str) -> LookedInto:
-    """Find out what a file holds, for another process, which keeps it; errors as `read_facts`."""
+    """Find out what a file holds, for a process that keeps it by `keep_facts`; errors as `read_facts`."""
     state = _state(path, _kind(kind))
     video, content_hash = known_video(path, kind=kind, cache_root=None)
     return LookedInto(scan=video.scan, content_hash=content_hash, state=state or "")
@@ -146,9 +137,8 @@ def look_into(path: Path, *, kind: str) -> LookedInto:
 
 def keep_facts(into: LookedInto, *, cache_root: Path) -> MediaFacts:
     """Keep what another process found out, and the facts; they hold as long as the file here is like that."""
-    video = Video(into.scan)
-    _keep(video, into.content_hash, state=into.state, cache_root=cache_root)
-    return _facts(video, into.content_hash)
+    _keep(into, cache_root)
+    return _facts(Video(into.scan), into.content_hash)
 
 
 def _facts(video: Video, content_hash: str) -> MediaFacts:
@@ -177,15 +167,11 @@ def _state(path: MediaPath, kind: MediaKind) -> str | None:
 
 
 def _state_at(address: Address, kind: MediaKind) -> str | None:
-    if kind == "frames":
-        listed = remote.listing(address)
-        return (
-            None
-            if listed is None
-            else repr(sorted((name, remote_facts.version) for name, remote_facts in listed.items()))
-        )
-    facts = remote.look(address)
-    return None if facts is None else facts.version
+    if kind != "frames":
+        facts = remote.look(address)
+        return None if facts is None else facts.version
+    listed = remote.listing(address)
+    return None if listed is None else repr(sorted((name, its.version) for name, its in listed.items()))
 
 
 def _hash_at(address: Address, kind: MediaKind) -> str:
@@ -212,12 +198,10 @@ def _place(path: MediaPath, kind: MediaKind, cache_root: Path) -> Path:
     return cache_root / "facts" / name[:2] / name[2:]
 
 
-def _keep(video: Video, content_hash: str, *, state: str | None, cache_root: Path) -> None:
-    scan = video.scan
-    kept = _CachedFile(version=_FACTS_VERSION, state=state or "", content_hash=content_hash, scan=scan)
-    kept_at = _place(place(scan.probe.path), scan.probe.kind, cache_root)
+def _keep(into: LookedInto, cache_root: Path) -> None:
+    kept_at = _place(place(into.scan.probe.path), into.scan.probe.kind, cache_root)
     try:
-        write_whole(kept_at, msgspec.msgpack.encode(kept, enc_hook=_array_form), mode=PRIVATE)
+        write_whole(kept_at, msgspec.msgpack.encode(into, enc_hook=_array_form), mode=PRIVATE)
     except OSError as error:
         warn_once(str(cache_root / "facts"), error.strerror or str(error))
 
@@ -230,7 +214,7 @@ def _kept(path: MediaPath, *, kind: MediaKind, cache_root: Path) -> tuple[Video,
     return Video(scan), last.content_hash
 
 
-def _last_kept(path: MediaPath, *, kind: MediaKind, cache_root: Path) -> _CachedFile | None:
+def _last_kept(path: MediaPath, *, kind: MediaKind, cache_root: Path) -> LookedInto | None:
     """What was kept last of the file with this name, whether it is still the same or not."""
     try:
         last = _FACTS.decode(_place(path, kind, cache_root).read_bytes())
@@ -284,13 +268,7 @@ def deliver(job: Job) -> Delivery:
     if job.content_hash not in ("", content_hash):
         raise MediaError(f"{path}: changed since its frames were selected; start again when it is complete")
     cache = None if root is None else FrameCache(root, max_bytes=job.cache_max_bytes)
-    key = job.encoding.key
-    frames: dict[int, EncodedFrame] = {}
-    if cache is not None:
-        for index in sorted(set(job.frame_indices)):
-            kept = cache.get(content_hash, index, key)
-            if kept is not None:
-                frames[index] = kept
+    frames = {} if cache is None else _cached(job, content_hash, cache)
     n_from_cache = len(frames)
     absent = sorted(set(job.frame_indices) - frames.keys())
 
@@ -307,7 +285,7 @@ def deliver(job: Job) -> Delivery:
             continue
         frames[index] = frame
         if cache is not None:
-            cache.put(content_hash, index, key, frame=frame)
+            cache.put(content_hash, index, job.encoding.key, frame=frame)
     _log.debug("%s: %d frames decoded, %d kept before", job.path, len(frames) - n_from_cache, n_from_cache)
     return Delivery(
         frames=dict(sorted(frames.items())),
@@ -326,14 +304,16 @@ def kept_frames(job: Job) -> Delivery:
     root = None if job.cache_root is None else Path(job.cache_root)
     known = None if root is None else _last_kept(place(job.path), kind=_kind(job.kind), cache_root=root)
     if root is not None and known is not None:
-        cache = FrameCache(root, max_bytes=job.cache_max_bytes)
-        for index in sorted(set(job.frame_indices)):
-            frame = cache.get(known.content_hash, index, job.encoding.key)
-            if frame is not None:
-                frames[index] = frame
+        frames = _cached(job, known.content_hash, FrameCache(root, max_bytes=job.cache_max_bytes))
     absent = sorted(set(job.frame_indices) - frames.keys())
     problems = {index: f"{job.path}: frame {index} is not in the cache of this machine" for index in absent}
     return Delivery(frames=frames, problems=problems, n_decoded=0, n_from_cache=len(frames))
+
+
+def _cached(job: Job, content_hash: str, cache: FrameCache) -> dict[int, EncodedFrame]:
+    """The frames of a job that are in the cache, in their order."""
+    entries = ((i, cache.get(content_hash, i, job.encoding.key)) for i in sorted(set(job.frame_indices)))
+    return {index: frame for index, frame in entries if frame is not None}
 
 
 def resolve(media_root: Path, media: Media) -> Path:
@@ -415,14 +395,7 @@ def outside(
     # Named by their places, which several media may share.
     media = dict.fromkeys(medium for item in items for medium in files_of(item, subtitled=subtitled))
     named = dict.fromkeys((located(media_root, medium), medium.kind) for medium in media)
-    if isinstance(media_root, Address):
-        root = media_root
-        return tuple(
-            dict.fromkeys(
-                path for path, _ in named if not (isinstance(path, Address) and path.is_inside(root))
-            )
-        )
-    folders, within = dict[Path, Path](), insides(media_root)
+    folders, within = dict[Path, Path](), () if isinstance(media_root, Address) else insides(media_root)
 
     def is_outside(path: Path) -> bool:
         if path.parent not in folders:  # most videos share a folder
@@ -433,9 +406,9 @@ def outside(
         return not any(map(real.is_relative_to, within))
 
     def leaves(path: MediaPath, kind: str) -> bool:
-        if isinstance(path, Address) or is_outside(path):
-            return True
-        return kind == "frames" and any(map(is_outside, _entries(path)))
+        if isinstance(path, Address):
+            return not (isinstance(media_root, Address) and path.is_inside(media_root))
+        return is_outside(path) or (kind == "frames" and any(map(is_outside, _entries(path))))
 
     return tuple(dict.fromkeys(path for path, kind in named if leaves(path, kind)))
 
@@ -483,14 +456,13 @@ def missing(media_root: MediaPath, items: Iterable[Item]) -> tuple[MediaPath, ..
     """
     media = dict.fromkeys(medium for item in items for medium in item.media)
     needed = dict.fromkeys((located(media_root, medium), medium.kind) for medium in media)
-    # Those of `os.path` are False, too, for a name that is too long or in a folder that is closed.
-    tests = {kind: os.path.isdir if kind == "frames" else os.path.isfile for kind in _KINDS}
     elsewhere = [path for path, _ in needed if isinstance(path, Address)]
     there = remote.look_at_all(elsewhere) if elsewhere else {}
 
     def is_there(path: MediaPath, kind: str) -> bool:
         if not isinstance(path, Address):
-            return tests[kind](path)
+            # False, too, for a name that is too long or in a folder that is closed.
+            return os.path.isdir(path) if kind == "frames" else os.path.isfile(path)
         facts = there[path]
         return facts is not None and facts.is_folder == (kind == "frames")
 

@@ -26,9 +26,7 @@ def unpacked(data: bytes, label: str, *, most_bytes: int = MOST_BYTES) -> bytes:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
             content = file.read(most_bytes + 1)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise DataError(
-            f"{label} cannot be unpacked ({error}); expected a complete gzip file: copy or download it again"
-        ) from error
+        raise DataError(f"{label} cannot be unpacked ({error}); copy or download it again") from error
     if len(content) > most_bytes:
         raise DataError(
             f"{label} unpacks to more than {most_bytes / 2**20:g} MB; if that is intended, "

@@ -62,9 +62,7 @@ def read_lights(path: Path) -> Lights:
             "beside each clip"
         ) from error
     except msgspec.DecodeError as error:
-        raise DataError(
-            f"{path}: not a file of point lights ({error}); run `vidence make actpld` again"
-        ) from error
+        raise DataError(f"{path}: not point lights ({error}); run `vidence make actpld` again") from error
     n_dots = len(lights.dots)
     for number, frame in enumerate(lights.frames):
         sizes = {len(frame.x_px), len(frame.y_px), len(frame.visible)}

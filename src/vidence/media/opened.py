@@ -166,6 +166,12 @@ def packets_to_end(opened: OpenVideoFile) -> "Iterator[Packet[VideoStream] | Non
     yield None
 
 
+def first_frame(opened: OpenVideoFile) -> VideoFrame | None:
+    """The first frame that comes out of the decoder; what is damaged before it is left out."""
+    decoded = (decode(opened.codec, packet) for packet in packets_to_end(opened))
+    return next((frames[0] for frames in decoded if frames), None)
+
+
 def decode(codec: VideoCodecContext, packet: "Packet[VideoStream] | None") -> list[VideoFrame] | None:
     """The frames that come out when this packet goes in; None where the decoder finds it damaged.
 
@@ -188,9 +194,7 @@ def _pick(path: MediaPath, container: InputContainer) -> VideoStream:
         raise MediaError(f"{path}: has no video stream; it holds {held}")
     stream = pictures[0]
     if stream.codec_context is None:
-        raise MediaError(
-            f"{path}: no decoder is available for its video stream; convert it, for example to H.264"
-        )
+        raise MediaError(f"{path}: no decoder for its video stream; convert it, for example to H.264")
     for other in container.streams:
         if other is not stream:
             other.discard = Discard.all
@@ -213,7 +217,8 @@ def _why(file: BinaryIO, error: av.FFmpegError, source: str | BinaryIO) -> str:
     if isinstance(error, MemoryError):
         return "opening it needs more memory than there is, or its header is damaged"
     # libavformat says that it knows no such option, file, format... with the same number.
-    name = _refused_format(source) if error.errno == errno.EINVAL else ""
+    refused = _complaints(source) if error.errno == errno.EINVAL else ()
+    name = next((name for name, message in refused if message.startswith(_NOT_ACCEPTED)), "")
     if name in _LISTS:
         return f"is {_LISTS[name]}, which names other files; expected the video itself"
     if name == "image2" or name.endswith("_pipe"):
@@ -230,11 +235,6 @@ def _why(file: BinaryIO, error: av.FFmpegError, source: str | BinaryIO) -> str:
     if lacks_moov(file):
         return "its index (moov) is missing: the recording or the download was cut off; get the whole file"
     return f"is not a readable video, or its beginning is damaged ({error.strerror})"
-
-
-def _refused_format(source: str | BinaryIO) -> str:
-    """The name of the format that is not accepted; empty where that was not what failed."""
-    return next((name for name, message in _complaints(source) if message.startswith(_NOT_ACCEPTED)), "")
 
 
 def oversize(path: MediaPath) -> MediaError | None:
@@ -267,10 +267,7 @@ def _check_edits(path: MediaPath, file: BinaryIO, size: int) -> None:
     """Refuse an MP4 whose edits would fill the memory as soon as it is opened."""
     n_edits = _n_edits(file, 0, size, inside=_WAY_TO_EDITS)
     if n_edits > MOST_EDITS:
-        raise MediaError(
-            f"{path}: its edit lists have {n_edits:,} entries; expected at most {MOST_EDITS:,}: re-encode "
-            "the video without edits"
-        )
+        raise MediaError(f"{path}: {n_edits:,} edits, more than {MOST_EDITS:,}; re-encode it without edits")
 
 
 def _n_edits(file: BinaryIO, start: int, end: int, *, inside: tuple[bytes, ...]) -> int:

@@ -40,8 +40,6 @@ _VERSION: Final = (
     *("ETag", "etag", "generation", "md5Hash", "Content-MD5", "Digest", "blob_id"),
     *("Last-Modified", "LastModified", "mtime", "updated"),
 )
-_NO_RIGHTS: Final = (401, 403)
-_ABSENT: Final = (404, 410)
 _WORTH_ANOTHER_TRY: Final = (408, 425, 429)
 _NO_CREDENTIALS: Final = (
     "NoCredentialsError",
@@ -58,7 +56,6 @@ _KEYS: Final = {
     "gs": ("GOOGLE_APPLICATION_CREDENTIALS",),
 }
 _SPOKEN: set[str] = set()  # the protocols of which this process has made a driver
-_INSTALL: Final = {"gs": "gcsfs"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,9 +92,7 @@ def listing(folder: Address) -> dict[str, RemoteFacts] | None:
         UsageError: as `look`.
     """
     if not folder.lists:
-        raise MediaError(
-            f"{folder}: web servers do not list folders; expected s3://, gs://, hf:// or a local folder"
-        )
+        raise MediaError(f"{folder}: web servers do not list folders; use s3://, gs://, hf:// or a local one")
     return _absent_or(folder, partial(_listed, folder))
 
 
@@ -146,9 +141,7 @@ def _found(address: Address, info: "Mapping[str, object]") -> RemoteFacts:
     if info["type"] == "directory":
         return RemoteFacts(size_bytes=0, version="", is_folder=True)
     if info.get("size") is None:
-        raise MediaError(
-            f"{address}: its server does not state its size, so parts of it cannot be read; download it"
-        )
+        raise MediaError(f"{address}: its server does not state its size; download it to read it")
     versions = [f"{name}={info[name]}" for name in _VERSION if info.get(name)]
     lfs = info.get("lfs")
     sha256 = getattr(lfs, "sha256", "") or (lfs.get("sha256", "") if isinstance(lfs, dict) else "")
@@ -187,8 +180,7 @@ def _driver(address: Address) -> "Any":  # noqa: ANN401 - fsspec has no types
     try:
         return _file_system(address.scheme, os.environ.get(_ENDPOINTS.get(address.scheme, "")))
     except ImportError as error:
-        package = _INSTALL.get(address.scheme)
-        command = f"{pip()} install {package}" if package else adding("remote")
+        command = f"{pip()} install gcsfs" if address.scheme == "gs" else adding("remote")
         raise UsageError(
             f"{address.scheme}:// needs a driver that is not installed ({error.name or error}); add it with: "
             f"{command}"
@@ -258,14 +250,14 @@ def _refusal(address: Address, error: Exception) -> MediaError | None:
             f"{address}: no credentials were found ({_words(error)}); set the environment variables of its "
             "driver, or the one for public buckets (docs/guides/fetching.md)"
         )
-    if status in _NO_RIGHTS or (status is None and isinstance(error, PermissionError)):
+    if status in (401, 403) or (status is None and isinstance(error, PermissionError)):
         return MediaError(
             f"{address}: its server refuses access ({status or 'no permission'}); check that the keys in the "
             "environment may read it, and that it exists: a store that you may not list gives the same error"
         )
     # The driver of the web says "not found", too, where nobody answers; then that is its cause.
     is_absent = status is None and isinstance(error, FileNotFoundError) and len(chain) == 1
-    if status in _ABSENT or is_absent:
+    if status in (404, 410) or is_absent:
         return _AbsentError(f"{address}: there is no such file")
     if status is not None and 400 <= status < 500 and status not in _WORTH_ANOTHER_TRY:
         return MediaError(f"{address}: its server refuses the request ({_words(error)})")

@@ -14,7 +14,14 @@ from numpy.typing import NDArray
 
 from vidence.errors import MediaError
 from vidence.media.address import Address, MediaPath
-from vidence.media.opened import OpenVideoFile, decode, open_video_stream, oversize, packets_to_end
+from vidence.media.opened import (
+    OpenVideoFile,
+    decode,
+    first_frame,
+    open_video_stream,
+    oversize,
+    packets_to_end,
+)
 from vidence.media.pixels import Orientation, turn_of
 from vidence.media.probe import Claimed, FrameTable, Probe, count, seconds
 
@@ -138,7 +145,7 @@ def _found(path: MediaPath, opened: OpenVideoFile) -> tuple[_Packets, VideoFrame
             packets = replace(
                 packets, is_key=keys, has_reordered=_has_reordered(opened), in_fields=_in_fields(opened)
             )
-            return packets, _first_frame(opened), ""
+            return packets, first_frame(opened), ""
     packets, first = _read_packets(opened)
     return packets, first, "" if first is None else _shortfall(opened, packets)
 
@@ -154,14 +161,6 @@ def _indexed_keys(opened: OpenVideoFile, packets: _Packets) -> NDArray[np.bool_]
         return None
     values = np.array([keys[position] for position in positions], np.bool_)
     return None if opened.codec_name == "h264" and len(values) > 1 and values.all() else values
-
-
-def _first_frame(opened: OpenVideoFile) -> VideoFrame | None:
-    """The first frame that comes out of the decoder; what is damaged before it is left out."""
-    for packet in packets_to_end(opened):
-        if frames := decode(opened.codec, packet):
-            return frames[0]
-    return None
 
 
 def _has_reordered(opened: OpenVideoFile) -> bool:

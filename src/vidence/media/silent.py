@@ -49,10 +49,16 @@ def as_it_is(path: MediaPath, *, content_hash: str, cache_root: Path, max_bytes:
     try:
         mark_used(place)
         if not place.exists():
-            _fetch(path, place)
+            make_private(place.parent)
+            with (
+                remote.opened(path) as file,
+                whole_file(place, mode=PRIVATE) as temporary,
+                temporary.open("wb") as into,
+            ):
+                shutil.copyfileobj(file, into, _AT_A_TIME_BYTES)
             _make_room(place, max_bytes=max_bytes)
-        with place.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        with place.open("rb") as copy:
+            digest = hashlib.file_digest(copy, "sha256").hexdigest()
     except OSError as error:
         raise MediaError(f"{path}: cannot write a copy to {place.parent} ({error.strerror})") from error
     return Silent(path=place, digest=digest, is_copy=False)
@@ -65,16 +71,6 @@ def copy_place(name: str, cache_root: Path) -> Path:
 
 def _named(content_hash: str) -> str:
     return content_hash.rpartition("-")[2]
-
-
-def _fetch(address: Address, place: Path) -> None:
-    make_private(place.parent)
-    with (
-        remote.opened(address) as file,
-        whole_file(place, mode=PRIVATE) as temporary,
-        temporary.open("wb") as into,
-    ):
-        shutil.copyfileobj(file, into, _AT_A_TIME_BYTES)
 
 
 def without_sound(path: MediaPath, *, content_hash: str, cache_root: Path, max_bytes: int) -> Silent:
@@ -107,9 +103,7 @@ def without_sound(path: MediaPath, *, content_hash: str, cache_root: Path, max_b
         with place.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
     except (av.FFmpegError, ValueError, OSError) as error:
-        raise MediaError(
-            f"cannot remove the sound of {path}: {error}; --set audio=keep sends the file unchanged"
-        ) from error
+        raise MediaError(f"cannot remove the sound of {path}: {error}; --set audio=keep keeps it") from error
     return Silent(path=place, digest=digest, is_copy=True)
 
 
@@ -147,9 +141,7 @@ def write_untitled(path: Path, place: Path) -> None:
         with av.open(str(path), "r") as source:
             _write(source, place, (*source.streams.video[:1], *source.streams.audio[:1]))
     except (av.FFmpegError, ValueError) as error:
-        raise MediaError(
-            f"cannot remove the title and tags of {path}: {error}; convert it to MP4 first"
-        ) from error
+        raise MediaError(f"cannot remove the tags of {path}: {error}; convert it to MP4 first") from error
 
 
 def _write(source: InputContainer, place: Path, streams: Sequence[VideoStream | AudioStream]) -> None:

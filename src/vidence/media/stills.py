@@ -16,12 +16,10 @@ from vidence.media.address import Address, MediaPath
 from vidence.media.encode import UNREADABLE, Size, open_image
 from vidence.media.opened import check_file
 from vidence.media.pixels import Orientation, resize
-from vidence.media.probe import Claimed, Probe, count, seconds
+from vidence.media.probe import Claimed, MediaKind, Probe, count, seconds
 from vidence.media.scan import Scan
 
 _SUFFIXES: Final = frozenset({".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff", ".gif"})
-# A folder says nothing about time; one frame per second makes index and time the same number.
-FOLDER_FPS: Final = 1
 
 
 @overload
@@ -70,7 +68,7 @@ def scan_image(path: MediaPath) -> Scan:
     Raises:
         MediaError: there is no such file, or it is no image.
     """
-    return _scan((path,), path, fps=None)
+    return _scan((path,), path, kind="image")
 
 
 def scan_folder(folder: MediaPath) -> Scan:
@@ -79,20 +77,21 @@ def scan_folder(folder: MediaPath) -> Scan:
     Raises:
         MediaError: there is no image, or the first cannot be read.
     """
-    return _scan(images_in(folder), folder, fps=FOLDER_FPS)
+    return _scan(images_in(folder), folder, kind="frames")
 
 
-def _scan(images: Sequence[MediaPath], path: MediaPath, *, fps: int | None) -> Scan:
+def _scan(images: Sequence[MediaPath], path: MediaPath, *, kind: MediaKind) -> Scan:
     with _opened(images[0]) as picture:
         turn = _turn(picture, images[0])
         width_px, height_px = turn.size(picture.width, picture.height)
         codec = (picture.format or "").lower()
     ticks = np.arange(len(images), dtype=np.int64)
-    time_base = Fraction(1, fps or 1)
+    # A folder says nothing about time; one frame per second makes index and time the same number.
+    time_base = Fraction(1)
     probe = Probe(
         path=str(path),
-        kind="image" if fps is None else "frames",
-        container="image" if fps is None else "folder",
+        kind=kind,
+        container="image" if kind == "image" else "folder",
         codec=codec,
         width_px=width_px,
         height_px=height_px,

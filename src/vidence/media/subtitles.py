@@ -12,9 +12,10 @@ import msgspec
 from vidence.errors import MediaError
 from vidence.media.bounded import text_bounded
 from vidence.records import Record
+from vidence.text import seconds
 
-_CLOCK: Final = re.compile(r"(?:(\d+):)?(\d{1,2}):(\d{1,2}(?:[.,]\d{1,6})?)")
-_SPAN: Final = re.compile(rf"\s*({_CLOCK.pattern})\s*-->\s*({_CLOCK.pattern})")
+_CLOCK: Final = r"((?:\d+:)?\d{1,2}:\d{1,2}(?:[.,]\d{1,6})?)"
+_SPAN: Final = re.compile(rf"\s*{_CLOCK}\s*-->\s*{_CLOCK}")
 _MARK: Final = re.compile(r"<[^<>]{0,200}>|\{\\[^{}]{0,200}\}")
 _SHORTEST_S: Final = 1.0
 _FROM: Final = ("start", "start_time")
@@ -70,7 +71,7 @@ def _blocks(text: str) -> list[Line]:
     for block in re.split(r"\n\s*\n", text.replace("\r\n", "\n")):
         for number, line in enumerate(rows := block.split("\n")):
             if (span := _SPAN.match(line)) is not None:
-                start_s, end_s = (_seconds(result) for result in (span[1], span[5]))
+                start_s, end_s = map(_seconds, span.groups())
                 words = " ".join(_MARK.sub("", " ".join(rows[number + 1 :])).split())
                 lines.append(Line(start_s=start_s, end_s=end_s, text=words))
                 break
@@ -101,9 +102,7 @@ def _first(row: Mapping[str, object], names: Sequence[str]) -> object:
 
 
 def _seconds(value: object) -> float:
-    if isinstance(value, int | float):
-        return float(value)
-    match = _CLOCK.fullmatch(str(value).strip())
-    if match is None:
+    time_s = seconds(str(value).replace(",", "."))
+    if time_s is None:
         raise ValueError(f"{value!r:.60} is not a time; expected seconds or h:m:s")
-    return int(match[1] or 0) * 3600 + int(match[2]) * 60 + float(match[3].replace(",", "."))
+    return time_s

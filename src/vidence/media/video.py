@@ -61,13 +61,16 @@ class Video:
         UsageError: an unknown kind.
     """
 
+    scan: Scan
+    """What was found out about the file when it was opened."""
+
     def __init__(self, source: MediaPath | str | Scan, *, kind: MediaKind = "video") -> None:
         if isinstance(source, Scan):
-            self._scan = source
+            self.scan = source
             return
         if kind not in _SCANNERS:
             raise UsageError(f"unknown kind of media {kind!r}; expected one of {', '.join(_SCANNERS)}")
-        self._scan = _SCANNERS[kind](place(source) if isinstance(source, str) else source)
+        self.scan = _SCANNERS[kind](place(source) if isinstance(source, str) else source)
 
     def __repr__(self) -> str:
         return f"Video({self.probe.path!r}, {self.n_frames} frames, {self.probe.counted.duration_s:.3f} s)"
@@ -121,11 +124,6 @@ class Video:
                 raise MediaError(picture.message)
             entries.append(Frame(data=picture, index=index, time_s=float(self.times_s[index])))
         return entries
-
-    @property
-    def scan(self) -> Scan:
-        """What was found out about the file when it was opened."""
-        return self._scan
 
     @property
     def probe(self) -> Probe:

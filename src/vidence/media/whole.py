@@ -59,7 +59,8 @@ def whole_file(path: Path, *, mode: int = SHARED, is_durable: bool = False) -> I
             temporary.unlink()
             return
         if is_durable:
-            _to_disk(temporary)
+            with temporary.open("rb+") as written:
+                os.fsync(written.fileno())
         temporary.replace(path)
     except BaseException:
         with contextlib.suppress(OSError):
@@ -216,14 +217,6 @@ def make_private_file(path: Path) -> None:
     if not path.exists():
         flags = os.O_WRONLY | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
         os.close(os.open(path, flags, PRIVATE))
-
-
-def _to_disk(path: Path) -> None:
-    file = os.open(path, os.O_RDWR)
-    try:
-        os.fsync(file)
-    finally:
-        os.close(file)
 
 
 def write_file(path: Path, content: str | bytes) -> None:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from vidence.errors import UsageError
 from vidence.records import Estimate
+from vidence.statistics.correlation import linear_coefficient
 from vidence.statistics.resampling import USUAL, Resampling, as_labels, bootstrap, bootstrap_items
 
 N_SPLITS: Final = 200
@@ -62,9 +63,7 @@ def cohen_kappa(
     """
     n = len(first)
     if not n or len(second) != n:
-        raise UsageError(
-            f"{n} labels and {len(second)}; expected as many of each, one or more, for the same items"
-        )
+        raise UsageError(f"{n} and {len(second)} labels; expected as many of each, one or more")
     names, codes = as_labels([*first, *second], 2 * n, what="labels")
     groups, cluster_codes = as_labels(clusters, n, what="clusters")
     size, n_clusters = len(names), len(groups)
@@ -144,10 +143,7 @@ def krippendorff_alpha(
     """
     table = np.asarray(ratings, np.float64)
     if table.ndim != 2 or np.isinf(table).any():
-        raise UsageError(
-            f"ratings of shape {table.shape}; expected finite numbers, one row for each item and one column "
-            "for each rater, NaN without a score"
-        )
+        raise UsageError(f"ratings of shape {table.shape}; expected items by raters, finite numbers or NaN")
     is_pairable = (~np.isnan(table)).sum(axis=1) >= 2
     if not is_pairable.any():
         raise UsageError(f"none of {len(table)} items has two ratings; there is no agreement to measure")
@@ -225,7 +221,7 @@ def reliability(scores: ArrayLike, *, rng: np.random.Generator, n_splits: int = 
     for _ in range(n_splits):
         order = rng.permutation(n_raters)
         halves = order[: n_raters // 2], order[n_raters // 2 :]
-        entries.append(_halves_r(*(table[list(half)].mean(axis=0) for half in halves)))
+        entries.append(linear_coefficient(*(table[list(half)].mean(axis=0) for half in halves)))
     known = [r for r in entries if not math.isnan(r)]
     return stepped_up(float(np.mean(known))) if known else math.nan
 
@@ -237,9 +233,3 @@ def ceiling(first: float, second: float) -> float:
     Departs: no.
     """
     return math.sqrt(first * second) if first > 0 and second > 0 else math.nan
-
-
-def _halves_r(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
-    if np.ptp(x) == 0 or np.ptp(y) == 0:
-        return math.nan
-    return float(np.corrcoef(x, y)[0, 1])

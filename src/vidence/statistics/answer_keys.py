@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.errors import UsageError
-from vidence.records import Record
+from vidence.records import Record, first_letters
 from vidence.text import letter_index
 
 
@@ -55,17 +55,12 @@ def letter_balance(
     for size, n in zip(*np.unique(sizes, return_counts=True), strict=True):
         drawn[:, :size] += rng.multinomial(n, np.full(size, 1 / size), size=n_draws)
     return LetterBalance(
-        letters=letters(width),
+        letters=first_letters(width),
         right=tuple(counts.tolist()),
         expected=tuple(expected.tolist()),
         p_value=simulated_p(counts, drawn, expected),
         method=f"Pearson's statistic of the right letters against {n_draws} simulations",
     )
-
-
-def letters(n: int) -> tuple[str, ...]:
-    """The first choice letters."""
-    return tuple(chr(ord("A") + i) for i in range(n))
 
 
 def right_positions(right: Sequence[str], sizes: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -78,9 +73,7 @@ def right_positions(right: Sequence[str], sizes: NDArray[np.int64]) -> NDArray[n
     outside = np.flatnonzero(key >= sizes)
     if len(outside):
         first = outside[0]
-        raise UsageError(
-            f"the right letter {right[first]!r} of item {first} is not among {sizes[first]} choices"
-        )
+        raise UsageError(f"item {first}: right letter {right[first]!r} is not among {sizes[first]} choices")
     return key
 
 
@@ -235,7 +228,7 @@ def position_bias(
     n_right = np.bincount(gold, minlength=width)
     n_hits = np.bincount(gold[given == gold], minlength=width)
     return PositionBias(
-        letters=letters(width),
+        letters=first_letters(width),
         right=tuple(n_right.tolist()),
         read=tuple(np.bincount(given[given >= 0], minlength=width).tolist()),
         accuracy=tuple(

@@ -48,7 +48,7 @@ def _points(x: ArrayLike, y: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np
     return ours, theirs
 
 
-def _coefficient(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
+def linear_coefficient(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
     """Pearson's r; NaN where one side does not vary."""
     if np.ptp(x) == 0 or np.ptp(y) == 0:
         return math.nan
@@ -57,7 +57,7 @@ def _coefficient(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
 
 
 def _rank_coefficient(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
-    return _coefficient(_ranks(x), _ranks(y))
+    return linear_coefficient(_ranks(x), _ranks(y))
 
 
 def _chance(value: float, n: int) -> float:
@@ -151,12 +151,12 @@ def pearson(
     (0.8, -0.697)
     """
     points = _points(x, y)
-    value = _coefficient(*points)
+    value = linear_coefficient(*points)
     pearson_r = _Coefficient(
         name="Pearson's r",
         value=value,
         p_value=_chance(value, len(points[0])),
-        of=_coefficient,
+        of=linear_coefficient,
         variance=1.0,
         how="variance 1 / (n - 3)",
     )
@@ -258,7 +258,7 @@ def cluster_permutation(
         )
     order = np.argsort(cells)
     ours, blocks = ours[order], theirs[order].reshape(len(names), len(kinds))
-    of = _rank_coefficient if kind == "spearman" else _coefficient
+    of = _rank_coefficient if kind == "spearman" else linear_coefficient
     seen = abs(of(ours, blocks.ravel()))
     if math.factorial(len(names)) <= MOST_ORDERS:
         orders = [list(permutation) for permutation in itertools.permutations(range(len(names)))]

@@ -44,9 +44,7 @@ def graded(scores: Sequence[float], structure: str) -> float | None:
         return (sum(right) / len(right)) ** 2
     marks = _MARKS.get(structure.replace(" ", ""))
     if marks is None:
-        raise UsageError(
-            f"a group has the structure {structure!r}; expected {RELEVANCE}, or {', '.join(_MARKS)}"
-        )
+        raise UsageError(f"group structure {structure!r}; expected {RELEVANCE}, or {', '.join(_MARKS)}")
     if len(marks) != len(right) + 1:
         return None
     n_first = right.index(False) if False in right else len(right)

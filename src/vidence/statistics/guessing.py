@@ -92,7 +92,7 @@ class Guesser:
     def probability(self, answers: Mapping[int, bool]) -> float:
         """The chance of being right or wrong as said with each of these numbers of frames."""
         numbers = sorted(answers)
-        state = _even(self.n_choices, self.n_orders)
+        state = _binomial(self.n_orders, 1 / self.n_choices)
         for before, n in zip([None, *numbers[:-1]], numbers, strict=True):
             if before is not None:
                 state = state @ _step(self.n_choices, self.n_orders, self.rho ** (n - before))
@@ -100,12 +100,6 @@ class Guesser:
             is_seen[-1] = 1.0
             state = state * (is_seen if answers[n] else 1 - is_seen)
         return float(state.sum())
-
-
-@functools.lru_cache(maxsize=256)
-def _even(n_choices: int, n_orders: int) -> NDArray[np.float64]:
-    """The chances of 0 to `n_orders` right guesses."""
-    return _binomial(n_orders, 1 / n_choices)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -120,6 +114,7 @@ def _step(n_choices: int, n_orders: int, kept: float) -> NDArray[np.float64]:
     )
 
 
+@functools.lru_cache(maxsize=4096)
 def _binomial(n: int, p: float) -> NDArray[np.float64]:
     return np.array([math.comb(n, k) * p**k * (1 - p) ** (n - k) for k in range(n + 1)])
 
@@ -133,9 +128,7 @@ class ChanceSearch:
 
 
 class _OpenError(Exception):
-    def __init__(self, n: int) -> None:
-        super().__init__(n)
-        self.n = n
+    """A search asks whether the answer at its argument, a number of frames, is right."""
 
 
 def luck(search: Search, guesser: Guesser) -> ChanceSearch:
@@ -161,7 +154,7 @@ def luck(search: Search, guesser: Guesser) -> ChanceSearch:
         try:
             luck = search(right)
         except _OpenError as open_at:
-            ways += [known | {open_at.n: is_right} for is_right in (False, True)]
+            ways += [known | {open_at.args[0]: is_right} for is_right in (False, True)]
             continue
         if luck is not None:
             probability = guesser.probability(known)

@@ -188,11 +188,6 @@ class ClusteredMean:
         return int(self.layout.counts.sum()), self.layout.n_clusters
 
     @property
-    def n_groups(self) -> int:
-        """How many groups there are; 1 for a mean over items."""
-        return self.layout.n_groups
-
-    @property
     def value(self) -> float:
         """The mean."""
         return float(self.layout.mean(self.totals))
@@ -221,8 +216,8 @@ class ClusteredMean:
         """Why there is no interval; empty where there can be one."""
         return "" if self.layout.dof > 0 else too_few(self.layout.n_clusters, self.noun)
 
-    def interval(self, *, bounds: Bounds = SHARE, level: float = 0.95, name: str = "") -> Estimate:
-        """The mean with its interval; see `mean_interval`. `name` says in `method` what is averaged.
+    def interval(self, *, bounds: Bounds = SHARE, level: float = 0.95) -> Estimate:
+        """The mean with its interval; see `mean_interval`.
 
         Raises:
             UsageError: a value outside `bounds`, or a level outside (0, 1).
@@ -230,7 +225,8 @@ class ClusteredMean:
         self._check(bounds, level)
         low, high = bounds
         width = high - low
-        name = name or ("mean" if self.n_groups == 1 else f"macro mean of {self.n_groups} groups")
+        n_groups = self.layout.n_groups
+        name = "mean" if n_groups == 1 else f"macro mean of {n_groups} groups"
         if self.reason or not math.isfinite(width):
             return self._by_t(bounds, level=level, name=name)
         starts, stops = share_ends(

@@ -82,9 +82,8 @@ def near_pairs(texts: Sequence[str], *, least: float = LEAST) -> tuple[Near, ...
     shared = np.maximum(1, common // _PART)
     prefixes = [row[:n] for row, n in zip(rows, (sizes - common + shared).tolist(), strict=True)]
     cells = np.concatenate([*prefixes, np.empty(0, np.int64)])
-    holders = np.repeat(np.arange(len(rows)), [len(prefix) for prefix in prefixes])[
-        np.argsort(cells, kind="stable")
-    ]
+    owners = np.repeat(np.arange(len(rows)), [len(prefix) for prefix in prefixes])
+    holders = owners[np.argsort(cells, kind="stable")]
     starts = np.searchsorted(np.sort(cells), np.arange(len(ranks) + 1))
     nears: list[Near] = []
     holds = np.zeros(len(ranks), bool)  # which shingles the second text has
@@ -124,14 +123,10 @@ def difference_hash(image: NDArray[np.uint8]) -> int:
     """
     height, width = image.shape[:2]
     if height < _HASH_ROWS or width < _HASH_COLUMNS:
-        raise UsageError(
-            f"a picture of {width} by {height} pixels; expected {_HASH_COLUMNS} by {_HASH_ROWS} or more"
-        )
+        raise UsageError(f"a picture of {width}x{height} px; expected {_HASH_COLUMNS}x{_HASH_ROWS} or more")
     grey = image.astype(np.float64).mean(axis=2)
-    rows, columns = (
-        np.arange(_HASH_ROWS) * height // _HASH_ROWS,
-        np.arange(_HASH_COLUMNS) * width // _HASH_COLUMNS,
-    )
+    rows = np.arange(_HASH_ROWS) * height // _HASH_ROWS
+    columns = np.arange(_HASH_COLUMNS) * width // _HASH_COLUMNS
     sums = np.add.reduceat(np.add.reduceat(grey, rows, axis=0), columns, axis=1)
     sizes = np.outer(np.diff([*rows, height]), np.diff([*columns, width]))
     patches = sums / sizes

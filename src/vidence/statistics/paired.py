@@ -91,10 +91,7 @@ def check_margin(margin: float) -> None:
         UsageError: it is not between 0 and 1, that is 100 points.
     """
     if not 0 < margin < 1:
-        raise UsageError(
-            f"a margin of {100 * margin:g} points; expected more than 0 and less than 100: the largest "
-            "difference that counts as none, such as 2"
-        )
+        raise UsageError(f"a margin of {100 * margin:g} points; expected above 0 and below 100, such as 2")
 
 
 def decided(value: float, *, is_clear: bool, is_within: bool) -> Decided:
@@ -226,21 +223,12 @@ def mcnemar(first: ArrayLike, second: ArrayLike) -> McNemar:
 def _pair(first: ArrayLike, second: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     ours, theirs = over_repeats(first), over_repeats(second)
     if len(ours) != len(theirs):
-        raise UsageError(
-            f"{len(ours)} items in the first run and {len(theirs)} in the second; "
-            "expected values of the same items in the same order"
-        )
+        raise UsageError(f"{len(ours)} and {len(theirs)} items; expected the same items in the same order")
     return ours, theirs
 
 
 def _is_binary(*values: NDArray[np.float64]) -> bool:
     return all(bool(np.isin(v, (0, 1)).all()) for v in values)
-
-
-def _standardised(differences: NDArray[np.float64]) -> float:
-    if len(differences) < 2 or np.ptp(differences) == 0:
-        return math.nan
-    return float(differences.mean() / differences.std(ddof=1))
 
 
 def compare(
@@ -284,6 +272,7 @@ def compare(
     differences = ours - theirs
     mean = ClusteredMean.of(differences, clusters=clusters, groups=groups)
     difference, p_value = mean.difference(bounds=_apart(bounds), level=level, name=_name(mean))
+    are_apart = len(differences) > 1 and np.ptp(differences) > 0
     counted = mcnemar(ours, theirs) if _is_binary(ours, theirs) else None
     if counted is not None and difference.n_clusters < difference.n:
         counted = msgspec.structs.replace(counted, is_clustered=True)
@@ -292,7 +281,7 @@ def compare(
         mean_second=ClusteredMean.of(theirs, clusters=clusters, groups=groups).value,
         difference=difference,
         p_value=p_value,
-        standardised=_standardised(differences),
+        standardised=float(differences.mean() / differences.std(ddof=1)) if are_apart else math.nan,
         n_first_higher=int((differences > 0).sum()),
         n_second_higher=int((differences < 0).sum()),
         n_same=int((differences == 0).sum()),
@@ -307,9 +296,8 @@ def _apart(bounds: Bounds) -> Bounds:
 
 
 def _name(mean: ClusteredMean) -> str:
-    if mean.n_groups == 1:
-        return "mean difference"
-    return f"difference of macro means of {mean.n_groups} groups"
+    n_groups = mean.layout.n_groups
+    return "mean difference" if n_groups == 1 else f"difference of macro means of {n_groups} groups"
 
 
 class Pair(Record):

@@ -124,9 +124,7 @@ def intraclass_correlation(values: ArrayLike, *, clusters: Sequence[str]) -> flo
     names, codes = as_labels(clusters, len(numbers), what="clusters")
     n, k = len(numbers), len(names)
     if k < 2 or k == n:
-        raise UsageError(
-            f"{n} items on {k} videos; expected two videos or more, one of them with two items or more"
-        )
+        raise UsageError(f"{n} items on {k} videos; expected two videos or more, one with two items or more")
     sizes = np.bincount(codes)
     means = np.bincount(codes, weights=numbers) / sizes
     between = float(sizes @ (means - numbers.mean()) ** 2) / (k - 1)
@@ -164,13 +162,6 @@ def discordance(first: float, second: float, *, correlation: float) -> float:
     return max(0.0, first + second - 2 * both)
 
 
-def _t_power(difference: float, error: float, *, df: float, level: float) -> float:
-    """The chance that a two-sided t test finds a difference that has this standard error."""
-    if error == 0:
-        return 1.0 if difference else 1 - level
-    return t_power(abs(difference) / error, dof=df, level=level)
-
-
 def _check_power(power: float, level: float) -> None:
     check_level(level)
     if not 1 - level < power < 1:
@@ -181,16 +172,7 @@ def _check_discordance(difference: float, apart: float) -> None:
     if not 0 < apart <= 1:
         raise UsageError(f"discordance {apart}; expected a share above 0 and up to 1")
     if abs(difference) > apart:
-        raise UsageError(
-            f"a difference of {difference} with a discordance of {apart}; expected at most the discordance"
-        )
-
-
-def _smallest(power_of: Callable[[float], float], most: float, power: float, *, xtol: float = 1e-9) -> float:
-    """The difference in (0, most] that has this power; inf where none has."""
-    if power_of(most) < power:
-        return math.inf
-    return root(lambda difference: power_of(difference) - power, 0.0, most, close=xtol)
+        raise UsageError(f"difference {difference}, discordance {apart}; expected at most the discordance")
 
 
 def _fewest(power_of: Callable[[int], float], power: float) -> int:
@@ -205,16 +187,6 @@ def _fewest(power_of: Callable[[int], float], power: float) -> int:
         middle = (low + high) // 2
         low, high = (low, middle) if power_of(middle) >= power else (middle, high)
     return high
-
-
-def _smallest_design(power_of: Callable[[Design], float], power: float, *, like: Design) -> Design:
-    """The design with the fewest clusters that has this power."""
-
-    def design(n_clusters: int) -> Design:
-        n_items = math.ceil(n_clusters * like.n_items / like.n_clusters)
-        return Design(n_items=n_items, n_clusters=n_clusters, icc=like.icc)
-
-    return design(_fewest(lambda n_clusters: power_of(design(n_clusters)), power))
 
 
 def paired_power(
@@ -247,7 +219,9 @@ def paired_power(
     if design.n_effective * discordance < MANY_APART:
         return _simulated_power(difference, discordance, design=design, rng=rng, level=level)
     error = math.sqrt(max(0.0, discordance - difference**2) / design.n_effective)
-    return _t_power(difference, error, df=design.dof, level=level)
+    if error == 0:
+        return 1.0 if difference else 1 - level
+    return t_power(abs(difference) / error, dof=design.dof, level=level)
 
 
 def _simulated_power(
@@ -326,8 +300,10 @@ def paired_detectable(
     _check_power(power, level)
     _check_discordance(0, discordance)
     power_of = _with_the_same_draws(discordance=discordance, level=level, rng=rng)
-    is_simulated = design.n_effective * discordance < MANY_APART
-    return _smallest(lambda d: power_of(d, design), discordance, power, xtol=1e-4 if is_simulated else 1e-9)
+    if power_of(discordance, design) < power:
+        return math.inf
+    close = 1e-4 if design.n_effective * discordance < MANY_APART else 1e-9  # draws are coarser
+    return root(lambda d: power_of(d, design) - power, 0.0, discordance, close=close)
 
 
 def _with_the_same_draws(
@@ -373,4 +349,9 @@ def paired_needed(
     if difference == 0:
         raise UsageError("a difference of 0; expected another, such as 0.05")
     power_of = _with_the_same_draws(discordance=discordance, level=level, rng=rng)
-    return _smallest_design(lambda design: power_of(difference, design), power, like=like)
+
+    def design(n_clusters: int) -> Design:
+        n_items = math.ceil(n_clusters * like.n_items / like.n_clusters)
+        return Design(n_items=n_items, n_clusters=n_clusters, icc=like.icc)
+
+    return design(_fewest(lambda n_clusters: power_of(difference, design(n_clusters)), power))

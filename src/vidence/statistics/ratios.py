@@ -11,7 +11,7 @@ from vidence.errors import UsageError
 from vidence.records import Estimate, Record
 from vidence.statistics.intervals import ClusteredMean
 from vidence.statistics.repeats import over_repeats
-from vidence.statistics.resampling import ROUNDING, USUAL, Figure, Resampling, bootstrap
+from vidence.statistics.resampling import ROUNDING, USUAL, Resampling, bootstrap
 from vidence.statistics.student import quantile
 
 
@@ -91,19 +91,18 @@ def ratio_of_means(
     above, below = over_repeats(first), over_repeats(second)
     n = len(above)
     if n != len(below):
-        raise UsageError(
-            f"{n} values above the line and {len(below)} below it; "
-            "expected values of the same items in the same order"
-        )
+        raise UsageError(f"{n} values above the line and {len(below)} below; expected as many of each")
     sums = [ClusteredMean.of(values, clusters=clusters) for values in (above, below)]
     top, bottom = (mean.value for mean in sums)
-    drawn = bootstrap(
-        _ratio_of(sums[0].totals[:, 0], sums[1].totals[:, 0]),
-        size=sums[0].size,
-        name="ratio of means",
-        rng=rng,
-        settings=settings,
-    )
+
+    def ratio(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Of each draw of clusters; NaN where nothing stands below the line."""
+        tops, bottoms = (weights @ mean.totals[:, 0] for mean in sums)
+        ratios = np.full(len(bottoms), math.nan)
+        np.divide(tops, bottoms, out=ratios, where=bottoms != 0)
+        return ratios
+
+    drawn = bootstrap(ratio, size=sums[0].size, name="ratio of means", rng=rng, settings=settings)
     n_clusters = drawn.n_clusters
     if n_clusters == 1:
         return Ratio(bootstrap=drawn, fieller=drawn, g=math.nan)
@@ -121,18 +120,6 @@ def ratio_of_means(
         method += "; clusters do not differ, so the interval says nothing"
     fieller = msgspec.structs.replace(drawn, low=low, high=high, method=method)
     return Ratio(bootstrap=drawn, fieller=fieller, g=g)
-
-
-def _ratio_of(above: NDArray[np.float64], below: NDArray[np.float64]) -> Figure:
-    """The ratio of the sums of each draw of clusters; NaN where nothing stands below the line."""
-
-    def ratio(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        bottoms = weights @ below
-        ratios = np.full(len(bottoms), math.nan)
-        np.divide(weights @ above, bottoms, out=ratios, where=bottoms != 0)
-        return ratios
-
-    return ratio
 
 
 def _unbounded(estimate: Estimate, g: float) -> Estimate:

@@ -73,16 +73,11 @@ def over_repeats(values: ArrayLike) -> NDArray[np.float64]:
 
 def _check_rectangle(numbers: NDArray[np.float64]) -> None:
     if numbers.ndim != 2 or not numbers.size:
-        raise UsageError(
-            f"values of shape {numbers.shape}; expected one row for each item and one column for each repeat"
-        )
+        raise UsageError(f"values of shape {numbers.shape}; expected items by repeats")
     broken = np.argwhere(~np.isfinite(numbers))
     if len(broken):
         item, repeat = broken[0].tolist()
-        raise UsageError(
-            f"value {numbers[item, repeat]} of item {item}, repeat {repeat}, is not a finite number; "
-            "leave out items that lack a repeat"
-        )
+        raise UsageError(f"item {item}, repeat {repeat}: not a number; leave out items that lack a repeat")
 
 
 def summarise(scores: ArrayLike, *, bounds: Bounds = UNBOUNDED, level: float = 0.95) -> RepeatSummary:

@@ -50,15 +50,12 @@ def quantile(dof: float, level: float) -> float:
     # The logarithm of the tail is concave in that of t: after one step Newton's method comes from above.
     for _ in range(_MOST_STEPS if math.isfinite(dof) else 0):
         chance = upper_tail(dof, t)
-        step = chance * math.log(chance / tail) / (t * _density(dof, t))
+        density = math.exp(-_log_beta(dof / 2) - (dof + 1) / 2 * math.log1p(t * t / dof)) / math.sqrt(dof)
+        step = chance * math.log(chance / tail) / (t * density)
         t *= math.exp(step)
         if abs(step) < 10 * _PRECISE:
             break
     return t
-
-
-def _density(dof: float, t: float) -> float:
-    return math.exp(-_log_beta(dof / 2) - (dof + 1) / 2 * math.log1p(t * t / dof)) / math.sqrt(dof)
 
 
 def _log_beta(a: float) -> float:

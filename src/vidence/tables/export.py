@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from vidence.tables.charts import Statement
-from vidence.tables.table import DASH, Column, Table, has_interval, shown_columns, shown_rows
+from vidence.tables.table import DASH, ENDS, Column, Table, has_interval, shown_columns, shown_rows
 
-_ENDS = re.compile(r"(-?[\d.]+) to (-?[\d.]+)")
 # A spreadsheet runs cells that start with one of these signs (as wide ones, too, in some languages), and some
 # drop what is blank or unseen in front of it. The JavaScript of a study page reads these patterns alike.
 FORMULA = (
@@ -68,7 +67,7 @@ def table_as_csv(table: Table) -> str:
         heading = ": ".join(filter(None, (column.group, column.title))) or column.key
         columns.append([heading, *("" if cell.text == DASH else cell.text for cell in cells)])
         if any(cell.estimate is not None and has_interval(cell.estimate) for cell in cells):
-            matches = [_ENDS.fullmatch(cell.detail) for cell in cells]
+            matches = [ENDS.fullmatch(cell.detail) for cell in cells]
             columns.append([f"{heading}, low", *(ends[1] if ends else "" for ends in matches)])
             columns.append([f"{heading}, high", *(ends[2] if ends else "" for ends in matches)])
         elif any(cell.detail for cell in cells):

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 from vidence.installation import packaged
 from vidence.records import Record
-from vidence.tables.table import CellText, Column, ShownRow, Table, shown_columns, shown_rows
+from vidence.tables.table import ENDS, CellText, Column, ShownRow, Table, shown_columns, shown_rows
 from vidence.text import visible
 
 Intervals: TypeAlias = Literal["pm", "brackets", "none"]
@@ -18,12 +18,11 @@ MOST_NARROW = 7
 OURS = ("run:", "ours:")  # keys of lines about runs: what is said beside their name becomes a comment
 # What would become a dash or a quotation mark when it stands twice.
 _LIGATURE = re.compile(r"-(?=-)|'(?=')|,(?=,)|[?!](?=\\textquoteleft)")
-_ENDS = re.compile(r"(-?[\d.]+) to (-?[\d.]+)")
 _ENDS_VALUE = re.compile(r"[+-]?[\d.,]+")
 # By what part of the width the two sides of an interval may differ and still be written with one number.
 MOST_UNEQUAL = 0.1
 _MEANING = {
-    "pm": "Behind $\\pm$: half the width of the interval; where its sides are unequal, both.",
+    "pm": "After $\\pm$: half the width of the interval; where its sides are unequal, both.",
     "brackets": "In brackets: the interval.",
     "none": "",
 }
@@ -127,7 +126,7 @@ def _row(row: ShownRow, intervals: Intervals) -> list[str]:
 def _n_intervals(rows: Sequence[ShownRow]) -> int:
     """How many columns have intervals to print."""
     columns = zip(*(row.cells for row in rows), strict=True)
-    return sum(any(c.estimate and _ENDS.fullmatch(c.detail) for c in cells) for cells in columns)
+    return sum(any(c.estimate and ENDS.fullmatch(c.detail) for c in cells) for cells in columns)
 
 
 def _group_lines(columns: Sequence[Column]) -> list[str]:
@@ -152,7 +151,7 @@ def _cell(cell: CellText, intervals: Intervals) -> str:
         text = f"\\textbf{{{text}}}"
     if not cell.detail:
         return text
-    if cell.estimate is not None and (intervals == "none" or _ENDS.fullmatch(cell.detail)):
+    if cell.estimate is not None and (intervals == "none" or ENDS.fullmatch(cell.detail)):
         return text + _interval(cell, intervals)
     if _NOTE_SIGNS.fullmatch(cell.detail):
         return f"{text}\\textsuperscript{{{escaped(cell.detail)}}}"
@@ -164,7 +163,7 @@ def _interval(cell: CellText, intervals: Intervals) -> str:
 
     An interval whose two sides are far from equal is no number with ``\pm``: both sides are written.
     """
-    ends = _ENDS.fullmatch(cell.detail)
+    ends = ENDS.fullmatch(cell.detail)
     if ends is None or intervals == "none":
         return ""
     if intervals == "brackets":

@@ -1,6 +1,7 @@
 """The table that everything said is: typed values, which only the renderers turn into text."""
 
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
@@ -18,9 +19,10 @@ FigureKind: TypeAlias = Literal[
     "", "scores", "shares", "differences", "outcomes", "letters", "counts", "matrix"
 ]
 DASH = "\u2013"  # what is shown where there is no number
+ENDS = re.compile(r"(-?[\d.]+) to (-?[\d.]+)")  # the interval of a cell as it is written
 FEW_VIDEOS = 10  # fewer get a mark
 _MOST_ROWS = 20  # of a table in a notebook
-_CORRECTED = "corrected by a sample of the replies that people read; a dash where they read too few of these"
+_CORRECTED = "corrected with a sample of replies that people read; a dash where they read too few"
 ROUNDING = 1e-9  # ends of an interval that are closer are the same number
 
 

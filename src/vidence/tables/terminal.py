@@ -156,7 +156,7 @@ def _parts(
     """What is printed of a table, below an empty line; sentences that are printed already are left out."""
     heading = plain(f"\n{table.title}", style="bold")
     if len(table.rows) > most_lines:
-        return (heading, plain(f"{len(table.rows):,} lines, on the page and in the files.", style="dim"))
+        return (heading, plain(f"{len(table.rows):,} rows; see the page or the files.", style="dim"))
     block, widths = _laid_out(table, console.width)
     grids: list[RenderableType] = []
     for places in _even_blocks(widths, console.width):

@@ -1,12 +1,12 @@
 """Weights in a folder or on the hub: which version they are, and their models in transformers."""
 
 import hashlib
-import importlib.util
+import importlib
 import json
 import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -17,7 +17,7 @@ from msgspec import Meta
 
 from vidence.catalog import FilePath
 from vidence.errors import AccessError, UsageError
-from vidence.installation import adding
+from vidence.installation import adding, is_importable
 from vidence.records import Record
 from vidence.text import sentence
 
@@ -71,18 +71,6 @@ def folder_of(name: str) -> Path | None:
         return folder if folder.is_dir() else None
     except OSError as error:
         raise UsageError(f"cannot look for the weights {name!r}: {error.strerror}") from error
-
-
-@contextmanager
-def _quiet(library: str) -> Iterator[None]:
-    """Keep back the warnings of a library: two for each of its tries, where our error says it once."""
-    logger = logging.getLogger(library)
-    before = logger.level
-    logger.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        logger.setLevel(before)
 
 
 @contextmanager
@@ -141,9 +129,7 @@ def device_of(device: str) -> str:
     if device == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"
     if device.startswith("cuda") and not torch.cuda.is_available():
-        raise UsageError(
-            f"device={device}: torch {torch.__version__} sees no such device; use device=cpu or auto"
-        )
+        raise UsageError(f"device={device}: torch {torch.__version__} sees no such device; use cpu or auto")
     return device
 
 
@@ -168,15 +154,16 @@ def fetch_config(name: str, *, revision: str, local_only: str, example: str) -> 
     from huggingface_hub import hf_hub_download
     from huggingface_hub.errors import EntryNotFoundError, HFValidationError
 
+    logger = logging.getLogger("huggingface_hub")
     try:
-        with _quiet("huggingface_hub"):
+        with ExitStack() as after:  # it warns twice for each of its tries, where our error says it once
+            after.callback(logger.setLevel, logger.level)
+            logger.setLevel(logging.ERROR)
             path = hf_hub_download(
                 name, "config.json", revision=revision or None, local_files_only=bool(local_only)
             )
     except HFValidationError as error:
-        raise UsageError(
-            f"there is no folder {name!r}, and it is not a valid repository name: {error}"
-        ) from error
+        raise UsageError(f"{name!r} is neither a folder nor a valid repository name: {error}") from error
     except (EntryNotFoundError, OSError) as error:
         where = f"in the local cache of the hub ({local_only})" if local_only else "on the hub"
         raise AccessError(
@@ -236,10 +223,7 @@ def locate(
             place=name, name=name, revision=commit, content=commit, config=_config(path), is_local=local_only
         )
     if revision:
-        raise UsageError(
-            f"revision={revision!r} does not apply to the folder {folder}; "
-            "leave it out, or name a repository on the hub"
-        )
+        raise UsageError(f"revision={revision!r}: the folder {folder} has no revisions; leave it out")
     content, config = digest_of_model(folder), _config(folder / "config.json")
     name = folder.resolve().name
     return Source(place=str(folder), name=name, revision="", content=content, config=config)
@@ -305,9 +289,7 @@ def find_weights(owner: str, settings: WeightSettings, *, types: Mapping[str, st
         AccessError: the hub has no such repository or revision, does not let us in, or cannot be reached.
     """
     if not settings.weights:
-        raise UsageError(
-            f"{owner}: needs a folder or a name on the hub, for example {owner}:/path/to/weights"
-        )
+        raise UsageError(f"{owner} needs a folder or a name on the hub, for example {owner}:/path/to/weights")
     require_libraries(owner, ("torch", "transformers"))
     source = locate(
         settings.weights, revision=settings.revision, local_only=settings.local_only, example=example
@@ -340,11 +322,7 @@ def require_libraries(owner: str, libraries: Sequence[str], *, extra: str = "sel
         UsageError: one is missing; the message names the extra that brings it.
     """
     for library in libraries:
-        try:
-            is_there = importlib.util.find_spec(library) is not None
-        except ModuleNotFoundError:  # not even the package that it is a part of
-            is_there = False
-        if not is_there:
+        if not is_importable(library):
             raise UsageError(f"{owner}: needs {library}; run: {adding(extra)}")
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from vidence.media.cache import FrameCache, warn_once
+from vidence.media.cache import BoundedFolder, FrameCache, warn_once
 from vidence.media.encode import EncodedFrame
 
 _MIB = 1 << 20
@@ -66,7 +66,7 @@ def test_the_least_recently_used_go_first(tmp_path):
         path = tmp_path / "frames" / "hash" / "key" / str(number)
         os.utime(path, (number, number))
     assert cache.get("hash", 0, "key") is not None  # used just now
-    FrameCache(tmp_path, max_bytes=5_500).trim()
+    BoundedFolder(tmp_path / "frames", pattern="*/*/*", max_bytes=5_500).trim()
     left = [n for n in range(10) if cache.get("hash", n, "key") is not None]
     assert left == [0, 7, 8, 9]
     none = FrameCache(tmp_path / "none", max_bytes=0)  # keeps nothing
@@ -116,6 +116,6 @@ def _work(root, first):
 def test_two_processes_share_a_folder(tmp_path):
     with multiprocessing.get_context("spawn").Pool(2) as pool:
         assert pool.starmap(_work, [(str(tmp_path), 0), (str(tmp_path), 40)]) == [0, 0]
-    FrameCache(tmp_path, max_bytes=60_000).trim()
+    BoundedFolder(tmp_path / "frames", pattern="*/*/*", max_bytes=60_000).trim()
     assert kept_bytes(tmp_path) <= 60_000
     assert not [p for p in (tmp_path / "frames").rglob("*") if p.name.startswith(".")]

@@ -26,9 +26,9 @@ def test_lights_are_read_as_written(tmp_path):
     ("content", "said"),
     [
         (None, r"cannot read point lights .*`vidence make actpld` writes them"),
-        (b"{", "not a file of point lights"),
-        (msgspec.json.encode(msgspec.structs.replace(LIGHTS, frames=())), "not a file of point lights"),
-        (msgspec.json.encode(msgspec.structs.replace(LIGHTS, fps=0.0)), "not a file of point lights"),
+        (b"{", "not point lights"),
+        (msgspec.json.encode(msgspec.structs.replace(LIGHTS, frames=())), "not point lights"),
+        (msgspec.json.encode(msgspec.structs.replace(LIGHTS, fps=0.0)), "not point lights"),
         (
             msgspec.json.encode(msgspec.structs.replace(LIGHTS, dots=LIGHTS.dots[:1])),
             "frame 0 has 2 points; expected 1",

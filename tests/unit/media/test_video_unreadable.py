@@ -127,9 +127,7 @@ def test_edits_have_a_bound(tmp_path):
     path = write(tmp_path / "a.mp4", numbers=range(8))
     whole = path.read_bytes()
     path.write_bytes(with_edits(whole, 1_001))
-    with pytest.raises(
-        MediaError, match=r"a\.mp4: its edit lists have 1,001 entries; expected at most 1,000"
-    ):
+    with pytest.raises(MediaError, match=r"a\.mp4: 1,001 edits, more than 1,000"):
         open_video(path)
     path.write_bytes(with_edits(whole, 3, ticks=500))
     assert open_video(path).n_frames > 0
@@ -138,14 +136,14 @@ def test_edits_have_a_bound(tmp_path):
     index = with_edits(whole, 1_001)[start:]
     long = (1).to_bytes(4, "big") + b"moov" + (len(index) + 8).to_bytes(8, "big") + index[8:]
     path.write_bytes(whole[:start] + long)
-    with pytest.raises(MediaError, match="have 1,001 entries"):
+    with pytest.raises(MediaError, match="1,001 edits"):
         open_video(path)
 
 
 def test_a_codec_that_nobody_decodes_is_an_error(plain, tmp_path):
     path = tmp_path / "a.mp4"
     path.write_bytes(plain.read_bytes().replace(b"avc1", b"zzzz"))
-    with pytest.raises(MediaError, match=r"a\.mp4: no decoder is available for its video stream"):
+    with pytest.raises(MediaError, match=r"a\.mp4: no decoder for its video stream"):
         open_video(path)
 
 

@@ -435,7 +435,7 @@ def test_one_question_has_no_interval_in_every_form(makes):
 
 @pytest.mark.parametrize("margin", [0, -2, 100, float("nan")])
 def test_a_margin_that_is_none_is_refused(makes, margin):
-    with pytest.raises(UsageError, match="expected more than 0 and less than 100"):
+    with pytest.raises(UsageError, match="expected above 0 and below 100"):
         compare_runs(makes.two([1, 0], [0, 1]), margin=margin)
 
 

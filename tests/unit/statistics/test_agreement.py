@@ -135,7 +135,7 @@ def test_alpha_draws_videos_where_they_are_known():
 @pytest.mark.parametrize(
     ("ratings", "said"),
     [
-        ([1, 2], "one row for each item"),
+        ([1, 2], "items by raters"),
         ([[1, math.inf]], "finite numbers"),
         ([[1, NAN], [NAN, NAN]], "none of 2 items has two ratings"),
     ],

@@ -32,7 +32,7 @@ def test_fewer_choices_are_expected_to_give_the_first_letters_more(rng):
     [
         ([], [], 10, "at least one"),
         (["A"], [2, 2], 10, "the same number"),
-        (["C"], [2], 10, "'C' of item 0 is not among 2 choices"),
+        (["C"], [2], 10, "item 0: right letter 'C' is not among 2 choices"),
         (["A"], [2], 0, "expected 1 or more"),
     ],
 )
@@ -117,7 +117,7 @@ def test_what_makes_no_sense_is_refused():
         measure("", "")
     with pytest.raises(UsageError, match="1 letters read, 2 right and 2 counts"):
         measure("A", "AB")
-    with pytest.raises(UsageError, match="'E' of item 1 is not among 4 choices"):
+    with pytest.raises(UsageError, match="item 1: right letter 'E' is not among 4 choices"):
         measure("AA", "AE")
     with pytest.raises(UsageError, match="'a' is not a choice letter"):
         measure("a", "A")

@@ -86,7 +86,7 @@ def test_pictures_alike_have_hashes_alike_and_others_have_not():
 
 @pytest.mark.parametrize(("height", "width"), [(7, 9), (8, 8)])
 def test_a_picture_that_is_too_small_for_a_hash_is_refused(height, width):
-    with pytest.raises(UsageError, match=f"a picture of {width} by {height} pixels; expected 9 by 8"):
+    with pytest.raises(UsageError, match=f"a picture of {width}x{height} px; expected 9x8"):
         difference_hash(np.zeros((height, width, 3), np.uint8))
     assert difference_hash(np.zeros((8, 9, 3), np.uint8)) == 0
 

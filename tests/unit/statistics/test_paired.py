@@ -345,6 +345,6 @@ def test_a_decision_says_what_it_rests_on():
 
 @pytest.mark.parametrize("margin", [0.0, -0.02, 1.0, math.nan])
 def test_a_margin_that_says_nothing_is_refused(margin):
-    with pytest.raises(UsageError, match="expected more than 0 and less than 100"):
+    with pytest.raises(UsageError, match="expected above 0 and below 100"):
         check_margin(margin)
     check_margin(0.02)

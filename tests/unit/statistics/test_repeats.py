@@ -29,7 +29,7 @@ def test_repeats_are_averaged_by_item():
 @pytest.mark.parametrize(
     ("values", "said"),
     [
-        (np.zeros((2, 0)), "one row for each item"),
+        (np.zeros((2, 0)), "items by repeats"),
         (np.zeros((2, 2, 2)), "one row with at least one value"),
         ([[1, math.nan]], "item 0, repeat 1"),
         ([], "at least one value"),
@@ -87,7 +87,7 @@ def test_one_video_or_one_item_leaves_unknown_what_cannot_be_known():
 def test_components_need_two_repeats_of_each_item():
     with pytest.raises(UsageError, match="two or more"):
         components([[1], [0]], clusters=["a", "b"])
-    with pytest.raises(UsageError, match="one row for each item"):
+    with pytest.raises(UsageError, match="items by repeats"):
         components([1, 0], clusters=["a", "b"])
 
 

@@ -160,7 +160,7 @@ def test_a_table_is_sound_and_says_everything():
     ]
     assert "% ours\\_v2: asked \\{so\\}\n" in text
     assert text.count("\\midrule") == 2  # below the head, and above ours
-    assert r"\caption{T\_1. 50 \% of all. Behind $\pm$: half the width of the interval; where its" in text
+    assert r"\caption{T\_1. 50 \% of all. After $\pm$: half the width of the interval; where its" in text
     assert r"\label{tab:paper-1-x}" in text
     assert "\\begin{table}[t]" in text
 

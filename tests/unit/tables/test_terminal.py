@@ -40,7 +40,7 @@ def test_long_tables_and_signs_of_footnotes():
         return Table(name="s", title="S", label="n", columns=(), rows=rows)
 
     long = table(*(Row(key=f"l{n}", label="x", values=()) for n in range(MOST_LINES + 1)))
-    assert f"{MOST_LINES + 1} lines, on the page and in the files." in printed(long)
+    assert f"{MOST_LINES + 1} rows; see the page or the files." in printed(long)
     assert "GPT †1" in printed(table(Row(key="x", label="GPT", detail="†1", values=())))
     assert "S" in printed(table())
 

@@ -32,7 +32,7 @@ class CheckSample(Record):
 
     folder: Annotated[Path, argument("RUN")]
     drawing: Drawing
-    read: Annotated[bool, flag("Read the replies here, one after another; readings are saved.")] = False
+    read: Annotated[bool, flag("Read the replies in the terminal, one by one; readings are saved.")] = False
 
 
 @command("check-sample")

@@ -42,9 +42,7 @@ def compare(given: Compare) -> None:
 
     console = given.files.screen()
     if len(given.folders) < 2:
-        raise UsageError(
-            f"{len(given.folders)} run folder given; expected two or more, for example runs/a runs/b"
-        )
+        raise UsageError(f"{len(given.folders)} run folder given; expected at least two: runs/a runs/b")
     runs = [load_run(folder, parser=given.parser, are_brief=True) for folder in given.folders]
     paired = pair(runs, shared=given.shared)
     compared = compare_runs(paired, level=given.level, margin=given.margin, anytime=given.anytime)

@@ -19,7 +19,7 @@ class Correlate(Record):
     folders: Annotated[tuple[Path, ...], argument()] = ()
     axes: correlation.Axes
     over_runs: Annotated[
-        bool, flag("With --by: a point for each value, its mean over the runs; with the ceiling.")
+        bool, flag("With --by: one point per value, its mean over the runs, and the ceiling.")
     ] = False
     parser: Annotated[str | None, PARSER] = None
     level: Annotated[float, LEVEL] = 0.95

@@ -1,7 +1,6 @@
 """Check the installation; with --model, check that a model sees and answers."""
 
 import importlib.metadata
-import importlib.util
 import os
 import shutil
 import sys
@@ -19,7 +18,7 @@ from vidence.console.files import screen, write_said
 from vidence.console.flags import JSON, command, flag
 from vidence.engine.environment import cache_root
 from vidence.errors import UsageError, VidenceError
-from vidence.installation import Extra, adding, entry_points, pip
+from vidence.installation import Extra, adding, entry_points, is_importable, pip
 from vidence.records import Record
 
 SECTION = "Start here"
@@ -98,7 +97,7 @@ def doctor(given: Doctor) -> int:
     ]
     looked.say("\nextras:")
     for name, entry in extras().items():
-        absent = [module for module in entry.modules if not _is_there(module)]
+        absent = [module for module in entry.modules if not is_importable(module)]
         state = "installed" if not absent else f"lacks {', '.join(absent)}"
         extra = {"purpose": entry.purpose, "is_installed": not absent, "lacks": absent}
         looked.say(f"  {name:<13} {entry.purpose}: {state}", extras={name: extra})
@@ -169,13 +168,6 @@ def _devices() -> list[str]:
         f"torch {builds[0]} and torchvision {builds[1]} are builds for different devices, so "
         f"video processors cannot load; run: {pip()} install --force-reinstall --no-deps {wanted}{index}"
     ]
-
-
-def _is_there(module: str) -> bool:
-    try:
-        return importlib.util.find_spec(module) is not None
-    except ModuleNotFoundError:  # the parent package is absent
-        return False
 
 
 def _libraries(looked: _Findings) -> list[str]:

@@ -63,7 +63,7 @@ class Get(Record):
 
     name: Annotated[str | None, argument(**names_of("benchmark"))] = None
     with_media: Annotated[bool, flag("Also fetch the videos that the questions need.", "--media")] = False
-    config: Annotated[str | None, flag("The configuration, where a release has several.")] = None
+    config: Annotated[str | None, flag("The configuration, if the release has several.")] = None
     chosen: Chosen
     questions: Annotated[
         Path | None,
@@ -150,10 +150,7 @@ class _Fetch:
         chosen = msgspec.structs.asdict(given.chosen)
         overrides = read_overrides({key: value for key, value in chosen.items() if value != {}})
         if not offered.benchmark and (overrides or given.questions):
-            raise UsageError(
-                "--split, --where, --limit, the samples and --questions apply to a benchmark, not to an "
-                "address"
-            )
+            raise UsageError("--questions, --split and other choices need a benchmark, not an address")
         return cls(
             given=given,
             overrides=overrides,

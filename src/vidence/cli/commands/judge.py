@@ -84,15 +84,9 @@ def _changed(plan: Plan, given: PlanOverrides) -> Plan:
     """
     models = given.get("judge_models") or ()
     if not models:
-        raise UsageError(
-            "no judge given; use --judge-model SPEC (repeat it for a panel), or --extract-with SPEC, which "
-            "only extracts choices"
-        )
+        raise UsageError("no judge given; use --judge-model SPEC, or --extract-with SPEC for choices alone")
     if "judge_panel" in given and len(models) < 2:
-        raise UsageError(
-            "judge_panel says what counts where several judges differ; give --judge-model several times, or "
-            "leave it out"
-        )
+        raise UsageError("judge_panel decides between several judges; repeat --judge-model or leave it out")
     # A judge with prompts or prices of its own keeps none of the judge before, and batches were of answers.
     before: PlanOverrides = {"judge_prompts_dir": None, "max_cost": None, "batch": False}
     if plan.judge_models != models:

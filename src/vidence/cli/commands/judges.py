@@ -45,7 +45,7 @@ class Asking(Record):
         Path | None,
         flag("Folder with your own or imported templates for the protocol.", "--judge-prompts-dir"),
     ] = None
-    concurrency: Annotated[int, flag("Most requests in flight.")] = 16
+    concurrency: Annotated[int, flag("Maximum number of requests in flight.")] = 16
     patience_s: Annotated[float, PATIENCE] = 600.0
 
 
@@ -91,9 +91,7 @@ def judges(given: Judges) -> int:
     from vidence.tables.terminal import Sheet
 
     if given.recorded and (unused := given_flags(type(given.asking))):
-        raise UsageError(
-            f"{', '.join(unused)}: --recorded asks no judge, so this changes nothing; leave it out"
-        )
+        raise UsageError(f"{', '.join(unused)}: --recorded asks no judge, so this changes nothing")
     runs = [load_run(folder, are_brief=True) for folder in dict.fromkeys(given.folders)]
     labels = judge_reliability.labels_of(runs, given.human) if given.human else None
     models = tuple(whole_spec("model", spec) for spec in given.asking.models)

@@ -87,9 +87,7 @@ def _said(kind: str | None, name: str | None) -> tuple[str, Mapping[str, object]
     if kind not in plurals():
         for of, plural in ((of, catalog.plural(of)) for of in catalog.FOLDERS):
             if kind in catalog.names(of):
-                raise UsageError(
-                    f"{kind} is not a kind but one of the {plural}; use vidence list {plural} {kind}"
-                )
+                raise UsageError(f"{kind} is one of the {plural}; use vidence list {plural} {kind}")
         raise UnknownNameError("kind", kind, plurals())
     if name is None:
         described = _described(kind)

@@ -13,8 +13,6 @@ from vidence.errors import UsageError
 from vidence.records import Record
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from vidence.statistics.power import Design
 
 GROUP = "stats"
@@ -63,9 +61,8 @@ class Power(Record):
 def power(given: Power) -> None:
     """Compute the smallest difference that a comparison detects, or the questions that a difference needs.
 
-    A difference is detected if `vidence compare` calls it clear, clustered by video. The correlation within
-    a video that --run takes is that of the scores; that of differences between two models is mostly
-    smaller.
+    A difference is detected if `vidence compare` calls it clear, clustered by video. With --run, the
+    correlation within a video is that of the scores; that of differences between models is usually smaller.
     """
     from vidence.statistics.power import USUAL_ICC, Design
 
@@ -175,20 +172,19 @@ class _Plan:
             )
         return messages
 
-    def _rng(self) -> "np.random.Generator":
-        """Where simulated runs come from: the same ones for the same words."""
-        import numpy as np
-
-        return np.random.default_rng(0)
-
     def work_out(self) -> None:
         """Add what the comparison finds, and what a difference that is hoped for takes."""
+        import numpy as np
+
         from vidence.statistics.power import discordance, paired_detectable, paired_needed, paired_power
+
+        def rng() -> np.random.Generator:  # simulated runs are the same ones for the same words
+            return np.random.default_rng(0)
 
         given, design = self.given, self.design
         correlation, power, level = given.correlation, given.power, given.level
         apart = discordance(self.accuracy, self.accuracy, correlation=correlation)
-        least = paired_detectable(discordance=apart, design=design, rng=self._rng(), power=power, level=level)
+        least = paired_detectable(discordance=apart, design=design, rng=rng(), power=power, level=level)
         self.sentences += [
             f"Two models around {100 * self.accuracy:.1f} % that agree with correlation {correlation:g} "
             f"differ on {100 * apart:.1f} % of the questions.",
@@ -198,11 +194,21 @@ class _Plan:
         if (difference := given.difference) is None:
             return
         apart = discordance(self.accuracy, self.accuracy + difference, correlation=correlation)
-        chance = paired_power(difference, discordance=apart, design=design, rng=self._rng(), level=level)
+        chance = paired_power(difference, discordance=apart, design=design, rng=rng(), level=level)
         needed = paired_needed(
-            difference, discordance=apart, rng=self._rng(), like=design, power=power, level=level
+            difference, discordance=apart, rng=rng(), like=design, power=power, level=level
         )
-        self._hope(difference, chance=chance, needed=needed)
+        self.sentences += [
+            f"A difference of {100 * difference:g} points is detected with power {chance:.2f}.",
+            f"For power {given.power:g} it takes {needed.n_items:,} questions "
+            f"on {needed.n_clusters:,} {self.source}s.",
+        ]
+        self.values |= {
+            "difference": difference,
+            "power_of_difference": chance,
+            "needed_questions": needed.n_items,
+            "needed_clusters": needed.n_clusters,
+        }
 
     def _detectable(self, least: float) -> str:
         if math.isinf(least):
@@ -214,17 +220,3 @@ class _Plan:
             f"Smallest difference detected with power {self.given.power:g} at level {self.given.level:g}, "
             f"on the same questions: {100 * least:.1f} points."
         )
-
-    def _hope(self, difference: float, *, chance: float, needed: "Design") -> None:
-        """Add what is found of a difference that is hoped for."""
-        self.sentences += [
-            f"A difference of {100 * difference:g} points is detected with power {chance:.2f}.",
-            f"For power {self.given.power:g} it takes {needed.n_items:,} questions "
-            f"on {needed.n_clusters:,} {self.source}s.",
-        ]
-        self.values |= {
-            "difference": difference,
-            "power_of_difference": chance,
-            "needed_questions": needed.n_items,
-            "needed_clusters": needed.n_clusters,
-        }

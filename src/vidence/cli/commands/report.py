@@ -135,9 +135,7 @@ def _check_flags(given: Report) -> None:
     wanted = (("--inspect", given.inspect_path, ".eval"), ("--hub", given.hub_path, ".yaml"))
     for flag_name, path, ending in wanted:
         if path and path != STANDARD_OUTPUT and path.suffix != ending:
-            raise UsageError(
-                f"{flag_name} {path}: the file's name must end in {ending}, or other programs do not read it"
-            )
+            raise UsageError(f"{flag_name} {path}: the file's name must end in {ending} for other programs")
 
 
 @dataclass(frozen=True, kw_only=True)

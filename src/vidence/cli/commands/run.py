@@ -95,9 +95,7 @@ class _RunCommand(click.Command):
             if ctx.params.get("phase") and ctx.params.get("study_path") is None:
                 raise click.UsageError("--phase goes with --study.", ctx=ctx)
             if ctx.params.get("trust"):
-                raise click.UsageError(
-                    "--trust goes with --plan: flags that you type need no trust.", ctx=ctx
-                )
+                raise click.UsageError("--trust goes with --plan: flags that you type need none.", ctx=ctx)
         elif ctx.params.get("benchmark") is not None:
             raise click.UsageError("--plan names the benchmark; leave BENCHMARK out.", ctx=ctx)
 

@@ -72,7 +72,7 @@ class TestName:
             ({"device": "gpu"}, "cuda:NUMBER"),
             ({"dtype": "int8"}, "bfloat16"),
             ({"trust_remote_code": "maybe"}, "true or false"),
-            ({"revision": "main"}, "does not apply to the folder"),
+            ({"revision": "main"}, "has no revisions"),
         ],
     )
     def test_bad_options(self, folder, options, message):
@@ -86,7 +86,12 @@ class TestName:
             ("~/nowhere-at-all", {}, UsageError, "there is no folder"),
             ("a/b/c", {}, UsageError, "there is no folder"),
             ("a\\b", {}, UsageError, "there is no folder"),
-            ("what is this", {"local_only": "true"}, UsageError, "is not a valid repository name"),
+            (
+                "what is this",
+                {"local_only": "true"},
+                UsageError,
+                "neither a folder nor a valid repository name",
+            ),
             ("vidence/none", {"local_only": "true", "revision": "v1"}, AccessError, r"\(revision v1\) in"),
         ],
     )

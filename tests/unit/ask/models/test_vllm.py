@@ -107,7 +107,7 @@ def test_vllm_is_told_to_be_quiet_and_what_the_user_set_stays(model, monkeypatch
         ({"dtype": "int8"}, "expected one of auto"),
         ({"thinking": "maybe"}, "true or false"),
         ({"engine": '{"dtype": "half", "model": "x"}'}, "engine must not set dtype, model"),
-        ({"revision": "main"}, "does not apply to the folder"),
+        ({"revision": "main"}, "has no revisions"),
     ],
 )
 def test_bad_options_are_refused(script: StandIn, folder: Path, options: dict[str, str], message: str):

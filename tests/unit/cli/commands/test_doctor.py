@@ -66,7 +66,7 @@ def test_what_is_wrong_with_a_model_is_said(spec, said):
 
 
 def test_what_is_missing_is_named_with_the_command_that_adds_it(monkeypatch):
-    monkeypatch.setattr(doctors, "_is_there", lambda module: module not in ("torchvision", "vllm"))
+    monkeypatch.setattr(doctors, "is_importable", lambda module: module not in ("torchvision", "vllm"))
     lines = CliRunner().invoke(doctor, standalone_mode=False).output.splitlines()
     place = next(k for k, line in enumerate(lines) if line.endswith("lacks torchvision"))
     assert "transformers" in lines[place]
