@@ -177,7 +177,7 @@ def test_work_that_did_not_begin_is_not_said_to_be_kept(vidence, questions):
     assert vidence(*RUN, "baseline:constant").code == 0
     for words, message in (
         (["make", "herbench", "bad.toml"], "bad.toml:1: there is no setting 'nosuch'"),
-        (["make", "herbench", "broken.toml"], "broken.toml is no TOML"),
+        (["make", "herbench", "broken.toml"], "broken.toml is not TOML"),
         (
             ["replies", "judge", "r", "--judge-model", "scripted:A", "--judge", "NOPE"],
             "there is no judge named 'NOPE'",

@@ -135,7 +135,9 @@ def test_what_expired_goes_with_the_next_wave_and_what_is_refused_fails(asked, v
 def test_a_batch_that_is_refused_as_a_whole_ends_the_run_with_the_reason(asked, vidence):
     done = asked(BatchApi(reason="Enqueued token limit reached"))
     assert done.code == 2, done.err
-    assert re.search(r"nothing of batch batch-0 was answered at \S+: failed: Enqueued token limit", done.err)
+    assert re.search(
+        r"no request of batch batch-0 was answered at \S+: failed: Enqueued token limit", done.err
+    )
     assert notes(vidence) == []
 
 

@@ -208,7 +208,7 @@ def test_two_sets_of_imported_words_are_two_judges(vidence, runs):
         (("--human", "labels.csv", "--judge-model", JUDGE), "32 labels of replies that are not there"),
         ((), "give either judges with --judge-model"),
         (("--judge-model", JUDGE, "--recorded", "l.jsonl"), "give either judges with --judge-model, or"),
-        (("--judge-model", JUDGE, "--judge-model", JUDGE), "--judge-model names one twice"),
+        (("--judge-model", JUDGE, "--judge-model", JUDGE), "--judge-model repeats a name"),
         (("--judge-model", JUDGE, "--family", "one"), "--family 'one' is not NAME=FAMILY"),
         (("--recorded", "empty.jsonl"), "expected verdicts"),
         (

@@ -72,7 +72,7 @@ def test_a_plan_that_cannot_be_repeated_says_why(vidence, questions):
         ("--plan", "bad.toml"): "has format None",
         ("table", "--plan", "bad.toml"): "--plan names the benchmark",
         (*RUN[1:4], "--model", "scripted:A", "--trust"): "--trust goes with --plan",
-        ("table", "--model", "scripted:A"): "say where the questions of table are with --data",
+        ("table", "--model", "scripted:A"): "name the questions of table with --data",
         ("table", "--data", "questions.jsonl"): "Missing option '--model'",
         (): "Missing argument 'BENCHMARK'",
     }.items():

@@ -203,7 +203,7 @@ def test_values_come_back_as_they_were():
         assert outcomes.loads("f", outcomes.dumps(value)) == value
     error = outcomes.loads("f", outcomes.dumps(UnknownNameError("model", "gtp", ["gpt"])))
     assert (type(error), error.known) == (UnknownNameError, ("gpt",))
-    with pytest.raises(TypeError, match="an array of object is no result of a job"):
+    with pytest.raises(TypeError, match="an array of object cannot be the result of a job"):
         outcomes.dumps(np.array([{}], object))
 
 

@@ -79,7 +79,7 @@ def test_keywords_of_evaluate_are_typed():
     ("keywords", "error", "message"),
     [
         ({"n_frame": 3}, UnknownNameError, "Did you mean 'frames'"),
-        ({"frames": "many"}, UsageError, "these settings make no plan: Expected `int | null`"),
+        ({"frames": "many"}, UsageError, "these settings are not valid: Expected `int | null`"),
     ],
 )
 def test_a_wrong_keyword_says_what_is_right(keywords: dict[str, object], error: type, message: str):

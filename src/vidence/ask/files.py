@@ -151,7 +151,7 @@ def elements(file: DataFile) -> Iterator[tuple[str, bytes]]:
         where = len(content) if match is None else int(match[1])
         line = content.count(b"\n", 0, where) + 1
         raise DataError(
-            f"{file.path}:{line}: {error}; expected one JSON list: mend that line, or download the file again"
+            f"{file.path}:{line}: {error}; expected one JSON list: fix that line, or download the file again"
         ) from error
     line, position = 1, 0
     is_one_line = b"\n" not in content.strip()
@@ -235,8 +235,7 @@ def _cells(text: str, *, delimiter: str) -> Iterator[tuple[str, list[str] | Fiel
         except StopIteration:
             return
         except csv.Error as error:
-            reason = f"{error}; expected quotes in pairs, doubled inside a quoted cell"
-            yield line, FieldError("CSV", reason)
+            yield line, FieldError("CSV", f"{error}; expected quotes in pairs, doubled inside a quoted cell")
         else:
             yield line, cells
 
@@ -354,15 +353,20 @@ def numbers_as_texts(value: bytes) -> bytes:
     return value
 
 
+def json_or_none(content: bytes | str, kind: type[ValueT]) -> ValueT | None:
+    """A value of JSON; None where it cannot be read, or is of another kind."""
+    try:
+        return msgspec.json.decode(content, type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
 def text_of(line: bytes, field: str) -> str:
     """The text of one field of an object that cannot be used otherwise; empty where it cannot be read.
 
     It tells which question a message is about.
     """
-    try:
-        value = msgspec.json.decode(line, type=dict[str, object]).get(field)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return ""
+    value = (json_or_none(line, dict[str, object]) or {}).get(field)
     return value if isinstance(value, str) else ""
 
 

@@ -128,8 +128,7 @@ def give(thing: object, *, chance: str, threads: int = 1) -> str:
         result = FunctionSource(name=thing.name, digest=_VOUCHED, thing=thing.thing, threads=threads)
     else:
         same = [entry for entry in _given.values() if entry.thing is thing and entry.digest != _VOUCHED]
-        known = same[0].digest if same else f"{_ONCE}{chance}"
-        digest = _digest(thing) or known
+        digest = _digest(thing) or (same[0].digest if same else f"{_ONCE}{chance}")
         result = FunctionSource(name=_name_of(thing), digest=digest, thing=thing, threads=threads)
     _given[f"{result.name}@{result.digest}"] = result
     return result.identity
@@ -204,7 +203,7 @@ def _loaded(file: Path, digest: str) -> ModuleType:
     name = f"vidence_function_{file.stem}_{_hash(f'{file} {digest}'.encode())}"
     spec = importlib.util.spec_from_file_location(name, file)
     if spec is None or spec.loader is None:
-        raise UsageError(f"{file} is no Python file; expected FILE.py:NAME")
+        raise UsageError(f"{file} is not a Python file; expected FILE.py:NAME")
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
     sys.path.insert(0, str(file.parent))
     try:

@@ -30,7 +30,7 @@ def open_batches(
     if not plan.batch:
         return ()
     if plan.layout == "video" and "" in names:
-        raise UsageError("--batch sends no whole videos; leave it out, or take --layout images")
+        raise UsageError("--batch cannot send whole videos; omit it, or use --layout images")
     if any(isinstance(view.selector, AskingSelector | SearchingSelector) for view in views):
         raise UsageError(
             f"--batch excludes {plan.selector}, which asks a model; choose another --selector, or omit "
@@ -53,7 +53,7 @@ def open_batches(
             return Batches(
                 api(caller, path=path),
                 server=f"{caller.server.address}{path}",
-                folder=engine.replies.with_suffix(".batches"),
+                folder=engine.memory.with_suffix(".batches"),
                 say=say,
                 poll_s=plan.batch_poll_s,
             )

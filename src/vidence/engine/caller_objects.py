@@ -159,8 +159,7 @@ def _item(question: object, place: int) -> Item:
             f"questions[{place}] is {type(question).__name__}; expected a vidence.Item or a mapping"
         )
     try:
-        raw = msgspec.json.encode(question, enc_hook=_plain)
-        return lettered(decoded(raw, _DECODER))
+        return lettered(decoded(msgspec.json.encode(question, enc_hook=_plain), _DECODER))
     except (FieldError, TypeError, msgspec.DecodeError) as error:
         raise DataError(f"questions[{place}]: {error}") from error
 
@@ -171,5 +170,5 @@ def _plain(value: object) -> object:
         return str(value)
     plain = getattr(value, "tolist", None)
     if plain is None:
-        raise TypeError(f"{type(value).__name__} {repr(value)[:40]} is no value of a question")
+        raise TypeError(f"{type(value).__name__} {repr(value)[:40]} cannot be a value of a question")
     return plain()

@@ -46,7 +46,7 @@ def read_config(path: Path, kind: type[RecordT]) -> RecordT:
         kind: the record; its fields are the keys, those that are records are tables.
 
     Raises:
-        UsageError: the file cannot be read, is no TOML, has a key that is not known, lacks one, or has a
+        UsageError: the file cannot be read, is not TOML, has a key that is not known, lacks one, or has a
             value that makes no sense; the message has the line where it can be found.
     """
     try:
@@ -70,7 +70,7 @@ def config_of(text: str, kind: type[RecordT], *, name: str) -> RecordT:
     try:
         raw = toml_of(text)
     except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"the configuration {name} is no TOML: {error}") from error
+        raise UsageError(f"the configuration {name} is not TOML: {error}") from error
     for steps, what in _faults(raw, kind, ()):
         raise UsageError(f"{_place(name, text, steps)}: {what}")
     return msgspec.convert(raw, kind)

@@ -144,7 +144,6 @@ def own_frames(diagnostic: Diagnostic, plan: Plan) -> tuple[str, ...]:
     frames = max(v.n_frames for v in diagnostic.views(selector=plan.selector, n_frames=plan.frames).values())
     if frames == plan.frames:
         return ()
-    option = f"{diagnostic.frames_option}={plan.frames}"
     option = diagnostic.frames_option
     return (
         f"{diagnostic.name} ranks {frames} frames of each question ({option}), the plan shows {plan.frames}; "
@@ -181,8 +180,11 @@ async def _examine_all(session: Session, diagnostic: Diagnostic, store: RunStore
         session.on_event(ExaminedOne(item_id=subject.item.item_id, finding=finding))
 
     if todo:
-        planned = [(item, 0) for item in todo]
-        n_consumers = prepared.plan.concurrency
-        await session.work(planned, examine, n_consumers=n_consumers, count=account.decoding)
+        await session.work(
+            [(item, 0) for item in todo],
+            examine,
+            n_consumers=prepared.plan.concurrency,
+            count=account.decoding,
+        )
     account.cost = session.asking.cost + session.judging.cost
     return account

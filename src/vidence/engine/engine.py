@@ -5,7 +5,6 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
 from typing import Final, Literal, TypeAlias, TypeVar
 
 import anyio
@@ -84,13 +83,7 @@ class Asker:
         self._on_event = on_event
         self._in_flight: dict[bytes, anyio.Event] = {}
         self._down = DownDetector(most=limits.in_flight.allowed + 4, again=limits.again)
-        self._outage = Outage(
-            limits.patience_s,
-            clock=anyio.current_time,
-            backoff=limits.backoff,
-            on_event=on_event,
-            again=limits.again,
-        )
+        self._outage = Outage(limits, on_event=on_event)
         self._answered: Request | None = None  # one that the server can answer
 
     async def ask(self, request: Request) -> CostedReply:
@@ -359,7 +352,7 @@ def no_image(digest: str) -> bytes:
     Raises:
         MediaError: always.
     """
-    raise MediaError(f"a prompt names the picture {digest[:12]}, and there are no pictures here")
+    raise MediaError(f"a prompt names the image {digest[:12]}, and this flow has no images")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -388,9 +381,6 @@ class AskCount:
     n_asked: int = 0
     n_remembered: int = 0
     cost: float = 0.0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    """Of all replies, remembered or not."""
     remembered: list[Reply] = field(default_factory=list)
     """The replies out of the memory themselves, where `keeps` says so."""
     keeps: bool = False
@@ -402,8 +392,6 @@ class AskCount:
         self.n_remembered += asked.is_remembered
         self.n_asked += not asked.is_remembered
         self.cost += asked.cost
-        self.input_tokens += asked.reply.usage.input_tokens or 0
-        self.output_tokens += asked.reply.usage.output_tokens or 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -440,38 +428,28 @@ class PromptImages(Mapping[str, bytes]):
         return len(self._digests)
 
 
+@dataclass(kw_only=True, eq=False)
 class Engine(AbstractAsyncContextManager["Engine"]):
     """Runs flows; an async context manager, which closes models and memory at its end.
 
     A model is opened when it is first asked or looked at, and stays open. The name ``""`` is the model under
     test; its spec is another name for it. `again` is what goes on where the limits end the work. `memory` is
-    the file of the replies. `open_model` opens a model
-    by its spec (`engine.executor`); None: as the catalogue does.
+    the file of the replies. `open_model` opens a model by its spec (`engine.executor`); None: as the catalog
+    does.
     """
 
-    def __init__(
-        self,
-        *,
-        memory: Path,
-        limits: AskLimits,
-        on_event: Listener,
-        again: str = SAME_COMMAND,
-        open_model: Callable[[str], Model] | None = None,
-    ) -> None:
-        self.count = AskCount()
-        self._open_model = open_model
-        self._limits = limits
-        self._again = again
-        self.on_event = on_event
-        self.replies = memory
-        self._memory: Memory | None = None
-        self._rules: dict[str, ModelRules] = {}
-        self._models: dict[str, Model] = {}
-        self._askers: dict[str, Asker] = {}
+    memory: Path
+    limits: AskLimits
+    on_event: Listener
+    again: str = SAME_COMMAND
+    open_model: Callable[[str], Model] | None = None
+    count: AskCount = field(default_factory=AskCount, init=False)
+    _memory: Memory | None = field(default=None, init=False)
+    _rules: dict[str, ModelRules] = field(default_factory=dict, init=False)
+    _models: dict[str, Model] = field(default_factory=dict, init=False)
+    _askers: dict[str, Asker] = field(default_factory=dict, init=False)
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         try:
             with anyio.CancelScope(shield=True):
                 for model in self._models.values():
@@ -494,7 +472,7 @@ class Engine(AbstractAsyncContextManager["Engine"]):
         name = self._known(name)
         if name not in self._models:
             spec = self._rules[name].spec
-            self._models[name] = self._open_model(spec) if self._open_model else create("model", spec)
+            self._models[name] = self.open_model(spec) if self.open_model else create("model", spec)
         return self._models[name]
 
     async def run(
@@ -525,12 +503,12 @@ class Engine(AbstractAsyncContextManager["Engine"]):
             sampling = wanted.sampling or rules.sampling
             if sampling is None:
                 raise UsageError(f"{rules.spec} was asked without saying how the reply is sampled")
+            if rules.overrides:
+                sampling = msgspec.structs.replace(sampling, **rules.overrides)
             request = Request(
                 item_id=context.item_id,
                 prompt=wanted.prompt,
-                sampling=msgspec.structs.replace(sampling, **rules.overrides)
-                if rules.overrides
-                else sampling,
+                sampling=sampling,
                 images=PromptImages(wanted.prompt, context.image),
                 sample=wanted.sample * context.n_repeats + context.repeat,
                 shares_frames=context.shares_frames,
@@ -552,8 +530,8 @@ class Engine(AbstractAsyncContextManager["Engine"]):
 
     def _asker(self, name: str) -> Asker:
         if name not in self._askers:
-            model, limits = self.model(name), self._limits
-            self._memory = self._memory or Memory(self.replies)
+            model, limits = self.model(name), self.limits
+            self._memory = self._memory or Memory(self.memory)
             most = min(limits.concurrency, model.max_in_flight or limits.concurrency)
             self._askers[name] = Asker(
                 model,
@@ -566,7 +544,7 @@ class Engine(AbstractAsyncContextManager["Engine"]):
                     attempts=limits.attempts,
                     patience_s=limits.patience_s,
                     timeout_s=limits.timeout_s,
-                    again=self._again,
+                    again=self.again,
                 ),
                 on_event=self.on_event,
             )

@@ -15,7 +15,6 @@ from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import mkdtemp
-from types import TracebackType
 from typing import Final, Protocol, Self, TypeAlias, TypeVar, cast
 
 import anyio
@@ -79,9 +78,7 @@ class Workers(AbstractAsyncContextManager["Workers"]):
         self._most_bytes = most_bytes
         self._idle: list[Process] = []
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         try:
             async with anyio.create_task_group() as tasks:
                 for process in self._idle:
@@ -114,8 +111,8 @@ class Workers(AbstractAsyncContextManager["Workers"]):
                     is_made, outcome = await self._tried(key, job, deadline_s=deadline_s)
                 except _KilledError as error:
                     raise MediaError(
-                        f"{key}: its decoder was killed twice ({error}), probably for want of memory; it is "
-                        "skipped: free memory, or lower VIDENCE_WORKER_GB"
+                        f"{key}: its decoder was killed twice ({error}), probably because memory ran out; it "
+                        "is skipped: free memory, or lower VIDENCE_WORKER_GB"
                     ) from error
         if not is_made:
             raise cast("VidenceError", outcome)
@@ -241,11 +238,9 @@ class Processes(Protocol):
     @property
     def n_places(self) -> int:
         """How many functions they do at a time."""
-        ...
 
     async def run(self, key: str, function: Callable[[], T], *, deadline_s: float) -> T:
         """What a function returns; see `Workers.run`."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -305,7 +300,6 @@ class Executor(Protocol):
         self, wanted: Parallelism, *, on_trouble: Callable[[str], None]
     ) -> AbstractAsyncContextManager[Processes]:
         """Worker processes that run until the context is left; `on_trouble` receives lost machines."""
-        ...
 
     def opener(self, specs: Collection[str]) -> Opener | None:
         """How models are opened whose weights are not in this process; None: all are.
@@ -313,7 +307,6 @@ class Executor(Protocol):
         Args:
             specs: all models that will be opened.
         """
-        ...
 
 
 class LocalExecutor:
@@ -325,7 +318,6 @@ class LocalExecutor:
 
     def opener(self, specs: Collection[str]) -> None:
         """Models are opened in this process."""
-        return
 
 
 def executor_of(on: str) -> Executor:

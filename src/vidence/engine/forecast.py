@@ -117,11 +117,9 @@ def _frame_tokens(prepared: PreparedRun, notes: list[str], environment: Environm
     rule, layout = image_rule(plan.model), Layout.parse(plan.layout)
     sizes = _sizes(prepared, environment)
     if rule is None or layout.kind == "video" or not sizes:
-        why = (
-            "of no video the size could be read"
-            if rule and layout.kind != "video"
-            else (f"no rule is known for the tokens of {'a video' if rule else 'images'} at {plan.model}")
-        )
+        why = f"no rule is known for the tokens of {'a video' if rule else 'images'} at {plan.model}"
+        if rule and layout.kind != "video":
+            why = "of no video the size could be read"
         notes.append(f"{why}: ask a few questions with --limit 5, whose tokens are printed at the end")
         return None
     notes.append(f"tokens of images by {rule.source}, {rule.date}, for {plan.frames} frames of a video")

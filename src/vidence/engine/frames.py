@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
@@ -11,10 +11,11 @@ import msgspec
 import numpy as np
 
 from vidence.ask.prompting.compose import ShownFrame
+from vidence.ask.selection.scored import Scores
 from vidence.ask.selection.search import SearchResult
 from vidence.engine.engine import ITEM_ERRORS, Engine, failure
 from vidence.engine.executor import Processes
-from vidence.engine.search import Found, ScoreDesk, Scores
+from vidence.engine.search import Found, ScoreDesk
 from vidence.engine.views import (
     Clipped,
     DecodeCount,
@@ -53,6 +54,7 @@ class FrameStore:
     """Whether a whole video is sent with its sound."""
 
 
+@dataclass(kw_only=True, eq=False)
 class FrameDesk:
     """Selects and delivers frames for groups of questions about the same media.
 
@@ -61,29 +63,22 @@ class FrameDesk:
     rest of the session.
     """
 
-    def __init__(
-        self,
-        views: Mapping[str, OpenView],
-        place: FrameStore,
-        *,
-        workers: Processes,
-        engine: Engine,
-        count: DecodeCount,
-        on_trouble: Callable[[str], None],
-    ) -> None:
-        self._views = views
-        self._place = place
-        self._workers = workers
-        self._on_trouble = on_trouble
-        self._cache = FrameCache(place.cache_root, max_bytes=place.cache_max_bytes)
-        self._sources: dict[Media, Source] = {}
-        self._aside: dict[Source, Failed] = {}
-        self._unchecked: set[str] = set()
-        self._count = count
+    views: Mapping[str, OpenView]
+    place: FrameStore
+    workers: Processes
+    engine: Engine
+    count: DecodeCount
+    on_trouble: Callable[[str], None]
+    _sources: dict[Media, Source] = field(default_factory=dict, init=False)
+    _aside: dict[Source, Failed] = field(default_factory=dict, init=False)
+    _unchecked: set[str] = field(default_factory=set, init=False)
+
+    def __post_init__(self) -> None:
+        self._cache = FrameCache(self.place.cache_root, max_bytes=self.place.cache_max_bytes)
         self._score_desk = ScoreDesk(
-            cache_root=place.cache_root,
-            cache_max_bytes=place.cache_max_bytes,
-            engine=engine,
+            cache_root=self.place.cache_root,
+            cache_max_bytes=self.place.cache_max_bytes,
+            engine=self.engine,
             deliver=partial(self._deliver_to_selector, keep=False),
             deliver_kept=partial(self._deliver_to_selector, keep=True),
         )
@@ -93,10 +88,10 @@ class FrameDesk:
 
         The frames of all views come out of one pass over a video for each way of encoding them.
         """
-        looks = any(view.traits.needs_media for view in self._views.values())
-        if not looks and not self._place.whole_video:
+        looks = any(view.traits.needs_media for view in self.views.values())
+        if not looks and not self.place.whole_video:
             return {
-                item.item_id: {name: _nothing(view) for name, view in self._views.items()} for item in items
+                item.item_id: {name: _nothing(view) for name, view in self.views.items()} for item in items
             }
         facts: dict[Source, MediaFacts | Failed] = {}
         for source in dict.fromkeys(self._source(m) for item in items for m in item.media):
@@ -105,8 +100,8 @@ class FrameDesk:
         clips = {item.item_id: self._clip(item, facts, shared=shared) for item in items}
         questions = [entry for entry in clips.values() if isinstance(entry, Clipped)]
         scores: dict[str, dict[str, Found]] = {}  # what selectors that go by scores go by
-        for name, view in self._views.items():
-            scores[name] = await self._score_desk.scores(view, questions) if view.scoring else {}
+        for name, view in self.views.items():
+            scores[name] = await self._score_desk.scores(view, questions)
         chosen = {item.item_id: self._choose(clips[item.item_id], facts, scores=scores) for item in items}
         frames: dict[tuple[Source, str], Delivery | Failed] = {}
         for (source, key), (encoding, indices) in self._union(items, chosen).items():
@@ -118,7 +113,7 @@ class FrameDesk:
             for item in items
             if item.media and not all(isinstance(entry, Failed) for entry in chosen[item.item_id].values())
         }
-        whole = sorted(sent, key=str) if self._place.whole_video else ()
+        whole = sorted(sent, key=str) if self.place.whole_video else ()
         videos = {source: await self._whole(source, facts[source]) for source in whole}
         return {
             item.item_id: {
@@ -132,7 +127,7 @@ class FrameDesk:
 
     def _source(self, media: Media) -> Source:
         if media not in self._sources:
-            self._sources[media] = located(self._place.media_root, media), media.kind
+            self._sources[media] = located(self.place.media_root, media), media.kind
         return self._sources[media]
 
     async def _facts(self, source: Source) -> MediaFacts | Failed:
@@ -145,13 +140,13 @@ class FrameDesk:
             return self._set_aside(source, error)
         if known is not None:
             return known
-        read = partial(read_facts, path, kind=kind, cache_root=self._place.cache_root)
+        read = partial(read_facts, path, kind=kind, cache_root=self.place.cache_root)
         try:
-            facts = await self._workers.run(str(path), read, deadline_s=self._place.deadline_s)
+            facts = await self.workers.run(str(path), read, deadline_s=self.place.deadline_s)
         except MediaError as error:
             return self._set_aside(source, error)
         if facts.probe.problem:
-            self._on_trouble(f"{path}: {facts.probe.problem}")
+            self.on_trouble(f"{path}: {facts.probe.problem}")
         return facts
 
     async def _kept_facts(self, source: Source) -> MediaFacts | None:
@@ -161,7 +156,7 @@ class FrameDesk:
             MediaError: the server does not answer, or refuses.
         """
         path, kind = source
-        find = partial(cached_facts, path, kind=kind, cache_root=self._place.cache_root)
+        find = partial(cached_facts, path, kind=kind, cache_root=self.place.cache_root)
         return await anyio.to_thread.run_sync(find) if isinstance(path, Address) else find()
 
     async def _whole(self, source: Source, facts: MediaFacts | Failed) -> Silent | Failed | None:
@@ -172,17 +167,17 @@ class FrameDesk:
         if isinstance(facts, Failed):
             return facts
         write = partial(
-            as_it_is if self._place.audio == "keep" else without_sound,
+            as_it_is if self.place.audio == "keep" else without_sound,
             path,
             content_hash=facts.content_hash,
-            cache_root=self._place.cache_root,
-            max_bytes=self._place.cache_max_bytes,
+            cache_root=self.place.cache_root,
+            max_bytes=self.place.cache_max_bytes,
         )
-        if self._place.audio == "keep" and not isinstance(path, Address):
+        if self.place.audio == "keep" and not isinstance(path, Address):
             return write()  # the file itself
         try:
-            result = await self._workers.run(str(path), write, deadline_s=self._place.deadline_s)
-            if result.path not in (path, copy_place(result.path.name, self._place.cache_root)):
+            result = await self.workers.run(str(path), write, deadline_s=self.place.deadline_s)
+            if result.path not in (path, copy_place(result.path.name, self.place.cache_root)):
                 raise MediaError(f"{path}: its worker names {result.path} as its copy; it is skipped")
             return result
         except MediaError as error:
@@ -192,13 +187,11 @@ class FrameDesk:
         """Warn once for each file that its item names a hash that is not checked."""
         if path not in self._unchecked:
             self._unchecked.add(path)
-            self._on_trouble(
-                f"{path}: the SHA-256 of its item is not checked, because the server states none"
-            )
+            self.on_trouble(f"{path}: the SHA-256 of its item is not checked, because the server states none")
 
     def _set_aside(self, source: Source, error: MediaError) -> Failed:
         if source not in self._aside:
-            self._on_trouble(str(error))
+            self.on_trouble(str(error))
             self._aside[source] = failure(error, "media")
         return self._aside[source]
 
@@ -239,17 +232,17 @@ class FrameDesk:
     ) -> dict[str, Selection | Failed]:
         """The frames of each view; views for another try that have none are left out."""
         if isinstance(result, Failed):
-            return dict.fromkeys(self._views, result)
+            return dict.fromkeys(self.views, result)
         known = [fact for source in result.sources if isinstance(fact := facts[source], MediaFacts)]
         problems = [fact.probe.problem for fact in known if fact.probe.problem]
         chosen = {
             name: self._chosen(view, result, scores=scores[name].get(result.item.item_id), problems=problems)
-            for name, view in self._views.items()
+            for name, view in self.views.items()
         }
         return {
             name: selection
             for name, selection in chosen.items()
-            if not self._views[name].rules.retry or (isinstance(selection, Selection) and selection.frames)
+            if not self.views[name].rules.retry or (isinstance(selection, Selection) and selection.frames)
         }
 
     def _chosen(
@@ -260,7 +253,7 @@ class FrameDesk:
         retry = view.rules.retry
         try:
             frames = self._select(view, clipped, scores)
-            if not frames and not self._place.whole_video and not retry:
+            if not frames and not self.place.whole_video and not retry:
                 check_some(view, clipped)
         except ITEM_ERRORS["selection"] as error:
             return failure(error, "selection")
@@ -279,7 +272,7 @@ class FrameDesk:
         self, view: OpenView, clipped: Clipped, scores: Scores | SearchResult | None
     ) -> tuple[FrameRef, ...]:
         clip, item = clipped.clip, clipped.item
-        if self._place.whole_video:
+        if self.place.whole_video:
             check_whole(item)
             return ()
         try:
@@ -304,7 +297,7 @@ class FrameDesk:
         for item in items:
             sources = [self._source(media) for media in item.media]
             for name, selection in chosen[item.item_id].items():
-                encoding = self._views[name].encoding
+                encoding = self.views[name].encoding
                 key = encoding.key
                 for ref in () if isinstance(selection, Failed) else selection.frames:
                     wanted.setdefault((sources[ref.media_index], key), (encoding, set()))[1].add(
@@ -324,7 +317,7 @@ class FrameDesk:
         except MediaError as error:
             return self._set_aside(source, error)
         for message in delivery.problems.values():
-            self._on_trouble(message)
+            self.on_trouble(message)
         return delivery
 
     async def _deliver_to_selector(
@@ -357,7 +350,6 @@ class FrameDesk:
         if content_hash:
             cached = await anyio.to_thread.run_sync(self._from_cache, content_hash, indices, encoding)
             if cached is not None:
-                self._count.n_from_cache += len(cached)
                 return Delivery(frames=cached, problems={}, n_decoded=0, n_from_cache=len(cached))
         if source in self._aside:
             raise MediaError(self._aside[source].message)
@@ -367,14 +359,12 @@ class FrameDesk:
             kind=kind,
             frame_indices=tuple(indices),
             encoding=encoding,
-            cache_root=str(self._place.cache_root) if content_hash else None,
-            cache_max_bytes=self._place.cache_max_bytes if content_hash else 0,
+            cache_root=str(self.place.cache_root) if content_hash else None,
+            cache_max_bytes=self.place.cache_max_bytes if content_hash else 0,
             content_hash=content_hash,
         )
-        delivery = await self._workers.run(
-            str(path), partial(deliver, job), deadline_s=self._place.deadline_s
-        )
-        self._count.add(delivery, str(path), is_scoring=is_scoring)
+        delivery = await self.workers.run(str(path), partial(deliver, job), deadline_s=self.place.deadline_s)
+        self.count.add(delivery, str(path), is_scoring=is_scoring)
         return delivery
 
     def _from_cache(
@@ -400,7 +390,7 @@ class FrameDesk:
     ) -> ViewContent | Failed:
         if isinstance(selection, Failed):
             return selection
-        key = self._views[view].encoding.key
+        key = self.views[view].encoding.key
         sources = [self._source(media) for media in item.media]
         shown_frames: list[ShownFrame] = []
         for ref in selection.frames:
@@ -413,7 +403,7 @@ class FrameDesk:
         known = [fact for source in sources if isinstance(fact := facts[source], MediaFacts)]
         lasting_s = [f.probe.counted.duration_s for f in known]
         video = None
-        if self._place.whole_video and item.media:
+        if self.place.whole_video and item.media:
             sent = videos[sources[0]]
             if isinstance(sent, Failed):
                 return sent

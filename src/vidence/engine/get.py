@@ -282,8 +282,7 @@ def wanted_media(offered: Offer, items: Sequence[Item]) -> NeededMedia:
     left = tuple(path for path in paths if path not in values)
     archives = [medium for medium in offered.media if _is_packed(medium, joined)]
     folders = [set(PurePosixPath(path).parts[:-1]) for path in left]
-    stems = {_stem(archive.path) for archive in archives}
-    named = stems & set().union(*folders)
+    named = {_stem(archive.path) for archive in archives} & set().union(*folders)
     is_elsewhere = any(named.isdisjoint(parts) for parts in folders)
     packed = [archive for archive in archives if is_elsewhere or _stem(archive.path) in named]
     tables = [question for question in offered.questions if question.path.endswith(".parquet")]
@@ -346,8 +345,7 @@ def get_files(
     Raises:
         DataError: a file cannot be had, or an archive cannot be unpacked.
     """
-    files = (*offered.questions, *(offered.media if with_media else ()))
-    folder = offered.fetch(files, on_file)
+    folder = offered.fetch((*offered.questions, *(offered.media if with_media else ())), on_file)
     archives = [medium for medium in offered.media if with_media and is_archive(medium.path)]
     if not archives:
         return folder, None, ()
@@ -488,7 +486,7 @@ def noted(cache_root: Path, benchmark: str) -> Got:
     release = _release(benchmark)
     if release is None or release.absent:
         why = f"; {release.absent}" if release else ""
-        raise UsageError(f"say where the questions of {benchmark} are with --data{why}")
+        raise UsageError(f"name the questions of {benchmark} with --data{why}")
     raise UsageError(
         f"{benchmark} was not fetched: run vidence get {benchmark} --media, or name its questions with --data"
     )

@@ -86,7 +86,7 @@ def read_log(path: Path, layout: str, *, questions: Plan | None = None, model: s
         )
     mapping, table = _fitting(paths[0], maps)
     if mapping.reply is None:
-        raise UsageError(f"the mapping {layout!r} says no reply.text; expected the column of the replies")
+        raise UsageError(f"the mapping {layout!r} has no reply.text; expected the column of the replies")
     asked = None if questions is None else _LoggedQuestions(load_questions(questions))
     items, replies, problems = _taken(table, mapping, columns=mapping.reply, asked=asked)
     if not replies:

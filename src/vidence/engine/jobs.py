@@ -5,9 +5,8 @@ From outside this is an ordinary object; inside, an engine in the event loop of 
 
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 import msgspec
@@ -16,13 +15,13 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from vidence.ask.models.prices import Prices, given_prices, listed_prices, needs_prices
 from vidence.catalog import parse_spec
 from vidence.contracts import Flow, MadeT
-from vidence.engine.engine import Context, Engine, ModelRules, no_image
+from vidence.engine.engine import AskCount, Context, Engine, ModelRules, no_image
 from vidence.engine.events import JobDone, Listener
 from vidence.engine.executor import LOCAL, executor_of
 from vidence.engine.limits import AskLimits, Budget
 from vidence.engine.session import each
 from vidence.engine.specs import check_secrets, without_sampling
-from vidence.errors import UnknownNameError, UsageError
+from vidence.errors import UsageError
 from vidence.records import Failed, Record, Sampling
 
 
@@ -44,18 +43,7 @@ class NamedModel(Record, omit_defaults=True):
         return given_prices(self.price_in, self.price_out) or listed_prices([self.spec])
 
 
-@dataclass(frozen=True, kw_only=True)
-class Spent:
-    """What jobs did so far. `n_asked` replies were asked for, `n_remembered` came from the memory."""
-
-    n_asked: int
-    n_remembered: int
-    cost: float
-    input_tokens: int
-    output_tokens: int
-
-
-class Jobs:
+class Jobs(ExitStack):
     """Runs flows to their ends; use it as a context manager.
 
     A model is opened when the first flow asks it, and stays open until the end. Replies are remembered in
@@ -73,10 +61,10 @@ class Jobs:
         on_event: Listener = lambda event: None,
         on: str = LOCAL,
     ) -> None:
+        super().__init__()
         self._limits = limits = limits or AskLimits()
         self._pictures = pictures
         self._on_event = on_event
-        self._exits = ExitStack()
         self._portal: BlockingPortal | None = None
         open_model = executor_of(on).opener(
             [without_sampling(parse_spec(named.spec))[0] for named in models.values()]
@@ -97,16 +85,10 @@ class Jobs:
             self._engine.add(name, rules)
 
     def __enter__(self) -> Self:
-        portal = self._exits.enter_context(start_blocking_portal())
-        self._exits.enter_context(portal.wrap_async_context_manager(self._engine))
-        self._portal = portal
+        self._portal = portal = self.enter_context(start_blocking_portal())
+        self.callback(setattr, self, "_portal", None)
+        self.enter_context(portal.wrap_async_context_manager(self._engine))
         return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._portal = None
-        self._exits.__exit__(kind, error, trace)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -114,15 +96,9 @@ class Jobs:
         return tuple(self._overrides)
 
     @property
-    def spent(self) -> Spent:
+    def spent(self) -> AskCount:
         """What was done so far."""
-        return Spent(
-            n_asked=self._engine.count.n_asked,
-            n_remembered=self._engine.count.n_remembered,
-            cost=sum(budget.cost for budget in self._budgets),
-            input_tokens=sum(budget.input_tokens for budget in self._budgets),
-            output_tokens=sum(budget.output_tokens for budget in self._budgets),
-        )
+        return replace(self._engine.count, cost=sum(budget.cost for budget in self._budgets))
 
     def identity(self, name: str) -> str:
         """What tells a model from others, with how its replies are sampled; it is opened for this.
@@ -130,7 +106,6 @@ class Jobs:
         Raises:
             UnknownNameError: no model has this name.
         """
-        self._check(name)
         model = self._opened_portal().call(self._engine.model, name)
         overrides = self._overrides[name]
         return model.identity + (msgspec.json.encode(overrides, order="sorted").decode() if overrides else "")
@@ -149,8 +124,6 @@ class Jobs:
             BudgetSpentError: the limit of spending is reached; every reply so far is remembered.
             ModelError: a model answers nobody any more; every reply so far is remembered.
         """
-        if model:
-            self._check(model)
         future = self._opened_portal().start_task_soon(self._run_all, flows, model)
         try:
             result = future.result()
@@ -164,10 +137,6 @@ class Jobs:
             raise UsageError("jobs are run inside a with statement: with Jobs(...) as jobs")
         return self._portal
 
-    def _check(self, name: str) -> None:
-        if name not in self._overrides:
-            raise UnknownNameError("model in the configuration", name, self._overrides)
-
     async def _run_all(self, flows: Mapping[str, Flow[MadeT]], model: str) -> dict[str, MadeT | Failed]:
         context = Context(image=self._pictures, model=model, stage="media")
         values: dict[str, MadeT | Failed] = {}
@@ -177,6 +146,5 @@ class Jobs:
             result = values[name] = await self._engine.run(flow, context)
             self._on_event(JobDone(name=name, failed=result if isinstance(result, Failed) else None))
 
-        n = min(self._limits.concurrency, len(flows))
-        await each(list(flows.items()), run, n_consumers=n)
+        await each(list(flows.items()), run, n_consumers=min(self._limits.concurrency, len(flows)))
         return values

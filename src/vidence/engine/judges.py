@@ -60,7 +60,7 @@ async def judge_run(plan: Plan, folder: Path, *, environment: Environment, on_ev
     async with Engine(memory=memory, limits=plan.limits, on_event=on_event, open_model=open_model) as engine:
         if not plan.judge_models:
             raise UsageError(
-                "no judge model is named; say --judge-model, for example --judge-model openai:gpt-4o"
+                "no judge model is named; add --judge-model, for example --judge-model openai:gpt-4o"
             )
         pool = add_judges(engine, plan, judging)
         facts = msgspec.convert(msgspec.to_builtins(facts) | pool.facts, type(facts))
@@ -264,11 +264,11 @@ class JudgesWanted(Record):
         """
         if not self.models:
             raise UsageError(
-                "no judge model is named; say --judge-model, such as --judge-model openai:gpt-4o"
+                "no judge model is named; add --judge-model, such as --judge-model openai:gpt-4o"
             )
         for flag, names in (("--judge-model", self.models), ("--judge", self.judges)):
             if len(set(names)) < len(names):
-                raise UsageError(f"{flag} names one twice: {', '.join(names)}; give each one once")
+                raise UsageError(f"{flag} repeats a name: {', '.join(names)}; give each name once")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -280,13 +280,6 @@ class _Case:
     trial: Trial
     reply: Reply
     ruled: Score
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Task:
-    case: _Case
-    pool: JudgePool
-    model: str
 
 
 async def ask_judges(
@@ -327,22 +320,22 @@ async def ask_judges(
         on_event=on_event,
         open_model=executor_of(environment.on).opener(wanted.models),
     ) as engine:
-        tasks: list[_Task] = []
+        tasks: list[tuple[_Case, JudgePool, str]] = []
         for name, folder in folders.items():
             plan, _ = read_plan(folder)
             pools = _pools(engine, wanted, plan, judges=judges_of[name])
             for case in _cases(name, folder, plan):
-                tasks += [_Task(case=case, pool=pool, model=model) for model, pool in pools]
+                tasks += [(case, pool, model) for model, pool in pools]
         on_event(Started(n_planned=len(tasks), n_answered_before=0))
         judges: dict[int, JudgedReply] = {}
 
-        async def judge(values: tuple[int, _Task]) -> None:
-            position, task = values
-            line, score = await _judged(engine, task, wanted)
-            judges[position] = line
-            on_event(TrialStored(trial=msgspec.structs.replace(task.case.trial, score=score), cost=0.0))
+        async def judge(position: int) -> None:
+            case, pool, model = tasks[position]
+            words = _words(pool.judge, wanted.prompts_dir)
+            judges[position], score = await _judged(engine, case, pool, model=model, words=words)
+            on_event(TrialStored(trial=msgspec.structs.replace(case.trial, score=score), cost=0.0))
 
-        await each(list(enumerate(tasks)), judge, n_consumers=wanted.limits.concurrency)
+        await each(range(len(tasks)), judge, n_consumers=wanted.limits.concurrency)
     return tuple(judges[position] for position in range(len(tasks)))
 
 
@@ -388,10 +381,11 @@ def _cases(name: str, folder: Path, plan: Plan) -> Iterable[_Case]:
             yield _Case(run=name, item=order, trial=trial, reply=trial.reply, ruled=ruled)
 
 
-async def _judged(engine: Engine, task: _Task, wanted: JudgesWanted) -> tuple[JudgedReply, Score]:
-    case, count = task.case, AskCount()
-    context = Context(item_id=case.item.item_id)
-    flow = task.pool.score(case.item, case.reply, ruled=case.ruled)
+async def _judged(
+    engine: Engine, case: _Case, pool: JudgePool, *, model: str, words: str
+) -> tuple[JudgedReply, Score]:
+    count, context = AskCount(), Context(item_id=case.item.item_id)
+    flow = pool.score(case.item, case.reply, ruled=case.ruled)
     score = await engine.drive(flow, context, count=count)
     verdict = score.verdicts[0] if score.verdicts else None
     ruled = score.value if case.item.answer_kind == "text" else None
@@ -400,10 +394,10 @@ async def _judged(engine: Engine, task: _Task, wanted: JudgesWanted) -> tuple[Ju
         run=case.run,
         item_id=case.item.item_id,
         repeat=case.trial.repeat,
-        judge=task.pool.judge.name,
-        judge_version=task.pool.judge.version,
-        words=_words(task.pool.judge, wanted.prompts_dir),
-        judge_model=task.model,
+        judge=pool.judge.name,
+        judge_version=pool.judge.version,
+        words=words,
+        judge_model=model,
         is_asked=verdict is not None,
         value=value,
         points=score.points,

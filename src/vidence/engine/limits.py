@@ -118,8 +118,7 @@ class Pace:
         if self._requests is None and self._tokens is None:
             return 0.0
         expected = self._n_tokens / self._n_replies if self._n_replies else 0.0
-        now_s = self._clock()
-        wait_s = max(self._next_s["requests"], self._next_s["tokens"]) - now_s
+        wait_s = max(self._next_s["requests"], self._next_s["tokens"]) - self._clock()
         self._count("requests", self._requests, 1.0)
         self._count("tokens", self._tokens, expected)
         if wait_s > 0:
@@ -194,7 +193,7 @@ class Budget:
             return
         if self._is_blind and self.prices is not None:
             raise BudgetSpentError(
-                "the server states no token counts, so --max-cost cannot be kept; answers are kept; run "
+                "the server states no token counts, so --max-cost cannot be enforced; answers are kept; run "
                 "without a limit, or with one of the server's own"
             )
         spent = sum(budget.cost for budget in self.shared)
@@ -220,7 +219,7 @@ def duration_s(text: str) -> float:
     """
     match = _DURATION.fullmatch(text.strip())
     if match is None:
-        raise UsageError(f"{text!r} is no duration; expected for example 90s, 15m or 1h")
+        raise UsageError(f"{text!r} is not a duration; expected for example 90s, 15m or 1h")
     return float(match[1]) * _UNIT_S[match[2]]
 
 
@@ -290,19 +289,9 @@ class Outage:
     first answer to anybody ends it. After `patience_s` seconds the run ends.
     """
 
-    def __init__(
-        self,
-        patience_s: float,
-        *,
-        clock: Callable[[], float],
-        backoff: Backoff,
-        on_event: Listener,
-        again: str = SAME_COMMAND,
-    ) -> None:
-        self._patience_s = patience_s
-        self._again = again
-        self._clock = clock
-        self._backoff = backoff
+    def __init__(self, limits: Limits, *, on_event: Listener) -> None:
+        self._limits = limits
+        self._clock = anyio.current_time
         self._on_event = on_event
         self._turn = anyio.Lock()
         self._n_waiting = 0
@@ -361,8 +350,8 @@ class Outage:
 
     async def _wait(self) -> bool:
         """Count down to the next probe; whether the outage still lasts then."""
-        probe_s = self._clock() + self._backoff.wait_s(self._n_probes + 1, None)
-        end_s = self._began_s + self._patience_s
+        probe_s = self._clock() + self._limits.backoff.wait_s(self._n_probes + 1, None)
+        end_s = self._began_s + self._limits.patience_s
         while self._error is not None:
             now_s = self._clock()
             if now_s >= end_s and self._n_probes:
@@ -383,11 +372,11 @@ class Outage:
         return self._error is not None
 
     def _words(self, error: TransientModelError) -> str:
-        silent_s = self._clock() - self._began_s
+        silent_s, patience_s = self._clock() - self._began_s, self._limits.patience_s
         since = "the server stopped answering" if self.has_answered else "the server never answered"
         return (
-            f"{since}, for {silent_s:.0f} s (--patience is {self._patience_s:g} s); the last error was: "
-            f"{sentence(str(error))} Check the server; {self._again} continues from here"
+            f"{since}, for {silent_s:.0f} s (--patience is {patience_s:g} s); the last error was: "
+            f"{sentence(str(error))} Check the server; {self._limits.again} continues from here"
         )
 
 

@@ -46,13 +46,12 @@ def memory_key(request: Request, *, identity: str, by_item: bool) -> bytes:
                 parts.append([part.media_type, part.digest])
             case _:
                 parts.append({"video": part.digest, "type": part.media_type})
-    reads_choices = request.sampling.want_choice_logps or by_item
     sent: list[object] = [
         identity,
         request.sampling,
         prompt.system,
         parts,
-        prompt.choices if reads_choices else (),
+        prompt.choices if (request.sampling.want_choice_logps or by_item) else (),
         request.sample,
         request.item_id if by_item else "",
     ]

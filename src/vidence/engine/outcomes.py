@@ -72,7 +72,7 @@ def no_result(key: str, why: str) -> MediaError:
 def _reduced(value: "NDArray[np.generic] | np.generic") -> tuple[Callable[..., object], tuple[object, ...]]:
     """An array, or a number of numpy, as the call of `_array` that makes it."""
     if value.dtype.kind not in _NUMBERS:
-        raise TypeError(f"an array of {value.dtype} is no result of a job; expected numbers or texts")
+        raise TypeError(f"an array of {value.dtype} cannot be the result of a job; expected numbers or texts")
     return _array, (value.dtype.str, value.shape, pickle.PickleBuffer(value.reshape(-1).data))
 
 

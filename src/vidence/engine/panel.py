@@ -274,7 +274,6 @@ def given_runs(panel: PanelFile, *, beside: Path) -> tuple[PanelRun, ...]:
         titles = [
             entry.name for entry in panel.benchmarks if entry.name and entry.benchmark == plan.benchmark
         ]
-        about = msgspec.structs.replace(run.facts(), people=run.people or bool(people))
         entries.append(
             PanelRun(
                 benchmark=titles[0] if len(titles) == 1 else plan.benchmark,
@@ -282,7 +281,7 @@ def given_runs(panel: PanelFile, *, beside: Path) -> tuple[PanelRun, ...]:
                 condition=run.condition,
                 plan=plan,
                 folder=folder,
-                about=about,
+                about=msgspec.structs.replace(run.facts(), people=run.people or bool(people)),
             )
         )
     return tuple(entries)
@@ -329,9 +328,9 @@ def _with_options(model: str, options: Mapping[str, object]) -> str:
 
 
 def _place(data: str | None, path: Path) -> Path | None:
-    if data is None or data.startswith(ADDRESS):
-        return None if data is None else Path(data)
-    return path / data
+    if data is None:
+        return None
+    return Path(data) if data.startswith(ADDRESS) else path / data
 
 
 def _media_of(entry: PanelBenchmark, path: Path) -> str | None:
@@ -388,5 +387,4 @@ def check_panel(
     needs = (
         need for run in runs for need in needs_of_plan(run.plan, folder=run.folder, environment=environment)
     )
-    wanted = dict.fromkeys((*needs, *more))
-    check(wanted, source=source, environment=environment, is_trusted=is_trusted)
+    check(dict.fromkeys((*needs, *more)), source=source, environment=environment, is_trusted=is_trusted)

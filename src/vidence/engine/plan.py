@@ -390,8 +390,7 @@ class PlanOverrides(PlainOverrides, total=False):
 
 def plan_flags() -> tuple[Flag, ...]:
     """The flags of a plan, in the order of its fields; what is not given is None."""
-    flags = flags_of(Plan, SamplingFlags, ExtractFlag)
-    return tuple(replace(entry, default=None) for entry in flags)
+    return tuple(replace(entry, default=None) for entry in flags_of(Plan, SamplingFlags, ExtractFlag))
 
 
 def plan_settings() -> dict[str, str]:
@@ -438,7 +437,7 @@ def read_overrides(given: Mapping[str, object]) -> PlanOverrides:
     try:
         read = msgspec.convert({k: v for k, v in given.items() if v is not None}, PlanOverrides)
     except msgspec.ValidationError as error:
-        raise UsageError(f"these settings make no plan: {error}") from error
+        raise UsageError(f"these settings are not valid: {error}") from error
     if extractor := read.pop("extract_with", None):
         if read.get("judge") or read.get("judge_models"):
             raise UsageError(

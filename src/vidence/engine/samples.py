@@ -94,8 +94,7 @@ def read_draw(folder: Path, kind: type[DrawT]) -> DrawT:
 
 def question_digest(item: Item) -> str:
     """What a question asks, as a short hash: its words, its choices in their own order, its answer."""
-    digest = msgspec.json.encode((item.question, item.choices, item.answer))
-    return hashlib.sha256(digest).hexdigest()[:16]
+    return hashlib.sha256(msgspec.json.encode((item.question, item.choices, item.answer))).hexdigest()[:16]
 
 
 class Subset(Record):

@@ -9,6 +9,7 @@ import msgspec
 
 from vidence.ask.judging.panel import combine
 from vidence.ask.judging.verdict_request import TemplateJudge
+from vidence.ask.judging.verdicts import judge_error
 from vidence.contracts import Ask, Flow, Judge, MadeT, Scorer, Together, together
 from vidence.errors import RejectedRequestError, TransientModelError, UsageError
 from vidence.records import (
@@ -151,19 +152,11 @@ class JudgePool:
         try:
             score = yield from _addressed(judge.judge(item, reply, ruled=ruled), model)
         except (TransientModelError, RejectedRequestError) as error:
-            score = self._without_reply(error)
+            # Nothing is guessed, and `vidence replies judge` asks again.
+            message = f"the judge {judge.name} got no reply: {error}"
+            kind = type(error).__name__
+            score = judge_error(message, scorer=judge.name, version=judge.version, error=kind)
         return score if score is ruled else model.signed(score)
-
-    def _without_reply(self, error: TransientModelError | RejectedRequestError) -> Score:
-        """The judge model gave no reply: nothing is guessed, and `vidence replies judge` asks again."""
-        message = f"the judge {self.judge.name} got no reply: {error}"
-        return Score(
-            outcome=Failed(stage="scoring", error=type(error).__name__, message=message),
-            value=0.0,
-            scorer=self.judge.name,
-            scorer_version=self.judge.version,
-            verdicts=(Verdict(judge_model="", value=None, error=message),),
-        )
 
 
 def _addressed(flow: Flow[MadeT], model: JudgeModel) -> Flow[MadeT]:

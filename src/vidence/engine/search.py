@@ -16,7 +16,7 @@ from PIL import Image
 from vidence.ask.embedding.cache import ScoreCache
 from vidence.ask.embedding.score import score_frames
 from vidence.ask.prompting.compose import image_part
-from vidence.ask.selection.scored import query_text
+from vidence.ask.selection.scored import Scores, query_text
 from vidence.ask.selection.search import (
     AskingSelector,
     Search,
@@ -25,7 +25,7 @@ from vidence.ask.selection.search import (
     SearchView,
     spec_of_model,
 )
-from vidence.ask.selection.tstar_search import Detector, by_cell, mosaic
+from vidence.ask.selection.tstar_search import Detector, Picture, by_cell, mosaic
 from vidence.catalog import Spec, create, parse_spec
 from vidence.contracts import Embedder, Flow, MadeT, ScoreRules, ScoringSelector
 from vidence.engine.engine import ITEM_ERRORS, Context, Engine, failure
@@ -36,9 +36,7 @@ from vidence.records import Failed
 # Frames that are held in memory at a time for scoring, compressed: one pass over the video for each lot.
 LOT = 2_000
 
-Scores: TypeAlias = NDArray[np.float64]
 Found: TypeAlias = Scores | SearchResult | Failed
-Picture: TypeAlias = NDArray[np.uint8]
 
 
 @dataclass(kw_only=True)
@@ -90,8 +88,7 @@ class ScoreDesk:
         objects = await self._driven(
             selector.name_objects, view, question, positions=positions, model=selector.objects_from
         )
-        n_stills = sum(medium.is_still for medium in question.item.media)
-        left = budget_left(view.rules.n_frames, n_stills)
+        left = budget_left(view.rules.n_frames, sum(medium.is_still for medium in question.item.media))
         searching = selector.search(question.clip, question.item, objects=objects, n_frames=left)
         async with self._lock:
             embedder = await anyio.to_thread.run_sync(self._opened, selector.score_rules)
@@ -259,8 +256,7 @@ def _by_source(
         media = question.clip.media_indices[positions]
         frames = question.clip.frame_indices[positions]
         for m in np.unique(media).tolist():
-            place = wanted.setdefault(question.sources[m], [])
-            place.append((question, set(frames[media == m].tolist())))
+            wanted.setdefault(question.sources[m], []).append((question, set(frames[media == m].tolist())))
     return wanted
 
 

@@ -298,16 +298,18 @@ class Session:
         parallel = Parallelism.of(environment).touching(reads)
         if place.whole_video:  # nothing is decoded, and the files that are sent lie here
             parallel = replace(parallel, on=LOCAL)
-        async with executor_of(parallel.on).processes(
-            parallel, on_trouble=lambda message: self.on_event(Trouble(message=message))
-        ) as workers:
+
+        def warn(message: str) -> None:
+            self.on_event(Trouble(message=message))
+
+        async with executor_of(parallel.on).processes(parallel, on_trouble=warn) as workers:
             desk = FrameDesk(
-                self.views,
-                place,
+                views=self.views,
+                place=place,
                 workers=workers,
                 engine=self.engine,
                 count=count,
-                on_trouble=lambda message: self.on_event(Trouble(message=message)),
+                on_trouble=warn,
             )
 
             async def asked(todo: Todo) -> Todo:

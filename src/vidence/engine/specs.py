@@ -1,12 +1,13 @@
 """Specs as plans keep them: how replies are sampled apart, and the paths of files whole."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from urllib.parse import unquote
 
 import msgspec
 
+from vidence.ask.files import json_or_none
 from vidence.ask.models.http import HttpSettings, check_address, read_key
 from vidence.ask.models.keys import check_no_key, looks_like_key
 from vidence.ask.models.weights import WeightSettings
@@ -119,7 +120,8 @@ def check_secrets(kind: str, spec_text: str, *, base: str = "") -> None:
             own, given = known.own_keys, spec.options.get("api_key_env")
             for variable in (given,) if given else own:
                 read_key(variable, example=own[0] if own else "SERVER_KEY")
-            check_no_key(spec.name, _json_object(spec.options.get("extra", "")))
+            # Where `extra` is no JSON object, what reads the options says so.
+            check_no_key(spec.name, json_or_none(spec.options.get("extra", ""), dict[str, object]) or {})
         if any(map(looks_like_key, (spec.argument, *spec.options.values()))):
             raise UsageError(
                 f"the {inner} {spec.name!r} is given what looks like a key (not shown); put the key into an "
@@ -137,13 +139,6 @@ def check_overrides(given: PlanOverrides, *, model: str) -> None:
             check_secrets(kind, spec, base=model)
     if looks_like_key(given.get("name") or ""):
         raise UsageError("the name of the run looks like a key (not shown); it would stand in every table")
-
-
-def _json_object(text: str) -> dict[str, object]:
-    try:
-        return msgspec.json.decode(text, type=dict[str, object])
-    except msgspec.DecodeError:  # whoever reads the options says so
-        return {}
 
 
 def with_whole_paths(plan: Plan) -> Plan:
@@ -254,30 +249,19 @@ def _escaped(text: str) -> str:
     return text.replace("%", "%25").replace("&", "%26")
 
 
+# What changes no answer: the name of a run, its speed and its cost. The values are part of digests.
+_NO_ANSWER: Mapping[str, object] = {
+    **dict.fromkeys(("name", "memory"), ""),
+    **dict.fromkeys(("batch", "media_inside"), False),
+    **dict.fromkeys(("patience_s", "price_in", "price_out", "judge_price_in", "judge_price_out"), 0),
+    **dict.fromkeys(("concurrency", "batch_poll_s", "timeout_s", "attempts", "decode_timeout_s"), 1),
+    **dict.fromkeys(("requests_per_minute", "tokens_per_minute", "max_cost", "listed", "judge_listed")),
+}
+
+
 def what_is_asked(plan: Plan) -> Plan:
     """A plan without what it is called, and without what changes its speed or cost but no answer."""
-    return msgspec.structs.replace(
-        with_whole_paths(plan),
-        name="",
-        concurrency=1,
-        batch=False,
-        batch_poll_s=1,
-        timeout_s=1,
-        attempts=1,
-        patience_s=0,
-        requests_per_minute=None,
-        tokens_per_minute=None,
-        decode_timeout_s=1,
-        max_cost=None,
-        price_in=0,
-        price_out=0,
-        judge_price_in=0,
-        judge_price_out=0,
-        listed=None,
-        judge_listed=None,
-        memory="",
-        media_inside=False,
-    )
+    return msgspec.structs.replace(with_whole_paths(plan), **_NO_ANSWER)
 
 
 def differing(earlier: Plan, now: Plan) -> dict[str, tuple[object, object]]:

@@ -88,7 +88,7 @@ def _check_marked(plan: Plan, items: Sequence[Item]) -> None:
     if not hidden and (not waiting or is_judged or plan.text_parser != NEEDS_JUDGE):
         return
     why = f"the answers of {hidden:,} are hidden" if hidden else f"{waiting:,} wait for a judge"
-    advice = "leave --until out" if hidden else "name the judge with --judge-model, or leave --until out"
+    advice = "omit --until" if hidden else "name the judge with --judge-model, or omit --until"
     raise UsageError(
         f"--until {plan.until} needs a mark for every question during the run, and of {len(items):,} "
         f"questions {why}; {advice}"

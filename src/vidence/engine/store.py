@@ -65,6 +65,7 @@ _MUST_AGREE = ("version", "options", "plan_digest", "content_hash", "model_ident
 
 
 DecodedT = TypeVar("DecodedT")
+RowT = TypeVar("RowT", "TrialRow", "BriefRow")
 # Nothing was written yet, or so many files are open that this one has to wait.
 _LATER = (errno.ENOENT, errno.EMFILE, errno.ENFILE)
 _NOTHING = msgspec.Raw(b"null")
@@ -268,16 +269,10 @@ def decoded(decoder: msgspec.json.Decoder[DecodedT], json: object) -> DecodedT:
     return decoder.decode(json)
 
 
-def _bytes(json: object) -> bytes:
-    if not isinstance(json, bytes):
-        raise msgspec.DecodeError(f"expected JSON, found {json!r}")
-    return json
-
-
 def _stored(
     row: tuple[int, object, object, object, object, object],
     selections: msgspec.json.Decoder[Selection],
-    rows: "msgspec.json.Decoder[TrialRow] | msgspec.json.Decoder[BriefRow]",
+    rows: "msgspec.json.Decoder[RowT]",
 ) -> Stored:
     """A row as it is; one that is damaged with what is wrong."""
     seq, name, repeat, digest, selection_json, json = row
@@ -285,7 +280,7 @@ def _stored(
     whole = Stored(seq=seq, item_id=item_id, repeat=repeat if isinstance(repeat, int) else 0)
     try:
         selection = None if digest is None else decoded(selections, selection_json)
-        trial = rows.decode(_bytes(json)).trial(item_id, whole.repeat, selection)
+        trial = decoded(rows, json).trial(item_id, whole.repeat, selection)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         return replace(whole, problem=f"the row is damaged: {error}")
     return replace(whole, trial=trial)
@@ -649,8 +644,7 @@ class RunStore(ExitStack):
         """
         selections, rows = msgspec.json.Decoder(Selection), msgspec.json.Decoder(BriefRow)
         with translated(self.path):
-            entries = self._db.execute(_AFTER, (seq, n)).fetchall()
-            return [_stored(row, selections, rows) for row in entries]
+            return [_stored(row, selections, rows) for row in self._db.execute(_AFTER, (seq, n)).fetchall()]
 
     def trial(self, item_id: str, repeat: int = 0) -> Stored | None:
         """The last trial of one question with its full prompt; None before the first."""

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from vidence.ask.files import json_or_none
 from vidence.ask.models.http import HttpSettings
 from vidence.catalog import Spec, argument_field, names, settings_type
 from vidence.engine.config_file import read_config
@@ -226,8 +227,7 @@ def repeated(
 
 def begun(plan: Plan, *, folder: Path, environment: Environment) -> None:
     """Remember what the user has named in a plan of their own, so that it can be taken up without a flag."""
-    if needs := needs_of_plan(plan, folder=folder, environment=environment):
-        remember(needs, environment=environment)
+    remember(needs_of_plan(plan, folder=folder, environment=environment), environment=environment)
 
 
 def check(needs: Iterable[Need], *, source: Path, environment: Environment, is_trusted: bool) -> None:
@@ -276,15 +276,10 @@ def remember(needs: Iterable[Need], *, environment: Environment) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
     try:
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
-        file = os.open(root / SAID_FILE, flags, 0o600)
-        try:
-            os.write(file, lines)
-        finally:
-            os.close(file)
+        with os.fdopen(os.open(root / SAID_FILE, flags, 0o600), "ab", buffering=0) as file:
+            file.write(lines)
     except OSError as error:
-        _log.warning(
-            "%s cannot be written (%s): going on with this run will need --trust", root, error.strerror
-        )
+        _log.warning("%s cannot be written (%s): resuming this run will need --trust", root, error.strerror)
 
 
 def _said(environment: Environment) -> frozenset[str]:
@@ -294,13 +289,8 @@ def _said(environment: Environment) -> frozenset[str]:
         lines = (environment.state_root / SAID_FILE).read_bytes().splitlines()
     except OSError:  # nothing was said yet
         return frozenset()
-    result = set()
-    for line in lines:
-        try:
-            result.add(msgspec.json.decode(line, type=str))
-        except msgspec.DecodeError:  # half a line, where the disk was full: it is asked for again
-            continue
-    return frozenset(result)
+    # Of half a line, where the disk was full, nothing is read: it is asked for again.
+    return frozenset(name for line in lines if (name := json_or_none(line, str)) is not None)
 
 
 def _is_allowed(need: Need, settings: UserSettings) -> bool:

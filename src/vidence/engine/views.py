@@ -82,13 +82,11 @@ class DecodeCount:
     n_passes: int = 0
     n_scoring_passes: int = 0
     n_decoded: int = 0
-    n_from_cache: int = 0
     passes_by_file: dict[str, int] = field(default_factory=dict)
 
     def add(self, delivery: Delivery, path: str, *, is_scoring: bool) -> None:
         """Count one pass over a file."""
         self.n_decoded += delivery.n_decoded
-        self.n_from_cache += delivery.n_from_cache
         if is_scoring:
             self.n_scoring_passes += 1
         else:
@@ -113,13 +111,12 @@ def video_type(path: Path) -> str:
     >>> video_type(Path("a.webm"))
     'video/webm'
     """
-    kinds = {
+    return {
         ".webm": "video/webm",
         ".mov": "video/quicktime",
         ".mkv": "video/x-matroska",
         ".avi": "video/x-msvideo",
-    }
-    return kinds.get(path.suffix.lower(), "video/mp4")
+    }.get(path.suffix.lower(), "video/mp4")
 
 
 def clip_of(parts: Sequence[tuple[Media, MediaFacts]]) -> Clip:
@@ -163,12 +160,11 @@ def check_some(view: OpenView, question: Clipped) -> None:
     Raises:
         DataError: always in such a case; the question would be asked as if it had no video.
     """
-    budget = view.rules.n_frames
     if question.clip.n_frames and view.traits.needs_media:
         raise DataError(
             f"item {question.item.item_id!r}: {view.rules.selector} chose none of {question.clip.n_frames} "
-            f"frames under a budget of {budget}; use another budget (AKS as released needs 2^all_depth), "
-            "another selector, or none"
+            f"frames under a budget of {view.rules.n_frames}; use another budget (AKS as released "
+            "needs 2^all_depth), another selector, or none"
         )
 
 

@@ -52,7 +52,7 @@ def test_paths_and_numbers_of_numpy_are_plain(tmp_path):
         ([ROW, {**ROW, "item_id": "q2", "answer": "z"}], r"questions\[1\]: answer: 'z' is not among"),
         ([ROW, ROW], r"questions\[1\]: item_id: 'q1' was used before"),
         ([ROW, "q2"], r"questions\[1\] is str; expected a vidence.Item or a mapping"),
-        ([{**ROW, "tags": {"a": object()}}], r"questions\[0\]: object .* is no value of a question"),
+        ([{**ROW, "tags": {"a": object()}}], r"questions\[0\]: object .* cannot be a value of a question"),
         ([], "there are no questions"),
         (ROW, "dict holds no questions"),
         (3, "int holds no questions"),

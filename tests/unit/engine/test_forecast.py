@@ -47,7 +47,7 @@ def test_every_rule_is_for_models_with_prices():
 
     named = [
         name
-        for rule in packaged("vidence.ask.models", "images.toml", ImageRules).rules
+        for rule in packaged("vidence.ask.models", "images.toml", ImageRules)["rules"]
         for name in rule.models
     ]
     assert len(named) == len(set(named))

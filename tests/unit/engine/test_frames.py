@@ -80,8 +80,8 @@ async def desk(
     bounds = Bounds(reads=(tmp_path, place.media_root), writes=(place.cache_root, tmp_path))
     async with Workers(1, bounds=bounds) as workers:
         yield Desk(
-            {"": view},
-            place,
+            views={"": view},
+            place=place,
             workers=workers,
             engine=engine,
             count=count or DecodeCount(),
@@ -257,7 +257,7 @@ async def test_a_decoder_that_hangs_blocks_only_its_worker(tmp_path: Path):
         tasks.start_soon(partial(workers.run, "film.mp4", partial(time.sleep, 60), deadline_s=60))
         await anyio.sleep(0.1)
         async with desk(tmp_path, []) as it:
-            it._workers = workers
+            it.workers = workers
             with anyio.fail_after(20):
                 shown = await it.show(items)
         assert all(isinstance(s, ViewContent) for s in shown.values())
@@ -460,9 +460,9 @@ def test_who_is_sent_the_whole_video_has_seen_all_and_is_not_shown_it_again(
 
     async def go() -> dict[str, ViewContent | Failed]:
         async with desk(tmp_path, [], selector="actpld", whole_video=whole_video) as it:
-            (view,) = it._views.values()
+            (view,) = it.views.values()
             again = replace(view, rules=msgspec.structs.replace(view.rules, retry=1))
-            it._views = {"plan": view, "retry 1": again}
+            it.views = {"plan": view, "retry 1": again}
             return await FrameDesk.show(it, [video_item("q", "a.webm")])
 
     shown = anyio.run(go)["q"]

@@ -335,7 +335,7 @@ def test_a_name_a_file_and_an_address_are_told_apart(tmp_path):
     for text, found in named.items():
         assert get.benchmark_at(text, is_mapped=False) == found
     assert get.benchmark_at("hf:lmms-lab/Video-MME", is_mapped=True)[0] == "table"
-    with pytest.raises(UsageError, match="'hf:foo' is no address"):
+    with pytest.raises(UsageError, match="'hf:foo' is not an address"):
         get.benchmark_at("hf:foo", is_mapped=False)
 
 
@@ -346,10 +346,10 @@ def test_a_note_that_is_damaged_and_benchmarks_without_a_release_are_said(tmp_pa
         path.write_text("{")
     with pytest.raises(StoreError, match="remove it, or fetch /some/where again"):
         get.fetched_from(tmp_path, "/some/where")
-    with pytest.raises(UsageError, match=r"say where the questions of phantom are with --data$"):
+    with pytest.raises(UsageError, match=r"name the questions of phantom with --data$"):
         get.noted(tmp_path, "phantom")
     for name in ready("benchmark"):
         if (release := get._release(name)) is not None and release.absent:
-            with pytest.raises(UsageError, match=f"the questions of {name} are with --data; "):
+            with pytest.raises(UsageError, match=f"name the questions of {name} with --data; "):
                 get.noted(tmp_path, name)
             assert get.command_for(name) == ""

@@ -201,7 +201,7 @@ def test_what_cannot_be_imported_is_said(tmp_path: Path) -> None:
     path = lines_file([{"doc_id": 0, "target": "B", "input": MILK.prompt}], "1_samples_b.jsonl")(tmp_path)
     with pytest.raises(DataError, match=r"holds no reply in 'resps\|filtered_resps'"):
         read_log(path, "lmms-eval")
-    with pytest.raises(UsageError, match=r"says no reply\.text"):
+    with pytest.raises(UsageError, match=r"has no reply\.text"):
         read_log(path, "video-mme")
     lines_file(LMMS, "2_samples_b.jsonl")(tmp_path)
     with pytest.raises(DataError, match="holds 2 such files"):

@@ -106,7 +106,7 @@ def test_a_letter_that_a_rule_reads_is_withheld_from_the_judge(bench, fake_model
 def test_what_would_ask_nobody_is_refused():
     with pytest.raises(UsageError, match="no judge model"):
         JudgesWanted(models=(), judges=())
-    with pytest.raises(UsageError, match="names one twice"):
+    with pytest.raises(UsageError, match="repeats a name"):
         JudgesWanted(models=("a", "a"), judges=())
 
 

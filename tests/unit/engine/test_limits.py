@@ -175,7 +175,7 @@ def test_a_duration_has_a_unit(text, seconds):
 
 @pytest.mark.parametrize("text", ["", "m", "-1s", "1d", "15min", "nan", "1e3", "٣s", "1" * 400])
 def test_what_is_no_duration_is_refused(text):
-    with pytest.raises(UsageError, match="is no duration; expected for example 90s, 15m or 1h"):
+    with pytest.raises(UsageError, match="is not a duration; expected for example 90s, 15m or 1h"):
         duration_s(text)
 
 

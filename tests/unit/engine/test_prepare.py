@@ -88,7 +88,7 @@ def test_what_a_spec_says_about_drawing_goes_to_the_plan():
     [
         ("scripted:A?temperature=hot", {}, "temperature='hot' in the model spec is not a number"),
         ("scripted:A?temperature=0.5", {"temperature": 0.7}, "temperature is 0.5 in the model spec and 0.7"),
-        ("scripted:A", {"frames": "many"}, "these settings make no plan"),
+        ("scripted:A", {"frames": "many"}, "these settings are not valid"),
         ("scripted:A", {"n_frame": 1}, "no setting of a run named 'n_frame'. Did you mean 'frames'"),
     ],
 )

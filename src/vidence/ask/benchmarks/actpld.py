@@ -240,8 +240,7 @@ def _clip(row: Mapping[str, str]) -> ClipRow:
     fixed = {field: _split(row.get(field, "")) for field in (f"{t}_distractors" for t in TARGETS)}
     for field, names in fixed.items():
         if names and len(set(names)) != N_DISTRACTORS:
-            reason = f"{'|'.join(names)!r} found; expected {N_DISTRACTORS} names, or nothing"
-            raise FieldError(field, reason)
+            raise FieldError(field, f"{'|'.join(names)!r} found; expected {N_DISTRACTORS} names, or nothing")
     try:
         return msgspec.convert({**row, **fixed}, ClipRow)
     except msgspec.ValidationError as error:

@@ -134,8 +134,7 @@ def _task_files(data: Path) -> list[Path]:
 def _media_root(data: Path, tasks: Path) -> Path:
     """The folder that holds the folder ``videos``, or else the one that holds the tasks."""
     default = tasks.parent if tasks.name == "tasks" else tasks
-    roots = (default, tasks, *((data, data / "data") if data.is_dir() else ()))
-    return with_videos(roots, default=default)
+    return with_videos((default, tasks, *((data, data / "data") if data.is_dir() else ())), default=default)
 
 
 def _revision(n_questions: int, data: Path, tasks: Path) -> str:

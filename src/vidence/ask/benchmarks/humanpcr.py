@@ -135,7 +135,6 @@ def _item(row: _Row, file: DataFile) -> Item:
     if level != of_file:
         raise FieldError("level", f"{row.level!r} found in {file.path.name}; expected {of_file}")
     is_open = level == "reasoning"
-    tags = _open_tags(row) if is_open else _choice_tags(row, level)
     return checked(
         Item(
             item_id=row.id,
@@ -149,7 +148,7 @@ def _item(row: _Row, file: DataFile) -> Item:
             tags={
                 "level": level,
                 **({"split": row.split} if row.split else {}),
-                **tags,
+                **(_open_tags(row) if is_open else _choice_tags(row, level)),
                 "media_type": _media_type(row),
                 **_evidence_tags(row),
             },
@@ -187,8 +186,7 @@ def _open_tags(row: _Row) -> dict[str, str]:
         if getattr(row, name) is not None:
             raise FieldError(name, f"{getattr(row, name)!r} found; a question of reasoning has none")
     if row.options:
-        reason = f"{len(row.options)} found; a question of reasoning is open and has none"
-        raise FieldError("options", reason)
+        raise FieldError("options", f"{len(row.options)} found; a question of reasoning is open and has none")
     tags: dict[str, str] = {}
     for name in ("reasoning", "domain"):
         text, known = getattr(row, name), known_names(Humanpcr.name, name)

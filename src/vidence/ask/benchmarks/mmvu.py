@@ -87,7 +87,7 @@ class Mmvu(OfPaper):
         for line, text in files.elements(file):
             if split != "test" and (item_id := text_of(text, "id")).startswith("test_"):
                 raise UsageError(
-                    f"{file.path}:{line}: {item_id!r} found, of the test split; say --split test (its "
+                    f"{file.path}:{line}: {item_id!r} found, of the test split; use --split test (its "
                     "answers are hidden, and its authors score it), or give validation.json"
                 )
             with gathering.row(line, text):

@@ -159,7 +159,7 @@ def _item(row: _Row, skills: Skills) -> Item:
     tags = {
         "category": _CATEGORIES.get(row.category, row.category),
         "difficulty": str(row.difficulty),
-        "n_conditions": str(n_conditions(row.question)),
+        "n_conditions": str(len(conditions(row.question))),
         "split": "seed500" if _is_of_paper(row.key) else "added",
     }
     if row.answer_choice_5 is not None:
@@ -189,15 +189,6 @@ def film_of(video_id: str) -> str:
     """
     match = _CLIP.fullmatch(video_id)
     return match["film"].strip() if match else video_id
-
-
-def n_conditions(question: str) -> int:
-    r"""How many sub-conditions a question marks; see `conditions`.
-
-    >>> n_conditions("\u2460 A man waves. \u2461 The man of \u2460 sits. Where?")
-    2
-    """
-    return len(conditions(question))
 
 
 def conditions(question: str) -> tuple[str, ...]:

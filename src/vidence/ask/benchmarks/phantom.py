@@ -7,12 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-import msgspec
-
-from vidence.ask import files
-from vidence.ask.benchmarks.question_files import QuestionReader, check_split, checked, locate
+from vidence.ask.benchmarks.question_files import check_split, locate
+from vidence.ask.benchmarks.table import Table, in_item_format
 from vidence.contracts import AskingRules, Benchmark, Loaded
-from vidence.records import Item
 
 _FILE = "items.jsonl"
 _EXPECTED = (
@@ -20,15 +17,13 @@ _EXPECTED = (
 )
 
 
-class Phantom:
+class Phantom(Table):
     """The questions of one rendered world."""
 
     name = "phantom"
-    version = 1
     citation = "none: rendered by vidence"
     licence = "Apache-2.0"
     terms = "Every use: everything is rendered here."
-    splits: tuple[str, ...] = ("all",)
     protocols: Mapping[str, AskingRules] = MappingProxyType({"default": AskingRules(size="native")})
 
     def load(self, data: Path, *, split: str, strict: bool = False) -> Loaded:
@@ -39,13 +34,7 @@ class Phantom:
             UsageError: a split other than ``all``.
         """
         check_split(self.name, split, self.splits)
-        file = files.read(locate(data, [_FILE], what=_EXPECTED))
-        gathering = QuestionReader(file, strict=strict)
-        decoder = msgspec.json.Decoder(Item)
-        for line, text in files.lines(file):
-            with gathering.row(line):
-                gathering.keep(checked(files.decoded(text, decoder)))
-        return gathering.loaded(media_root=file.path.parent)
+        return in_item_format(locate(data, [_FILE], what=_EXPECTED), strict=strict)
 
 
 def create() -> Benchmark:

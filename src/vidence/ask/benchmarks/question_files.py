@@ -276,7 +276,7 @@ class QuestionReader:
             problem = f"{file.path.name}:{line}: {error}" + (f" (question {item_id!r})" if item_id else "")
             if self._is_strict:
                 raise DataError(
-                    f"{problem} (in {file.path.parent}; reading is strict: mend the line, or read without)"
+                    f"{problem} (in {file.path.parent}; reading is strict: fix the line, or read without)"
                 ) from error
             self._problems.append(problem)
 

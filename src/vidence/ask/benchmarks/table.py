@@ -111,7 +111,7 @@ class Table:
             return mapped(data, self._mapping, split=split, strict=strict)
         check_split(self.name, split, self.splits)
         try:
-            return _in_our_format(_only_table(data), strict=strict)
+            return in_item_format(_only_table(data), strict=strict)
         except DataError as error:
             if advice := _way_out(data):
                 raise DataError(
@@ -144,7 +144,8 @@ def _of_text(text: bytes) -> Item:
     return Item(**{name: getattr(submitted, name) for name in Item.__struct_fields__})
 
 
-def _in_our_format(path: Path, *, strict: bool) -> Loaded:
+def in_item_format(path: Path, *, strict: bool) -> Loaded:
+    """The questions of a file in the item format."""
     is_parquet = path.suffix == _PARQUET
     file, rows = parquet_questions(path, _COLUMNS) if is_parquet else (files.read(path), [])
     gathering = QuestionReader(file, strict=strict)

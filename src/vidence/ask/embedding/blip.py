@@ -134,7 +134,7 @@ class BlipItm(_Blip):
             if last < len(weights.tokenizer):
                 raise UsageError(
                     f"text=lavis needs a vocabulary that ends with [ENC] after the {len(weights.tokenizer)} "
-                    f"words of the tokenizer; {weights.place} has {last + 1} words. Say text=plain"
+                    f"words of the tokenizer; {weights.place} has {last + 1} words. Use text=plain"
                 )
             ids[:, 0] = last
         return ids

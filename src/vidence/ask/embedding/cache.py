@@ -61,8 +61,7 @@ class ScoreCache:
 
         Shapes: (n_found,), (n_found, n_dims); (0, 0) where nothing is found.
         """
-        result, values = self._get(self._folder_of_features(content_hash), frame_indices, n_axes=2)
-        return result, values
+        return self._get(self._folder_of_features(content_hash), frame_indices, n_axes=2)
 
     def put_features(self, content_hash: str, frame_indices: Indices, features: NDArray[np.float32]) -> None:
         """Keep features, shape (n_frames, n_dims). Never raises for a disk that is full.

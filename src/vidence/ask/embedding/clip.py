@@ -4,7 +4,7 @@ clip:/path/to/weights
 clip:openai/clip-vit-large-patch14?dtype=float16&logit_scale=true
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
@@ -41,10 +41,6 @@ class Clip(DualEncoder):
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings, said={"logit_scale": "yes"} if settings.logit_scale else {})
         self._has_scale = settings.logit_scale
-
-    def _see(self, weights: Weights, pixels: Mapping[str, "Tensor"]) -> "Tensor":
-        seen: Tensor = weights.model.get_image_features(**pixels).pooler_output
-        return seen
 
     def _understand(self, weights: Weights, texts: Sequence[str]) -> "Tensor":
         ids, mask = weights.tokens(texts)

@@ -87,9 +87,10 @@ class DualEncoder(LocalEmbedder):
         super().__init__(settings, said=said)
         self._read: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
 
-    @abstractmethod
     def _see(self, weights: Weights, pixels: Mapping[str, "Tensor"]) -> "Tensor":
         """Vectors of images, shape (n_images, n_dims)."""
+        seen: Tensor = weights.model.get_image_features(**pixels).pooler_output
+        return seen
 
     @abstractmethod
     def _understand(self, weights: Weights, texts: Sequence[str]) -> "Tensor":
@@ -122,11 +123,7 @@ class DualEncoder(LocalEmbedder):
         """
         with self._lock:
             vectors = self._vectors(self._to_read(texts))
-            if features.ndim != 2 or features.shape[1] != vectors.shape[1]:
-                raise UsageError(
-                    f"features of shape {features.shape} do not belong to {self.name}; "
-                    f"expected (n_frames, {vectors.shape[1]}) as features() gives them"
-                )
+            check_features(self.name, features, n_dims=vectors.shape[1])
             return self._score(self._ready(), features @ vectors.T).astype(np.float32, copy=False)
 
     def _vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -167,6 +164,19 @@ def check_frames(owner: str, frames: Sequence[NDArray[np.uint8]]) -> None:
                 f"{owner}: frame {i} is an array of {frame.dtype} of shape {frame.shape}; "
                 "expected uint8 of shape (height, width, 3), RGB"
             )
+
+
+def check_features(owner: str, features: NDArray[np.float32], *, n_dims: int) -> None:
+    """Refuse features of another embedder.
+
+    Raises:
+        UsageError: an array of another shape.
+    """
+    if features.ndim != 2 or features.shape[1] != n_dims:
+        raise UsageError(
+            f"features of shape {features.shape} do not belong to {owner}; "
+            f"expected (n_frames, {n_dims}) as features() gives them"
+        )
 
 
 def check_texts(owner: str, texts: Sequence[str]) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
-from vidence.ask.embedding.local import check_frames, check_texts
+from vidence.ask.embedding.local import check_features, check_frames, check_texts
 from vidence.ask.phantom.code import read
 from vidence.ask.phantom.questions import understand
 from vidence.ask.phantom.scene import colour_of
@@ -95,18 +95,14 @@ class PhantomCodes:
             UsageError: no texts, one that asks for no cards, or features of another embedder.
         """
         check_texts(self.name, texts)
-        if features.ndim != 2 or features.shape[1] != _N_DIMS:
-            raise UsageError(
-                f"features of shape {features.shape} do not belong to {self.name}; "
-                f"expected (n_frames, {_N_DIMS}) as features() gives them"
-            )
+        check_features(self.name, features, n_dims=_N_DIMS)
         return np.stack([self._scores(features, text) for text in texts], axis=1).astype(np.float32)
 
     def _scores(self, features: NDArray[np.float32], text: str) -> NDArray[np.float64]:
         asked = understand(text)
         if asked is None:
             raise UsageError(
-                f"{self.name} reads nothing but the questions of the phantom benchmark, not {text[:60]!r}; "
+                f"{self.name} reads only questions of the phantom benchmark, not {text[:60]!r}; "
                 "use an embedder with weights for others"
             )
         scores = np.zeros(len(features))

@@ -141,6 +141,6 @@ def _check_numbers(embedder: Embedder, indices: NDArray[np.int64], values: NDArr
     is_bad = ~np.isfinite(values).all(axis=1)
     if is_bad.any():
         raise UsageError(
-            f"{embedder.identity} gave {int(is_bad.sum())} of {len(indices)} frames no number, the first "
-            f"of them frame {int(indices[is_bad][0])}; 16 bits overflow with some weights: say dtype=float32"
+            f"{embedder.identity} gave values that are not finite for {int(is_bad.sum())} of {len(indices)} "
+            f"frames, the first is {int(indices[is_bad][0])}; weights may overflow 16 bits: set dtype=float32"
         )

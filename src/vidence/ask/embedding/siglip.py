@@ -4,7 +4,7 @@ siglip:/path/to/weights
 siglip:google/siglip-so400m-patch14-384?score=sigmoid
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
@@ -48,10 +48,6 @@ class Siglip(DualEncoder):
         if self._checkpoint.model_type == "siglip":
             require_libraries(self.name, ("sentencepiece", "google.protobuf"))
         self._kind = settings.score
-
-    def _see(self, weights: Weights, pixels: Mapping[str, "Tensor"]) -> "Tensor":
-        seen: Tensor = weights.model.get_image_features(**pixels).pooler_output
-        return seen
 
     def _understand(self, weights: Weights, texts: Sequence[str]) -> "Tensor":
         ids, _ = weights.tokens(texts, fill_to=weights.longest)

@@ -67,15 +67,14 @@ class Weights:
         if settings.max_tokens > self.longest:
             raise UsageError(
                 f"max_tokens={settings.max_tokens}, but {self.place} takes {self.longest} at most; "
-                "say so many or fewer, or leave it out"
+                "lower it, or omit it"
             )
         self.limit = settings.max_tokens or self.longest
         _log.info("loaded %s on %s as %s", self.place, self.device, self.model.dtype)
 
     def pixels(self, frames: Sequence[NDArray[np.uint8]]) -> dict[str, "Tensor"]:
         """The frames as the image processor of the checkpoint makes them, on the device of the model."""
-        pictures = [Image.fromarray(frame) for frame in frames]
-        images = self._images(images=pictures, return_tensors="pt")
+        images = self._images(images=[Image.fromarray(frame) for frame in frames], return_tensors="pt")
         return {
             name: value.to(self.device, self.model.dtype if value.is_floating_point() else value.dtype)
             for name, value in images.items()
@@ -114,5 +113,5 @@ class Weights:
         except torch.OutOfMemoryError as error:
             raise UsageError(
                 f"a batch of {self._batch} does not fit into the memory of {self.device} for {self.place}; "
-                f"say batch={max(self._batch // 2, 1)} or a smaller dtype"
+                f"set batch={max(self._batch // 2, 1)} or a smaller dtype"
             ) from error

@@ -42,7 +42,7 @@ class HubAddress:
         """
         match = _ADDRESS.fullmatch(text)
         if match is None or ".." in text.split("/"):
-            raise UsageError(f"{text!r} is no address; expected hf:OWNER/NAME@REVISION")
+            raise UsageError(f"{text!r} is not an address; expected hf:OWNER/NAME@REVISION")
         folder = (match["folder"] or "").strip("/")
         return cls(f"{match['owner']}/{match['name']}", match["revision"] or "main", folder)
 

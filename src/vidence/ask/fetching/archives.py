@@ -259,7 +259,7 @@ def _write(source: IO[bytes], target: Path, *, most: int, archive: str) -> int:
                 if n_bytes > most:
                     raise DataError(
                         f"{archive} holds more than {_RATIO} times its size and, with those before it, 1 GB, "
-                        "as no videos do; it is not unpacked further"
+                        "which videos never do; unpacking has stopped"
                     )
                 file.write(block)
         part.replace(target)

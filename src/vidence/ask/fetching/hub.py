@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -147,30 +148,23 @@ class Hub:
         return folder / "snapshots" / address.revision
 
     def _fetch_one(self, address: HubAddress, file: HubFile) -> None:
-        path = self._download(address, file, is_forced=False)
-        if _is_as_listed(path, file):
-            return
-        path = self._download(address, file, is_forced=True)  # a damaged copy in the cache is replaced once
-        if not _is_as_listed(path, file):
-            path.resolve().unlink(missing_ok=True)
-            path.unlink(missing_ok=True)
-            raise DataError(
-                f"{file.path} of {address} differs from the hub's listing in size or hash and was removed; "
-                "try again, or tell who runs the hub"
-            )
-
-    def _download(self, address: HubAddress, file: HubFile, *, is_forced: bool) -> Path:
-        return Path(
-            self._again(
-                lambda: self._api.hf_hub_download(
-                    address.repo,
-                    file.path,
-                    repo_type="dataset",
-                    revision=address.revision,
-                    cache_dir=self.cache,
-                    force_download=is_forced,
-                )
-            )
+        download = partial(
+            self._api.hf_hub_download,
+            address.repo,
+            file.path,
+            repo_type="dataset",
+            revision=address.revision,
+            cache_dir=self.cache,
+        )
+        for is_forced in (False, True):  # a damaged copy in the cache is replaced once
+            path = Path(self._again(partial(download, force_download=is_forced)))
+            if _is_as_listed(path, file):
+                return
+        path.resolve().unlink(missing_ok=True)
+        path.unlink(missing_ok=True)
+        raise DataError(
+            f"{file.path} of {address} differs from the hub's listing in size or hash and was removed; "
+            "try again, or report it to those who run the hub"
         )
 
     def _again(self, ask: Callable[[], T]) -> T:
@@ -211,7 +205,7 @@ def _explained(address: HubAddress, *, is_offline: bool) -> Iterator[None]:
         raise DataError(f"HF_HUB_OFFLINE is set, so that {address} cannot be fetched; unset it") from error
     except errors.GatedRepoError as error:
         raise DataError(
-            f"{address.repo} is gated: accept its terms on its page at the hub, make a token there, "
+            f"{address.repo} is gated: accept its terms on its page at the hub, create a token there, "
             "and set HF_TOKEN to it"
         ) from error
     except errors.RevisionNotFoundError as error:
@@ -232,7 +226,7 @@ def _explained(address: HubAddress, *, is_offline: bool) -> Iterator[None]:
     except (errors.LocalEntryNotFoundError, httpx2.HTTPError, OSError) as error:
         why = "HF_HUB_OFFLINE is set" if is_offline else _first_line(error)
         raise DataError(
-            f"{address} cannot be fetched ({why}); what was fetched is kept: the same command goes on"
+            f"{address} cannot be fetched ({why}); what was fetched is kept: repeat the command to continue"
         ) from error
 
 

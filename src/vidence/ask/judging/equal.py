@@ -176,7 +176,10 @@ def _unit_of(text: str) -> tuple[str, Fraction] | None:
     size, sign, end = Fraction(1), 1, 0
     while end < len(text):
         match = _FACTOR.match(text, end)
-        if match is None or (unit := _symbol(match["name"])) is None:
+        if match is None:
+            return None
+        unit = _units().get(_symbol_named(match["name"].casefold()) or match["name"])
+        if unit is None:
             return None
         power = sign * (
             int(match["power"] or match["digit"] or 0)
@@ -191,11 +194,6 @@ def _unit_of(text: str) -> tuple[str, Fraction] | None:
         sign, end = (-1 if joint[1] in {"/", "per"} else 1), joint.end()
     named = ((what, power) for what, power in sorted(powers.items()) if power)
     return " ".join(what if power == 1 else f"{what}^{power}" for what, power in named), size
-
-
-def _symbol(name: str) -> tuple[str, Fraction] | None:
-    folded = name.casefold()
-    return _units().get(_symbol_named(folded) or name)
 
 
 def _number(match: re.Match[str]) -> tuple[Fraction, Kind]:

@@ -46,8 +46,7 @@ def which_choice(judge: TemplateJudge, item: Item, reply: Reply, *, ruled: Score
         if chosen == NONE:
             verdict = Verdict(judge_model="", value=0.0, reason=reason)
             return Unreadable(reason="the judge finds that the reply means no choice"), verdict
-        value = float(chosen == item.answer)
-        verdict = Verdict(judge_model="", value=value, extracted=chosen, reason=reason)
+        verdict = Verdict(judge_model="", value=float(chosen == item.answer), extracted=chosen, reason=reason)
         return Answered(answer=chosen, rule=rule), verdict
 
     return (

@@ -68,8 +68,7 @@ class HumanpcrJudge(TemplateJudge):
         if (known := self.without_asking(item, ruled)) is not None:
             return known
         more = {"rationale": item.rationale if self.gives_rationale else ""}
-        decide = partial(_decided, item)
-        return (yield from self.ask(item, reply.text, form=FORM, decide=decide, more=more))
+        return (yield from self.ask(item, reply.text, form=FORM, decide=partial(_decided, item), more=more))
 
 
 def _decided(item: Item, reading: VerdictFields) -> Decided | str:

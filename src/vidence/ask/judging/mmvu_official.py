@@ -54,10 +54,9 @@ class MmvuOfficial(TemplateJudge):
                 contrary = f"extracted {outcome.answer}, right {item.answer}, correct {str(is_right).lower()}"
             elif item.answer_kind == "text":
                 contrary = contradiction(extracted, item.answer, is_right=is_right)
-            verdict = Verdict(
+            return outcome, Verdict(
                 judge_model="", value=float(is_right), extracted=extracted, contradiction=contrary
             )
-            return outcome, verdict
 
         return (yield from self.ask(item, reply.text, form=FORM, decide=decided, system=system))
 

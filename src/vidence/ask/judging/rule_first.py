@@ -49,9 +49,7 @@ class RuleFirst(TemplateJudge):
                 scorer=self.name,
                 scorer_version=self.version,
             )
-        return (yield from self._same_meaning(item, words))
 
-    def _same_meaning(self, item: Item, words: str) -> Flow[Score]:
         def decided(reading: VerdictFields) -> Decided:
             extracted, is_right = reading.text(EXTRACTED), reading.truth(CORRECT)
             verdict = Verdict(

@@ -141,8 +141,7 @@ class TemplateJudge(ABC):
         """The score of what a judge that gives points leaves to the rules: choices, and no answer at all."""
         if item.answer_kind == "choice":
             return ruled
-        is_answered = isinstance(ruled.outcome, Answered)
-        return None if is_answered else msgspec.structs.replace(ruled, points=0.0)
+        return None if isinstance(ruled.outcome, Answered) else msgspec.structs.replace(ruled, points=0.0)
 
     @abstractmethod
     def judge(self, item: Item, reply: Reply, *, ruled: Score) -> Flow[Score]:
@@ -209,11 +208,12 @@ class TemplateJudge(ABC):
             decided = read(reply)
             messages.append(reply.text)
         if isinstance(decided, str):
-            lost = judge_error(decided, scorer=self.name, version=self.version, said=tuple(messages))
-            return _contrary(lost, contrary)
+            return judge_error(
+                decided, scorer=self.name, version=self.version, said=tuple(messages), contrary=contrary
+            )
         outcome, verdict = decided
         if verdict.value is None:
-            raise ValueError(f"{self.name} decided a verdict without a value; say what is wrong with it")
+            raise ValueError(f"{self.name} decided a verdict without a value; return what is wrong with it")
         return Score(
             outcome=outcome,
             value=verdict.value,
@@ -222,9 +222,3 @@ class TemplateJudge(ABC):
             points=verdict.points,
             verdicts=(msgspec.structs.replace(verdict, said=tuple(messages)),),
         )
-
-
-def _contrary(lost: Score, why: str) -> Score:
-    """A judge error that names the contradiction in a verdict, if one made it unusable."""
-    verdicts = tuple(msgspec.structs.replace(verdict, contradiction=why) for verdict in lost.verdicts)
-    return msgspec.structs.replace(lost, verdicts=verdicts)

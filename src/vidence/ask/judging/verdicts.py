@@ -68,13 +68,12 @@ class Field:
     @property
     def expected(self) -> str:
         """What the value has to be, in words."""
-        kinds = {
+        return {
             "text": "a text",
             "truth": "true or false",
             "points": f"a whole number from {self.least} to {self.most}",
             "word": f"one of {', '.join(self.words)}",
-        }
-        return kinds[self.kind]
+        }[self.kind]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -197,24 +196,34 @@ def _behind_thinking(words: str, marked: str) -> Iterator[str]:
 # --------------------------------------------------------------------------- scores
 
 
-def judge_error(message: str, *, scorer: str, version: int, said: tuple[str, ...] = ()) -> Score:
+def judge_error(
+    message: str,
+    *,
+    scorer: str,
+    version: int,
+    error: str = ERROR,
+    said: tuple[str, ...] = (),
+    contrary: str = "",
+) -> Score:
     """The score of a reply on which no verdict could be had: failed, and in no mean (`Score.counted`).
 
     Args:
         message: why there is no verdict.
         scorer: the name of the judge.
         version: its version.
+        error: what kind of error it is.
         said: what the judge said, word for word.
+        contrary: what contradicts itself in a verdict that could not be used.
 
     Source: HumanPCR and MMVU do not say what becomes of a verdict that cannot be read.
     Departs: MMVU's code marks such replies wrong and does not count them apart; here they wait for a judge.
     """
     return Score(
-        outcome=Failed(stage="scoring", error=ERROR, message=message),
+        outcome=Failed(stage="scoring", error=error, message=message),
         value=0.0,
         scorer=scorer,
         scorer_version=version,
-        verdicts=(Verdict(judge_model="", value=None, said=said, error=message),),
+        verdicts=(Verdict(judge_model="", value=None, said=said, error=message, contradiction=contrary),),
     )
 
 

@@ -211,12 +211,9 @@ class ItemReader:
         if isinstance(value, str):
             return value
         if value is None and name in ("item_id", "question"):
-            raise self._nothing(name, row)
+            column = str(getattr(self.mapping, name))
+            raise FieldError(name, f"nothing in {column!r}; the columns are {listed(row)}")
         return words_of(value, str(getattr(self.mapping, name)))
-
-    def _nothing(self, name: str, row: Row) -> FieldError:
-        column = str(getattr(self.mapping, name))
-        return FieldError(name, f"nothing in {column!r}; the columns are {listed(row)}")
 
     def _kind(self, name: str, row: Row, default: str) -> str:
         if name not in self._kinds and name not in self.mapping.constants:
@@ -267,8 +264,7 @@ class ItemReader:
     def _answer_of(self, row: Row, raw: Sequence[str], choices: Sequence[str]) -> str:
         if self._answer is None:
             return self._text("answer", row)
-        value = self._answer(row)
-        text = words_of(value, self.mapping.answer).strip()
+        text = words_of(self._answer(row), self.mapping.answer).strip()
         if not text and self.mapping.answer.partition(".")[0] not in row:
             raise FieldError("answer", f"no {self.mapping.answer!r}; expected it, empty where it is hidden")
         if not choices or not text:

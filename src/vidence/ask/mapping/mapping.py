@@ -135,17 +135,17 @@ class ColumnMap(Record):
     def __post_init__(self) -> None:
         for name in ("item_id", "question", "answer"):
             if not getattr(self, name) and name not in self.constants:
-                raise UsageError(f"the mapping says no {name}; expected {name} = a column")
+                raise UsageError(f"the mapping has no {name}; expected {name} = a column")
         for name, values in self.constants.items():
             if name not in _CONSTANT or (isinstance(values, tuple) and name != "choices"):
-                raise UsageError(f"constants.{name} cannot be; expected one of {', '.join(_CONSTANT)}")
+                raise UsageError(f"constants.{name} is not allowed; expected one of {', '.join(_CONSTANT)}")
         for column, pattern in self.patterns.items():
             try:
                 re.compile(pattern)
             except (re.error, RecursionError, OverflowError) as error:  # ((((, a{99999999999}
-                raise UsageError(f"patterns.{column} is no regular expression: {error}") from error
+                raise UsageError(f"patterns.{column} is not a regular expression: {error}") from error
             if _REPEATED_GROUP.search(_UNITS.sub("a", pattern)):
-                raise UsageError(f"patterns.{column} repeats a group, or is verbose, and could run for ever")
+                raise UsageError(f"patterns.{column} repeats a group, or is verbose, and could run forever")
         for path in (*self.files, *(join.file for join in self.joins.values())):
             if Path(path).is_absolute() or ".." in Path(path).parts:
                 raise UsageError(f"the mapping names {path!r}; expected a path inside the folder of the data")

@@ -165,11 +165,7 @@ def levels_of(file: DataFile) -> tuple[int, Row] | None:
     """
     if file.ending != ".json" or file.content.lstrip()[:1] != b"{":
         return None
-    try:
-        levels: object = msgspec.json.decode(file.content)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return None
-    depth = 0
+    levels, depth = files.json_or_none(file.content, object), 0
     while isinstance(levels, Mapping) and levels:
         levels, depth = next(iter(levels.values())), depth + 1
     first = levels[0] if isinstance(levels, list) and levels else None

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 
 import msgspec
 
-from vidence.ask.files import DataFile
+from vidence.ask.files import DataFile, json_or_none
 from vidence.errors import DataError, UsageError
 from vidence.installation import adding
 
@@ -37,7 +37,6 @@ _DAMAGED = (
     KeyError,
     struct.error,
 )
-_DECODER = msgspec.json.Decoder(dict[str, object])
 
 Rows = Iterator[tuple[str, dict[str, object]]]
 
@@ -65,8 +64,7 @@ def arrow_rows(path: Path, choose: Callable[[Sequence[str]], Sequence[str]]) -> 
             batches = table.select(choose(table.column_names)).to_batches(max_chunksize=_ROWS)
         else:
             parquet = pq.ParquetFile(path)
-            columns = list(choose(parquet.schema_arrow.names))
-            batches = parquet.iter_batches(batch_size=_ROWS, columns=columns)
+            batches = parquet.iter_batches(batch_size=_ROWS, columns=list(choose(parquet.schema_arrow.names)))
         for batch in batches:
             yield from batch.to_pylist()
     except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
@@ -167,16 +165,14 @@ def _attached(value: object, apart: Mapping[str, object]) -> object:
 
 
 def _decoded(file: DataFile, content: bytes, what: str) -> dict[str, object]:
-    try:
-        return _DECODER.decode(content)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        pass
+    if (fields := json_or_none(content, dict[str, object])) is not None:
+        return fields
     try:  # Python's writer gives NaN for scores that are none, which JSON does not have
         values = json.loads(content)
     except (ValueError, UnicodeDecodeError, RecursionError) as error:
         raise DataError(f"{file.path}: {what} is not readable as JSON ({error})") from error
     if not isinstance(values, dict):
-        raise DataError(f"{file.path}: {what} is no JSON object")
+        raise DataError(f"{file.path}: {what} is not a JSON object")
     return values
 
 

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from vidence.ask.files import json_or_none
 from vidence.errors import AccessError, ModelError, RejectedRequestError, TransientModelError
 
 _log = logging.getLogger(__name__)
@@ -222,10 +223,7 @@ class _ErrorBody(msgspec.Struct):
 
 
 def _read_error(body: bytes) -> _Error:
-    try:
-        read = msgspec.json.decode(body, type=_ErrorBody)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return _Error(message=body.decode(errors="replace"))
+    read = json_or_none(body, _ErrorBody) or _ErrorBody()
     if isinstance(read.error, _Error):
         return read.error
     return _Error(message=read.error or read.message or read.detail or body.decode(errors="replace"))
@@ -247,8 +245,7 @@ def retry_after_s(headers: Mapping[str, str], *, now_s: float) -> float | None:
         if math.isfinite(wait_s):
             return max(0.0, wait_s)
     try:
-        date = email.utils.parsedate_to_datetime(headers.get("retry-after", ""))
-        return max(0.0, date.timestamp() - now_s)
+        return max(0.0, email.utils.parsedate_to_datetime(headers.get("retry-after", "")).timestamp() - now_s)
     except (ValueError, OverflowError):
         return None
 

@@ -84,7 +84,7 @@ class Settings(HttpSettings):
             )
         if self.thinks and self.structured == "tool":
             raise UsageError(
-                f"{owner}: the API forces no tool on a model that thinks; take structured=format or "
+                f"{owner}: the API cannot force a tool on a model that thinks; use structured=format or "
                 "structured=off, or ask without thinking"
             )
 
@@ -111,7 +111,7 @@ class MessagesDialect(Dialect):
         "temperature|top_p": "fixed_sampling=true sends neither temperature nor top_p",
         "output_format|output_config.format": "structured=tool or structured=off holds the reply in another "
         "way, or not",
-        "effort": "choose another effort=, or leave it away",
+        "effort": "choose another effort=, or omit it",
         "thinking": "choose among thinking_budget=TOKENS, thinking=adaptive and thinking=off",
     }
 
@@ -165,7 +165,7 @@ class MessagesDialect(Dialect):
         """Temperature and top_p, where they are not what the API does by itself."""
         settings, name = self._settings, self._settings.name
         if sampling.seed is not None:
-            raise UsageError(f"anthropic:{name} takes no seed (got {sampling.seed}); leave model_seed away")
+            raise UsageError(f"anthropic:{name} takes no seed (got {sampling.seed}); omit model_seed")
         if settings.fixed_sampling:
             return {}
         temperature, top_p = sampling.temperature, sampling.top_p
@@ -177,7 +177,7 @@ class MessagesDialect(Dialect):
         if settings.thinks and top_p is not None and top_p < LEAST_THINKING_TOP_P:
             raise UsageError(
                 f"anthropic:{name} cannot think with top_p {top_p:g}: with thinking the API takes "
-                f"{LEAST_THINKING_TOP_P:g} to 1; leave top_p away, or ask without thinking"
+                f"{LEAST_THINKING_TOP_P:g} to 1; omit top_p, or ask without thinking"
             )
         return {"temperature": None if temperature == OWN_TEMPERATURE else temperature, "top_p": top_p}
 

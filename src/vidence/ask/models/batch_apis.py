@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from operator import itemgetter
 from typing import ClassVar, Final, TypeAlias
-from urllib.parse import urlsplit
 
 import msgspec
 
 from vidence.ask.mapping.columns import value_at
 from vidence.ask.models.answers import Answer, decode, fault
+from vidence.ask.models.gemini_files import upload_headers, upload_route
 from vidence.ask.models.http import Caller
 from vidence.errors import AccessError, RejectedRequestError, TransientModelError
 from vidence.records import Record
@@ -77,6 +77,8 @@ class BatchApi(ABC):
     most_each: ClassVar[int]
     """Bytes of one request."""
     separator: ClassVar[bytes] = b"\n"
+    root: ClassVar[str]
+    """Where batches are made and listed."""
 
     def __init__(self, caller: Caller, *, path: str) -> None:
         """`path` is where single requests go."""
@@ -104,9 +106,9 @@ class BatchApi(ABC):
         answer = await self._call(self._route(batch_id), is_known=False)
         return None if answer.status == _GONE else self._state(answer, batch_id)
 
-    @abstractmethod
     def _route(self, batch_id: str) -> str:
         """Where a batch is looked at."""
+        return f"{self.root}/{batch_id}"
 
     @abstractmethod
     def _state(self, answer: Answer, batch_id: str) -> BatchState:
@@ -144,7 +146,7 @@ class BatchApi(ABC):
             return answer
         error = fault(answer, self._caller.server)
         if pieces and isinstance(error, RejectedRequestError | AccessError):
-            raise AccessError(f"no batch can be made with {route}: {error}; leave --batch out") from error
+            raise AccessError(f"no batch can be made with {route}: {error}; omit --batch") from error
         raise error
 
     async def _told(self, route: str, pieces: Sequence[Piece] = ()) -> _Told:
@@ -152,8 +154,7 @@ class BatchApi(ABC):
 
     def _read(self, answer: Answer) -> _Told:
         kind = dict[str, object]
-        read = decode(answer, self._caller.server, kind=kind, what="batch", api="an API with batches")
-        return _Told(read)
+        return _Told(decode(answer, self._caller.server, kind=kind, what="batch", api="an API with batches"))
 
     def _id(self, text: str) -> str:
         """An id that can stand in a route."""
@@ -220,9 +221,6 @@ class OpenAIBatches(BatchApi):
         named = (b.text("id") for b in there if b.text("metadata.vidence") == batch.name)
         return next((batch_id for batch_id in named if batch_id not in known), "")
 
-    def _route(self, batch_id: str) -> str:
-        return f"{self.root}/{batch_id}"
-
     def _state(self, answer: Answer, batch_id: str) -> BatchState:
         state = self._read(answer)
         files = filter(None, map(state.text, ("output_file_id", "error_file_id")))
@@ -260,14 +258,6 @@ _STATUS_OF: Final = {
 
 
 _ENDED: Final = [f"request_counts.{how}" for how in ("succeeded", "errored", "canceled", "expired")]
-
-
-class _MessageReason(msgspec.Struct):
-    type: str = ""
-
-
-class _MessageError(msgspec.Struct):
-    error: _MessageReason = msgspec.field(default_factory=_MessageReason)
 
 
 class _MessageOutcome(msgspec.Struct):
@@ -312,9 +302,6 @@ class MessageBatches(BatchApi):
         ]
         return min(fits, key=itemgetter(0), default=("", ""))[1]
 
-    def _route(self, batch_id: str) -> str:
-        return f"{self.root}/{batch_id}"
-
     def _state(self, answer: Answer, batch_id: str) -> BatchState:
         state = self._read(answer)
         return BatchState(
@@ -331,8 +318,8 @@ class MessageBatches(BatchApi):
         if outcome.type == "succeeded":
             return read.custom_id, Answer(status=200, headers={}, body=bytes(outcome.message))
         if outcome.type == "errored":
-            kind = msgspec.json.decode(outcome.error, type=_MessageError).error.type
-            status = _STATUS_OF.get(kind, 500)
+            error = _Told(msgspec.json.decode(outcome.error, type=dict[str, object]))
+            status = _STATUS_OF.get(error.text("error.type"), 500)
             return read.custom_id, Answer(status=status, headers={}, body=bytes(outcome.error))
         return read.custom_id, None
 
@@ -342,15 +329,10 @@ class MessageBatches(BatchApi):
 _HTTP_OF_GRPC: Final = {3: 400, 7: 403, 8: 429, 13: 500, 14: 503, 16: 401}
 
 
-class _GeminiReason(msgspec.Struct):
-    code: int = 0
-    message: str = ""
-
-
 class _GeminiResult(msgspec.Struct):
     key: str
     response: msgspec.Raw = msgspec.Raw(b"")
-    error: _GeminiReason | None = None
+    error: dict[str, object] | None = None
 
 
 class GeminiBatches(BatchApi):
@@ -367,25 +349,18 @@ class GeminiBatches(BatchApi):
 
     async def upload(self, content: memoryview, name: str) -> str:
         """See `BatchApi.upload`; by the resumable protocol, in one piece."""
-        headers = {
-            "x-goog-upload-protocol": "resumable",
-            "x-goog-upload-command": "start",
-            "x-goog-upload-header-content-length": str(len(content)),
-            "x-goog-upload-header-content-type": "application/jsonl",
-        }
-        body = msgspec.json.encode({"file": {"displayName": name, "mimeType": "application/jsonl"}})
+        kind, address = "application/jsonl", self._caller.server.address
+        body = msgspec.json.encode({"file": {"displayName": name, "mimeType": kind}})
+        headers = upload_headers(len(content), kind)
         begun = await self._call("/upload/v1beta/files", [body], headers=headers)
-        entry, ours = (
-            urlsplit(begun.headers.get("x-goog-upload-url", "")),
-            urlsplit(self._caller.server.address),
-        )
-        if not entry.path:
-            raise TransientModelError(f"{ours.netloc} gave no address for the upload of a batch")
-        # The server's own name for itself is not that of a gateway in front of it.
-        route = entry._replace(scheme=ours.scheme, netloc=ours.netloc).geturl()
-        last = {"x-goog-upload-command": "upload, finalize", "x-goog-upload-offset": "0"}
-        kind = {"content-type": "application/octet-stream"}
-        answer = await self._call(route, [content], headers=kind | last)
+        if not (route := upload_route(begun, address)):
+            raise TransientModelError(f"{address} gave no address for the upload of a batch")
+        headers = {
+            "content-type": "application/octet-stream",
+            "x-goog-upload-command": "upload, finalize",
+            "x-goog-upload-offset": "0",
+        }
+        answer = await self._call(route, [content], headers=headers)
         return self._id(self._read(answer).text("file.name"))
 
     async def create(self, source: str, content: memoryview, name: str) -> str:
@@ -424,8 +399,9 @@ class GeminiBatches(BatchApi):
             return read.key, Answer(status=200, headers={}, body=bytes(read.response))
         if read.error is None:
             return read.key, None
-        status = _HTTP_OF_GRPC.get(read.error.code, read.error.code if read.error.code >= 400 else 500)
-        body = msgspec.json.encode({"error": {"code": status, "message": read.error.message}})
+        error = _Told(read.error)
+        status = _HTTP_OF_GRPC.get(code := error.count("code"), code if code >= 400 else 500)
+        body = msgspec.json.encode({"error": {"code": status, "message": error.text("message")}})
         return read.key, Answer(status=status, headers={}, body=body)
 
 

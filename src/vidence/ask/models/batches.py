@@ -213,7 +213,7 @@ class Batches:
             self._note(batch)
         state = await self._ended(batch)
         if state is None:
-            self._say(f"batch {batch.id} is not known at its server any more; its requests are sent again")
+            self._say(f"the server no longer knows batch {batch.id}; its requests are sent again")
             self._forget(batch)
             return
         keys, answers = set[str](), dict[str, Answer]()
@@ -225,13 +225,13 @@ class Batches:
                     if answer is not None:
                         answers[key] = answer
         if keys and keys.isdisjoint(batch.keys):  # taken for ours by its time and size
-            self._say(f"batch {batch.id} holds other requests than ours; ours is looked for, or sent again")
+            self._say(f"batch {batch.id} holds requests of another run; looking for ours again")
             self._foreign.add(batch.id)
             await self._take_up(msgspec.structs.replace(batch, id=""))
             return
         if answers.keys().isdisjoint(batch.keys):
             self._forget(batch)
-            raise AccessError(f"nothing of batch {batch.id} was answered at {batch.address}: {state.why}")
+            raise AccessError(f"no request of batch {batch.id} was answered at {batch.address}: {state.why}")
         self._answers |= answers
         for key in batch.keys:
             self._open.pop(key, None)

@@ -247,5 +247,4 @@ def _texts(message: _Message) -> tuple[str, str]:
     pieces = message.content if isinstance(message.content, list) else []
     text = message.content if isinstance(message.content, str) else ""
     text += "".join(p.text or "" for p in pieces if p.type in {"text", "output_text", ""})
-    refusal = "".join(p.refusal or "" for p in pieces)
-    return text, message.refusal or refusal
+    return text, message.refusal or "".join(p.refusal or "" for p in pieces)

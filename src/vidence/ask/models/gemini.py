@@ -13,6 +13,7 @@ from typing import Annotated, ClassVar, Literal
 import msgspec
 from msgspec import Meta
 
+from vidence.ask.files import json_or_none
 from vidence.ask.models.answers import (
     Answer,
     Finish,
@@ -116,7 +117,7 @@ class Settings(UploadSettings):
         owner = f"gemini:{self.name}"
         if self.api_version and not _VERSION.fullmatch(self.api_version):
             raise UsageError(
-                f"{owner}: api_version={self.api_version!r} is no version; expected for example v1 or v1beta"
+                f"{owner}: api_version={self.api_version!r} is not a version; expected v1 or v1beta"
             )
         generation = self.extra.get("generationConfig")
         inner = [f"generationConfig.{f}" for f in generation] if isinstance(generation, dict) else []
@@ -138,7 +139,7 @@ class GeminiDialect(Dialect):
         "location is not supported": "the API is not offered where this machine is",
         "thinking[ _]level": "choose another thinking_level=, or thinking_budget=",
         "thinking budget": "choose another thinking_budget=, or thinking_level=",
-        "thinking is not|thinking_config": "leave thinking_budget= and thinking_level= away",
+        "thinking is not|thinking_config": "omit thinking_budget= and thinking_level=",
     }
 
     _settings: Settings
@@ -187,14 +188,12 @@ class GeminiDialect(Dialect):
     def _generation(self, request: Request, leave_out: Collection[str]) -> dict[str, object]:
         """The settings of one request; those left to the server are absent."""
         settings, sampling, schema = self._settings, request.sampling, request.prompt.reply_schema
-        max_tokens = sampling.max_tokens
         fields: dict[str, object | None] = {
             "temperature": sampling.temperature,
             "topP": sampling.top_p,
             # The API counts thinking against the limit; a budget is added so that the reply keeps its room.
-            "maxOutputTokens": None
-            if max_tokens is None
-            else max_tokens + max(0, settings.thinking_budget or 0),
+            "maxOutputTokens": sampling.max_tokens
+            and sampling.max_tokens + max(0, settings.thinking_budget or 0),
             # The same seed for every sample would give the same reply several times.
             "seed": None if sampling.seed is None else sampling.seed + request.sample,
             "responseMimeType": None if schema is None else "application/json",
@@ -350,11 +349,8 @@ class _ErrorBody(msgspec.Struct):
 
 
 def _details(answer: Answer) -> Sequence[_Detail]:
-    try:
-        read = msgspec.json.decode(answer.body, type=_ErrorBody)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return ()
-    return (read.error.details or ()) if read.error else ()
+    read = json_or_none(answer.body, _ErrorBody)
+    return (read.error.details or ()) if read and read.error else ()
 
 
 def _with_wait(answer: Answer, details: Sequence[_Detail]) -> Answer:
@@ -363,8 +359,7 @@ def _with_wait(answer: Answer, details: Sequence[_Detail]) -> Answer:
     wait = next((match[1] for match in waits if match), None)
     if wait is None or "retry-after" in answer.headers or "retry-after-ms" in answer.headers:
         return answer
-    headers = {**answer.headers, "retry-after": wait}
-    return Answer(status=answer.status, headers=headers, body=answer.body)
+    return Answer(status=answer.status, headers={**answer.headers, "retry-after": wait}, body=answer.body)
 
 
 def _positions(logprobs: _Logprobs | None) -> Iterator[tuple[str, Sequence[Likely]]]:

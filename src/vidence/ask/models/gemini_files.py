@@ -61,6 +61,25 @@ class _Sent(msgspec.Struct):
     file: _File
 
 
+def upload_headers(n_bytes: int, media_type: str) -> dict[str, str]:
+    """What begins an upload by the resumable protocol."""
+    return {
+        "x-goog-upload-protocol": "resumable",
+        "x-goog-upload-command": "start",
+        "x-goog-upload-header-content-length": str(n_bytes),
+        "x-goog-upload-header-content-type": media_type,
+    }
+
+
+def upload_route(begun: Answer, address: str) -> str:
+    """Where the bytes of an upload go; empty where the answer names no address.
+
+    The server's own name for itself is not that of a gateway in front of it.
+    """
+    entry, ours = urlsplit(begun.headers.get("x-goog-upload-url", "")), urlsplit(address)
+    return entry._replace(scheme=ours.scheme, netloc=ours.netloc).geturl() if entry.path else ""
+
+
 class Files:
     """Where the videos of one run are. A file that several questions need at once is uploaded once."""
 
@@ -137,22 +156,13 @@ class Files:
         # Not the name of the file: it may say whose video it is.
         about = {"displayName": part.digest[:16], "mimeType": part.media_type}
         n_bytes = (await anyio.to_thread.run_sync(Path(part.path).stat)).st_size
-        start = {
-            "x-goog-upload-protocol": "resumable",
-            "x-goog-upload-command": "start",
-            "x-goog-upload-header-content-length": str(n_bytes),
-            "x-goog-upload-header-content-type": part.media_type,
-        }
+        start = upload_headers(n_bytes, part.media_type)
         body = msgspec.json.encode({"file": {**about, "sizeBytes": n_bytes}})
         route = f"/upload/{self._version}/files"
         async with await anyio.open_file(part.path, "rb") as file:
             answer = self._good(await self._caller.send("POST", route, [body], headers=start))
-            entry = urlsplit(answer.headers.get("x-goog-upload-url", ""))
-            if not entry.path:
+            if not (route := upload_route(answer, self._caller.server.address)):
                 raise self._odd(part, "no address for the upload was returned")
-            # The server's own name for itself is not that of a gateway in front of it.
-            ours = urlsplit(self._caller.server.address)
-            route = entry._replace(scheme=ours.scheme, netloc=ours.netloc).geturl()
             offset = 0
             while True:
                 piece = await file.read(PIECE_BYTES)

@@ -140,7 +140,7 @@ def read_key(variable: str, *, example: str) -> str:
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", variable):
         raise UsageError(
             f"api_key_env must be the name of an environment variable, for example {example}; the given "
-            "text is not (not shown: a key itself belongs into the variable)"
+            "text is not (not shown: the key itself belongs in the variable)"
         )
     key = os.environ.get(variable, "").strip()
     if not re.fullmatch(r"[\x21-\x7e]*", key):
@@ -308,8 +308,7 @@ def _without_connection(address: str, error: Exception) -> ModelError:
         )
     if isinstance(cause, ssl.SSLError) and cause.reason in _NO_TLS:
         return AccessError(
-            f"{address} does not speak TLS as it is needed here ({cause.reason}); should base_url begin with "
-            "http:// ?"
+            f"the TLS handshake with {address} failed ({cause.reason}); should base_url begin with http://?"
         )
     return TransientModelError(
         f"no connection to {address} ({error or type(error).__name__}): nothing seems to be "
@@ -405,7 +404,7 @@ class Dialect(ABC):
             self._doubted = True
             entries = [n for n in (*read, *wrote, cached, cache_write) if n is not None]
             _log.warning(
-                "%s says that a reply took %s tokens; such numbers are counted as unknown",
+                "%s says that a reply took %s tokens; such counts are treated as unknown",
                 self._server.address,
                 visible(self._server.hide_key(f"{entries}")[:200]),
             )
@@ -437,11 +436,9 @@ class Batched(Protocol):
 
     def answer(self, body: Sequence[bytes], *, sample: int) -> Answer:
         """The answer to a request, or `LaterError`."""
-        ...
 
     async def close(self) -> None:
         """Close the connections."""
-        ...
 
 
 BatchedT = TypeVar("BatchedT", bound=Batched)
@@ -487,7 +484,13 @@ class HttpModel:
         Raises:
             UsageError: an image is missing, or a setting that the protocol does not have.
         """
-        self._check_key()
+        server = self._caller.server
+        if server.host == self._dialect.host and not server.key:
+            raise MissingKeyError(
+                f"{server.address} needs a key and the environment variable {server.key_env} is not set; "
+                "set it, name another one with api_key_env=NAME, or give the address of your own server "
+                "with base_url=ADDRESS"
+            )
         leave_out = self._refused
         while True:
             pieces = await self._dialect.written(request, leave_out=leave_out)
@@ -506,10 +509,9 @@ class HttpModel:
         if answer.is_success:
             letters = request.prompt.letters if request.sampling.want_choice_logps else ()
             read = partial(self._dialect.read, answer, letters=letters)
-            is_large = len(answer.body) > _LARGE_BYTES
-            reply = await anyio.to_thread.run_sync(read) if is_large else read()
+            reply = await anyio.to_thread.run_sync(read) if len(answer.body) > _LARGE_BYTES else read()
             return msgspec.structs.replace(reply, latency_s=latency_s)
-        if message := declined(answer, self._caller.server):
+        if message := declined(answer, server):
             return Reply(text="", finish="refusal", refusal=message, latency_s=latency_s)
         error = self._dialect.fault(answer, request)
         if isinstance(error, AccessError) and answer.status in {400, 404} and self._dialect.models_path:
@@ -528,15 +530,6 @@ class HttpModel:
         names = [str(row.get("id"))[:_LONGEST] for row in listed.data[:1000]]
         near = get_close_matches(self._name, names, _MOST_LISTED, 0)
         return f"; it serves {visible(server.hide_key(', '.join(near)))}" if near else ""
-
-    def _check_key(self) -> None:
-        server = self._caller.server
-        if server.host == self._dialect.host and not server.key:
-            raise MissingKeyError(
-                f"{server.address} needs a key and the environment variable {server.key_env} is not set; "
-                "set it, name another one with api_key_env=NAME, or give the address of your own server "
-                "with base_url=ADDRESS"
-            )
 
     def _note(self, refused: str, error: ModelError) -> None:
         if refused not in self._refused:  # others that were on their way say it again

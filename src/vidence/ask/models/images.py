@@ -8,6 +8,7 @@ a megabyte at a time.
 import base64
 from collections import OrderedDict
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -59,6 +60,7 @@ def pixels_of(part: ImagePart, images: Mapping[str, bytes]) -> NDArray[np.uint8]
         raise RejectedRequestError(f"image {part.digest[:12]} cannot be read: {error}") from error
 
 
+@dataclass(kw_only=True, eq=False)
 class EncodedMedia:
     """Images and videos as JSON strings, ready to be sent: data URLs, or base64 alone.
 
@@ -67,23 +69,19 @@ class EncodedMedia:
     requests carried, up to `max_bytes`; so memory does not grow with the number of clips.
     """
 
-    def __init__(
-        self,
-        *,
-        as_url: bool = True,
-        form: object = MARKED,
-        max_bytes: int = MEMORY_BYTES,
-        max_requests: int = MEMORY_REQUESTS,
-    ) -> None:
-        self._as_url = as_url
-        before, behind = msgspec.json.encode(form).split(_MARK)
+    as_url: bool = True
+    form: object = field(default_factory=lambda: MARKED)
+    max_bytes: int = MEMORY_BYTES
+    max_requests: int = MEMORY_REQUESTS
+    n_bytes: int = field(default=0, init=False)
+    _n_requests: int = field(default=0, init=False)
+    # The least recent first.
+    _kept: OrderedDict[tuple[str, str], tuple[int, bytes]] = field(default_factory=OrderedDict, init=False)
+    _reading_video: anyio.Lock = field(default_factory=anyio.Lock, init=False)
+
+    def __post_init__(self) -> None:
+        before, behind = msgspec.json.encode(self.form).split(_MARK)
         self._around = (before, behind + b"," if behind else b"")
-        self.max_bytes = max_bytes
-        self.max_requests = max_requests
-        self.n_bytes = 0
-        self._n_requests = 0
-        self._kept: OrderedDict[tuple[str, str], tuple[int, bytes]] = OrderedDict()  # least recent first
-        self._reading_video = anyio.Lock()
 
     def next_request(self) -> None:
         """A request begins: forget what the last `max_requests` did not carry."""
@@ -96,7 +94,7 @@ class EncodedMedia:
         self.n_bytes -= len(oldest)
 
     def _encode(self, media_type: str, content: bytes, around: tuple[bytes, bytes] = (b"", b"")) -> bytes:
-        start = msgspec.json.encode(f"data:{media_type};base64,")[:-1] if self._as_url else b'"'
+        start = msgspec.json.encode(f"data:{media_type};base64,")[:-1] if self.as_url else b'"'
         return b"".join((around[0], start, base64.b64encode(content), b'"', around[1]))
 
     def _find(self, digest: str, media_type: str) -> bytes | None:

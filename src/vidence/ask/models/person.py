@@ -26,7 +26,7 @@ class Settings(Record):
     def __post_init__(self) -> None:
         """Refuse a name that a table cannot show."""
         if not self.name.strip() or not self.name.isprintable():
-            raise UsageError(f"person: {self.name!r} is no pseudonym; expected a name such as P03")
+            raise UsageError(f"person: {self.name!r} is not a pseudonym; expected a name such as P03")
 
 
 def create(settings: Settings) -> ReplayModel:

@@ -5,6 +5,7 @@ import math
 import os
 import re
 from collections.abc import Iterable, Mapping
+from typing import TypeAlias
 from urllib.parse import urlsplit
 
 import msgspec
@@ -161,18 +162,15 @@ class ImageRule(Record):
         return self.base + self.each * (min(n, self.most) if self.most else n)
 
 
-class ImageRules(Record):
-    """The file of the rules."""
-
-    rules: tuple[ImageRule, ...]
+ImageRules: TypeAlias = dict[str, tuple[ImageRule, ...]]
 
 
 def image_rule(text: str) -> ImageRule | None:
     """The rule for the model of a spec; None without a rule, or if an option changes what images cost."""
     if {"image_detail", "media_resolution", "extra"} & parse_spec(text).options.keys():
         return None
-    name, table = listed_name(text), packaged("vidence.ask.models", "images.toml", ImageRules)
-    return next((rule for rule in table.rules if name in rule.models), None)
+    name, file = listed_name(text), packaged("vidence.ask.models", "images.toml", ImageRules)
+    return next((rule for rule in file["rules"] if name in rule.models), None)
 
 
 def given_prices(price_in: float, price_out: float) -> Prices | None:

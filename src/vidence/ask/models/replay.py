@@ -42,7 +42,7 @@ class Settings(Record):
     def __post_init__(self) -> None:
         """Refuse files without ids or replies."""
         if not self.id or not self.text:
-            raise UsageError("replay: id= and text= must name a field each")
+            raise UsageError("replay: id= and text= must each name a field")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -65,7 +65,7 @@ class Settings(WeightSettings):
         """Refuse a device that can be none."""
         if not re.fullmatch(r"auto|cpu|mps|cuda(:\d+)?", self.device):
             raise UsageError(
-                f"transformers: device={self.device!r} is none; expected auto, cpu, mps, cuda or cuda:NUMBER"
+                f"transformers: device={self.device!r} is not one of auto, cpu, mps, cuda, cuda:NUMBER"
             )
 
 

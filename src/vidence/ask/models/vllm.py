@@ -141,7 +141,7 @@ def _start(source: Source, settings: Settings) -> "LLM":
     except (ImportError, OSError, *FOREIGN) as error:
         raise AccessError(
             f"{source.place} cannot be loaded into vLLM: {type(error).__name__}: {error}; "
-            "what its log says before this tells more"
+            "its log above gives the cause"
         ) from error
 
 
@@ -348,6 +348,5 @@ def create(settings: Settings) -> BatchingModel:
         )
     source = locate(settings.name, revision=settings.revision, local_only=settings.local_only)
     n = settings.batch_size
-    head = f"vllm:{source.name}@{source.content}"
-    identity = spec_of(head, settings, _IN_IDENTITY, always=("dtype",))
+    identity = spec_of(f"vllm:{source.name}@{source.content}", settings, _IN_IDENTITY, always=("dtype",))
     return BatchingModel(identity, lambda: Engine(source, settings), max_in_flight=2 * n, n_turns=n)

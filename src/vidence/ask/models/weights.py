@@ -221,7 +221,7 @@ class BatchingModel:
 
     async def close(self) -> None:
         """Let go of the weights; batches that are under way are finished first."""
-        self._broken = AccessError(f"{self.identity} is closed; make it again")
+        self._broken = AccessError(f"{self.identity} is closed; create it again")
         async with self._preparing, AsyncExitStack() as turns:
             for _ in range(self._n_turns):
                 await turns.enter_async_context(self._turns)

@@ -152,11 +152,10 @@ class Prompter:
             said=aside.said,
         )
         behind = (TextPart(text=fill(aside.name)),) if aside.name and not aside.is_alone else ()
-        system = fill("system") if "system" in self._templates and not aside.is_alone else ""
         prompt = Prompt(
             parts=(*self._placed(fill(name), parts, name), *behind),
             choices=() if aside.is_alone else item.choices,
-            system=system,
+            system=fill("system") if "system" in self._templates and not aside.is_alone else "",
             template=self._templates.label(name),
         )
         return Prompted(prompt=prompt, images=images)
@@ -171,7 +170,7 @@ class Prompter:
         if len(behind) > 1:
             raise UsageError(
                 f"{self._templates.label(name).split()[0]} shows {{{{ frames }}}} {len(behind)} times; "
-                "once is the most"
+                "it may appear once"
             )
         first, last = (before.rstrip("\n"), behind[0].lstrip("\n")) if behind else ("", before)
         if first:
@@ -235,7 +234,7 @@ class Prompter:
         return parts
 
     def _words_before(self, position: int, frame: ShownFrame) -> TextPart:
-        return TextPart(text=self._templates.frame_words(position + 1, time_s=frame.time_s))
+        return TextPart(text=self._templates.say("frame", {"number": position + 1, "time_s": frame.time_s}))
 
 
 def image_part(frame: EncodedFrame, images: dict[str, bytes], *, positions: tuple[int, ...]) -> ImagePart:

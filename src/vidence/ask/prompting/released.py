@@ -77,10 +77,6 @@ class ReleasedSet(Record):
         return "--judge-prompts-dir" if self.judge else "--prompts-dir"
 
 
-class _Released(Record):
-    sets: tuple[ReleasedSet, ...]
-
-
 @dataclass(frozen=True, kw_only=True)
 class Imported:
     """Templates made of the authors' prompts, by name, and what is known of them."""
@@ -92,10 +88,8 @@ class Imported:
 @cache
 def released() -> Mapping[str, ReleasedSet]:
     """The sets whose place in the authors' repositories is known, by name."""
-    return {
-        released_set.name: released_set
-        for released_set in packaged("vidence.ask.prompting", "released.toml", _Released).sets
-    }
+    file = packaged("vidence.ask.prompting", "released.toml", dict[str, tuple[ReleasedSet, ...]])
+    return {released_set.name: released_set for released_set in file["sets"]}
 
 
 def wording_of(label: str) -> Wording:
@@ -191,7 +185,7 @@ def write(imported: Imported, folder: Path) -> tuple[Path, ...]:
 def _named(released_set: ReleasedSet, template: str) -> ReleasedPrompt:
     there = {prompt.template: prompt for prompt in released_set.prompts}
     if not template:
-        raise UsageError(f"a text file holds one prompt; say which with --as: {', '.join(there)}")
+        raise UsageError(f"a text file holds one prompt; choose it with --as: {', '.join(there)}")
     if template not in there:
         raise UnknownNameError(f"template of {released_set.name}", template, there)
     return there[template]
@@ -320,10 +314,9 @@ def as_template(text: str, prompt: ReleasedPrompt, *, place: str) -> str:
             f"{', '.join(prompt.fill)} where the question and its choices are filled in"
         )
     marks = "|".join(re.escape(mark) for mark in sorted(prompt.fill, key=len, reverse=True))
-    pieces = re.split(f"({marks})", text)
     return "".join(
         _filled(prompt.fill[piece]) if piece in prompt.fill else _literal(piece, prompt.form)
-        for piece in pieces
+        for piece in re.split(f"({marks})", text)
     )
 
 

@@ -327,18 +327,6 @@ class Templates:
         }
         return self.say(name, values)
 
-    def frame_words(self, number: int, *, time_s: float) -> str:
-        """The words before a frame.
-
-        Args:
-            number: which frame of the question it is, from 1.
-            time_s: its presentation time in seconds.
-
-        Raises:
-            UsageError: the set has no ``frame.txt``, or it cannot be filled.
-        """
-        return self.say("frame", {"number": number, "time_s": time_s})
-
     def say(self, name: str, values: Mapping[str, object]) -> str:
         """The words of a template, such as one of `ASIDES`.
 

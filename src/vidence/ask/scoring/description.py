@@ -94,16 +94,16 @@ class _Text:
         self._ends = [*edges[1:], len(text)]
         self.words = words_of(text)
         cues = [m.span() for m in _CUE.finditer(self.text)]
-        self._cues = [(a, b) for a, b in cues if not self._is_cue_denied(a, b)]
+        self._cues = [(a, b) for a, b in cues if not self.is_denied(a, b, _CUE_DENIED)]
 
     def sentence_of(self, place: int) -> int:
         """The number of the sentence around a place."""
         return bisect_right(self._starts, place) - 1
 
-    def is_denied(self, start: int, end: int) -> bool:
-        """Whether what stands in ``[start, end)`` is negated, before or behind it."""
+    def is_denied(self, start: int, end: int, behind: re.Pattern[str] = _DENIED_AFTER) -> bool:
+        """Whether what stands in ``[start, end)`` is negated, before it, or behind it by that pattern."""
         before, after = self._around(start, end)
-        return _is_denied_before(before, after) or bool(_DENIED_AFTER.match(after))
+        return _is_denied_before(before, after) or bool(behind.match(after))
 
     def is_cued(self, start: int, end: int) -> bool:
         """Whether a positive cue stands in the same sentence or near."""
@@ -113,10 +113,6 @@ class _Text:
         # Cues do not overlap, so that they are sorted by their ends too.
         first = bisect_left(self._cues, low, key=lambda cue: cue[1])
         return first < len(self._cues) and self._cues[first][0] < high
-
-    def _is_cue_denied(self, start: int, end: int) -> bool:
-        before, after = self._around(start, end)
-        return _is_denied_before(before, after) or bool(_CUE_DENIED.match(after))
 
     def _around(self, start: int, end: int) -> tuple[str, str]:
         """The text before and behind, within the sentence."""

@@ -8,8 +8,7 @@ What other labels there are stands in the item's `knowledge`, see `label_words`.
 import re
 from dataclasses import dataclass
 
-import msgspec
-
+from vidence.ask.files import json_or_none
 from vidence.ask.scoring.description import branch
 from vidence.ask.scoring.label_words import LabelWords
 from vidence.ask.scoring.letters import with_cut_off
@@ -41,11 +40,8 @@ def label_words(item: Item) -> tuple[LabelWords, tuple[LabelWords, ...]]:
     """
     known: dict[str, LabelWords] = {}
     for entry in item.knowledge:
-        try:
-            words = msgspec.json.decode(entry, type=LabelWords)
-        except (msgspec.DecodeError, RecursionError):
-            continue  # a page or a note, meant for parsers
-        known[words.text] = words
+        if words := json_or_none(entry, LabelWords):  # others are pages or notes, meant for parsers
+            known[words.text] = words
     if item.answer_kind == "choice":
         right = item.choices[item.letters.index(item.answer)]
         rivals = tuple(known.get(c, LabelWords(text=c)) for c in item.choices if c != right)
@@ -99,11 +95,9 @@ class DescriptionMatch:
         chosen = read_text(item, reply.text)
         if _LETTER_ALONE.fullmatch(description):
             return with_cut_off(Unreadable(reason="the reply names a choice and has no log"), reply)
-        return (
-            self._supported(item, description)
-            if isinstance(chosen, Answered)
-            else with_cut_off(chosen, reply)
-        )
+        if isinstance(chosen, Answered):
+            return self._supported(item, description)
+        return with_cut_off(chosen, reply)
 
     def mark(self, item: Item, outcome: Outcome) -> Score:
         """1.0 if the description matches the right label; 0.0 otherwise, also without a description."""
@@ -113,9 +107,7 @@ class DescriptionMatch:
                 is_match = outcome.answer == item.answer
             else:
                 is_match = bool(branch(*label_words(item), outcome.answer))
-        return Score(
-            outcome=outcome, value=1.0 if is_match else 0.0, scorer=self.name, scorer_version=self.version
-        )
+        return Score(outcome=outcome, value=float(is_match), scorer=self.name, scorer_version=self.version)
 
     def _supported(self, item: Item, message: str) -> Answered:
         right, rivals = label_words(item)

@@ -99,6 +99,4 @@ class LetterScorer:
     def mark(self, item: Item, outcome: Outcome) -> Score:
         """1.0 if the letter read is the item's answer; 0.0 otherwise, and where none was read."""
         is_right = isinstance(outcome, Answered) and outcome.answer == item.answer
-        return Score(
-            outcome=outcome, value=1.0 if is_right else 0.0, scorer=self.name, scorer_version=self.version
-        )
+        return Score(outcome=outcome, value=float(is_right), scorer=self.name, scorer_version=self.version)

@@ -170,11 +170,8 @@ def _misspelt(asked: Wanted, own: int, text: str) -> int:
     line = text.partition("\n")[0].rstrip(" .*\ue002")
     message, is_last = line.casefold(), len(line) == len(text.rstrip(" .*\ue002"))
     if not message or abs(len(message) - len(asked.tight[own])) > _SMALL_GAP:
-        return (
-            len(line)
-            if is_last and len(message) >= _SMALL_GAP and asked.tight[own].startswith(message)
-            else 0
-        )
+        is_cut = is_last and len(message) >= _SMALL_GAP and asked.tight[own].startswith(message)
+        return len(line) if is_cut else 0
     ratios = [SequenceMatcher(None, message, tight, autojunk=False).ratio() for tight in asked.tight]
     return len(line) if ratios[own] == max(ratios) > _ALIKE and ratios.count(max(ratios)) == 1 else 0
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from vidence.ask.scoring.letters import with_cut_off
+from vidence.ask.scoring.needs_judge import NeedsJudge
 from vidence.records import Answered, Item, Outcome, Reply, Score, Unreadable
 from vidence.text import refusal_in, without_thinking
 
@@ -27,7 +28,7 @@ def mean_relative_accuracy(value: float, truth: float) -> float:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RelativeAccuracy:
+class RelativeAccuracy(NeedsJudge):
     """A `contracts.Scorer` of answers that are numbers.
 
     Source: VSI-Bench, section 3.3.
@@ -36,15 +37,12 @@ class RelativeAccuracy:
     """
 
     name: str = "mra"
-    version: int = 1
-    reads_letters: bool = False
 
     def read(self, item: Item, reply: Reply) -> Outcome:
         """The number in the reply."""
         if refused := refusal_in(reply):
             return refused
-        words = without_thinking(reply.text).strip()
-        matches = list(_NUMBER.finditer(words))
+        matches = list(_NUMBER.finditer(without_thinking(reply.text).strip()))
         if len(matches) == 1 or (matches and not matches[0].start()):
             return Answered(answer=matches[0][0].replace(",", ""), rule="number")
         why = "several numbers" if matches else "no number"
@@ -55,11 +53,8 @@ class RelativeAccuracy:
         value: float | None = 0.0
         if isinstance(outcome, Answered):
             truth = _NUMBER.fullmatch(item.answer.strip())
-            value = (
-                None
-                if truth is None
-                else mean_relative_accuracy(float(outcome.answer), float(truth[0].replace(",", "")))
-            )
+            right = None if truth is None else float(truth[0].replace(",", ""))
+            value = None if right is None else mean_relative_accuracy(float(outcome.answer), right)
         return Score(outcome=outcome, value=value, scorer=self.name, scorer_version=self.version)
 
 

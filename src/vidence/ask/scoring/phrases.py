@@ -33,10 +33,7 @@ class Language(Record):
 
     def pattern(self, name: str) -> str:
         """The phrases of a list as one regular expression; empty where there is no such list."""
-        return "|".join(map(self._phrase, self.lists.get(name, ())))
-
-    def _phrase(self, phrase: str) -> str:
-        return "".join(self._pieces(phrase))
+        return "|".join("".join(self._pieces(phrase)) for phrase in self.lists.get(name, ()))
 
     def _pieces(self, phrase: str) -> Iterator[str]:
         for piece in _PIECE.finditer(phrase):

@@ -340,8 +340,7 @@ class Reader:
             if not (self.begins("none", self.masked[at : at + 20]) or _LETTER.match(self.masked, at)):
                 continue
             if self.has("marker", self.masked[max(0, at - _HEADING) : at]):
-                message = self.masked[max(0, at - 40) : at + 20]
-                doubt = f"the stated answer is no choice: {message!r}"
+                doubt = f"the stated answer is no choice: {self.masked[max(0, at - 40) : at + 20]!r}"
                 yield Statement(at, Rank.MARKED, "marker", -1, doubt=doubt)
 
     def _places(self) -> Iterator[Place]:

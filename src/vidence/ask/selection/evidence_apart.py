@@ -43,8 +43,7 @@ class EvidenceApart(Selector):
         check_budget(n_frames)
         if not clip.n_frames:
             return np.empty(0, np.int64)
-        half = max(1, n_frames // 2)
-        chosen = AnnotatedEvidence(only=True).select(clip, item, n_frames=half)
+        chosen = AnnotatedEvidence(only=True).select(clip, item, n_frames=max(1, n_frames // 2))
         apart = self._apart(clip, item)
         n_apart = min(len(chosen), len(apart), n_frames - len(chosen))
         others = apart[midpoints(len(apart), n_apart)] if n_apart else apart[:0]

@@ -98,8 +98,7 @@ class FragScores(Best):
             DataError: a reply without the probability of the letter.
         """
         sampling = Sampling(temperature=0.0, max_tokens=1, want_choice_logps=True)
-        query = self.score_rules.query
-        prompts = [frame_prompt(item, image, query=query, words=words) for image in images]
+        prompts = [frame_prompt(item, image, query=self.score_rules.query, words=words) for image in images]
         replies = yield [Ask(prompt=prompt, sampling=sampling) for prompt in prompts]
         return np.array([probability_of_yes(reply, item_id=item.item_id) for reply in replies])
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.ask.functions import Call, FunctionSettings, FunctionSource, Offered, find, has_all
+from vidence.ask.selection.uniform import check_budget
 from vidence.contracts import Selector
 from vidence.errors import UsageError
 from vidence.media.clip import Clip
@@ -47,8 +48,7 @@ class FunctionSelector:
         Raises:
             UsageError: a budget below 1, or the function returns no such positions.
         """
-        if n_frames < 1:
-            raise UsageError(f"a budget of {n_frames} frames; expected 1 or more")
+        check_budget(n_frames)
         if clip.n_frames == 0:
             return np.empty(0, np.int64)
         returned = self._call(clip, item, n_frames)

@@ -125,7 +125,7 @@ def _loaded(text: str, where: str) -> object:
     try:
         value: object = json.loads(text)
     except (json.JSONDecodeError, RecursionError) as error:
-        raise DataError(f"{where} is no JSON: {error}") from error
+        raise DataError(f"{where} is not JSON: {error}") from error
     return value
 
 
@@ -157,7 +157,7 @@ def _from_npz(data: bytes, where: str) -> Iterator[tuple[str, _Entry]]:
         with np.load(BytesIO(data), allow_pickle=False) as arrays:
             content = dict(arrays.items())
     except (ValueError, OSError, EOFError, zipfile.BadZipFile, TypeError, AttributeError) as error:
-        raise DataError(f"{where} is no file of numpy arrays: {error}") from error
+        raise DataError(f"{where} is not a file of numpy arrays: {error}") from error
     frames = {name.removeprefix("frames:") for name in content if name.startswith("frames:")}
     lonely = sorted(frames - content.keys())
     if lonely:
@@ -174,7 +174,7 @@ def _entries(path: Path, data: bytes) -> Iterator[tuple[str, _Entry]]:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise DataError(f"{path} is no text in UTF-8: {error}") from error
+        raise DataError(f"{path} is not UTF-8 text: {error}") from error
     if path.suffix == ".json":
         yield from _from_json(_loaded(text, str(path)), str(path))
         return

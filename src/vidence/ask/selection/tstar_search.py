@@ -290,7 +290,6 @@ class Detector(Protocol):
 
     def detect(self, picture: Picture, labels: Sequence[str]) -> Sequence[Box]:
         """The objects with one of these labels."""
-        ...
 
 
 def mosaic(cells: Sequence[Picture], side: int) -> Picture:

@@ -90,8 +90,7 @@ def most_chosen(chosen: Sequence[int | None]) -> int:
 def order_of(item: Item, n: int, number: int) -> tuple[int, ...]:
     """An order of so many replies, drawn from the question and the number of the order alone."""
     key = hashlib.sha256(f"{item.item_id}\n{n}\n{number}".encode()).digest()
-    drawn = np.random.default_rng(int.from_bytes(key)).permutation(n)
-    return tuple(int(place) for place in drawn)
+    return tuple(np.random.default_rng(int.from_bytes(key)).permutation(n).tolist())
 
 
 # --------------------------------------------------------------------------- asking

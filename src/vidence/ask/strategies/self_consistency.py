@@ -47,8 +47,7 @@ class SelfConsistency(OfPlan):
         """Ask all at once, then count."""
         prompt = question.prompt(PLAN)
         replies = yield from ask_candidates(prompt, self.settings.n)
-        is_text = not question.item.choices
-        picked = most_given([question.read(reply) for reply in replies], is_text=is_text)
+        picked = most_given([question.read(reply) for reply in replies], is_text=not question.item.choices)
         return answered_with(prompt, replies, picked, view=PLAN)
 
 

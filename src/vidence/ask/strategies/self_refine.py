@@ -45,8 +45,7 @@ def trail_of(rounds: Sequence[RefineRound]) -> str:
 
 def rewrite_prompt(subject: Subject, view: str, rounds: Sequence[RefineRound]) -> Prompt:
     """What asks for the answer again: the prompt of the question, with the trail behind it."""
-    has_review = "yes" if rounds[-1].review is not None else ""
-    values = {"trail": trail_of(rounds), "has_review": has_review}
+    values = {"trail": trail_of(rounds), "has_review": "yes" if rounds[-1].review is not None else ""}
     return subject.prompt(view, more=Aside(name=REWRITE, said=values))
 
 

@@ -9,7 +9,7 @@ from contextlib import AbstractAsyncContextManager, AbstractContextManager, Exit
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
-from types import ModuleType, TracebackType
+from types import ModuleType
 from typing import Any, Final, Self, TypeAlias, TypeVar, cast
 
 import anyio
@@ -552,9 +552,7 @@ class MachineProcesses(Machines, AbstractAsyncContextManager["MachineProcesses"]
         self.open()
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.close()
 
     @property

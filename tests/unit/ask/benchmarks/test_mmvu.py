@@ -121,7 +121,7 @@ def test_the_test_split_is_read_without_its_answers():
 def test_questions_of_the_test_split_are_not_taken_for_others(tmp_path: Path) -> None:
     rows = [entries()[0] | {"id": "test_0"}, {"id": "test_1", "question": "What is it?"}]
     for some in (rows, rows[1:]):
-        with pytest.raises(UsageError, match=r"test_\d' found, of the test split; say --split test"):
+        with pytest.raises(UsageError, match=r"test_\d' found, of the test split; use --split test"):
             load(write(tmp_path / "test.json", some))
 
 

@@ -143,7 +143,7 @@ def test_videos_are_found_beside_the_annotation_file(tmp_path: Path) -> None:
     ],
 )
 def test_conditions_are_counted_by_their_marks(question: str, n: int) -> None:
-    assert perceptioncomp.n_conditions(question) == n
+    assert len(perceptioncomp.conditions(question)) == n
 
 
 LABELS = [

@@ -40,7 +40,7 @@ def test_the_example_of_the_guide_reads_questions_and_has_protocols_and_tables(f
     ("old", "new", "said"),
     [
         ('about = "Kitchens', 'abuot = "Kitchens', "abuot"),
-        ('item_id = "qid"', "", "the mapping says no item_id"),
+        ('item_id = "qid"', "", "the mapping has no item_id"),
         ("frames = 16", 'frames = "many"', "frames"),
         ("[tables]", "[tables", "cannot be read as a benchmark in TOML"),
     ],

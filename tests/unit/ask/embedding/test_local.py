@@ -243,7 +243,7 @@ class TestLoading:
             raise torch.OutOfMemoryError("CUDA out of memory")
 
         monkeypatch.setattr(embedder._weights.model, "get_image_features", too_much)
-        with pytest.raises(UsageError, match=r"a batch of 5 does not fit .* say batch=2"):
+        with pytest.raises(UsageError, match=r"a batch of 5 does not fit .* set batch=2"):
             embedder.features(frames)
 
     def test_progress_bars_stay_as_they_were(self, weights, frames, capfd):

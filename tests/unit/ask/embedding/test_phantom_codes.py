@@ -138,7 +138,7 @@ class TestRefused:
     def test_an_argument_other_questions_and_features_of_another_embedder(self):
         with pytest.raises(UsageError, match="takes no argument, got '/weights'"):
             catalog.create("embedder", "phantom-codes:/weights")
-        with pytest.raises(UsageError, match="reads nothing but the questions of the phantom benchmark"):
+        with pytest.raises(UsageError, match="reads only questions of the phantom benchmark"):
             match(make(), SHOWN, ["Who opens the door?"])
         with pytest.raises(UsageError, match=r"shape \(2, 16\) do not belong to phantom-codes"):
             make().compare(np.zeros((2, 16), np.float32), [RED])

@@ -136,7 +136,9 @@ class TestScores:
             return values
 
         setattr(asked, method, bad)
-        with pytest.raises(UsageError, match=r"counting gave 1 of 3 frames no number, the first .* 5"):
+        with pytest.raises(
+            UsageError, match=r"counting gave values that are not finite for 1 of 3 frames, the first is 5"
+        ):
             score_frames(asked, kept(asked), VIDEO, frames=FRAMES, indices=[1, 5, 7], texts=["red"])
         well = counting(compares=compares)
         scores = score_frames(well, kept(well), VIDEO, frames=FRAMES, indices=[1, 5, 7], texts=["red"])
@@ -151,7 +153,7 @@ def test_a_new_text_costs_no_look_where_features_are_kept_and_no_number_is_refus
     assert (len(asked.looks), asked.n_compared) == (1, 2)
     asked = counting()
     asked.compare = lambda features, texts: np.full((len(features), len(texts)), np.nan, np.float32)
-    with pytest.raises(UsageError, match="say dtype=float32"):
+    with pytest.raises(UsageError, match="set dtype=float32"):
         score_frames(asked, kept(asked), VIDEO, frames=FRAMES, indices=[1], texts=["red"])
 
 

@@ -79,7 +79,7 @@ def test_long_texts_are_put_back_and_scores_that_are_no_number_do_not_stop_a_log
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("x.json", b"[1]", "the log is no JSON object"),
+        ("x.json", b"[1]", "the log is not a JSON object"),
         ("x.json", b"{", "the log is not readable as JSON"),
         ("x.json", b"{}", "holds no samples"),
         ("x.eval", b"{}", "is not a log of inspect_ai"),

@@ -160,7 +160,7 @@ def test_a_model_that_reports_none_is_asked_for_none_from_then_on(caplog: pytest
         ({"video_fps": "25"}, "24 or below"),
         ({"media_resolution": "huge"}, "expected one of high, low, medium"),
         ({"safety": "none"}, "expected one of block_low_and_above, block_medium_and_above, block_none"),
-        ({"api_version": "../v1"}, "for example v1 or v1beta"),
+        ({"api_version": "../v1"}, "expected v1 or v1beta"),
         ({"extra": '{"contents": [], "generationConfig": {"seed": 1}}'}, r"set contents, generationConfig"),
         ({"base_url": "http://h/v1beta"}, "must stop before /v1beta; api_version=v1beta"),
     ],

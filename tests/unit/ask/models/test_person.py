@@ -44,7 +44,7 @@ def test_its_spec_has_a_whole_path_and_a_short_name(tmp_path, monkeypatch):
 
 
 def test_a_person_without_a_name_or_answers_is_refused(tmp_path):
-    with pytest.raises(UsageError, match="' ' is no pseudonym; expected a name such as P03"):
+    with pytest.raises(UsageError, match="' ' is not a pseudonym; expected a name such as P03"):
         person(tmp_path / "answers.jsonl", " ")
     with pytest.raises(DataError, match=r"answers\.jsonl"):
         person(tmp_path / "answers.jsonl")

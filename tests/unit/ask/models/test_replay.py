@@ -122,7 +122,7 @@ def test_bad_uses_are_refused_and_columns_left_unread(tmp_path: Path):
         create("", {})
     with pytest.raises(UsageError, match=r"no option 'txt'.*Did you mean 'text'"):
         create(path, {"txt": "raw"})
-    with pytest.raises(UsageError, match="must name a field"):
+    with pytest.raises(UsageError, match="must each name a field"):
         create(path, {"id": ""})
     path = written(tmp_path / "a.jsonl", '{"item_id": "1", "text": "A", "refusal": false, "sample": "b"}')
     assert say(create(path, {"refusal": "", "sample": ""}), "1").text == "A"

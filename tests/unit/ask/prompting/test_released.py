@@ -126,7 +126,7 @@ def test_a_text_file_holds_one_prompt(clone, tmp_path):
     imported = take("made", file, template="choice-cot")
     assert all(text.revision for text in imported.about.texts)
     assert imported.templates == {"choice-cot": take("made", clone).templates["choice-cot"]}
-    with pytest.raises(UsageError, match="say which with --as: choice-cot, choice-direct"):
+    with pytest.raises(UsageError, match="choose it with --as: choice-cot, choice-direct"):
         take("made", file)
     with pytest.raises(UnknownNameError, match="open-cot"):
         take("made", file, template="open-cot")

@@ -75,7 +75,7 @@ def test_what_looks_like_a_template_in_a_question_stays_as_it_is() -> None:
 
 
 def test_frames_are_spoken_of_only_when_there_are_any(tmp_path: Path) -> None:
-    assert Templates.load("plain").frame_words(3, time_s=12.44) == "Frame 3, 12.4 s:"
+    assert Templates.load("plain").say("frame", {"number": 3, "time_s": 12.44}) == "Frame 3, 12.4 s:"
     templates = Templates.load("plain")
     none, one, many = (templates.fill("open-cot", ITEM, n_frames=n, duration_s=9.0) for n in (0, 1, 16))
     assert "frame" not in none

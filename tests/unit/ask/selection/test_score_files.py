@@ -73,12 +73,12 @@ def entry(**changes: Any) -> list[dict[str, Any]]:
     ("name", "content", "message"),
     [
         ("s.csv", b"", r"s.csv: scores are read from files that end in .jsonl, .json, .npz"),
-        ("s.json", b"{", r"s.json is no JSON"),
-        ("s.json", b"\xff\xfe", r"s.json is no text in UTF-8"),
+        ("s.json", b"{", r"s.json is not JSON"),
+        ("s.json", b"\xff\xfe", r"s.json is not UTF-8 text"),
         ("s.json", b"3", r"s.json: expected a list or an object"),
         ("s.json", b"{}", r"s.json has no scores"),
         ("s.jsonl", b"\n", r"s.jsonl has no scores"),
-        ("s.jsonl", b'{"item_id": "q1", "scores": [1]}\nnonsense', r"s.jsonl, line 2 is no JSON"),
+        ("s.jsonl", b'{"item_id": "q1", "scores": [1]}\nnonsense', r"s.jsonl, line 2 is not JSON"),
         ("s.jsonl", [[1, 2]], r"s.jsonl, line 1: expected an object with an 'item_id'"),
         ("s.jsonl", entry(item_id=None), r"expected an object with an 'item_id'"),
         ("s.jsonl", entry(video_id="v"), r"expected an object with an 'item_id'"),
@@ -97,8 +97,8 @@ def entry(**changes: Any) -> list[dict[str, Any]]:
         ("s.jsonl", entry(frames=[-1, 1, 2]), r"must count from 0 and ascend"),
         ("s.jsonl", entry(stride=0), r"stride 0; expected a whole number above 0"),
         ("s.jsonl", entry() * 2, r"has scores for 'q1' twice"),
-        ("s.npz", b"PK\x03\x04 cut", r"s.npz is no file of numpy arrays"),
-        ("s.npz", {"q1": np.array([None, 1])}, r"s.npz is no file of numpy arrays"),
+        ("s.npz", b"PK\x03\x04 cut", r"s.npz is not a file of numpy arrays"),
+        ("s.npz", {"q1": np.array([None, 1])}, r"s.npz is not a file of numpy arrays"),
         ("s.npz", {"frames:q1": np.arange(3)}, r"has 'frames:q1' and no scores under 'q1'"),
         ("s.npz", {"q1": np.array([1.0, np.nan])}, r"s.npz \('q1'\): score 1 of 2 is nan"),
     ],
@@ -111,7 +111,7 @@ def test_what_cannot_be_used_is_refused_by_name(tmp_path, name, content, message
 def test_files_that_are_none_are_refused(tmp_path: Path) -> None:
     np.save(tmp_path / "s.npy", np.arange(3))
     (tmp_path / "s.npy").rename(tmp_path / "s.npz")
-    with pytest.raises(DataError, match="is no file of numpy arrays"):
+    with pytest.raises(DataError, match="is not a file of numpy arrays"):
         read_scores(tmp_path / "s.npz")
     with pytest.raises(DataError, match=r"none.jsonl cannot be read"):
         read_scores(tmp_path / "none.jsonl")
