@@ -4,9 +4,12 @@ import functools
 import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, Self, TypeAlias, cast, dataclass_transform
+from typing import Any, Literal, Self, TypeAlias, TypeVar, cast, dataclass_transform
 
 import msgspec
+
+KeyT = TypeVar("KeyT")
+ValueT = TypeVar("ValueT")
 
 
 class _KeywordsOnly(msgspec.StructMeta):
@@ -242,6 +245,18 @@ class Clusters(tuple[str, ...]):
 def noun_of(clusters: Sequence[str]) -> ClusterNoun:
     """What clusters are called; videos where nothing else is known."""
     return clusters.noun if isinstance(clusters, Clusters) else "video"
+
+
+def by_key(pairs: Iterable[tuple[KeyT, ValueT]]) -> dict[KeyT, list[ValueT]]:
+    """Group the values of pairs by their keys; keys and values keep the order in which they come.
+
+    >>> by_key((word[0], word) for word in ("ant", "bee", "asp"))
+    {'a': ['ant', 'asp'], 'b': ['bee']}
+    """
+    groups: dict[KeyT, list[ValueT]] = {}
+    for key, value in pairs:
+        groups.setdefault(key, []).append(value)
+    return groups
 
 
 def item_schema() -> dict[str, object]:

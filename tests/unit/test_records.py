@@ -2,7 +2,7 @@
 
 import msgspec
 
-from vidence.records import Clusters, Item, Media, noun_of, source_noun
+from vidence.records import Clusters, Item, Media, by_key, noun_of, source_noun
 
 
 def item(path: str, source: str = "") -> Item:
@@ -38,3 +38,9 @@ def test_clusters_keep_their_noun_in_parts() -> None:
     assert alone.noun == "video"
     assert Clusters.of([item("c.mp4", "two")], noun="source").noun == "source"
     assert (noun_of(films), noun_of(["a"])) == ("source", "video")
+
+
+def test_values_are_grouped_in_the_order_in_which_they_come() -> None:
+    groups = by_key((len(word), word) for word in ("bee", "ants", "asp", "moth"))
+    assert list(groups.items()) == [(3, ["bee", "asp"]), (4, ["ants", "moth"])]
+    assert by_key([]) == {}

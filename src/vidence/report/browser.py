@@ -2,10 +2,9 @@
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import TypeVar
 
-from vidence.records import Item
+from vidence.records import Item, by_key
 from vidence.report.provenance import prompt_note, shown_note
 from vidence.report.questions import ContactSheet, ContactSheets, shown_words
 from vidence.report.results import STATUSES, Row, Run, with_prompts
@@ -131,9 +130,7 @@ def pick(things: Sequence[ThingT], fates: Sequence[Hashable], n: int) -> list[Th
         fates: what became of each.
         n: how many.
     """
-    positions: dict[Hashable, list[int]] = {}
-    for i, fate in enumerate(fates):
-        positions.setdefault(fate, []).append(i)
+    positions = by_key((fate, i) for i, fate in enumerate(fates))
     chosen: list[int] = []
     groups = sorted(positions.values(), key=len)
     for n_done, group in enumerate(groups):
@@ -153,12 +150,12 @@ def chosen_questions(runs: Sequence[tuple[str, str, Run]], *, n_items: int) -> l
         ((run_id, name, run),) = runs
         chosen = pick(run.rows, [row.status for row in run.rows], n_items)
         return _with_prompts([[_TrialOfRun(run_id=run_id, name=name, run=run, row=row)] for row in chosen])
-    chosen_questions: dict[tuple[str, str], list[_TrialOfRun]] = {}
-    for run_id, name, run in runs:
-        for row in run.rows:
-            asked = _TrialOfRun(run_id=run_id, name=name, run=run, row=row)
-            chosen_questions.setdefault((row.item.item_id, row.item.question), []).append(asked)
-    questions = list(chosen_questions.values())
+    by_question = by_key(
+        ((row.item.item_id, row.item.question), _TrialOfRun(run_id=run_id, name=name, run=run, row=row))
+        for run_id, name, run in runs
+        for row in run.rows
+    )
+    questions = list(by_question.values())
     if not questions:
         return []
     most = max(map(len, questions))
@@ -168,9 +165,7 @@ def chosen_questions(runs: Sequence[tuple[str, str, Run]], *, n_items: int) -> l
 
 def _with_prompts(questions: Sequence[Sequence[_TrialOfRun]]) -> list[list[_TrialOfRun]]:
     """The same with all that was sent, which a run may have left out; each run is opened once."""
-    by_run: dict[str, list[_TrialOfRun]] = {}
-    for run in chain.from_iterable(questions):
-        by_run.setdefault(run.run_id, []).append(run)
+    by_run = by_key((trial.run_id, trial) for trials in questions for trial in trials)
     whole: dict[tuple[str, str, int], Row] = {}
     for run_id, some in by_run.items():
         for row in with_prompts(some[0].run, [trial_of_run.row for trial_of_run in some]):

@@ -13,7 +13,7 @@ import numpy as np
 from vidence.ask.files import FieldError, csv_rows, read, read_json
 from vidence.ask.judging.humanpcr import RIGHT_FROM, SCALE
 from vidence.errors import DataError
-from vidence.records import Estimate, Item, Record, Trial
+from vidence.records import Estimate, Item, Record, Trial, by_key
 from vidence.statistics.prediction_powered import LEAST_READ, PseudoMarks, corrected
 
 FOLDER: Final = "check"
@@ -158,11 +158,9 @@ def checked(folder: Path, asked: Sequence[tuple[Item, Trial]]) -> Checked | None
             f"one before it was asked again; move it away, and draw one with "
             f"`vidence replies check-sample {folder}`"
         )
-    ratings, values = path.parent / LABELS_FOLDER / RATINGS_FILE, dict[str, list[tuple[float, float]]]()
-    if ratings.exists():
-        drawn = {*draw.drawn}
-        for item_id, mark in _read(ratings, {i.item_id: i for i, _ in asked if i.item_id in drawn}):
-            values.setdefault(item_id, []).append(mark)
+    ratings, drawn = path.parent / LABELS_FOLDER / RATINGS_FILE, {*draw.drawn}
+    items = {item.item_id: item for item, _ in asked if item.item_id in drawn}
+    values = by_key(_read(ratings, items) if ratings.exists() else ())
     read, points = (
         {item_id: sum(mark[i] for mark in some) / len(some) for item_id, some in values.items()}
         for i in (0, 1)

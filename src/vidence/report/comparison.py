@@ -118,11 +118,6 @@ class Compared(OnSameQuestions):
         message = f"{100 * estimate.value:+.1f} points ({ends}), p = {p:.3g}, {estimate.n:,} questions"
         return f"Compared({self.second!r} less {self.first!r}: {message})"
 
-    @property
-    def level(self) -> float:
-        """Coverage of the intervals."""
-        return self.headline.difference.level
-
 
 class Ranked(OnSameQuestions):
     """Several runs on the same questions.

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias, TypeVar
 import msgspec
 
 from vidence.media.whole import write_file
-from vidence.records import OutcomeName
+from vidence.records import OutcomeName, by_key
 from vidence.report.comparison import POWER, Compared, Provenance, Ranked, Setting, TagDifference
 from vidence.report.pairing import PairedRuns
 from vidence.report.provenance import trial_origin
@@ -296,10 +296,7 @@ def _without_answer(runs: tuple[Unanswered, ...]) -> Iterator[str]:
 
 def _not_asked(runs: tuple[Provenance, ...]) -> Iterator[str]:
     """The runs, or trials, of which the plan does not say how they were asked; the table says it of all."""
-    alike: dict[str, list[str]] = {}
-    for run in runs:
-        if run.origin in ("recorded", "rule"):
-            alike.setdefault(run.how, []).append(run.run)
+    alike = by_key((run.how, run.run) for run in runs if run.origin in ("recorded", "rule"))
     for how, names in alike.items():
         yield f"{_several(names)} {'was' if len(names) == 1 else 'were'} not asked: {how}."
     for run in runs:
@@ -357,9 +354,7 @@ def write_comparison_csv(paired: PairedRuns, path: Path) -> None:
 
 def _origins(run: Run) -> dict[str, str]:
     """For each question where its replies are from; of repeats each kind once."""
-    origins: dict[str, list[str]] = {}
-    for row in run.rows:
-        origins.setdefault(row.item.item_id, []).append(trial_origin(run, row))
+    origins = by_key((row.item.item_id, trial_origin(run, row)) for row in run.rows)
     return {item_id: " and ".join(dict.fromkeys(kinds)) for item_id, kinds in origins.items()}
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.errors import UsageError
-from vidence.records import Estimate, Record
+from vidence.records import Estimate, Record, by_key
 from vidence.statistics.agreement import cohen_kappa
 from vidence.statistics.contrasts import Contrast, contrast
 from vidence.statistics.correlation import kendall_tau, pearson
@@ -233,10 +233,7 @@ def agreement(replies: Replies, judge: JudgeVerdicts, *, rng: np.random.Generato
 
 def _outcomes(replies: Replies, values: Numbers) -> tuple[list[tuple[int, int]], Numbers]:
     """Pairs of replies to one question by two models, and which of them is better: 1, 0, or -1."""
-    by_question: dict[str, list[int]] = {}
-    for i, question in enumerate(replies.questions):
-        if np.isfinite(values[i]):
-            by_question.setdefault(question, []).append(i)
+    by_question = by_key((q, i) for i, q in enumerate(replies.questions) if np.isfinite(values[i]))
     pairs = [pair for some in by_question.values() for pair in combinations(some, 2)]
     return pairs, np.array([np.sign(values[a] - values[b]) for a, b in pairs], np.float64)
 

@@ -10,7 +10,7 @@ from vidence.ask.files import FieldError
 from vidence.ask.mapping.columns import Row
 from vidence.ask.mapping.rows import read_rows
 from vidence.errors import DataError, UsageError
-from vidence.records import Record
+from vidence.records import Record, by_key
 from vidence.tables.table import several
 from vidence.text import some
 
@@ -62,10 +62,7 @@ class Labels:
 
     def of_replies(self) -> dict[Key, list[Label]]:
         """The labels of each reply."""
-        replies: dict[Key, list[Label]] = {}
-        for label in self.labels:
-            replies.setdefault(label.key, []).append(label)
-        return replies
+        return by_key((label.key, label) for label in self.labels)
 
 
 def majority(labels: Sequence[Label]) -> float | None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from vidence.ask.judging.verdicts import n_contradictions
 from vidence.engine.specs import short_names
-from vidence.records import Estimate
+from vidence.records import Estimate, by_key
 from vidence.report.results import SEED, WAITING, Row, Run
 from vidence.report.scores import Aggregate, Draws
 from vidence.tables.table import Cell, Column, Table, several
@@ -117,11 +117,9 @@ def _kind(row: Row) -> str:
 
 
 def _marks(run: Run) -> Table:
-    groups: dict[tuple[str, str], list[Row]] = {}
-    for kind in _KINDS:
-        for row in run.rows:
-            if _kind(row) == kind:
-                groups.setdefault((kind, row.score.scorer), []).append(row)
+    groups = by_key(
+        ((kind, row.score.scorer), row) for kind in _KINDS for row in run.rows if _kind(row) == kind
+    )
     has_contrary = n_contradictions(row.score for row in run.rows) > 0
     rows = []
     for (kind, name), some in groups.items():

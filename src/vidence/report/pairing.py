@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from vidence.ask.fetching.address import is_address
 from vidence.errors import UsageError
 from vidence.explain.diagnostics.conditions import own_letter
-from vidence.records import ClusterNoun, Clusters, Estimate, Item, source_noun
+from vidence.records import ClusterNoun, Clusters, Estimate, Item, by_key, source_noun
 from vidence.report.checked import as_read
 from vidence.report.results import Row, Run
 from vidence.report.scores import NO_VALUE, ScoredQuestions, check_answered
@@ -65,10 +65,7 @@ class PairedRuns:
 
     def places(self, tag: str) -> dict[str, list[int]]:
         """The positions of the questions with each value of a tag, `NO_VALUE` where they lack it."""
-        places: dict[str, list[int]] = {}
-        for i, item in enumerate(self.items):
-            places.setdefault(item.tags.get(tag, NO_VALUE), []).append(i)
-        return places
+        return by_key((item.tags.get(tag, NO_VALUE), i) for i, item in enumerate(self.items))
 
     def part(self, positions: Sequence[int]) -> "PairedRuns":
         """Some of the questions, by their positions."""
@@ -89,10 +86,8 @@ def own_answer(row: Row) -> str | None:
 
 def marks_of(run: Run) -> dict[tuple[str, str], float]:
     """The mean mark of each person on each item; of a run of no people under an empty name."""
-    marks: dict[tuple[str, str], list[float]] = {}
-    for row in run.rows:
-        if row.correct is not None:
-            marks.setdefault((row.person, row.item.item_id), []).append(row.correct)
+    known = (row for row in run.rows if row.correct is not None)
+    marks = by_key(((row.person, row.item.item_id), row.correct or 0.0) for row in known)
     return {key: sum(some) / len(some) for key, some in marks.items()}
 
 

@@ -15,7 +15,7 @@ from vidence.engine.diagnose import open_diagnostic
 from vidence.engine.panel import UNKNOWN, ModelFacts, PanelRun
 from vidence.engine.store import RunStore
 from vidence.errors import UsageError
-from vidence.records import Item, Record
+from vidence.records import Item, Record, by_key
 from vidence.report.diagnosis import Diagnosed, load_diagnosed
 from vidence.report.pairing import own_item
 from vidence.report.results import OUTCOMES, Row, Run, load_run
@@ -251,10 +251,7 @@ def by_benchmark(
     cells: Sequence[GridCell], key: Callable[[GridCell], str] = lambda cell: cell.benchmark
 ) -> dict[str, list[GridCell]]:
     """Runs by their benchmark, or by something else."""
-    values: dict[str, list[GridCell]] = {}
-    for cell in cells:
-        values.setdefault(key(cell), []).append(cell)
-    return values
+    return by_key((key(cell), cell) for cell in cells)
 
 
 def as_measured(run: Run) -> Run:

@@ -8,7 +8,7 @@ from vidence.engine.specs import label
 from vidence.errors import UsageError
 from vidence.explain.published.printed_tables import Measure, PublishedCell, PublishedTable, is_blank
 from vidence.explain.published.published import beside
-from vidence.records import source_noun
+from vidence.records import by_key, source_noun
 from vidence.report.provenance import asked_sentences, is_asked
 from vidence.report.results import WAITING, Row, Run
 from vidence.report.scores import Aggregate, Draws, chosen, headline_accuracy
@@ -193,9 +193,9 @@ def scored_alike(rows: Sequence[Row], *, parser: Sequence[str], alike: str) -> t
         parser: who may have scored them; see `Measure`.
         alike: a tag in which they must agree, or nothing.
     """
-    groups: dict[str, list[Row]] = {}
-    for row in (row for row in rows if not row.item.is_hidden):
-        groups.setdefault(row.item.tags.get(alike, "") if alike else "", []).append(row)
+    groups = by_key(
+        (row.item.tags.get(alike, "") if alike else "", row) for row in rows if not row.item.is_hidden
+    )
     fitting = {value: some for value, some in groups.items() if not _strangers(some, parser)}
     if not groups:
         return (), "answers hidden"

@@ -11,7 +11,7 @@ from vidence.catalog import parse_spec
 from vidence.engine.plan import Plan
 from vidence.engine.specs import short_names
 from vidence.errors import UsageError
-from vidence.records import Failed, Trial, VideoPart
+from vidence.records import Failed, Trial, VideoPart, by_key
 from vidence.report.results import Row, Run
 
 Origin: TypeAlias = Literal["asked", "recorded", "rule", "made", "people"]
@@ -93,9 +93,7 @@ def asked_sentence(run: Run, *names: str) -> str:
 
 def asked_sentences(runs: Iterable[tuple[Run, str]]) -> list[str]:
     """The same of some runs, each with what its row is called; those that were asked alike share one."""
-    alike: dict[str, list[tuple[Run, str]]] = {}
-    for run, name in runs:
-        alike.setdefault(asked_sentence(run, ""), []).append((run, name))
+    alike = by_key((asked_sentence(run, ""), (run, name)) for run, name in runs)
     return [asked_sentence(some[0][0], *(name for _, name in some)) for some in alike.values()]
 
 

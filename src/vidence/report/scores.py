@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from vidence.ask.judging.humanpcr import NAMES as JUDGES  # on whose scale people give points
 from vidence.engine.plan import Stratum
 from vidence.errors import UsageError
-from vidence.records import WITHIN, ClusterNoun, Clusters, Estimate, Item, OutcomeName, source_noun
+from vidence.records import WITHIN, ClusterNoun, Clusters, Estimate, Item, OutcomeName, by_key, source_noun
 from vidence.report.checked import Checked, as_read, uncorrected
 from vidence.report.results import OUTCOMES, Row, Run
 from vidence.statistics.chance import longest_choice, margin, numeric_median
@@ -660,10 +660,8 @@ def levels(run: Run) -> Iterator[tuple[str, tuple[RowSpec[Aggregate], ...]]]:
     for tag, values in tag_values(run).items():
         if not is_moderate(values):
             continue
-        groups: dict[str, list[Row]] = {value: [] for value in values}
-        for row in run.rows:
-            groups[row.item.tags.get(tag, NO_VALUE)].append(row)
-        specs = (RowSpec(value, value, Aggregate.of(rows, noun=noun)) for value, rows in groups.items())
+        groups = by_key((row.item.tags.get(tag, NO_VALUE), row) for row in run.rows)
+        specs = (RowSpec(value, value, Aggregate.of(groups[value], noun=noun)) for value in values)
         yield tag, tuple(specs)
 
 

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +11,7 @@ import msgspec
 
 from vidence.errors import UsageError
 from vidence.media.whole import write_file
-from vidence.records import Evidence, Item, source_noun
+from vidence.records import Evidence, Item, by_key, source_noun
 from vidence.report.sections import Section
 from vidence.tables.export import csv_text
 from vidence.tables.table import Column, Kind, Row, Table, Value, several
@@ -370,10 +370,8 @@ def _tag_tables(facts: _Facts) -> Iterator[Table]:
     names = dict.fromkeys(name for item in facts.items for name in item.tags)
     own = [ANSWER_KIND] if len({item.answer_kind for item in facts.items}) > 1 else []
     for name in (*own, *sorted(names)):
-        by_value: dict[str, list[Item]] = defaultdict(list)
-        for item, value in zip(facts.items, _values(facts, name), strict=True):
-            if value is not None:
-                by_value[value].append(item)
+        pairs = zip(_values(facts, name), facts.items, strict=True)
+        by_value = by_key((value, item) for value, item in pairs if value is not None)
         if len(by_value) <= MOST_VALUES and len(by_value) < sum(map(len, by_value.values())):
             yield _tag_table(facts, name, by_value)
 
@@ -415,10 +413,8 @@ def textbooks_table(items: Sequence[Item]) -> Table:
     Source: MMVU, appendix A.2, tables 6 to 9 (the textbooks of each subject, by discipline).
     Departs: the paper lists the books without numbers.
     """
-    by_book: dict[tuple[str, str], list[Item]] = defaultdict(list)
-    for item in items:
-        if TEXTBOOK in item.tags:
-            by_book[item.tags.get(SUBJECT, ""), item.tags[TEXTBOOK]].append(item)
+    tagged = [item for item in items if TEXTBOOK in item.tags]
+    by_book = by_key(((item.tags.get(SUBJECT, ""), item.tags[TEXTBOOK]), item) for item in tagged)
     rows = []
     for (subject, book), some in sorted(by_book.items()):
         chapters, concepts = (
@@ -431,8 +427,8 @@ def textbooks_table(items: Sequence[Item]) -> Table:
         *(_column("n", "questions", kind="count"), _column("videos", kind="count")),
         *(_column("chapters", kind="count"), _column("concepts", kind="count")),
     )
-    n = sum(map(len, by_book.values()))
-    note = f"{len(items) - n:,} questions name no textbook." if n < len(items) else ""
+    n_without = len(items) - len(tagged)
+    note = f"{n_without:,} questions name no textbook." if n_without else ""
     return _table(
         "textbooks", "By textbook of each subject", label=TEXTBOOK, columns=columns, rows=rows, note=note
     )

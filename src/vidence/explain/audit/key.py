@@ -19,7 +19,7 @@ from vidence.explain.audit.blind import (
     board_of,
     statements_of,
 )
-from vidence.records import Item
+from vidence.records import Item, by_key
 from vidence.statistics.answer_keys import LetterBalance, letter_balance
 from vidence.statistics.paired import holm
 from vidence.tables.table import several
@@ -166,11 +166,7 @@ def boards_of(item: Item) -> dict[str, Board]:
 
 
 def _boards(items: Sequence[Item]) -> dict[str, list[Board]]:
-    boards: dict[str, list[Board]] = {CHOICES: []}
-    for item in items:
-        for kind, board in boards_of(item).items():
-            boards.setdefault(kind, []).append(board)
-    return boards
+    return {CHOICES: []} | by_key(pair for item in items for pair in boards_of(item).items())
 
 
 def same_answer(items: Sequence[Item], *, rng: np.random.Generator) -> SameAnswer | None:

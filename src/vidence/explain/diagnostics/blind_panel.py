@@ -31,7 +31,7 @@ from vidence.explain.diagnostics.tables import (
     kinds,
     side_by_side,
 )
-from vidence.records import Estimate, Item, Record
+from vidence.records import Estimate, Item, Record, by_key
 from vidence.tables.charts import Statement
 from vidence.tables.table import RowSpec, Table, by_name, lines, number, share, tabulate
 
@@ -264,10 +264,8 @@ def _headline(side: Found, settings: Settings) -> Table:
 
 
 def _members(side: Found) -> Table:
-    votes: dict[str, list[list[ReplyScore]]] = {}
-    for finding in side.findings:
-        for member in dict.fromkeys(vote.member for vote in finding.votes):
-            votes.setdefault(member, []).append([v.mark for v in finding.votes if v.member == member])
+    each = (by_key((vote.member, vote.mark) for vote in finding.votes) for finding in side.findings)
+    votes = by_key(pair for of_question in each for pair in of_question.items())
 
     def accuracy(member: str) -> Estimate:
         return side.mean(np.array([mean_value(scores) for scores in votes[member]], np.float64))
@@ -303,9 +301,7 @@ def _questions(side: Found) -> Table:
 
 def _who(finding: PanelFinding) -> list[str]:
     """The members that were right, with how often where they were asked several times."""
-    right: dict[str, list[bool]] = {}
-    for vote in finding.votes:
-        right.setdefault(vote.member or UNDER_TEST, []).append(vote.mark.value == 1.0)
+    right = by_key((vote.member or UNDER_TEST, vote.mark.value == 1.0) for vote in finding.votes)
     return [
         f"{member} ({sum(runs)} of {len(runs)})" if len(runs) > 1 else member
         for member, runs in right.items()

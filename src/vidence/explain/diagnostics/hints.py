@@ -255,14 +255,6 @@ class _Contrast:
     signs: Mapping[str, int]
 
 
-@dataclass(frozen=True)
-class _Row:
-    """A contrast over the questions that were asked under all its conditions."""
-
-    found: Found
-    difference: Difference
-
-
 @dataclass(frozen=True, kw_only=True)
 class _Hinted:
     """The tables."""
@@ -314,8 +306,7 @@ class _Hinted:
 
     def _headline(self) -> Table:
         contrasts = {contrast.key: contrast for contrast in self._contrasts()}
-        values = {key: self._found(list(contrast.signs)) for key, contrast in contrasts.items()}
-        known = {key: some for key, some in values.items() if some.items}
+        known = {key: some for key, c in contrasts.items() if (some := self._found(list(c.signs))).items}
         rows = adjusted(
             {
                 key: _effect(some, contrasts[key].signs, level=self.figures.level)
@@ -327,13 +318,13 @@ class _Hinted:
             "What hints are worth",
             label="difference",
             rows=(
-                RowSpec(key, contrasts[key].label, _Row(some, rows[key]), detail=contrasts[key].detail)
+                RowSpec(key, contrasts[key].label, (some, rows[key]), detail=contrasts[key].detail)
                 for key, some in known.items()
             ),
             measures=(
-                number("questions", lambda row: len(row.found.items)),
-                share("difference", lambda row: row.difference.estimate, note="paired"),
-                number("p_holm", lambda row: row.difference.p_holm, "p (Holm)", kind="p"),
+                number("questions", lambda row: len(row[0].items)),
+                share("difference", lambda row: row[1].estimate, note="paired"),
+                number("p_holm", lambda row: row[1].p_holm, "p (Holm)", kind="p"),
             ),
             notes=(self._missing(), self._unlike(), self._leaking(rows)),
         )

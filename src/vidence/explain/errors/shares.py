@@ -13,7 +13,7 @@ from vidence.explain.errors.packet import DrawnReply, Key, Packet
 from vidence.explain.errors.taxonomies import Taxonomy
 from vidence.explain.published import published
 from vidence.explain.published.printed_tables import PublishedTable
-from vidence.records import Clusters, Estimate
+from vidence.records import Clusters, Estimate, by_key
 from vidence.statistics.agreement import cohen_kappa
 from vidence.statistics.intervals import mean_interval
 from vidence.statistics.resampling import Resampling
@@ -79,10 +79,8 @@ class Labelling:
 
 def labellings(key: Key, labels: Sequence[Label]) -> tuple[Labelling, ...]:
     """The labels of people together, then those of each model."""
-    groups: dict[tuple[bool, str], list[Label]] = {}
-    for label in labels:
-        is_model = label.by == "model"
-        groups.setdefault((is_model, label.labeller if is_model else PEOPLE), []).append(label)
+    by_model = ((label.by == "model", label) for label in labels)
+    groups = by_key(((is_model, x.labeller if is_model else PEOPLE), x) for is_model, x in by_model)
     return tuple(
         Labelling(name=name, by="model" if is_model else "person", key=key, labels=tuple(own))
         for (is_model, name), own in sorted(groups.items())

@@ -11,7 +11,7 @@ from msgspec import Meta
 from vidence.catalog import parse_spec
 from vidence.errors import UsageError
 from vidence.explain.diagnostics import budgets as swept
-from vidence.records import Estimate, Record
+from vidence.records import Estimate, Record, by_key
 from vidence.report.panel_grid import Grid, GridCell, PanelView, SettingsView, by_benchmark
 from vidence.report.panel_views.paired_cells import Lineup, Versus, differences
 from vidence.report.scores import Draws, headline_accuracy
@@ -117,10 +117,7 @@ def create(settings: Settings) -> PanelView:
 
 def by_group(curves: Sequence[_Curve]) -> list[list[_Curve]]:
     """The curves of each benchmark and group, which make a figure."""
-    values: dict[tuple[str, str], list[_Curve]] = {}
-    for curve in curves:
-        values.setdefault((curve.benchmark, curve.group), []).append(curve)
-    return list(values.values())
+    return list(by_key(((curve.benchmark, curve.group), curve) for curve in curves).values())
 
 
 def _amount(cell: GridCell, over: str) -> float | None:

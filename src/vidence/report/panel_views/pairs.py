@@ -13,7 +13,7 @@ from vidence.errors import UsageError
 from vidence.explain.diagnostics.conditions import PLAN
 from vidence.explain.diagnostics.selector_gap import ORACLE, TEXT, GapFinding
 from vidence.explain.diagnostics.tables import Figures, side_by_side
-from vidence.records import Estimate, Record, source_noun
+from vidence.records import Estimate, Record, by_key, source_noun
 from vidence.report.pairing import PairedRuns, pair
 from vidence.report.panel_grid import Grid, GridCell, PanelView, SettingsView, by_benchmark
 from vidence.report.panel_views.paired_cells import Lineup, Versus, differences
@@ -239,9 +239,7 @@ def _of_style(cells: Sequence[GridCell], style: str) -> GridCell | None:
 
 def _of_styles(grid: Grid, *, shared: bool) -> list[_Pair]:
     """The models that were asked in both ways, with their conditions where that is so several times."""
-    groups: dict[tuple[object, ...], list[GridCell]] = {}
-    for cell in grid.scored:
-        groups.setdefault((cell.model, *_asked_alike(cell)), []).append(cell)
+    groups = by_key(((cell.model, *_asked_alike(cell)), cell) for cell in grid.scored)
     both = [
         (direct, cot)
         for cells in groups.values()
