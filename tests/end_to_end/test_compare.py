@@ -155,7 +155,7 @@ def test_asking_ends_when_the_comparison_is_decided_and_every_command_says_so(vi
     assert "--shared" in refused.err
     looked = " ".join(vidence("compare", "weak", "early", "--shared", "--anytime").out.split())
     assert "Looked at after every video: decided after " in looked
-    assert "asked until its comparison was decided" in looked
+    assert "stopped once its comparison was decided" in looked
     # One that is never decided asks all, says so, and is looked at again in its own order.
     until = ["--until", "equivalent", "--margin", "1", "--seed", "5", "--against", "weak", "--out", "whole"]
     recorded({"mixed": ("A" + "B" * 99) * 3}, per_video=3)

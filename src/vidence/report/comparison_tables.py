@@ -52,7 +52,7 @@ _ENDINGS: Mapping[Verdict, tuple[str, str]] = {
     "clear": ("", ""),
     "not clear": (", which cannot be told from zero", ", not to be told from zero"),
     "equal": ("", ""),
-    "no interval": (", and how sure that is cannot be said", ""),
+    "no interval": (", with unknown uncertainty", ""),
 }
 
 

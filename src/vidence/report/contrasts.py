@@ -344,7 +344,7 @@ def _said(contrasts: Contrasts, entry: Contrasted) -> str:
         means = ", ".join(f"{key}: {percent(score.value)} %" for key, score in by_value.items()) + "; "
         what = f"{entry.run}: from one {contrasts.tag} to the next {value} points"
     ending = {"clear": "", "not clear": ", which cannot be told from zero"}.get(
-        verdict(entry.p_holm, estimate), ", and how sure that is cannot be said"
+        verdict(entry.p_holm, estimate), ", with unknown uncertainty"
     )
     interval = f"no interval: {estimate.reason}"
     if has_interval(estimate):

@@ -362,5 +362,5 @@ def prediction_sentence(run: Run, *, level: float = 0.95) -> str:
     return (
         f"Predicted score on all {subset.n_items:,} questions: {percent(estimate.value)} % ({100 * level:g} "
         f"% interval {interval_text(estimate)}: error of cross-validation over {subset.n_runs} other runs, "
-        "and of sampling). What follows is of the anchors alone, which are no fair sample."
+        "and of sampling). What follows is of the anchors alone, which are not a representative sample."
     )

@@ -210,7 +210,7 @@ def _table(benchmark: str, value: ByValue, result: SortedMeans, *, by: str, draw
         ),
         rows=tuple(rows),
         note="Each model and condition counts alike. The envelope is of places, not of names: a value outside"
-        " says that the order is not luck alone, not that its own place is known. Values with few marks come"
-        " to lie at the ends. With few questions of a value its mean may be that of a hard question: then the"
-        f" p where questions differ is the one to go by. {value.note()}".strip(),
+        " says that the order is not luck alone, not that its own place is known. Values with few marks end"
+        " up at the ends. The mean of a value with few questions may be that of one hard question: then use"
+        f" the p for questions that differ. {value.note()}".strip(),
     )

@@ -139,8 +139,8 @@ def pair(runs: Sequence[Run], *, shared: bool = False) -> PairedRuns:
             *_left_out(runs, names),
             *sources_note(items),
             *(
-                f"{name} asked until its comparison was decided, and an ordinary interval does not allow for "
-                "that; the one of all looks does (--anytime, of two runs)."
+                f"{name} stopped once its comparison was decided, which an ordinary interval does not allow "
+                "for; that of all looks does (--anytime, with two runs)."
                 for name, run in zip(names, runs, strict=True)
                 if run.ended is not None
             ),
@@ -287,7 +287,7 @@ def _people_notes(runs: Sequence[Run]) -> list[str]:
         return []
     if len(runs) == 2 and paired_answers(runs[0], runs[1]):
         return ["Differences are means over answers, with people and videos as crossed random factors."]
-    return ["People are taken as they are: intervals and tests speak of other videos, not of other people."]
+    return ["People are fixed: intervals and tests generalise to other videos, not to other people."]
 
 
 def _left_out(runs: Sequence[Run], names: Sequence[str]) -> list[str]:

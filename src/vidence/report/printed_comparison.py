@@ -318,8 +318,8 @@ def _apart(
     }
     return Table(
         name=APART,
-        title="Beside no printed row",
-        note="These runs measured something else than the table prints.",
+        title="Runs without a printed row",
+        note="These runs measured something other than what the table prints.",
         label=Column(key="name", title="model"),
         columns=(
             Column(key="score", title="score", kind="share", note="the headline of the run"),

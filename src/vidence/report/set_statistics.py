@@ -199,7 +199,7 @@ def words_table(items: Sequence[Item]) -> Table:
         for key, label, texts in parts
         if texts
     ]
-    note = "Words are what blanks separate; tokens are words and signs, and no model's."
+    note = "Words are separated by blanks; tokens are words and punctuation, not a model's tokens."
     columns = (_column("n", "texts", kind="count"), *_SPREAD, _column("tokens", "tokens, mean"))
     return _table("words", "Words", label="of", columns=columns, rows=rows, note=note)
 
@@ -227,7 +227,7 @@ def counts_table(items: Sequence[Item]) -> Table:
         *_SPREAD,
         _column("different", kind="count"),
     )
-    note = "Questions that have none are not counted."
+    note = "Questions without any are not counted."
     return _table("counts", "In a question", label="", columns=columns, rows=rows, note=note)
 
 
@@ -245,8 +245,8 @@ def _videos_table(facts: _Facts) -> Table:
         rows.append(_row("seconds", "seconds of a video", measured))
     if len(measured) < len(values):
         note = (
-            f"{len(measured):,} of {several(len(values), 'video')} measured; the others are not here, or "
-            "have no length."
+            f"{len(measured):,} of {several(len(values), 'video')} measured; the others are not here or "
+            "have no duration."
         )
     columns = (_column("n", "of", kind="count"), *_SPREAD, _column("sum", kind="count"))
     return _table("videos", "Videos", label="", columns=columns, rows=rows, note=note)
@@ -297,7 +297,7 @@ def _evidence_table(facts: _Facts) -> Table:
         _column("span", "span, mean s", note="From the first start to the last end"),
         _column("longest", "longest, s"),
     )
-    note = "That evidence is stored does not prove that it is needed."
+    note = "Stored evidence need not be necessary for the answer."
     return _table("evidence", "Evidence", label="evidence", columns=columns, rows=rows, note=note)
 
 
@@ -351,7 +351,7 @@ def vocabulary_table(items: Sequence[Item]) -> Table:
         _column("types", "different", kind="count"),
         _column("once", "there once", kind="count"),
     )
-    note = "Without case and signs."
+    note = "Case and punctuation are ignored."
     return _table("vocabulary", "Vocabulary", label="of", columns=columns, rows=rows, note=note)
 
 
@@ -403,7 +403,7 @@ def _tag_table(facts: _Facts, name: str, by_value: Mapping[str, Sequence[Item]])
     )
     kept = columns if has_evidence else columns[:-1]
     missing = len(facts.items) - n_all
-    note = f"{missing:,} questions do not have it." if missing else ""
+    note = f"{missing:,} questions lack it." if missing else ""
     return _table(f"tag-{name}", f"By {name}", label=name, columns=kept, rows=rows, note=note)
 
 

@@ -108,7 +108,7 @@ def test_too_few_videos_can_show_nothing(makes):
         found
     )
     one = " ".join(sentences(compared(makes.two([0] * 8, [1] + [0] * 7, per_video=8))))
-    assert "how sure that is cannot be said" in one
+    assert "with unknown uncertainty" in one
     assert "no interval: too few videos (1)" in one
     assert "like this one" not in one
 

@@ -119,7 +119,7 @@ def test_a_value_on_few_videos_has_no_interval(runs):
     found = contrast_runs([runs.load("x", items=items, trials=trials)], tag="level", pairs=[("a", "b")])
     said = sentences(found)[0]
     assert "no interval: too few videos (3) in a" in said
-    assert "how sure that is cannot be said" in said
+    assert "with unknown uncertainty" in said
     assert shown(tables(found)[0], "scripted:test:a>b", "clear").text == "too few videos"
 
 

@@ -97,7 +97,7 @@ def test_two_phases_are_compared_person_by_person_and_strangers_by_question(runs
     assert found.headline.difference.value == pytest.approx(3 / 8)
     strangers = compare_runs(pair([runs_of["once"], runs_of["other"]]))
     assert strangers.headline.difference.n_people == 0
-    assert strangers.notes[0].startswith("People are taken as they are")
+    assert strangers.notes[0].startswith("People are fixed")
 
 
 def test_people_who_answered_different_questions_count_by_their_answers(runs, draws):

@@ -62,7 +62,7 @@ def test_what_fits_the_form_can_be_taken():
         ({"kind": "visual-extraction"}, "kind: 'visual-extraction'; expected one of missing-proactive,"),
         ({"quote": "it rains"}, "quote: the quote 'it rains' is not in the reply"),
         ({"verdicts": "right"}, "verdicts: 1 verdicts for 2 conditions"),
-        ({"second": "refusal"}, "second kind 'refusal' is the first, too; leave it empty, or name another"),
+        ({"second": "refusal"}, "second kind 'refusal' repeats the first; leave it empty, or name another"),
         ({"score": "5"}, "score: '5'; expected one of 0, 1, 2, 3, 4"),
         ({"score": "3.5"}, "score: '3.5'; expected one of"),
         ({"step": "0"}, "step: '0'; expected a whole number from 1 to 99"),

@@ -171,8 +171,8 @@ def test_responses_that_are_no_labels_are_named(tmp_path):
         write_labels(file, responses, items={})
     lines = str(refused.value).splitlines()[1:]
     starts = [
-        "kind 'slip' is none of",
-        "second kind 'other' is the first, too",
+        "kind 'slip' is not one of",
+        "second kind 'other' repeats the first",
         "the quote 'it rains' is not",
     ]
     starts = [f"P01, trial {i}: {start}" for i, start in enumerate(starts)]

@@ -281,7 +281,9 @@ def _members(side: Found) -> Table:
             share("chance", lambda _: float(guesses(side.items).mean()), "by guessing"),
             *kinds(votes),
         ),
-        notes=("Who declines to answer without a video is never right, and lets questions pass.",),
+        notes=(
+            "A model that declines to answer without a video is never right, so fewer questions are flagged.",
+        ),
     )
 
 

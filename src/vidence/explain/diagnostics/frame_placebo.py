@@ -189,14 +189,14 @@ _NOTES: Final = (
     "floor says that an answer rests on one frame.",
     "Evidence effect: how much more leaving out a frame of the evidence costs than leaving out one "
     "apart; 0 where the evidence does nothing.",
-    "Right less wrong: of what is above the placebo, in the interval of whole videos drawn.",
+    "Right less wrong: the difference in what is above the placebo; its interval draws whole videos.",
     "Pooled: the largest positive changes of all questions over all positive changes, so that questions "
     "count by what there is to share.",
 )
 
 _FEW: Final = (
-    f"Fewer than {LEAST_ANSWERS} right or wrong answers with a floor: the two are not compared, since a few "
-    "answers show a difference where there is no such thing."
+    f"Fewer than {LEAST_ANSWERS} right or wrong answers with a floor: the two are not compared, since so few "
+    "answers can show a difference that is not there."
 )
 
 

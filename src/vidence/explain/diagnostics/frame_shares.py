@@ -362,7 +362,7 @@ _BIASED = (
     "Right and wrong answers are compared against a placebo alone (placebo=n): the option followed is picked "
     "with all frames, so both fall back without one, and not alike, also where no frame matters."
 )
-_NONE = "They have no shares; noise alone leaves about 1 in n + 1 questions with n frames so."
+_NONE = "They have no shares; noise alone does this to about 1 in n + 1 questions with n frames."
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -337,7 +337,7 @@ class _Hinted:
         parts = [f"{several(none, 'question')} without a hint left out"] if none else []
         if fewer:
             least = f"fewer than {self.settings.top}"
-            parts.append(f"{several(fewer, 'question')} with {least} stand in the levels that they have")
+            parts.append(f"{several(fewer, 'question')} with {least} counted in the levels that they have")
         return f"{'; '.join(parts)}." if parts else ""
 
     def _unlike(self) -> str:
@@ -351,7 +351,7 @@ class _Hinted:
             if isinstance(examined.finding, HintsFinding) and examined.finding.foreign
         ]
         if not pairs:
-            return "No foreign hints: they take hints about two sources."
+            return "No foreign hints: these need hints about two sources or more."
         n_unlike = sum(tags[own] is None or tags[own] != tags.get(other) for own, other in pairs)
         if not n_unlike:
             return ""

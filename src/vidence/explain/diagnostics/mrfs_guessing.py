@@ -143,8 +143,8 @@ def guess_tables(
     around = [known[rho] for rho in rhos if rho in known]
     notes = (
         _of_stickiness(sticky, n_pairs),
-        "Orders of the choices are guessed on their own: who keeps to a letter gets less, who keeps to a "
-        "text gets what one order gives."
+        "Each order of the choices is guessed independently: a guesser that keeps a letter gets less, one "
+        "that keeps a text gets what one order gives."
         if n_orders > 1
         else "",
         f"{n_open:,} questions without choices are left out." if n_open else "",
@@ -224,7 +224,7 @@ def _verdict(mean: Estimate | None, line: Estimate | float | None) -> str:
     if mean.low <= line.high and line.low <= mean.high:
         return "Not distinguishable from one-frame demand: the intervals overlap."
     side = "More" if mean.value > line.value else "Less"
-    return f"{side} than who needs one frame and is as often right: the intervals are apart."
+    return f"{side} than a model that needs one frame and is right as often: the intervals do not overlap."
 
 
 def _of_stickiness(sticky: Stickiness | None, n_pairs: int) -> str:

@@ -171,7 +171,7 @@ class _Together:
             rows=lines((str(k), k) for k in ks),
             measures=measures,
             notes=(
-                "One who always gives the same answer has the same figure in all three, for every k.",
+                "A model that always gives the same answer has the same figure in all three, for every k.",
                 alike,
                 self.found.left_out,
             ),
@@ -241,5 +241,5 @@ class _Together:
             x_title="k",
             y_title="share of questions",
             series=(*pair, *guessed),
-            y_marks=((float(self.found.values[POOL].mean()), "one who sticks to an answer"),),
+            y_marks=((float(self.found.values[POOL].mean()), "a model that keeps its answer"),),
         )

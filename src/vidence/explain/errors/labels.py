@@ -112,11 +112,11 @@ def checked(
     """
     known = [kind.name for kind in taxonomy.labels]
     if given.kind not in known:
-        return f"kind {given.kind!r} is none of {', '.join(known)}"
+        return f"kind {given.kind!r} is not one of {', '.join(known)}"
     if given.second and given.second not in known:
-        return f"second kind {given.second!r} is none of {', '.join(known)}"
+        return f"second kind {given.second!r} is not one of {', '.join(known)}"
     if given.second == given.kind:
-        return f"second kind {given.second!r} is the first, too; leave it empty, or name another"
+        return f"second kind {given.second!r} repeats the first; leave it empty, or name another"
     if given.quote and (fault := quote_fault(given.quote, words)):
         return fault
     if given.verdicts and not taxonomy.has_verdicts:
@@ -144,9 +144,9 @@ def verdicts_of(text: str, n_conditions: int) -> tuple[Verdict, ...] | str:
     for word in words:
         verdict = next((name for name in VERDICTS if name == word.casefold()), None)
         if verdict is None:
-            return f"verdict {word!r} is none of {', '.join(VERDICTS)}"
+            return f"verdict {word!r} is not one of {', '.join(VERDICTS)}"
         if verdicts and verdicts[-1] == "not reached" and verdict != "not reached":
-            return f"verdict {word!r} behind a condition that was not reached"
+            return f"verdict {word!r} after a condition that was not reached"
         verdicts.append(verdict)
     if len(verdicts) != n_conditions:
         return f"{len(verdicts)} verdicts for {n_conditions} conditions; give one for each, separated by ';'"
@@ -202,8 +202,8 @@ def read_labels(folder: Path, packet: Packet, *, taxonomy: Taxonomy) -> tuple[La
                 raise DataError(f"{path}, line {number}: there is no row {label.row!r} in the packet")
             if label.kind not in kinds:
                 raise DataError(
-                    f"{path}, line {number}: kind {label.kind!r} is none of {', '.join(kinds)}; was it given "
-                    "with another --taxonomy?"
+                    f"{path}, line {number}: kind {label.kind!r} is not one of {', '.join(kinds)}; was it "
+                    "given with another --taxonomy?"
                 )
             labels.append(label)
     return tuple(labels)

@@ -79,7 +79,7 @@ def test_fewer_hints_give_those_levels_only_and_none_gives_nothing():
     assert "foreign-L3" not in found[2].marks  # nobody else has three hints
     statements = said(items, searcher)
     assert "1 question without a hint left out" in sheet(statements, "hints").note
-    assert "1 question with fewer than 3 stand in the levels" in sheet(statements, "hints").note
+    assert "1 question with fewer than 3 counted in the levels" in sheet(statements, "hints").note
     assert "No foreign hints" in sheet(statements, "hints").note
     assert value(statements, "levels", "L2", "questions") == 2
     assert value(statements, "levels", "L3", "questions") == 1

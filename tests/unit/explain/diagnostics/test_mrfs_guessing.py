@@ -145,7 +145,7 @@ def test_one_frame_and_luck_are_not_told_apart_from_one_frame(mode, n):
 def test_a_real_demand_is_told_from_one_frame():
     said = tables(asked(1200, [8], known=0.7, rho=0.0, mode="exhaustive"), "exhaustive")
     assert (
-        "More than who needs one frame and is as often right: the intervals are apart."
+        "More than a model that needs one frame and is right as often: the intervals do not overlap."
         in said["guessing"].note
     )
 

@@ -143,7 +143,7 @@ def test_what_four_questions_say_worked_out_by_hand():
     assert list(drawn) == ["pass@k", "vote@k", "pass^k", "pass@k, a guesser", "pass^k, a guesser"]
     assert drawn["pass^k"] == [(1, round(7 / 12, 6)), (2, round(1 / 3, 6)), (3, 0.25)]
     assert drawn["pass^k, a guesser"] == [(1, 0.3125), (2, 0.140625), (3, round(17 / 256, 6))]
-    assert found["curves"].y_marks == ((pytest.approx(0.625), "one who sticks to an answer"),)
+    assert found["curves"].y_marks == ((pytest.approx(0.625), "a model that keeps its answer"),)
 
 
 def test_how_often_a_question_is_asked_at_most():

@@ -24,15 +24,15 @@ def said(planted, taxonomy=HUMANPCR, by="person", **given):
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ({"kind": "clumsiness"}, "kind 'clumsiness' is none of missing-proactive, missing-referred"),
-        ({"kind": "visual-extraction"}, "kind 'visual-extraction' is none of"),
+        ({"kind": "clumsiness"}, "kind 'clumsiness' is not one of missing-proactive, missing-referred"),
+        ({"kind": "visual-extraction"}, "kind 'visual-extraction' is not one of"),
         (
             {"kind": "knowledge", "quote": "it is raining"},
             "the quote 'it is raining' is not in the reply; copy",
         ),
         ({"kind": "knowledge", "verdicts": "right"}, "verdicts, but the taxonomy has none; leave the column"),
-        ({"kind": "knowledge", "second": "clumsiness"}, "second kind 'clumsiness' is none of"),
-        ({"kind": "knowledge", "second": "knowledge"}, "second kind 'knowledge' is the first, too"),
+        ({"kind": "knowledge", "second": "clumsiness"}, "second kind 'clumsiness' is not one of"),
+        ({"kind": "knowledge", "second": "knowledge"}, "second kind 'knowledge' repeats the first"),
     ],
 )
 def test_a_label_that_does_not_fit_says_why(planted, given, says):
@@ -60,8 +60,11 @@ def test_verdicts_decide_the_first_wrong_condition_and_models_quote(plant):
     ("given", "says"),
     [
         ({"verdicts": "right;wrong"}, "2 verdicts for 3 conditions"),
-        ({"verdicts": "right;false;wrong"}, "verdict 'false' is none of right, wrong, partial, not reached"),
-        ({"verdicts": "right;not reached;right"}, "verdict 'right' behind a condition that was not reached"),
+        (
+            {"verdicts": "right;false;wrong"},
+            "verdict 'false' is not one of right, wrong, partial, not reached",
+        ),
+        ({"verdicts": "right;not reached;right"}, "verdict 'right' after a condition that was not reached"),
         ({"verdicts": "right;right;right"}, "kind 'perceptual' needs a condition that is wrong or partial"),
     ],
 )
@@ -81,7 +84,7 @@ def test_labels_of_people_and_models_lie_apart(planted, tmp_path):
     names = [p.relative_to(tmp_path).as_posix() for p in sorted(tmp_path.rglob("*.jsonl"))]
     assert names == ["labels/models/openai-gpt-4.1-37846307.jsonl", "labels/people/ann.jsonl"]
     assert len(read_labels(tmp_path, planted.packet, taxonomy=HUMANPCR)) == 6
-    with pytest.raises(DataError, match="line 1: kind 'knowledge' is none of visual-perception"):
+    with pytest.raises(DataError, match="line 1: kind 'knowledge' is not one of visual-perception"):
         read_labels(tmp_path, planted.packet, taxonomy=load_taxonomy("mmvu"))
     with pytest.raises(UsageError, match="has no name"):
         keep_labels(tmp_path, (), labeller="::", by="person")
