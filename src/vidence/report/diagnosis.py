@@ -4,7 +4,6 @@ import os
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from urllib.parse import quote
 
@@ -22,12 +21,11 @@ from vidence.media.whole import write_file
 from vidence.records import Failed, source_noun
 from vidence.report.provenance import diagnosed_note
 from vidence.report.results import SEED
-from vidence.report.sections import Section
+from vidence.report.sections import Section, notebook_html
 from vidence.tables.charts import Statement, table_of
 from vidence.tables.export import statement_as_json
 from vidence.tables.rendering import drawing_of
 from vidence.tables.table import Table, several
-from vidence.text import visible
 
 JSON_FORMAT = "vidence-diagnosis/1"
 MOST_FIGURES = 4  # of one diagnostic in the report of its run; all are on its own page
@@ -50,9 +48,8 @@ class Diagnosed:
 
     def _repr_html_(self) -> str:
         """What a notebook shows: how far it got, and the first table."""
-        message = "".join(f"<li>{escape(visible(sentence))}</li>" for sentence in self.sentences)
         first = next((table.as_html() for table in self.tables().values()), "")
-        return f"<p><strong>{escape(self.diagnostic.name)}</strong></p><ul>{message}</ul>{first}"
+        return notebook_html(self.diagnostic.name, self.sentences, first)
 
     def tables(self) -> dict[str, Table]:
         """The statements as tables, by their names; of a figure, the numbers that it is drawn from."""

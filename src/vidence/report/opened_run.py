@@ -14,18 +14,18 @@ import numpy as np
 from vidence.engine.specs import label
 from vidence.errors import UnknownNameError, UsageError
 from vidence.media.whole import write_file
-from vidence.records import Estimate
+from vidence.records import Estimate, by_key
 from vidence.report import results
 from vidence.report.comparison import Compared, compare_two
 from vidence.report.pairing import pair
 from vidence.report.results import SEED, Row
 from vidence.report.scores import Draws, headline_accuracy, margin_table, score_tables
+from vidence.report.sections import notebook_html
 from vidence.report.tables import all_tables, headline
 from vidence.statistics.resampling import Resampling
 from vidence.tables.charts import Statement
 from vidence.tables.rendering import drawing_of, style_sheet
 from vidence.tables.table import Table
-from vidence.text import visible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -185,12 +185,9 @@ class Run(results.Run):
         """At most a screen of a notebook: what was asked, the score with its interval, what to know of it."""
         plan = self.plan
         tables = score_tables(self, rng=np.random.default_rng(SEED)) if self.rows else ()
-        sentences = (
-            headline(self, tables[0])[:_MOST_SENTENCES] if tables else ("No question was answered yet.",)
-        )
-        message = "".join(f"<li>{_short(sentence)}</li>" for sentence in sentences)
+        sentences = headline(self, tables[0]) if tables else ("No question was answered yet.",)
         asked = f"{plan.benchmark} · {plan.model} · {len(self):,} trials · {self.folder}"
-        return f"<p><strong>{_short(asked)}</strong></p><ul>{message}</ul>"
+        return notebook_html(_short(asked), map(_short, sentences[:_MOST_SENTENCES]))
 
     def tables(self, *, level: float = 0.95, against_chance: bool = False) -> dict[str, Table]:
         """Every table of the report of this run, by its name; the scores come first.
@@ -225,16 +222,15 @@ def open_run(folder: Path | str, *, parser: str | None = None) -> Run:
 
 def trial_columns(run: results.Run) -> dict[str, list[object]]:
     """Everything that is known of the trials of a run by column; lists and objects stay what they are."""
-    columns: dict[str, list[object]] = {}
-    from vidence.report.trials import tag_columns, trial_records  # only a table of trials needs them
+    from vidence.report.trials import TAGS, tag_columns, trial_records  # only a table of trials needs them
 
     tags = tag_columns([run])
-    for place, (row, record) in enumerate(zip(run.rows, trial_records(run), strict=True)):
-        del record["tags"]
-        flat = {**record, **{column: row.item.tags.get(tag) for tag, column in tags.items()}}
-        for name, value in flat.items():
-            columns.setdefault(name, [None] * place).append(value)
-    return columns
+    return by_key(
+        (name, value)
+        for row, record in zip(run.rows, trial_records(run), strict=True)
+        for name, value in (record | {column: row.item.tags.get(tag) for tag, column in tags.items()}).items()
+        if name != TAGS
+    )
 
 
 def _library(name: str, *, otherwise: str) -> ModuleType:
@@ -247,5 +243,4 @@ def _library(name: str, *, otherwise: str) -> ModuleType:
 
 
 def _short(words: str) -> str:
-    text = words if len(words) <= _MOST_LETTERS else words[: _MOST_LETTERS - 1] + "…"
-    return escape(visible(text))
+    return words if len(words) <= _MOST_LETTERS else words[: _MOST_LETTERS - 1] + "…"

@@ -165,14 +165,12 @@ def _links(views: Sequence[RunView], sections: Sequence[Section]) -> list[tuple[
         links += [("runs", "Side by side"), *places["after"]]
         links += [(view.id, view.title) for view in views]
     else:
-        names = {"scores": "Scores", "outcomes": "Outcomes"}
-        links += [(f"{views[0].id}-{name}", words) for name, words in names.items()]
-        links += places["after"]
-        names = {"diagnosed": "Diagnostics"} if views[0].diagnosed else {}
-        names |= {"judges": "Judges"} if views[0].judges else {}
-        names |= {"parsers": "Parsers", "letters": "Letters"}
-        names["manifest"] = "How it was run"
-        links += [(f"{views[0].id}-{name}", words) for name, words in names.items()]
+        view = views[0]
+        links += [(f"{view.id}-scores", "Scores"), (f"{view.id}-outcomes", "Outcomes"), *places["after"]]
+        names = {"diagnosed": "Diagnostics"} if view.diagnosed else {}
+        names |= {"judges": "Judges"} if view.judges else {}
+        names |= {"parsers": "Parsers", "letters": "Letters", "manifest": "How it was run"}
+        links += [(f"{view.id}-{name}", words) for name, words in names.items()]
     return [*links, ("questions", "Questions")]
 
 

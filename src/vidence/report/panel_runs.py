@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from html import escape
 from pathlib import Path
 
 import msgspec
@@ -27,10 +26,9 @@ from vidence.report.papers import paper_sections
 from vidence.report.results import SEED
 from vidence.report.run_list import listed
 from vidence.report.scores import Draws
-from vidence.report.sections import Section
+from vidence.report.sections import Section, notebook_html
 from vidence.report.tables import all_tables
 from vidence.tables.table import Table, several
-from vidence.text import visible
 
 
 class Ahead:
@@ -282,10 +280,7 @@ class Panel:
         return f"Panel({self.title!r}, {len(self.cells)} runs{missing})"
 
     def _repr_html_(self) -> str:
-        message = "".join(f"<li>{escape(visible(paragraph))}</li>" for paragraph in self.section.paragraphs)
-        return (
-            f"<p><strong>{escape(visible(self.title))}</strong></p><ul>{message}</ul>{self.scores.as_html()}"
-        )
+        return notebook_html(self.title, self.section.paragraphs, self.scores.as_html())
 
     @property
     def scores(self) -> Table:

@@ -1,7 +1,8 @@
 """Parts of a report that a caller adds, or that are a page of their own."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import Literal
 
@@ -10,6 +11,7 @@ from vidence.tables.charts import Statement
 from vidence.tables.export import object_as_json
 from vidence.tables.rendering import render
 from vidence.tables.table import Table
+from vidence.text import visible
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,3 +56,9 @@ class Section:
             StoreError: the file cannot be written.
         """
         write_file(path, object_as_json(form, sentences=self.paragraphs, tables=self.tables, **values))
+
+
+def notebook_html(title: str, sentences: Iterable[str], below: str = "") -> str:
+    """What a notebook shows of a result: its title, sentences, and the markup `below`, often a table."""
+    lines = "".join(f"<li>{escape(visible(sentence))}</li>" for sentence in sentences)
+    return f"<p><strong>{escape(visible(title))}</strong></p><ul>{lines}</ul>{below}"
