@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from subjects.clips import timed_clip
 from vidence import catalog
 from vidence.ask.selection.scored import ScoredSettings
 from vidence.contracts import ScoringSelector
@@ -32,11 +33,11 @@ SPECS = (
 SHORT = ("aks:x?ratio=3", "bolt:x?duplicates=drop")
 ITEM = Item(item_id="q1", question="?", answer="A", choices=("x", "y"))
 CLIPS = {
-    "one frame": Clip.of_times(np.zeros(1), fps=0.0),
-    "two frames": Clip.of_times(np.array([0.0, 0.5]), fps=2.0),
-    "steady": Clip.of_times(np.arange(970) / 25, fps=25.0),
-    "variable": Clip.of_times(np.cumsum(np.tile([0.02, 0.4, 0.1], 200)) - 0.02, fps=5.8),
-    "cut": Clip.of_times(5 + np.arange(400) / 10, fps=10.0, first_index=50),
+    "one frame": timed_clip(np.zeros(1), fps=0.0),
+    "two frames": timed_clip(np.array([0.0, 0.5]), fps=2.0),
+    "steady": timed_clip(np.arange(970) / 25, fps=25.0),
+    "variable": timed_clip(np.cumsum(np.tile([0.02, 0.4, 0.1], 200)) - 0.02, fps=5.8),
+    "cut": timed_clip(5 + np.arange(400) / 10, fps=10.0, first_index=50),
     "two media": Clip(
         times_s=np.concatenate([np.arange(90) / 10, np.arange(60) / 5]),
         media_indices=np.repeat([0, 1], [90, 60]),
@@ -113,7 +114,7 @@ def test_the_same_scores_give_the_same_frames_and_no_frames_give_none(spec: str)
     first = selector.rank(clip, ITEM, n_frames=7, scores=scores)
     assert make(spec).rank(clip, ITEM, n_frames=7, scores=scores).tolist() == first.tolist()
     np.testing.assert_array_equal(scores, before)
-    empty = Clip.of_times(np.empty(0), fps=0.0)
+    empty = timed_clip(np.empty(0), fps=0.0)
     selector = make(spec)
     assert selector.candidates(empty).tolist() == []
     assert selector.select(empty, ITEM, n_frames=4).tolist() == []

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from subjects.clips import timed_clip
 from vidence import catalog
 from vidence.ask.selection.scored import ScoredSettings
 from vidence.contracts import Selector
@@ -25,11 +26,11 @@ PLAIN = tuple(name for name in catalog.ready("selector") if not goes_by_scores(n
 FUNCTION = f"{Path(__file__).parents[1] / 'subjects' / 'functions.py'}:opening"
 SPECS = (*PLAIN, FUNCTION, "fps:3", "evidence:only", "oracle:fill", "evidence-apart?gap_s=0.5")
 CLIPS = {
-    "one frame": Clip.of_times(np.zeros(1), fps=0.0),
-    "two frames": Clip.of_times(np.array([0.0, 0.5]), fps=2.0),
-    "steady": Clip.of_times(np.arange(97) / 25, fps=25.0),
-    "variable": Clip.of_times(np.cumsum(np.tile([0.02, 0.4, 0.1], 20)) - 0.02, fps=5.8),
-    "cut": Clip.of_times(5 + np.arange(40) / 10, fps=10.0, first_index=50),
+    "one frame": timed_clip(np.zeros(1), fps=0.0),
+    "two frames": timed_clip(np.array([0.0, 0.5]), fps=2.0),
+    "steady": timed_clip(np.arange(97) / 25, fps=25.0),
+    "variable": timed_clip(np.cumsum(np.tile([0.02, 0.4, 0.1], 20)) - 0.02, fps=5.8),
+    "cut": timed_clip(5 + np.arange(40) / 10, fps=10.0, first_index=50),
 }
 BUDGETS = (1, 2, 3, 7, 16, 64, 500)
 
@@ -96,7 +97,7 @@ def test_the_same_question_gives_the_same_frames_and_leaves_the_clip_as_it_was(s
 
 @pytest.mark.parametrize("spec", SPECS)
 def test_a_clip_without_frames_gives_none_and_a_budget_of_nothing_is_refused(spec: str) -> None:
-    empty = Clip.of_times(np.empty(0), fps=0.0)
+    empty = timed_clip(np.empty(0), fps=0.0)
     chosen = make(spec).select(empty, asking(empty), n_frames=4)
     assert chosen.tolist() == []
     assert chosen.dtype == np.int64

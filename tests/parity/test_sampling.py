@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from conftest import need
+from subjects.clips import timed_clip
 from vidence import catalog
 from vidence.ask.selection import candidates
 from vidence.errors import UsageError
-from vidence.media.clip import Clip
 from vidence.records import Item
 
 pytestmark = pytest.mark.parity
@@ -44,7 +44,7 @@ def test_uniform_rule_equals_the_released_code(rule, vectors):
     # The released code draws one frame of MMVU's and then takes the first whatever it drew: no value.
     assert {row["k"] for row in vectors["uniform"] if row[rule] is None} <= {1}
     for row in rows:
-        clip = Clip.of_times(np.arange(row["total_frames"]) / 30, fps=30.0)
+        clip = timed_clip(np.arange(row["total_frames"]) / 30, fps=30.0)
         chosen = selector.select(clip, ITEM, n_frames=row["k"]).tolist()
         assert chosen == row[rule], (row["total_frames"], row["k"])
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from conftest import IS_THOROUGH
+from subjects.clips import timed_clip
 from vidence import catalog
 from vidence.ask.selection import aks, bolt
 from vidence.errors import DataError
-from vidence.media.clip import Clip
 from vidence.records import Item
 
 pytestmark = pytest.mark.parity
@@ -29,7 +29,7 @@ def make(spec):
 
 
 def clip_of(n_frames):
-    return Clip.of_times(np.arange(n_frames) / 30, fps=30.0)
+    return timed_clip(np.arange(n_frames) / 30, fps=30.0)
 
 
 def is_degenerate(case, scores):

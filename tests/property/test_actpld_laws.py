@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from subjects.clips import timed_clip
 from vidence.ask.benchmarks.actpld import ClipRow, Labels, choices_for
 from vidence.ask.files import DataFile, FieldError
 from vidence.ask.scoring.description import branch, evidence_for
 from vidence.ask.scoring.label_words import LabelWords, known_words
 from vidence.ask.selection.actpld import Actpld
-from vidence.media.clip import Clip
 from vidence.records import Item
 
 ITEM = Item(item_id="q1", question="?", answer="A", choices=("x", "y", "z"))
@@ -20,7 +20,7 @@ ITEM = Item(item_id="q1", question="?", answer="A", choices=("x", "y", "z"))
 
 @given(n_total=st.integers(0, 3000), k=st.integers(1, 40), stride=st.integers(1, 60), retry=st.integers(1, 6))
 def test_windows_are_whole_inside_the_clip_and_never_the_same_twice(n_total, k, stride, retry):
-    clip = Clip.of_times(np.arange(n_total) / 30, fps=30.0)
+    clip = timed_clip(np.arange(n_total) / 30, fps=30.0)
     selector = Actpld(stride)
     shown = [selector.select(clip, ITEM, n_frames=k)]
     shown += [selector.again(clip, ITEM, n_frames=k, retry=r) for r in range(1, retry + 1)]
@@ -35,7 +35,7 @@ def test_windows_are_whole_inside_the_clip_and_never_the_same_twice(n_total, k, 
 
 @given(n_total=st.integers(10, 5000), retry=st.integers(0, 5))
 def test_a_tenth_at_each_end_is_never_shown_where_the_rest_is_long_enough(n_total: int, retry: int) -> None:
-    clip = Clip.of_times(np.arange(n_total) / 30, fps=30.0)
+    clip = timed_clip(np.arange(n_total) / 30, fps=30.0)
     selector = Actpld(1)
     window = (
         selector.again(clip, ITEM, n_frames=8, retry=retry)

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from subjects.clips import timed_clip
 from vidence.ask.selection import aks, bolt, ranking
 from vidence.ask.selection.evidence import pieces
 from vidence.ask.selection.oracle import Oracle
 from vidence.ask.selection.tstar_search import Objects, SearchSettings, run_search, search
-from vidence.media.clip import Clip
 from vidence.records import Evidence, Item
 
 BUDGETS = st.integers(1, 80)
@@ -88,7 +88,7 @@ def test_repaired_bolt_gives_different_frames_and_all_that_were_drawn(n, budget,
     fill=st.booleans(),
 )
 def test_the_first_k_frames_of_the_oracle_show_k_pieces(spans, budget, fill):
-    clip = Clip.of_times(np.arange(120) / 10, fps=10.0)
+    clip = timed_clip(np.arange(120) / 10, fps=10.0)
     evidence = tuple(Evidence(start_s=a / 10, end_s=(a + length) / 10) for a, length in spans)
     item = Item(item_id="q1", question="?", answer="A", evidence=evidence)
     ranking = Oracle(fill=fill).rank(clip, item, n_frames=budget).tolist()

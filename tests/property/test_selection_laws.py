@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from subjects.clips import timed_clip
 from vidence.ask.selection import uniform
 from vidence.ask.selection.candidates import nearest_to_grid
 from vidence.ask.selection.evidence import AnnotatedEvidence, shares
@@ -62,7 +63,7 @@ def test_each_frame_on_the_grid_is_nearest_to_a_point_and_each_point_has_its_fra
 @st.composite
 def annotated(draw: st.DrawFn) -> tuple[Clip, Item]:
     n_frames = draw(st.integers(1, 80))
-    clip = Clip.of_times(np.arange(n_frames) / 8, fps=8.0)
+    clip = timed_clip(np.arange(n_frames) / 8, fps=8.0)
     evidence = []
     for _ in range(draw(st.integers(1, 6))):
         if draw(st.booleans()):

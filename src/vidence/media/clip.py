@@ -57,14 +57,3 @@ class Clip:
             media_indices=self.media_indices[positions],
             frame_indices=self.frame_indices[positions],
         )
-
-    @classmethod
-    def of_times(cls, times_s: NDArray[np.float64], *, fps: float, first_index: int = 0) -> Self:
-        """The clip of a single video whose frames have these times."""
-        n = len(times_s)
-        return cls(
-            times_s=np.asarray(times_s, np.float64),
-            media_indices=np.zeros(n, np.int64),
-            frame_indices=np.arange(first_index, first_index + n, dtype=np.int64),
-            fps=fps,
-        )

@@ -7,6 +7,7 @@ import anyio
 import numpy as np
 import pytest
 
+from subjects.clips import timed_clip
 from vidence.ask.prompting.templates import Templates
 from vidence.contracts import ScoreRules, View
 from vidence.engine import search as module
@@ -56,7 +57,7 @@ class Every:
 
 
 def clip(n: int, fps: float = 10.0) -> Clip:
-    return Clip.of_times(np.arange(n) / 10, fps=fps)
+    return timed_clip(np.arange(n) / 10, fps=fps)
 
 
 def question(item_id: str, source, n: int = 6, fps: float = 10.0) -> Clipped:

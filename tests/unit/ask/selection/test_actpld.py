@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from subjects.clips import timed_clip
 from vidence import catalog
 from vidence.ask.selection import actpld
 from vidence.contracts import Selector
@@ -14,7 +15,7 @@ ITEM = Item(item_id="q1", question="?", answer="A", choices=("x", "y", "z"))
 
 
 def clip_of(n_frames: int) -> Clip:
-    return Clip.of_times(np.arange(n_frames) / 30, fps=30.0 if n_frames > 1 else 0.0)
+    return timed_clip(np.arange(n_frames) / 30, fps=30.0 if n_frames > 1 else 0.0)
 
 
 def make(argument: str = "") -> Selector:

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from subjects.clips import timed_clip
 from vidence import catalog
 from vidence.ask.selection import aks
 from vidence.contracts import ScoringSelector
 from vidence.errors import DataError, UsageError
-from vidence.media.clip import Clip
 from vidence.records import Item
 
 DEFAULTS = aks.Settings()
@@ -24,7 +24,7 @@ def test_the_defaults_and_candidates_are_those_of_the_released_code() -> None:
     assert (DEFAULTS.t1, DEFAULTS.t2, DEFAULTS.all_depth, DEFAULTS.ratio) == (0.8, -100, 5, 1)
     rules = make({}).score_rules
     assert (rules.embedder, rules.query, rules.max_tokens) == ("blip-itm:w", "question", 35)
-    clip = Clip.of_times(np.arange(100) / 29.97, fps=29.97)
+    clip = timed_clip(np.arange(100) / 29.97, fps=29.97)
     assert make({}).candidates(clip).tolist() == [0, 29, 58]
     assert make({"grid": "all"}).candidates(clip).tolist() == list(range(100))
 
@@ -55,7 +55,7 @@ def test_the_released_code_gives_nothing_for_many_bins_and_all_of_few_candidates
 
 
 def test_scores_that_are_all_the_same_are_refused_by_the_released_rule_alone() -> None:
-    clip = Clip.of_times(np.arange(80) / 10, fps=10.0)
+    clip = timed_clip(np.arange(80) / 10, fps=10.0)
     scores = np.full(8, 0.25)
     with pytest.raises(DataError, match=r"item 'q1': all 8 scores are 0.25.*mode=repaired"):
         make({"mode": "official"}).select(clip, ITEM, n_frames=4, scores=scores)

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from subjects.clips import timed_clip
 from vidence import catalog
 from vidence.ask.selection import bolt
 from vidence.contracts import ScoringSelector
 from vidence.errors import DataError, UsageError
-from vidence.media.clip import Clip
 from vidence.records import Item
 
 ITEM = Item(item_id="q1", question="?", answer="A")
@@ -32,14 +32,14 @@ def test_frames_are_drawn_where_the_shares_reach_the_points_and_a_power_sharpens
 
 
 def test_the_released_rule_keeps_repeats_and_is_refused_where_it_draws_no_frame() -> None:
-    clip = Clip.of_times(np.arange(4) * 1.0, fps=1.0)
+    clip = timed_clip(np.arange(4) * 1.0, fps=1.0)
     selector = make({"mode": "official", "power": "-1"})
     assert selector.select(clip, ITEM, n_frames=8, scores=SCORES).tolist() == [1, 2, 2, 2, 2, 2, 2, 3]
     assert selector.rank(clip, ITEM, n_frames=8, scores=SCORES).tolist() == [2, 1, 3]
     # In floating point these shares add up to less than 1, so that a draw at 1 falls behind the last.
     scores = np.array([0, 1, 1, 1, 1, 1, 1], np.float64)
     assert np.cumsum(np.full(6, 1 / 6))[-1] < 1
-    clip = Clip.of_times(np.arange(7) * 1.0, fps=1.0)
+    clip = timed_clip(np.arange(7) * 1.0, fps=1.0)
     with pytest.raises(DataError, match=r"item 'q1'.*draws candidate 7 of 7.*mode=repaired"):
         make({"mode": "official", "power": "1"}).select(clip, ITEM, n_frames=1, scores=scores)
     assert make({"power": "1"}).select(clip, ITEM, n_frames=1, scores=scores).tolist() == [3]
@@ -62,7 +62,7 @@ def test_repeats_are_dropped_or_go_to_the_nearest_free_frame() -> None:
     at_the_end = np.array([0, 0, 0, 0, 1], np.float64)
     assert sorted(bolt.repaired(at_the_end, 3, 3).tolist()) == [2, 3, 4]
     assert bolt.repaired(SCORES, 4, -1, drop_repeats=True).tolist() == [2]
-    clip = Clip.of_times(np.arange(4) * 1.0, fps=1.0)
+    clip = timed_clip(np.arange(4) * 1.0, fps=1.0)
     selector = make({"power": "-1", "duplicates": "drop"})
     assert selector.select(clip, ITEM, n_frames=4, scores=SCORES).tolist() == [2]
     # Shares 3/8, 0, 0, 4/8, 1/8; points 1/4, 1/2, 3/4: the first, then the fourth twice.
@@ -72,9 +72,9 @@ def test_repeats_are_dropped_or_go_to_the_nearest_free_frame() -> None:
 
 
 def test_candidates_are_nearest_to_whole_seconds() -> None:
-    clip = Clip.of_times(np.arange(100) / 29.97, fps=29.97)
+    clip = timed_clip(np.arange(100) / 29.97, fps=29.97)
     assert make({}).candidates(clip).tolist() == [0, 30, 60]
-    slow = Clip.of_times(np.arange(4) * 2.0, fps=0.5)
+    slow = timed_clip(np.arange(4) * 2.0, fps=0.5)
     assert make({}).candidates(slow).tolist() == [0, 1, 2, 3]
     assert make({"mode": "official"}).candidates(slow).tolist() == [0, 0, 1, 2, 2, 2, 3, 3]
 

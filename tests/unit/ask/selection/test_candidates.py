@@ -6,6 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from subjects.clips import timed_clip
 from vidence.ask.selection import candidates
 from vidence.ask.selection.candidates import grid
 from vidence.errors import UsageError
@@ -39,14 +40,14 @@ def test_counts_and_rates_that_a_rule_cannot_take_are_refused() -> None:
         candidates.aks_1fps(-1, 30.0)
     with pytest.raises(UsageError, match="0 frames per second"):
         candidates.bolt(10, 30.0, rate=0)
-    slow = Clip.of_times(np.arange(9) * 2.0, fps=0.5)
+    slow = timed_clip(np.arange(9) * 2.0, fps=0.5)
     with pytest.raises(UsageError, match="use another rule"):
         grid("aks-1fps").positions(slow)
     with pytest.raises(UsageError, match=r"int\(0.9\) is 0"):
         candidates.aks_1fps(50, 0.9)
 
 
-CLIP = Clip.of_times(np.arange(60) / 29.97, fps=29.97)
+CLIP = timed_clip(np.arange(60) / 29.97, fps=29.97)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from subjects.clips import timed_clip
 from vidence import catalog
 from vidence.ask.selection.evidence import AnnotatedEvidence
 from vidence.errors import DataError, UsageError
@@ -12,7 +13,7 @@ from vidence.media.clip import Clip
 from vidence.records import Evidence, Item
 
 # Ten frames per second for ten seconds: frame i is at i / 10 s.
-CLIP = Clip.of_times(np.arange(100) / 10, fps=10.0)
+CLIP = timed_clip(np.arange(100) / 10, fps=10.0)
 
 
 def asking(*evidence: Evidence) -> Item:
@@ -55,12 +56,12 @@ def test_each_span_gives_one_frame_before_any_gives_two() -> None:
 
 
 def test_a_cut_counts_frames_of_the_file_and_seconds_of_the_video() -> None:
-    cut = Clip.of_times(np.arange(50, 70) / 10, fps=10.0, first_index=50)
+    cut = timed_clip(np.arange(50, 70) / 10, fps=10.0, first_index=50)
     assert select(Evidence(frames=(55,)), n_frames=1, clip=cut) == [5]
-    cut = Clip.of_times(np.arange(50, 70) / 10, fps=10.0, first_index=50)
+    cut = timed_clip(np.arange(50, 70) / 10, fps=10.0, first_index=50)
     with pytest.raises(DataError, match=r"from 5\.000 s to 7\.000 s"):
         select(span(1, 2), n_frames=4, clip=cut)
-    cut = Clip.of_times(np.arange(50, 70) / 10, fps=10.0, first_index=50)
+    cut = timed_clip(np.arange(50, 70) / 10, fps=10.0, first_index=50)
     assert select(span(4.5, 4.9), n_frames=1, clip=cut) == [0]
 
 

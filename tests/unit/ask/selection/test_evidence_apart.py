@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from subjects.clips import timed_clip
 from vidence import catalog
 from vidence.contracts import Selector
 from vidence.errors import DataError, UsageError
@@ -10,7 +11,7 @@ from vidence.media.clip import Clip
 from vidence.records import Evidence, Item
 
 # Ten frames per second for ten seconds: frame i is at i / 10 s.
-CLIP = Clip.of_times(np.arange(100) / 10, fps=10.0)
+CLIP = timed_clip(np.arange(100) / 10, fps=10.0)
 
 
 def select(*evidence: Evidence, n_frames: int, clip: Clip = CLIP, **options: str) -> list[int]:
@@ -26,7 +27,7 @@ def test_half_is_evidence_and_as_many_lie_apart() -> None:
     assert len(chosen) == 4
     assert {40, 41} <= set(chosen)
     assert select(Evidence(start_s=0, end_s=10), n_frames=4) == [25, 75]
-    empty = Clip.of_times(np.empty(0), fps=10.0)
+    empty = timed_clip(np.empty(0), fps=10.0)
     assert select(Evidence(start_s=0, end_s=1), n_frames=4, clip=empty) == []
     assert select(Evidence(start_s=4, end_s=5), n_frames=1) == [45]
     assert len(select(Evidence(start_s=4, end_s=5), n_frames=3)) == 2

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from subjects.clips import timed_clip
 from vidence import catalog
 from vidence.contracts import Selector
 from vidence.errors import UsageError
@@ -17,7 +18,7 @@ def create(rate: str) -> Selector:
 
 
 def select(times_s: list[float], rate: str, n_frames: int = 1000) -> list[int]:
-    clip = Clip.of_times(np.array(times_s), fps=10.0)
+    clip = timed_clip(np.array(times_s), fps=10.0)
     return create(rate).select(clip, ITEM, n_frames=n_frames).tolist()
 
 

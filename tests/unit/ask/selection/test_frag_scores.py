@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from subjects.clips import timed_clip
 from vidence import catalog
 from vidence.ask.prompting.templates import Templates
 from vidence.ask.selection.frag_scores import FragScores
 from vidence.contracts import Ask
 from vidence.errors import DataError, UsageError
-from vidence.media.clip import Clip
 from vidence.records import ImagePart, Item, Reply
 
 ITEM = Item(item_id="q1", question="Who falls?", answer="A", choices=("He", "She"))
@@ -67,7 +67,7 @@ def test_a_model_without_that_probability_is_refused(reply: Reply) -> None:
 
 
 def test_candidates_are_up_to_256_uniform_frames() -> None:
-    long = Clip.of_times(np.arange(1024) / 10, fps=10.0)
+    long = timed_clip(np.arange(1024) / 10, fps=10.0)
     assert make().candidates(long).tolist() == list(range(0, 1024, 4))
     assert make().score_rules.embedder == "model:openai:x"
     assert make().models == ("openai:x",)

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
+from subjects.clips import timed_clip
 from vidence import catalog
 from vidence.ask.selection.evidence import AnnotatedEvidence
 from vidence.ask.selection.oracle import Oracle
 from vidence.errors import DataError, UsageError
-from vidence.media.clip import Clip
 from vidence.records import Evidence, Item
 
-CLIP = Clip.of_times(np.arange(100) / 10, fps=10.0)
+CLIP = timed_clip(np.arange(100) / 10, fps=10.0)
 
 
 def asking(*evidence: Evidence) -> Item:

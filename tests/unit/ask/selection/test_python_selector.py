@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
+from subjects.clips import timed_clip
 from vidence import catalog
 from vidence.ask.functions import give
 from vidence.ask.selection.python import FunctionSelector
 from vidence.errors import UsageError
-from vidence.media.clip import Clip
 from vidence.records import Item
 
-CLIP = Clip.of_times(np.arange(10) / 5, fps=5.0)
+CLIP = timed_clip(np.arange(10) / 5, fps=5.0)
 ITEM = Item(item_id="q", question="Which?", choices=("x", "y"), answer="A")
 
 
@@ -25,10 +25,10 @@ def test_positions_come_in_the_order_of_time():
     assert select(lambda n_frames: [5][:n_frames], n_frames=1).tolist() == [5]
     with pytest.raises(UsageError, match="a budget of 0 frames; expected 1 or more"):
         select(lambda n_frames: [], n_frames=0)
-    image = Clip.of_times(np.zeros(1), fps=0.0)
+    image = timed_clip(np.zeros(1), fps=0.0)
     selector = catalog.create("selector", give(lambda n_frames: [0], chance="1"))
     assert selector.select(image, ITEM, n_frames=3).tolist() == [0]
-    assert selector.select(Clip.of_times(np.empty(0), fps=0.0), ITEM, n_frames=3).tolist() == []
+    assert selector.select(timed_clip(np.empty(0), fps=0.0), ITEM, n_frames=3).tolist() == []
 
 
 @pytest.mark.parametrize(

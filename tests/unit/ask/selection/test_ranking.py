@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
+from subjects.clips import timed_clip
 from vidence import catalog
 from vidence.ask.selection import ranking
 from vidence.errors import UsageError
-from vidence.media.clip import Clip
 from vidence.records import Evidence, Item
 
-CLIP = Clip.of_times(np.arange(80) / 10, fps=10.0)
+CLIP = timed_clip(np.arange(80) / 10, fps=10.0)
 ITEM = Item(item_id="q1", question="?", answer="A")
 
 
@@ -39,7 +39,7 @@ def test_a_choice_is_ranked_over_its_own_frames_once() -> None:
     # Scores say nothing to a selector that does not go by them.
     assert ranking.ranked(selector, CLIP, ITEM, n_frames=4, scores=np.arange(8.0)).tolist() == found.tolist()
     selector = catalog.create("selector", "mmvu-api")
-    short = Clip.of_times(np.arange(3) / 10, fps=10.0)
+    short = timed_clip(np.arange(3) / 10, fps=10.0)
     assert ranking.ranked(selector, short, ITEM, n_frames=5).tolist() == [1, 0, 2]
     selector = catalog.create("selector", "none")
     assert ranking.ranked(selector, CLIP, ITEM, n_frames=5).tolist() == []

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from subjects.clips import timed_clip
 from vidence.ask.selection.score_files import read_scores
 from vidence.errors import DataError
 from vidence.media.clip import Clip
 from vidence.records import Item, Media
 
-CLIP = Clip.of_times(np.arange(40) / 10, fps=10.0, first_index=100)
+CLIP = timed_clip(np.arange(40) / 10, fps=10.0, first_index=100)
 ITEM = Item(item_id="q1", question="?", answer="A", media=(Media(path="a.mp4"),))
 OWN = np.array([0, 10, 20], np.int64)
 SCORES = [0.1, 0.5, 0.2]
@@ -56,7 +57,7 @@ def test_every_format_is_read(tmp_path: Path, name: str, content: object, positi
 
 def test_a_stride_counts_from_the_first_frame_and_the_question_goes_before_its_video(tmp_path: Path) -> None:
     path = write(tmp_path, "s.json", {"q1": {"scores": SCORES, "stride": 6}})
-    whole = Clip.of_times(np.arange(40) / 10, fps=10.0)
+    whole = timed_clip(np.arange(40) / 10, fps=10.0)
     assert read_scores(path).of(whole, ITEM, lambda clip: OWN).frames.tolist() == [0, 6, 12]
     path = write(tmp_path, "s.json", {"a.mp4": [3, 2, 1], "q1": SCORES})
     assert found(path)[1] == SCORES

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 
+from subjects.clips import timed_clip
 from vidence import catalog
 from vidence.ask.selection.scored import query_text
 from vidence.contracts import ScoringSelector
-from vidence.media.clip import Clip
 from vidence.records import Item
 
-CLIP = Clip.of_times(np.arange(40) / 10, fps=10.0)  # four seconds
+CLIP = timed_clip(np.arange(40) / 10, fps=10.0)  # four seconds
 ITEM = Item(item_id="q1", question="Who?", choices=("He", "She"), answer="A")
 
 

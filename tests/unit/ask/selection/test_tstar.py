@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from subjects.clips import timed_clip
 from vidence import catalog
 from vidence.ask.prompting.templates import Templates
 from vidence.ask.selection.search import Objects, SearchResult, SearchView
 from vidence.ask.selection.tstar import Tstar, read_objects
 from vidence.errors import DataError, UsageError
-from vidence.media.clip import Clip
 from vidence.records import ImagePart, Item, Reply
 
-CLIP = Clip.of_times(np.arange(400) / 2, fps=2.0)  # 200 seconds
+CLIP = timed_clip(np.arange(400) / 2, fps=2.0)  # 200 seconds
 ITEM = Item(
     item_id="q1",
     question="What does the man put on the table?",
@@ -166,7 +166,7 @@ def test_what_an_embedder_is_unsure_of_counts_as_not_seen_and_the_seed_decides()
     assert frames() == frames(seed="0")
     assert frames() != frames(seed="1")
     with pytest.raises(StopIteration) as done:
-        next(make().search(Clip.of_times(np.zeros(0), fps=0.0), ITEM, objects=cup, n_frames=4))
+        next(make().search(timed_clip(np.zeros(0), fps=0.0), ITEM, objects=cup, n_frames=4))
     assert done.value.value.positions.tolist() == []
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
+from subjects.clips import timed_clip
 from vidence import catalog
 from vidence.ask.selection import tstar_search
 from vidence.ask.selection.tstar_search import (
@@ -17,7 +18,6 @@ from vidence.ask.selection.tstar_search import (
 )
 from vidence.contracts import ScoringSelector
 from vidence.errors import DataError, UsageError
-from vidence.media.clip import Clip
 from vidence.records import Item
 
 CAT = Objects(targets=("cat",), cues=("sofa",))
@@ -186,7 +186,7 @@ def test_a_mosaic_of_anything_else_is_refused(shapes: list[tuple[int, ...]]) -> 
         tstar_search.mosaic([np.zeros(shape, np.uint8) for shape in shapes], 2)
 
 
-CLIP = Clip.of_times(np.arange(400) / 2, fps=2.0)
+CLIP = timed_clip(np.arange(400) / 2, fps=2.0)
 
 
 def make(**options: str) -> ScoringSelector:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from subjects.clips import timed_clip
 from vidence import catalog
 from vidence.ask.selection import uniform
 from vidence.contracts import Selector
@@ -59,7 +60,7 @@ def make(name: str, argument: str = "") -> Selector:
 
 
 def clip_of(n_frames: int, *, fps: float = 10.0) -> Clip:
-    return Clip.of_times(np.arange(n_frames) / fps, fps=fps if n_frames > 1 else 0.0)
+    return timed_clip(np.arange(n_frames) / fps, fps=fps if n_frames > 1 else 0.0)
 
 
 @pytest.mark.parametrize(

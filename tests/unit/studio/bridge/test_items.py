@@ -4,10 +4,10 @@ import msgspec
 import numpy as np
 import pytest
 
+from subjects.clips import timed_clip
 from vidence import catalog
 from vidence.errors import DataError
 from vidence.make.review.revisions import new_revision
-from vidence.media.clip import Clip
 from vidence.records import Item, Media
 from vidence.studio.bridge.items import Subject, annotations_of, content_of, item_of, wording_of
 from vidence.studio.rules.wording import Condition, Knowledge, Mark, Option, Wording
@@ -127,6 +127,6 @@ def test_frames_that_were_picked_are_those_that_the_oracle_shows():
     assert wording_of(content).evidence == (picked,)
     item = msgspec.json.decode(msgspec.json.encode(item_of(revision(content))), type=Item)
     assert (item.evidence[0].kind, item.evidence[0].frames) == ("oracle", (40, 7, 41))
-    clip = Clip.of_times(np.arange(90) / 30, fps=30.0)
+    clip = timed_clip(np.arange(90) / 30, fps=30.0)
     oracle = catalog.create("selector", catalog.Spec(name="oracle", argument=""))
     assert oracle.select(clip, item, n_frames=16).tolist() == [7, 40, 41]
