@@ -213,7 +213,7 @@ def test_two_sets_of_imported_words_are_two_judges(vidence, runs):
         (("--recorded", "empty.jsonl"), "expected verdicts"),
         (
             ("--recorded", "l.jsonl", "--judge", "humanpcr"),
-            "--judge: --recorded asks no judge, so this changes nothing",
+            "--judge: --recorded asks no judge; leave this out",
         ),
         (
             (

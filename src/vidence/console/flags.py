@@ -286,4 +286,7 @@ ON = flag(
     "ray://HOST:10001 (default: VIDENCE_ON, else local). Results are the same.",
     metavar="WHERE",
 )
-PROGRESS = flag("auto (a bar on a terminal, else a line every 30 s), plain (lines), or none.", type=MODES)
+PROGRESS = flag(
+    "How to show progress: auto (a bar on a terminal, else a line every 30 s), plain (lines), or none.",
+    type=MODES,
+)

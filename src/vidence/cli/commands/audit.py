@@ -28,9 +28,10 @@ class Audit(Record):
 
     questions: QuestionSet
     calibration: Annotated[
-        Path | None, flag("List the doubtful keys of vidence stats calibrate --out first.", type=PATH)
+        Path | None,
+        flag("File of `vidence stats calibrate --out`; its doubtful keys are listed first.", type=PATH),
     ] = None
-    out: Annotated[Path | None, flag("Folder (default: runs/audit- and a name).")] = None
+    out: Annotated[Path | None, flag("Output folder (default: runs/audit-NAME).")] = None
     page: Annotated[bool, PAGE] = True
     strict: Annotated[bool, flag("Exit with code 3 if a finding is severe.")] = False
     json_path: Annotated[Path | None, JSON] = None
@@ -40,8 +41,8 @@ class Audit(Record):
 def audit(given: Audit) -> int:
     """Check a set of questions: ITEMS is a file in the item format, or a benchmark.
 
-    Ten checks of the texts of the questions. The questions of a benchmark are those that `vidence get`
-    fetched, or at --data. What models need from the videos is measured by `vidence diagnose`.
+    Runs ten checks on the texts of the questions. The questions of a benchmark are those fetched by
+    `vidence get`, or --data. `vidence diagnose` measures what models need from the videos.
     """
     from vidence.media.whole import write_file
     from vidence.report.item_card import audit_json, make_card, write_audit

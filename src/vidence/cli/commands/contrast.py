@@ -15,7 +15,7 @@ class Contrast(Record):
     """What is set against each other inside runs."""
 
     folders: Annotated[tuple[Path, ...], argument()]
-    tag: Annotated[str, flag("The tag whose values are compared.")]
+    tag: Annotated[str, flag("Tag that groups the questions.")]
     of: Annotated[tuple[str, ...], flag("The value of the tag to compare. [repeatable]")] = ()
     to: Annotated[str | None, flag("The value to compare it with.")] = None
     trend: Annotated[bool, flag("Estimate the change from one value of the tag to the next.")] = False

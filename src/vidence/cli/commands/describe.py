@@ -35,8 +35,8 @@ class Describe(Record):
 def describe(given: Describe) -> None:
     """Describe a set of questions: ITEMS is a file in the item format, or a benchmark.
 
-    Lengths of texts, videos, sources, evidence, answer letters, vocabulary and tags. Missing videos are
-    counted, not measured.
+    Reports lengths of texts, videos, sources, evidence, answer letters, vocabulary and tags. Missing videos
+    are counted, not measured.
     """
     from vidence.engine.prepare import media_root_of
     from vidence.report import set_statistics

@@ -94,11 +94,11 @@ class Diagnose(Record):
 
 @command(cls=_WithOptions)
 def diagnose(given: Diagnose) -> int:
-    """Explain a score with the diagnostic NAME; ``NAME?key=value`` sets an option.
+    """Explain a score with the diagnostic NAME; `NAME?key=value` sets an option.
 
-    WHAT is a run folder, whose plan is used except where the diagnostic overrides it (mrfs: its own number
-    of frames), or a benchmark (with --model, as for `vidence run`). Findings are stored in the folder for
-    each question; run the same command again to resume.
+    WHAT is a run folder or a benchmark (with --model, as for `vidence run`). The plan of the run is used
+    except where the diagnostic overrides it (mrfs: its own number of frames). Findings are stored in the
+    folder for each question; run the same command again to resume.
     """
     from vidence.engine.diagnose import open_diagnostic
 

@@ -105,7 +105,7 @@ def doctor(given: Doctor) -> int:
             looked.say(f"{'':<16}add it with: {entry.command() if entry.command else adding(name)}")
     benchmarks = {name: catalog.create("benchmark", name) for name in catalog.ready("benchmark")}
     unseen = [name for name, benchmark in benchmarks.items() if not getattr(benchmark, "verified", True)]
-    looked.say(f"\nbenchmarks whose release was checked only in part: {', '.join(unseen)}", unseen=unseen)
+    looked.say(f"\nbenchmarks checked only in part: {', '.join(unseen)}", unseen=unseen)
     looked.say("\nenvironment (whether each variable is set; values are never shown):")
     for key in KEYS:
         is_set = bool(os.environ.get(key))

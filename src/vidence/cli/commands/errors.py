@@ -97,8 +97,8 @@ def label(given: Label) -> int:
     """Have a model label the rows of PACKET, or of a study with drawn replies.
 
     The model is asked once for each row, and each label must quote words of the reply. A label that cannot
-    be parsed, or quotes other words, is asked for once more, then left out. Labels of models are stored
-    apart from those of people.
+    be parsed, or quotes other words, is requested once more, then left out. Labels of models are kept apart
+    from those of people.
     """
     from vidence.explain.errors.packet import read_packet
 

@@ -46,7 +46,7 @@ _AT_LEAST_1 = click.IntRange(min=1)
 class Chosen(Record):
     """The questions whose videos are fetched, as `vidence run` chooses them."""
 
-    split: Annotated[str | None, flag("Split whose videos are fetched (default: the first).")] = None
+    split: Annotated[str | None, flag("Split to fetch the videos of (default: the first).")] = None
     limit: Annotated[int | None, flag("Only videos of the first N questions.", type=_AT_LEAST_1)] = None
     where: Annotated[dict[str, str], WHERE] = msgspec.field(default_factory=dict)
     sample: Annotated[

@@ -35,7 +35,7 @@ class Import(Record):
 
 @command("import")
 def import_results(given: Import) -> int:
-    """Make a run folder of the results in LOG, a file of lmms-eval, vlmevalkit, inspect or another LAYOUT.
+    """Make a run folder from the results in LOG, a file of lmms-eval, vlmevalkit, inspect or another LAYOUT.
 
     LAYOUT is a preset with replies, FILE.toml, or FIELD=COLUMN,... with reply.text=COLUMN. No model is
     asked: replies are parsed and scored like those of a run, and report, compare, judge and audit apply.

@@ -82,7 +82,7 @@ class Judges(Record):
 def judges(given: Judges) -> int:
     """Compare judges of run FOLDERS with each other and with people.
 
-    The run folders are not changed. Verdicts are cached, and never asked for twice.
+    The run folders are not changed. Verdicts are cached; no reply is judged twice.
     """
     from vidence.engine.specs import whole_spec
     from vidence.report import judge_reliability
@@ -91,7 +91,7 @@ def judges(given: Judges) -> int:
     from vidence.tables.terminal import Sheet
 
     if given.recorded and (unused := given_flags(type(given.asking))):
-        raise UsageError(f"{', '.join(unused)}: --recorded asks no judge, so this changes nothing")
+        raise UsageError(f"{', '.join(unused)}: --recorded asks no judge; leave this out")
     runs = [load_run(folder, are_brief=True) for folder in dict.fromkeys(given.folders)]
     labels = judge_reliability.labels_of(runs, given.human) if given.human else None
     models = tuple(whole_spec("model", spec) for spec in given.asking.models)

@@ -53,7 +53,7 @@ class Report(Record):
     ] = None
     hub_task: Annotated[
         str | None,
-        flag("With --hub: the benchmark's data set there, and its task.", metavar="OWNER/NAME:TASK"),
+        flag("With --hub: the benchmark's data set and task on the hub.", metavar="OWNER/NAME:TASK"),
     ] = None
     level: Annotated[float, LEVEL] = 0.95
     items: Annotated[int, flag("Maximum number of items on the page.", type=click.IntRange(min=0))] = 1000
@@ -71,11 +71,10 @@ class Report(Record):
 
 @command()
 def report(given: Report) -> None:
-    """Report one or more run FOLDERS as tables; a FILE of ``-`` writes to standard output instead.
+    """Report one or more run FOLDERS as tables; a FILE of `-` writes to standard output instead.
 
-    For the folder of a study the report is that of `vidence study report`, and the other runs are models to
-    compare people with. With --parser, --tables, --against-chance or row files, its people are a run like
-    any other.
+    For a study folder, the report is that of `vidence study report`, and the other runs are models to
+    compare people with. With --parser, --tables, --against-chance or row files, people count as a run.
     """
     from vidence.media.whole import write_file
     from vidence.report import export

@@ -36,8 +36,8 @@ class Score(Record):
 def score(given: Score) -> int:
     """Score SUBMISSION: a run folder, its submission.jsonl, or a table of item_id and answer.
 
-    Unknown, missing and duplicate items, and answers outside the options, are counted; the exit code is then
-    3. The result is a run folder, which holds the answers.
+    Unknown, missing and duplicate items, and answers outside the options, are counted, and make the exit
+    code 3. The result is a run folder, which holds the answers.
     """
     from vidence.cli.commands.report import show_run
     from vidence.engine import submission as submitted
