@@ -63,7 +63,7 @@ def ratio_of_means(
 
     Args:
         first: one value for each item, shape (n,), or (n, r) with r repeats.
-        second: those of the same items in the same order that stand below the line.
+        second: those of the denominator, of the same items in the same order.
         clusters: the name of the cluster (video) of each item, n of them.
         rng: where the draws come from.
         settings: level and number of draws.
@@ -91,12 +91,12 @@ def ratio_of_means(
     above, below = over_repeats(first), over_repeats(second)
     n = len(above)
     if n != len(below):
-        raise UsageError(f"{n} values above the line and {len(below)} below; expected as many of each")
+        raise UsageError(f"{n} numerators and {len(below)} denominators; expected as many of each")
     sums = [ClusteredMean.of(values, clusters=clusters) for values in (above, below)]
     top, bottom = (mean.value for mean in sums)
 
     def ratio(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Of each draw of clusters; NaN where nothing stands below the line."""
+        """Of each draw of clusters; NaN where the denominator is 0."""
         tops, bottoms = (weights @ mean.totals[:, 0] for mean in sums)
         ratios = np.full(len(bottoms), math.nan)
         np.divide(tops, bottoms, out=ratios, where=bottoms != 0)
@@ -117,14 +117,14 @@ def ratio_of_means(
     low, high = _roots(top, bottom, covariance=covariance, critical=critical)
     method = f"ratio of means; Fieller, clustered errors CR2, t with {layout.dof:.1f} degrees of freedom"
     if high - low <= ROUNDING * max(abs(low), abs(high)):
-        method += "; clusters do not differ, so the interval says nothing"
+        method += "; clusters do not differ, so the interval is not informative"
     fieller = msgspec.structs.replace(drawn, low=low, high=high, method=method)
     return Ratio(bootstrap=drawn, fieller=fieller, g=g)
 
 
 def _unbounded(estimate: Estimate, g: float) -> Estimate:
     """The same value without an interval, and why."""
-    method = f"ratio of means; no interval: the mean below the line cannot be told from 0 (g = {g:.3g})"
+    method = f"ratio of means; no interval: the denominator cannot be told from 0 (g = {g:.3g})"
     if math.isinf(g):
-        method = "ratio of means; it does not exist: the mean below the line is 0"
+        method = "ratio of means; undefined: the denominator is 0"
     return msgspec.structs.replace(estimate, low=math.nan, high=math.nan, method=method)

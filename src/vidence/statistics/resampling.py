@@ -205,18 +205,18 @@ def percentile_estimate(
     low = high = math.nan
     known = draws[~np.isnan(draws)]
     if math.isnan(value):
-        method = f"{name}; it does not exist for these values"
+        method = f"{name}; undefined for these values"
     elif n_clusters == 1:
         method = f"{name}; no interval: there is a single cluster"
     elif not len(known):
-        method = f"{name}; no interval: it exists in none of {len(draws)} draws"
+        method = f"{name}; no interval: undefined in all {len(draws)} draws"
     else:
         low, high = (float(q) for q in np.quantile(known, [(1 - level) / 2, (1 + level) / 2]))
         method = f"{name}; cluster bootstrap, percentile, {len(draws)} draws"
         if len(known) < len(draws):
-            method += f"; left out {len(draws) - len(known)} draws in which it does not exist"
+            method += f"; left out {len(draws) - len(known)} draws in which it is undefined"
         if np.allclose(known, value, rtol=ROUNDING, atol=1e-12):
-            method += "; every draw is the same, so the interval says nothing"
+            method += "; every draw is the same, so the interval is not informative"
     return Estimate(value=value, low=low, high=high, level=level, n=n, n_clusters=n_clusters, method=method)
 
 

@@ -91,7 +91,7 @@ def test_three_points_have_no_interval_of_fisher():
     assert math.isnan(found.fisher.low)
     assert "four points or more" in found.fisher.method
     found = pearson([1, 2, 4], [1, 3, 2], rng=generator(), settings=Resampling(n_boot=200))
-    assert "in which it does not exist" in found.bootstrap.method  # draws of equal points are left out
+    assert "in which it is undefined" in found.bootstrap.method  # draws of equal points are left out
     with pytest.raises(UsageError, match="expected one of fieller, bonett-wright, fisher"):
         spearman([1, 2, 3], [1, 3, 2], rng=generator(), error="exact")
 

@@ -45,16 +45,16 @@ def test_the_interval_lies_between_quartiles_of_the_draws():
     assert found.method == "thing; cluster bootstrap, percentile, 5 draws"
     found = estimate(2.0, [0, 1, math.nan, 2, 3, 4])
     assert (found.low, found.high) == (1.0, 3.0)
-    assert found.method.endswith("6 draws; left out 1 draws in which it does not exist")
-    assert "says nothing" in estimate(2.0, [2.0, 2.0]).method
+    assert found.method.endswith("6 draws; left out 1 draws in which it is undefined")
+    assert "not informative" in estimate(2.0, [2.0, 2.0]).method
 
 
 @pytest.mark.parametrize(
     ("value", "draws", "n_clusters", "said"),
     [
-        (math.nan, [1.0], 9, "it does not exist for these values"),
+        (math.nan, [1.0], 9, "undefined for these values"),
         (1.0, [1.0], 1, "no interval: there is a single cluster"),
-        (1.0, [math.nan, math.nan], 9, "no interval: it exists in none of 2 draws"),
+        (1.0, [math.nan, math.nan], 9, "no interval: undefined in all 2 draws"),
     ],
 )
 def test_where_there_is_no_interval_the_method_says_why(value, draws, n_clusters, said):
