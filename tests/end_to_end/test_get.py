@@ -149,7 +149,7 @@ def test_videos_may_lie_in_a_folder_that_is_named(vidence, hub, mmvu, clip, inne
     assert done.code == 0, done.err
     done = vidence(*run[:-1], "nowhere")
     assert done.code == 2
-    assert "there is no folder" in done.err
+    assert "does not exist" in done.err
 
 
 @pytest.mark.parametrize(

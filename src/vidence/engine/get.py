@@ -432,7 +432,7 @@ def media_folder(folder: Path, items: Sequence[Item]) -> Path:
         UsageError: there is no such folder.
     """
     if not folder.is_dir():
-        raise UsageError(f"there is no folder {folder} (--media); expected the one in which the videos lie")
+        raise UsageError(f"the folder {folder} (--media) does not exist; expected the folder of the videos")
     paths = [medium.path for item in items for medium in item.media if medium.path]
     if {Path(path).parts[:1] for path in paths} == {(folder.name,)} and not (folder / folder.name).is_dir():
         return folder.parent

@@ -71,7 +71,7 @@ def examinations(panel: PanelFile, runs: Sequence[PanelRun]) -> tuple[Examinatio
             examination = Examination(run=run, diagnostic=diagnostic, options=options)
             _check(examination)
             if examinations.setdefault((run.folder, examination.name), examination) is not examination:
-                raise UsageError(f"{examination.label} is twice in the panel; leave one of them out")
+                raise UsageError(f"{examination.label} is in the panel twice; remove one of them")
     return tuple(examinations.values())
 
 

@@ -679,7 +679,7 @@ def _inside(
             f"{message}; the model is shown what they hold, and --set media_inside=true refuses them",
         )
     if not plan.allow_missing:
-        raise DataError(f"{message}; media_inside refuses them: move them into it, or leave the setting out")
+        raise DataError(f"{message}; media_inside refuses them: move them into it, or remove the setting")
     files = ((item, files_of(item, subtitled=plan.subtitles != "none")) for item in items)
     kept = [item for item, each in files if not any(located(media_root, media) in paths for media in each)]
     return kept, f"{message}; media_inside leaves out the {len(items) - len(kept)} questions with them"
@@ -703,7 +703,7 @@ def _with_media(
     hint = f"{command} fetches them. " if command else ""
     if not plan.allow_missing:
         raise MissingMediaError(
-            f"{absent_words}\n{hint}Put them there, or leave these questions out with --allow-missing", named
+            f"{absent_words}\n{hint}Put them there, or skip these questions with --allow-missing", named
         )
     if not kept:
         raise MissingMediaError(f"{absent_words}\n{hint}No question is left without them", named)

@@ -67,7 +67,7 @@ def test_a_name_that_the_panel_does_not_have_is_refused(field):
 def test_an_option_that_there_is_not_and_a_diagnostic_twice_are_refused():
     with pytest.raises(UsageError, match="mrfs"):
         found(panel(PanelDiagnostic(diagnostic="mrfs", options={"maximum": 4})))
-    with pytest.raises(UsageError, match="is twice in the panel"):
+    with pytest.raises(UsageError, match="is in the panel twice"):
         found(panel(MRFS, PanelDiagnostic(diagnostic="mrfs?mode=exhaustive&max=4", models=("a",))))
 
 

@@ -127,7 +127,7 @@ def _blocks(
         if absent:
             raise MediaError(
                 f"{len(absent)} frames of the video {content_hash[:12]} were not delivered for scoring, "
-                f"the first of them {absent[0]}; leave frames out that cannot be decoded"
+                f"the first of them {absent[0]}; omit frames that cannot be decoded"
             )
         yield block, [given[index] for index in asked]
 

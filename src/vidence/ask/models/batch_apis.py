@@ -12,8 +12,7 @@ import msgspec
 
 from vidence.ask.mapping.columns import value_at
 from vidence.ask.models.answers import Answer, decode, fault
-from vidence.ask.models.gemini_files import upload_headers, upload_route
-from vidence.ask.models.http import Caller
+from vidence.ask.models.http import Caller, upload_headers, upload_route
 from vidence.errors import AccessError, RejectedRequestError, TransientModelError
 from vidence.records import Record
 from vidence.text import visible

@@ -5,7 +5,6 @@ from collections.abc import Callable, Collection
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Final, TypeVar
-from urllib.parse import urlsplit
 
 import anyio
 import anyio.to_thread
@@ -13,7 +12,7 @@ import msgspec
 from msgspec import Meta
 
 from vidence.ask.models.answers import Answer, decode
-from vidence.ask.models.http import Caller, HttpSettings
+from vidence.ask.models.http import Caller, HttpSettings, upload_headers, upload_route
 from vidence.errors import ModelError, RejectedRequestError, TransientModelError
 from vidence.records import VideoPart
 from vidence.text import visible
@@ -59,25 +58,6 @@ class _File(msgspec.Struct, rename="camel"):
 
 class _Sent(msgspec.Struct):
     file: _File
-
-
-def upload_headers(n_bytes: int, media_type: str) -> dict[str, str]:
-    """What begins an upload by the resumable protocol."""
-    return {
-        "x-goog-upload-protocol": "resumable",
-        "x-goog-upload-command": "start",
-        "x-goog-upload-header-content-length": str(n_bytes),
-        "x-goog-upload-header-content-type": media_type,
-    }
-
-
-def upload_route(begun: Answer, address: str) -> str:
-    """Where the bytes of an upload go; empty where the answer names no address.
-
-    The server's own name for itself is not that of a gateway in front of it.
-    """
-    entry, ours = urlsplit(begun.headers.get("x-goog-upload-url", "")), urlsplit(address)
-    return entry._replace(scheme=ours.scheme, netloc=ours.netloc).geturl() if entry.path else ""
 
 
 class Files:

@@ -317,6 +317,25 @@ def _without_connection(address: str, error: Exception) -> ModelError:
     )
 
 
+def upload_headers(n_bytes: int, media_type: str) -> dict[str, str]:
+    """What begins an upload by the resumable protocol."""
+    return {
+        "x-goog-upload-protocol": "resumable",
+        "x-goog-upload-command": "start",
+        "x-goog-upload-header-content-length": str(n_bytes),
+        "x-goog-upload-header-content-type": media_type,
+    }
+
+
+def upload_route(begun: Answer, address: str) -> str:
+    """Where the bytes of an upload go; empty where the answer names no address.
+
+    The server's own name for itself is not that of a gateway in front of it.
+    """
+    entry, ours = urlsplit(begun.headers.get("x-goog-upload-url", "")), urlsplit(address)
+    return entry._replace(scheme=ours.scheme, netloc=ours.netloc).geturl() if entry.path else ""
+
+
 # -------------------------------------------------------------------------------------- the model
 
 

@@ -354,7 +354,7 @@ class Templates:
         why = self.left_out("question", *names)
         if why:
             raise UsageError(
-                f"{why}; put it in. To leave it out on purpose, write {{% set left_out = question %}} there"
+                f"{why}; put it in. To omit it on purpose, write {{% set left_out = question %}} there"
             )
 
     def _file(self, name: str) -> Template:

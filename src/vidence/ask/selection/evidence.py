@@ -79,7 +79,7 @@ def pieces(clip: Clip, item: Item) -> list[list[Positions]]:
     if not places:
         raise DataError(
             f"item {item.item_id!r} has no annotated evidence; expected spans or frames in 'evidence'. "
-            "Choose another selector, for example midpoints, or leave the item out"
+            "Choose another selector, for example midpoints, or omit the item"
         )
     n_media = len(np.unique(clip.media_indices))
     if n_media > 1:

@@ -67,9 +67,7 @@ def checked_scores(scores: object, *, where: str, n_expected: int | None) -> NDA
         if array.dtype.kind not in "fiu" or array.ndim != 1:
             raise ValueError(f"values of type {array.dtype} in {array.ndim} dimensions")
     except ValueError as error:
-        raise DataError(
-            f"{where}: scores that are no list of numbers ({error}); write plain numbers"
-        ) from None
+        raise DataError(f"{where}: scores are not a list of numbers ({error}); write plain numbers") from None
     array = array.astype(np.float64)
     if n_expected is not None and len(array) != n_expected:
         raise DataError(
@@ -80,7 +78,7 @@ def checked_scores(scores: object, *, where: str, n_expected: int | None) -> NDA
     if len(bad):
         raise DataError(
             f"{where}: score {bad[0]} of {len(array)} is {array[bad[0]]}; expected finite numbers. "
-            "Compute it again, or leave the frame out"
+            "Compute it again, or omit the frame"
         )
     return array
 
@@ -108,7 +106,7 @@ def _entry(content: Mapping[str, object], where: str) -> _Entry:
         )
     scores = checked_scores(content["scores"], where=where, n_expected=None)
     if not len(scores):
-        raise DataError(f"{where}: no scores; leave the entry out, or give one for each frame")
+        raise DataError(f"{where}: no scores; omit the entry, or give a score for each frame")
     if "frames" in content:
         return _Entry(
             scores=scores, frames=_checked_frames(content["frames"], where=where, n_scores=len(scores))
@@ -210,7 +208,7 @@ class ScoreTable:
             raise DataError(
                 f"{self.path} has no scores for item {item.item_id!r} nor for its video {item.video_id!r}; "
                 f"it has {len(self.entries)} entries, the first for {next(iter(self.entries))!r}. Add them, "
-                "or leave the item out"
+                "or omit the item"
             )
         where = f"{self.path} ({name!r}), item {item.item_id!r}"
         if entry.frames is None:

@@ -66,7 +66,7 @@ class Settings(SearchSettings):
         if self.scores and any(named.values()):
             given = ", ".join(name for name, is_given in named.items() if is_given)
             raise UsageError(
-                f"{owner}: {given} with a file of scores, which says what was found; leave one of them out"
+                f"{owner}: {given} with a file of scores, which says what was found; remove one of them"
             )
         if self.cues and not self.targets:
             raise UsageError(f"{owner}: cues without targets; a search ends when its targets are found")

@@ -65,7 +65,7 @@ def hint_words(item: Item, level: int) -> str:
     given = item.hints[:level]
     if len(given) < level:
         raise UsageError(
-            f"item {item.item_id!r} has {len(given)} of {level} hints; leave it out, or give a lower level"
+            f"item {item.item_id!r} has {len(given)} of {level} hints; omit it, or give a lower level"
         )
     for i, hint in enumerate(given, 1):
         if not hint.strip():

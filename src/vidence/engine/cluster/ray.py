@@ -160,7 +160,7 @@ def _check_token(place: str, named: str) -> None:
     own = token.get_raw_token(ignore_auth_mode=True) if token.has_token(ignore_auth_mode=True) else ""
     if os.environ.get("RAY_AUTH_MODE", "token") != "token" or not own or not _serves(place, own):
         raise UsageError(
-            f"the Ray cluster at {named} wants {'another' if own else 'a'} token: set RAY_AUTH_MODE=token, "
+            f"the Ray cluster at {named} requires {'another' if own else 'a'} token: set RAY_AUTH_MODE=token "
             "and RAY_AUTH_TOKEN_PATH to the file with its token"
         )
 

@@ -40,7 +40,7 @@ def test_level_0_is_the_plain_question():
 
 def test_a_question_with_fewer_hints_or_another_level_is_refused():
     few = Item(item_id="q2", question="Which?", choices=("x", "y"), answer="A", hints=HINTS[:1])
-    with pytest.raises(UsageError, match=r"'q2' has 1 of 3 hints; leave it out, or give a lower level"):
+    with pytest.raises(UsageError, match=r"'q2' has 1 of 3 hints; omit it, or give a lower level"):
         asked("hints", few)
     empty = Item(item_id="q3", question="Which?", choices=("x", "y"), answer="A", hints=("Look.", " "))
     with pytest.raises(UsageError, match=r"'q3': hint 2 is empty; expected a text"):

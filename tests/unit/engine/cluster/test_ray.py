@@ -101,8 +101,8 @@ def head(token):
     [
         ("", "", "runs code of any host that reaches its ports"),
         ("", "mine", "runs code of any host that reaches its ports"),
-        ("theirs", "", "wants a token: set RAY_AUTH_MODE=token"),
-        ("theirs", "mine", "wants another token: set RAY_AUTH_MODE=token"),
+        ("theirs", "", "requires a token: set RAY_AUTH_MODE=token"),
+        ("theirs", "mine", "requires another token: set RAY_AUTH_MODE=token"),
         ("theirs", "theirs", ""),
     ],
 )
