@@ -52,7 +52,7 @@ LONG := tests/long tests/browser tests/hostile tests/unit/studio/test_access.py 
 	tests/end_to_end/test_make_killed.py \
 	tests/parity/test_boards_on_real_video.py tests/parity/test_counts_on_pets.py \
 	tests/architecture/test_parity_skips.py tests/docs/test_docs_site.py tests/docs/test_docs_notebooks.py \
-	tests/scripts/test_follow.py
+	tests/scripts/test_follow.py tests/docs/test_docs_commands_run.py
 # Tests that draw, or go over real files, and do all of it where VIDENCE_TESTS is `thorough`.
 DRAWN := tests/property $(shell grep -rl 'import IS_THOROUGH' tests/parity tests/end_to_end tests/conformance)
 PYTEST = $(BIN)/python -m pytest -q --numprocesses=3 --dist=loadfile --no-loadscope-reorder

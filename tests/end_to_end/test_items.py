@@ -60,3 +60,5 @@ def test_from_recorded_replies_to_a_predicted_score(vidence, tmp_path):
     done = vidence(*asked, "items.json", "--out", "runs/wrong")
     assert done.code == 2
     assert "items.json cannot be read: " in done.err
+    done = vidence(*asked, "absent.json", "--out", "runs/absent")
+    assert (done.code, "absent.json cannot be read: " in done.err) == (2, True)

@@ -27,8 +27,8 @@ _HELP = """Evaluate video models, explain their scores, and make benchmarks.
 
 \b
 vidence demo
-vidence run table --data questions.jsonl --model openai:gpt-4.1
-vidence report runs/...
+vidence run table --data questions.jsonl --model openai:gpt-4.1 --out runs/mine
+vidence report runs/mine
 """
 
 

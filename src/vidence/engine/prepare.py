@@ -378,8 +378,8 @@ def prepare(  # noqa: PLR0913 - everything that a run needs; each stands for its
         subtitles=plan.subtitles,
     )
     loaded, shows_media = load_questions(plan), plan.layout == "video" or traits.needs_media
-    subset = Path(plan.subset).read_bytes() if plan.subset else b""
     items, notes = choose_items(loaded, plan, model=model, shows_media=shows_media)
+    subset = Path(plan.subset).read_bytes() if plan.subset else b""
     more = (*_limit_notes(plan, view, model), *prompter.notes(items), *_cache_notes(items, prompter, model))
     facts = msgspec.convert(
         machine_facts()

@@ -30,9 +30,12 @@ class Cluster(Record):
 def cluster(given: Cluster) -> None:
     """Write a job file that requests machines and runs a command on them; review it before use.
 
-    A batch script: vidence cluster slurm --nodes 8 -- run herbench --model ... > job.sh
-    A RayJob for KubeRay: vidence cluster k8s --image ... --claim ... -- run herbench --model ... > job.yaml
-    """
+    For Slurm a batch script, for Kubernetes a RayJob of KubeRay:
+
+    \b
+    vidence cluster slurm --nodes 8 -- run herbench --model openai:NAME > job.sh
+    vidence cluster k8s --image lab/vidence:0.1 --claim videos -- run herbench --model openai:NAME > job.yaml
+    """  # noqa: D301 - click wants the sign itself
     words, machines = given.words, given.machines
     if given.scheduler == "slurm":
         text = submitting.slurm(words, machines, time_limit=given.time_limit, partition=given.partition)
