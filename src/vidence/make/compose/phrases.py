@@ -24,6 +24,7 @@ SIGNS: tuple[Sign, ...] = ("==", "!=")
 _OF_SOMETHING = re.compile(r"(?<!out) of ")
 _PEOPLE = frozenset({"person", "man", "woman", "child", "boy", "girl"})
 _IS_PLURAL = re.compile(r"[^sui]s$")
+_VOWEL = re.compile(r"(?!uni(?![nm])|us[aeu]|ut[ei]|eu|one\b)[aeiou]|hour|heir|hon(est|ou?r)", re.IGNORECASE)
 _DETERMINED = re.compile(r"(an?|the|no|some|his|her|its|their|two|three|\d+) |[A-Z]|(nothing|nobody|no one)$")
 _NONE = ("none", "nothing", "nobody")
 
@@ -60,12 +61,12 @@ def plural(word: str) -> str:
 def with_article(noun: str) -> str:
     """Prefix a noun with `a` or `an`, unless it is a plural, a mass noun, or has an article.
 
-    >>> [with_article(one) for one in ("hat", "umbrella", "glasses", "goat cheese", "two cups")]
-    ['a hat', 'an umbrella', 'glasses', 'goat cheese', 'two cups']
+    >>> [with_article(one) for one in ("hat", "umbrella", "uniform", "glasses", "goat cheese", "two cups")]
+    ['a hat', 'an umbrella', 'a uniform', 'glasses', 'goat cheese', 'two cups']
     """
     if _IS_PLURAL.search(noun) or noun.rpartition(" ")[2] in listed("substances") or _DETERMINED.match(noun):
         return noun
-    return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"
+    return f"{'an' if _VOWEL.match(noun) else 'a'} {noun}"
 
 
 def of_several(clause: str) -> str:
@@ -73,10 +74,14 @@ def of_several(clause: str) -> str:
 
     >>> of_several("that is near"), of_several("that appears later than"), of_several("with a hat")
     ('that are near', 'that appear later than', 'with a hat')
+    >>> of_several("that is an owner of")
+    'that are owners of'
     """
     match = re.match(r"(that|who) (\w+)(?= |$)(.*)", clause)
     if match is None:
         return clause
+    if noun := re.fullmatch(r" an? ([\w ]+) of", match[3]):
+        return f"{match[1]} {_of_many(match[2])} {plural(noun[1])} of"
     return f"{match[1]} {_of_many(match[2])}{match[3]}"
 
 
@@ -199,20 +204,21 @@ class Phrases:
             raise WordingError(
                 f"{name!r} may be a verb or a plural; say which by `noun`, or `has` and `asks`"
             )
-        first = message.partition(" ")[0]
-        if known.noun or not (first == "is" or _is_verb(_of_many(first)) or self._is_state(name)):
+        first, _, rest = message.partition(" ")
+        is_phrase = is_flag(known) or not rest or rest.rpartition(" ")[2] in listed("prepositions")
+        if known.noun:
             return ""
-        return f"is {message}" if self._is_state(name) else message
-
-    def _is_state(self, name: str) -> bool:
-        stem, is_doing, _ = name.partition("_")[0].partition("ing")
-        result = bool(is_doing) and any(map(_is_verb, (stem, f"{stem}e", stem[:-1])))
-        return is_flag(self.vocabulary.attributes[name]) and (result or name in listed("states"))
+        if (first.endswith("ing") and _stem(first) and is_phrase) or (
+            is_flag(known) and name in listed("states")
+        ):
+            return f"is {message}"
+        is_verb = first == "is" or (not first.endswith("ing") and _stem(first))
+        return message if is_verb else ""
 
     def _unclear(self, name: str) -> bool:
         """Return whether an attribute name cannot be inflected automatically."""
         known, first = self.vocabulary.attributes[name], name.partition("_")[0]
-        is_noun = known.noun or first in listed("garments") | {"has", "is"} or _is_verb(_of_many(first))
+        is_noun = known.noun or first in listed("garments") | {"has", "is"} or _stem(first)
         is_said = known.has and (known.asks or is_flag(known))
         is_bare = (is_flag(known) or known.answer == "object") and not (is_noun or is_said)
         return is_bare and _IS_PLURAL.search(first) is not None
@@ -231,8 +237,9 @@ class Phrases:
             return f"What is the {noun} of {{who}}?"
         if thing:
             return f"What colour {_be(thing)} {{who}}'s {thing}{', if any' * ('none' in known.values)}?"
-        if noun in ("colour", "color") or (known.answer == "location" and not known.noun):
-            return f"{'What' if known.answer != 'location' else 'In which'} {noun} is {{who}}?"
+        is_place = known.answer == "location" and not known.noun and noun not in listed("properties")
+        if is_place or noun in ("colour", "color"):
+            return f"{'In which' if is_place else 'What'} {noun} is {{who}}?"
         if self._is_like(name):
             return f"What {_be(noun)} {{who}}'s {noun} like{', if any' * ('none' in known.values)}?"
         return f"What is {self.owned('{who}', name)}?"
@@ -245,10 +252,14 @@ class Phrases:
 
     def _asks_by(self, verb: str, name: str) -> str:
         first, _, rest = verb.partition(" ")
-        many, is_where = _of_many(first), self.vocabulary.attributes[name].answer == "location"
-        how = "Where" if is_where else "What" if rest or self._takes_things(name, many) else "How"
-        ends = "" if is_where or not rest else f" {rest}"
-        return f"{how} is {{who}}{ends}?" if first == "is" else f"{how} does {{who}} {many}{ends}?"
+        is_about = rest.rpartition(" ")[2] in listed("prepositions")
+        if self.vocabulary.attributes[name].answer == "location":
+            how, rest = "Where", rest.rpartition(" ")[0] if is_about and first == "is" else ""
+        else:
+            acts = _stem(rest if first == "is" else first)
+            how = "What" if is_about or self._takes_things(name, acts) or (rest and not acts) else "How"
+        ends = f" {rest}" if rest else ""
+        return f"{how} is {{who}}{ends}?" if first == "is" else f"{how} does {{who}} {_of_many(first)}{ends}?"
 
     def _takes_things(self, name: str, verb: str) -> bool:
         known = self.vocabulary.attributes[name]
@@ -258,15 +269,20 @@ class Phrases:
         """Return a possessive phrase: ``P's age``, ``the shape of the sign of P``, ``what P carries``."""
         if verb := self._verb(name):
             return f"what {who} {verb}"
-        noun = self.noun(name)
+        noun, thing = self.noun(name), self._coloured(name)
         if self._is_like(name):
             return f"what {who}'s {noun} {_be(noun)} like"
+        if thing and _be(thing) == "are":
+            return f"the colour of {who}'s {thing}"
         return f"the {noun} of {who}" if _OF_SOMETHING.search(noun) else f"{who}'s {noun}"
 
     def shares(self, name: str) -> str:
         """Return the clause for sharing an earlier value, without the value."""
-        verb = self._verb(name)
-        return f"that {verb}" if verb else f"whose {self.noun(name)} is"
+        if verb := self._verb(name):
+            return f"that {verb}"
+        noun, thing = self.noun(name), self._coloured(name)
+        noun = thing if thing and _be(thing) == "are" else noun
+        return f"whose {noun} {_be(noun)}"
 
     def value(self, attribute: str, value: ValueOrNumber) -> str:
         """Return the phrase of a value."""
@@ -300,10 +316,9 @@ class Phrases:
             return f"{'without' if is_so else 'with'} {with_article(thing)}"
         worded = self._inflected(name, value)
         if not verb and not is_so and "none" in known.values:  # who has no bag has no blue one
-            is_colour = isinstance(value, str) and _is_colour(value)
-            return (
-                f"without {with_article(f'{worded} {thing}' if is_colour else f'{thing} that is {worded}')}"
-            )
+            if isinstance(value, str) and _is_colour(value):
+                return f"without {with_article(f'{worded} {thing}')}"
+            return f"without {with_article(thing)} that {_be(thing)} {worded}"
         return self._pattern(name, "==" if is_so else "!=").replace("{value}", worded)
 
     def _inflected(self, name: str, value: ValueOrNumber) -> str:
@@ -319,7 +334,7 @@ class Phrases:
             return str(value) if is_plain else f"“{value}”"
         if known.answer == "location":
             return str(value) if _DETERMINED.match(str(value)) else f"the {value}"
-        takes_things = self._takes_things(name, _of_many(verb.partition(" ")[0]))
+        takes_things = self._takes_things(name, _stem(verb.removeprefix("is ").partition(" ")[0]))
         return with_article(str(value)) if takes_things else str(value)
 
     def _flag(self, name: str, value: str) -> str:
@@ -451,8 +466,16 @@ def _thing(name: str) -> str:
     return name.replace("_", " ").removeprefix("has ")
 
 
-def _is_verb(word: str) -> bool:
-    return word in listed("handling") | listed("doing")
+def _stem(word: str) -> str:
+    """Return the listed verb that a word in -s or -ing is a form of; empty if it is of none.
+
+    >>> _stem("carries"), _stem("sitting on"), _stem("wearing"), _stem("hat")
+    ('carry', 'sit', 'wear', '')
+    """
+    first = word.partition(" ")[0]
+    stem = first.removesuffix("ing")
+    forms = (stem, f"{stem}e", stem[:-1]) if first.endswith("ing") else (_of_many(first),)
+    return next((form for form in forms if form in listed("handling") | listed("doing")), "")
 
 
 def is_person(vocabulary: Vocabulary, category: str) -> bool:
@@ -474,7 +497,7 @@ def _is_colour(value: str) -> bool:
 
 
 def _be(thing: str) -> str:
-    return "are" if _IS_PLURAL.search(thing) else "is"
+    return "are" if _IS_PLURAL.search(thing.partition(" of ")[0]) else "is"
 
 
 def _plain(message: str) -> str:

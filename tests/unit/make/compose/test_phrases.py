@@ -152,6 +152,16 @@ PLAIN = Vocabulary(
         "bag": Attribute(of=("person",), values=("red", "torn", "none")),
         "flag": Attribute(of=("stall",), values=("red disc", "plain")),
         "room": Attribute(of=("stall",), values=("study", "hall"), answer="location"),
+        "goal": Attribute(of=("stall",), values=("zoo", "hall"), answer="location", noun="goal"),
+        "destination": Attribute(of=("stall",), values=("zoo", "hall"), answer="location"),
+        "wearing": Attribute(of=("person",), values=("uniform", "hourglass", "grass")),
+        "sitting_on": Attribute(of=("person",), values=("stool", "steps"), answer="location"),
+        "standing": Attribute(of=("person",), values=("upright", "bent")),
+        "sitting_posture": Attribute(of=("person",), values=("straight", "slouched")),
+        "shoes": Attribute(of=("person",), values=("white", "black")),
+        "trousers": Attribute(of=("person",), values=("long", "white", "none")),
+        "number_of_seats": Attribute(of=("stall",), number=True),
+        "occupied": Attribute(of=("stall",), values=("yes", "no")),
     },
     relations={
         name: Relation() for name in ("talks_to", "next_to", "owner_of", "left_of", "follows", "boss")
@@ -177,6 +187,16 @@ PLAIN = Vocabulary(
         ("bag", "torn", "whose bag is torn", "without a bag that is torn"),
         ("flag", "red disc", "whose flag is “red disc”", "whose flag is not “red disc”"),
         ("room", "study", "whose room is “study”", "whose room is not “study”"),
+        ("wearing", "uniform", "that is wearing a uniform", "that is not wearing a uniform"),
+        ("wearing", "hourglass", "that is wearing an hourglass", "that is not wearing an hourglass"),
+        ("wearing", "grass", "that is wearing grass", "that is not wearing grass"),
+        ("sitting_on", "stool", "that is sitting on the stool", "that is not sitting on the stool"),
+        ("sitting_posture", "straight", "whose sitting posture is straight", None),
+        ("shoes", "white", "whose shoes are white", "whose shoes are not white"),
+        ("trousers", "long", "whose trousers are long", "without trousers that are long"),
+        ("trousers", "white", "whose trousers are white", "without white trousers"),
+        ("number_of_seats", 2, "whose number of seats is 2", "whose number of seats is not 2"),
+        ("occupied", "no", "that is not occupied", None),
     ],
 )
 def test_names_without_phrases_are_inflected_by_verb_and_type(name, value, so, not_so):
@@ -201,13 +221,34 @@ def test_names_without_phrases_are_asked_for_by_verb_and_type():
         "bag": "What is {who}'s bag like, if any?",
         "flag": "What is {who}'s flag like?",
         "room": "In which room is {who}?",
+        "goal": "What is {who}'s goal?",
+        "destination": "What is {who}'s destination?",
+        "wearing": "What is {who} wearing?",
+        "sitting_on": "Where is {who} sitting?",
+        "standing": "How is {who} standing?",
+        "sitting_posture": "What is {who}'s sitting posture?",
+        "shoes": "What colour are {who}'s shoes?",
+        "trousers": "What are {who}'s trousers like, if any?",
+        "number_of_seats": "What is the number of seats of {who}?",
+        "occupied": "Is {who} occupied, yes or no?",
     }
 
 
 def test_a_verb_stands_for_what_somebody_has():
     phrases = Phrases(PLAIN)
     assert (phrases.owned("P", "carries"), phrases.shares("carries")) == ("what P carries", "that carries")
+    assert (phrases.owned("P", "shoes"), phrases.shares("shoes")) == (
+        "the colour of P's shoes",
+        "whose shoes are",
+    )
+    assert (phrases.owned("P", "trousers"), phrases.shares("trousers")) == (
+        "what P's trousers are like", "whose trousers are"
+    )  # fmt: skip
     assert (phrases.read_shared("who carry"), phrases.read_shared("whose flag is")) == ("carries", "flag")
+    assert (phrases.read_shared("who are wearing"), phrases.read_shared("whose shoes are")) == (
+        "wearing", "shoes"
+    )  # fmt: skip
+    assert phrases.read_relation("who are owners of") == "owner_of"
     assert [phrases.relation(name) for name in ("talks_to", "next_to", "owner_of", "left_of", "follows")] == [
         "that talks to", "that is next to", "that is an owner of", "that is left of", "that follows"
     ]  # fmt: skip
