@@ -1,10 +1,11 @@
 """Options of compositions: the values reached by ignoring a condition, then others that are as likely."""
 
 import hashlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from math import prod
 from typing import Annotated
 
 import msgspec
@@ -65,11 +66,11 @@ class NoOffer:
 
 @dataclass(frozen=True)
 class _Wanted:
-    """A composition without its other options: what ignoring conditions leads to, and what is free."""
+    """A composition without its options: what ignoring conditions leads to, and the values that cover it."""
 
     composed: Composed
     landed: Mapping[str, set[ValueOrNumber]]
-    cover: tuple[ValueOrNumber, ...]
+    covers: Sequence[tuple[ValueOrNumber, ...]]
 
 
 def offers(
@@ -95,12 +96,12 @@ def offers(
             name: {v for v in values if not words.is_near(domain, v, answer)}
             for name, values in landed.items()
         }
-        cover = () if domain == "count" else cover_of(told, most=rules.n - 1)
-        if cover is None:
+        covers = [()] if domain == "count" else covers_of(told, most=rules.n - 1)
+        if not covers:
             detail = f"no {rules.n - 1} wrong values have one for each of {', '.join(told)}"
             result[proof.composition] = NoOffer("options-hide", detail)
         else:
-            wanted[domain, words.sha256()].append(_Wanted(composed, landed, cover))
+            wanted[domain, words.sha256()].append(_Wanted(composed, landed, covers))
     for (domain, _), group in wanted.items():
         result |= _matched(group, domain, scenes, rules=rules, seed=seed)
     return result
@@ -115,33 +116,43 @@ def _matched(
         name: scenes[name] for name in dict.fromkeys(entry.composed.composition.scene for entry in wanted)
     }
     words = next(iter(of_scenes.values())).words
+    told = list(_told(domain, of_scenes))
+    usual = Counter(learnt.right for learnt in told)
+    covers = []
+    for entry in wanted:
+        weights = np.array([prod(usual[str(value)] + 1 for value in cover) for cover in entry.covers])
+        covers.append(entry.covers[int(rng.choice(len(weights), p=weights / weights.sum()))])
     values = {str(value): value for scene in of_scenes.values() for value in _values(domain, scene)}
     values |= {
-        str(value): value for entry in wanted for value in (entry.composed.proof.answer.value, *entry.cover)
+        str(value): value
+        for entry, cover in zip(wanted, covers, strict=True)
+        for value in (entry.composed.proof.answer.value, *cover)
     }
     group: dict[str, int] = {}
     for name, value in values.items():
         near = (group[other] for other in group if words.is_near(domain, value, values[other]))
         group[name] = next(near, len(group))
     asked = []
-    for entry in wanted:
-        taken = {group[str(value)] for value in (entry.composed.proof.answer.value, *entry.cover)}
+    for entry, cover in zip(wanted, covers, strict=True):
+        taken = {group[str(value)] for value in (entry.composed.proof.answer.value, *cover)}
         question = Unmatched(
             question=_words(entry.composed),
             right=str(entry.composed.proof.answer.value),
             source=entry.composed.composition.scene,
             others=tuple(name for name in values if group[name] not in taken),
-            n=rules.n - len(entry.cover),
+            n=rules.n - len(cover),
+            best=frozenset(map(str, set().union(*entry.landed.values())))
+            if domain == "count"
+            else frozenset(),
         )
         asked.append(question)
-    known = [*asked, *_told(domain, of_scenes)]
-    matched = match_choices(asked, known=known, group=group, near=lambda *_: False, rng=rng)
-    for entry, others in zip(wanted, matched, strict=True):
+    matched = match_choices(asked, known=[*asked, *told], group=group, near=lambda *_: False, rng=rng)
+    for entry, cover, others in zip(wanted, covers, matched, strict=True):
         proof = entry.composed.proof
         if isinstance(others, Objection):
             yield proof.composition, NoOffer(others.reason, others.detail)
         else:
-            options = (proof.answer.value, *entry.cover, *(values[name] for name in others))
+            options = (proof.answer.value, *cover, *(values[name] for name in others))
             yield proof.composition, _made(proof, options, entry.landed)
 
 
@@ -195,20 +206,23 @@ def _made(
     )
 
 
-def cover_of(
+def covers_of(
     values: Mapping[str, Collection[ValueOrNumber]], *, most: int
-) -> tuple[ValueOrNumber, ...] | None:
-    """Return the fewest values that hit each collection, by exhaustive search; None beyond `most`.
+) -> list[tuple[ValueOrNumber, ...]]:
+    """Return all sets of the fewest values that hit each collection; none beyond `most`.
 
-    >>> cover_of({"c1": {"red", "blue"}, "c2": {"blue"}}, most=2)
-    ('blue',)
+    >>> covers_of({"c1": {"red", "blue"}, "c2": {"blue", "grey"}, "c3": {"red", "blue"}}, most=2)
+    [('blue',)]
     """
     known = sorted({name for some in values.values() for name in some}, key=str)
     for size in range(most + 1):
-        for chosen in combinations(known, size):
-            if all(set(chosen) & set(some) for some in values.values()):
-                return chosen
-    return None
+        if covers := [
+            chosen
+            for chosen in combinations(known, size)
+            if all(set(chosen) & set(some) for some in values.values())
+        ]:
+            return covers
+    return []
 
 
 def _values(domain: str, scene: SceneBits) -> Collection[ValueOrNumber]:

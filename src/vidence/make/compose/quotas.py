@@ -1,6 +1,6 @@
 """Search for the wanted compositions, video by video, until quotas are met."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from random import Random
@@ -29,6 +29,9 @@ from vidence.records import Record
 
 LEAST_SKILL = 0.1
 """The share of the conditions that each skill takes, where the vocabulary allows."""
+
+_MOST_ANSWER = 0.2
+"""The share of a domain from which on other answers are looked for: five options allow no more."""
 
 _MOST_SHAPE = 0.2
 """The share from which on a shape waits until no other is found; some of the others get no options."""
@@ -106,8 +109,8 @@ class _Video:
         self.dead: dict[QuotaCell, tuple[str, int]] = {
             cell: ("no-shape", quota.tries) for cell in quota.cells if not self.search.shapes(cell)
         }
-        self.deferred: set[tuple[QuotaCell, frozenset[Shape]]] = set()
-        """Cells that only these shapes, drawn often, may fill."""
+        self.in_vain = defaultdict[QuotaCell, frozenset[Shape]](frozenset)
+        """The shapes that did not fill a cell while others were drawn often."""
         self.seen: set[object] = set()
         self.facts: Counter[tuple[str, str]] = Counter()
 
@@ -118,7 +121,7 @@ class _Video:
 
     def is_rare(self, cell: QuotaCell) -> bool:
         """Return whether shapes that are not drawn often are still to be tried for a cell."""
-        return (cell, self.search.often) not in self.deferred and self.search.is_rare(cell)
+        return self.search.is_rare(cell, often=self.search.often | self.in_vain[cell])
 
     def take(self, composed: Composed) -> bool:
         """Accept a composition if its answer is new and its facts are not used up."""
@@ -146,6 +149,7 @@ def fill(scenes: Mapping[str, SceneBits], quota: Quota, strength: Strength, *, s
     have: Counter[QuotaCell] = Counter()
     skills: Counter[Skill] = Counter()
     shapes: Counter[Shape] = Counter()
+    answers: Counter[tuple[str, ValueOrNumber] | str] = Counter()
     with without_collecting():
         while open_ := [
             element
@@ -157,13 +161,16 @@ def fill(scenes: Mapping[str, SceneBits], quota: Quota, strength: Strength, *, s
                     shape for shape, n in shapes.items() if n >= _MOST_SHAPE * shapes.total()
                 )
                 cell = video.wanted(have)
-                composed = _tried(video, cell, strength, have=have, skill=_rarest(skills, video.search))
+                composed = _tried(
+                    video, cell, strength, have=have, answers=answers, skill=_rarest(skills, video.search)
+                )
                 if composed is None:
                     continue
                 filled.composed.append(composed)
                 have[cell_of(composed)] += 1
                 skills.update(skills_of(composed.composition))
                 shapes[composed.shape] += 1
+                answers.update(_answered(composed))
     for video in videos:
         filled.unmet += [Unmet(video.name, cell, why, n) for cell, (why, n) in video.dead.items()]
         if n := video.search.n_left_out:
@@ -211,7 +218,13 @@ def _rarest(skills: Counter[Skill], search: Search) -> Skill | None:
 
 
 def _tried(
-    video: _Video, cell: QuotaCell, strength: Strength, *, have: Counter[QuotaCell], skill: Skill | None
+    video: _Video,
+    cell: QuotaCell,
+    strength: Strength,
+    *,
+    have: Counter[QuotaCell],
+    answers: Counter[tuple[str, ValueOrNumber] | str],
+    skill: Skill | None,
 ) -> Composed | None:
     before = Counter(video.search.refused)
     refused: Counter[str] = Counter()
@@ -222,8 +235,7 @@ def _tried(
         return quota_cell in cells and (quota_cell == cell or have[quota_cell] <= have[cell])
 
     is_rare = video.is_rare(cell)
-    if not is_rare:
-        video.search.often = frozenset()
+    video.search.often = video.search.often | video.in_vain[cell] if is_rare else frozenset()
     for attempt in range(video.quota.tries):
         if is_rare and not video.is_rare(cell):
             break
@@ -235,17 +247,32 @@ def _tried(
             continue
         if weak := _weak(composed, strength, video.search.scene.words):
             refused[weak] += 1
+        elif attempt < video.quota.tries // 2 and _is_often(composed, answers):
+            refused["answer-often"] += 1
         elif not video.take(composed):
             refused["used-already"] += 1
         else:
             return composed
-    if is_rare and video.search.often & frozenset(video.search.shapes(cell)):
-        video.deferred.add((cell, video.search.often))
+    shapes = frozenset(video.search.shapes(cell))
+    if is_rare and video.search.often & shapes:
+        video.in_vain[cell] |= shapes - video.search.often
         return None
     refused += video.search.refused - before
     why = max(sorted(refused), key=lambda name: refused[name]) if refused else "nothing-found"
     video.dead[cell] = why, refused[why]
     return None
+
+
+def _answered(composed: Composed) -> tuple[tuple[str, ValueOrNumber], str]:
+    """Return the answer with its domain, and the domain."""
+    answer = composed.proof.answer
+    return (answer.domain, answer.value), answer.domain
+
+
+def _is_often(composed: Composed, answers: Counter[tuple[str, ValueOrNumber] | str]) -> bool:
+    """Return whether an answer has more than its share of its domain already."""
+    answer, domain = _answered(composed)
+    return answers[answer] > _MOST_ANSWER * answers[domain]
 
 
 def _with_skill(cell: QuotaCell, skill: Skill | None) -> QuotaCell:

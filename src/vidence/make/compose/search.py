@@ -1,8 +1,9 @@
 """Search for compositions backwards: the question, the entity that answers it, what identifies that."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice, product
 from random import Random
 from typing import Literal, TypeAlias, get_args
 
@@ -23,8 +24,10 @@ from vidence.make.sources.composition import (
     Members,
     Related,
     Select,
+    Step,
     The,
     Timed,
+    TimeWord,
     Variable,
 )
 from vidence.make.sources.proof import Proof
@@ -106,8 +109,11 @@ class Search:
         """How many conditions without a witness were left out."""
         self._vocabulary = scene.words.sha256()
         self._related_to: dict[tuple[str, str, int], list[str]] = {}
+        self._near_to: dict[tuple[int, TimeWord], list[str]] = {}
         self._given = defaultdict[tuple[Shape, AnswerType, int], Counter[int]](Counter)
         """How many conditions the programs of a shape had, by what was wanted."""
+        self._settled: dict[tuple[Step, ...], Composed | str] = {}
+        """What came of programs: a composition, or why there is none, whatever is wanted."""
         self._allowed = frozenset(shapes)
         self._shapes: dict[tuple[AnswerType, Logic, Skill | None], tuple[Shape, ...]] = {}
         self.more = Shapes(scene, self.statements, rng)
@@ -193,9 +199,9 @@ class Search:
         first = [shape for shape in rare or able if shape in shapes]
         return self.rng.choice(first or rare or able or shapes) if shapes else None
 
-    def is_rare(self, wanted: QuotaCell) -> bool:
+    def is_rare(self, wanted: QuotaCell, *, often: Collection[Shape]) -> bool:
         """Return whether a shape that is not drawn often may still give a cell."""
-        rare = (shape for shape in self.shapes(wanted) if shape not in self.often)
+        rare = (shape for shape in self.shapes(wanted) if shape not in often)
         return any(self._may_give(shape, wanted) for shape in rare)
 
     def _may_give(self, shape: Shape, wanted: QuotaCell) -> bool:
@@ -223,21 +229,32 @@ class Search:
 
     def _proved(self, composition: Composition, shape: Shape, *, fits: Fits | None) -> Composed | None:
         """Return a composition without redundant conditions, if it is proven."""
+        drawn = composition.steps
+        settled = self._settled.get(drawn)
+        if isinstance(settled, Composed):
+            proof = settled.proof
+            if fits is None or fits(proof.answer.type, proof.logic, len(proof.conditions)):
+                return settled
+        if settled is not None:
+            self.refused["of-another-cell" if isinstance(settled, Composed) else settled] += 1
+            return None
         for _ in range(_MENDED):
             if not self.least <= len(composition.conditions) <= MOST_CONDITIONS:
-                self.refused["too-few-conditions"] += 1
-                return None
+                reason = "too-few-conditions"
+                break
             proved = self._find(composition, fits)
             if isinstance(proved, Proof):
-                return Composed(composition, proved, shape)
-            is_unneeded = proved.reason == "unneeded"
-            mended = without_atom(composition, proved.conditions[0]) if is_unneeded else None
+                self._settled[drawn] = settled = Composed(composition, proved, shape)
+                return settled
+            reason = proved.reason
+            mended = without_atom(composition, proved.conditions[0]) if reason == "unneeded" else None
             if mended is None:
-                self.refused[proved.reason] += 1
-                return None
+                break
             self.n_left_out += 1
             composition = mended
-        self.refused["unneeded"] += 1
+        self.refused[reason] += 1
+        if reason != "of-another-cell":
+            self._settled[drawn] = reason
         return None
 
     def _composition(self, program: _Program, number: int) -> Composition:
@@ -600,9 +617,12 @@ class Search:
 
     def _near(self, target: int, word: Literal["after", "before"]) -> list[str]:
         """Return the events nearest to an event that takes place after them, or before."""
-        scene, name = self.scene, self.scene.members[EVENT][target]
-        there = (event for event in scene.events if scene.timed(EVENT, word, event).must >> target & 1)
-        return sorted(there, key=lambda event: abs(scene.ends[event][0] - scene.ends[name][0]))[:_NEAREST]
+        if (target, word) not in self._near_to:
+            ends, world, name = self.scene.ends, self.scene.world, self.scene.members[EVENT][target]
+            by_distance = sorted(self.scene.events, key=lambda event: abs(ends[event][0] - ends[name][0]))
+            there = (event for event in by_distance if world.timed(name, word, of=event, seconds=()) is True)
+            self._near_to[target, word] = list(islice(there, _NEAREST))
+        return self._near_to[target, word]
 
     def _between(self, wanted: QuotaCell, asked: AskableAttribute) -> _Program | None:
         """Identify an event as the only one of a kind, or of all, between two others."""
@@ -611,8 +631,7 @@ class Search:
         may = scene.everybody[EVENT] & (known[0].masks.may if known else -1)
         pairs = [
             (first, last)
-            for first in self._near(target, "after")
-            for last in self._near(target, "before")
+            for first, last in product(self._near(target, "after"), self._near(target, "before"))
             if may & scene.timed(EVENT, "after", first).may & scene.timed(EVENT, "before", last).may
             == 1 << target
         ]

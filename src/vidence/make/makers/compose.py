@@ -49,7 +49,7 @@ from vidence.media.whole import write_into
 from vidence.records import Item, Provenance
 from vidence.tables.table import several
 
-NAME, VERSION = "compose", 8
+NAME, VERSION = "compose", 9
 PROOFS_FILE, KEYS_FILE, COMPOSITIONS_FILE, REPORT_FILE = (
     "proofs.jsonl", "keys.jsonl", "compositions.jsonl", "report.md",
 )  # fmt: skip

@@ -18,6 +18,7 @@ _ELSEWHERE: Final = 50.0  # in questions of a source: how much the shares in the
 _STEPS: Final = 50  # of scaling
 _UNSEEN: Final = 0.5  # added to the count of every answer
 _SETS: Final = 4  # drawn, of which that with most near pairs is taken
+_RARE: Final = 0.2  # of the questions: those whose answer is right in no other
 _LEAST: Final = 1e-9
 
 
@@ -32,10 +33,14 @@ class Known:
 
 @dataclass(frozen=True, kw_only=True)
 class Unmatched(Known):
-    """A question that wants `n` choices, with `others` than the right one to choose from."""
+    """A question that wants `n` choices, with `others` than the right one to choose from.
+
+    Of sets that are as likely, that with most of the `best` is taken.
+    """
 
     others: tuple[str, ...]
     n: int
+    best: frozenset[str] = frozenset()
 
 
 def inclusion(likely: NDArray[np.float64], *, n: int) -> tuple[NDArray[np.float64], float]:
@@ -109,7 +114,11 @@ def match_choices(
             sets.append(
                 tuple(answers[int(rng.choice(some, p=row[some] / row[some].sum()))] for some in drawn)
             )
-        close = [sum(near(*pair) for pair in combinations((question.right, *some), 2)) for some in sets]
+        close = [
+            sum(near(*pair) for pair in combinations((question.right, *some), 2))
+            + len(question.best.intersection(some))
+            for some in sets
+        ]
         matched.append(sets[int(np.argmax(close))])
     return tuple(matched)
 
@@ -167,13 +176,19 @@ def _bands(
     """Number the bands of answers about which other sources say the same.
 
     The answers of a band are right there about as often (by powers of 2), and are so with the words of the
-    question about as many times more often than with others (by powers of 4).
+    question about as many times more often than with others (by powers of 4). Where many answers are right
+    in one question only, a band also has a number of such questions elsewhere (by powers of 2).
     """
     none = np.zeros(len(number))
     counts: dict[tuple[str | None, str | None], NDArray[np.float64]] = defaultdict(none.copy)
     for entry in known:
         for key in product((None, entry.source), (None, *_words(entry))):
             counts[key][number[entry.right]] += 1
+    rights: dict[str | None, NDArray[np.float64]] = defaultdict(none.copy)
+    for entry in asked:
+        for source in (None, entry.source):
+            rights[source][number[entry.right]] += 1
+    is_rare = (rights[None] == 1).sum() > _RARE * len(asked)
     levels: list[NDArray[np.complex128]] = []
     for unmatched in asked:
         usual, *seen = (
@@ -181,7 +196,9 @@ def _bands(
         )
         share = (usual + _UNSEEN) / (usual + _UNSEEN).sum()
         lifts = [np.log2((some / share + 1) / (some.sum() + 1)) for some in seen]
-        levels.append(np.ceil(np.log2(usual + 1)) + 1j * np.round(np.sum(lifts, axis=0) / 2))
+        asked_elsewhere = is_rare * np.ceil(np.log2(rights[None] - rights[unmatched.source] + 1))
+        level = np.ceil(np.log2(usual + 1)) + 100 * asked_elsewhere
+        levels.append(level + 1j * np.round(np.sum(lifts, axis=0) / 2))
     return np.unique(levels, return_inverse=True)[1].reshape(len(asked), len(number))
 
 

@@ -6,9 +6,10 @@ import pytest
 from msgspec.structs import replace
 
 from subjects.composing import event_log, random_scene, searched, street, wide_scene
-from vidence.make.compose.offers import NoOffer, Offer, OptionRules, cover_of, offers
+from vidence.make.compose.offers import NoOffer, Offer, OptionRules, covers_of, offers
 from vidence.make.compose.prove import check_options
 from vidence.make.compose.scene_bits import SceneBits
+from vidence.make.compose.search import MOST_COUNTED
 from vidence.make.compose.world import World
 
 
@@ -67,16 +68,26 @@ def test_neither_ranks_nor_shares_tell_which_count_is_right():
     assert len(kept) >= 0.4 * len(some)
     assert max(ranks.values()) < 0.35 * len(kept), ranks
     assert {one.reason for one in found.values() if not isinstance(one, Offer)} == {"told-by-words"}
+    reached = [
+        bool({int(v) for v in condition.without.values} & {*offer.options})
+        for made in some
+        if isinstance(offer := found[made.composition.composition], Offer)
+        for condition in made.proof.conditions
+        if min(map(int, condition.without.values), default=MOST_COUNTED + 1) <= MOST_COUNTED
+    ]
+    assert sum(reached) > 0.6 * len(reached)  # of conditions whose witness can be an option
 
 
 @pytest.mark.parametrize(
-    ("values", "most", "cover"),
+    ("values", "most", "covers"),
     [
-        ({"c1": {"a"}, "c2": {"b"}, "c3": {"a", "b"}}, 2, ("a", "b")),
-        ({"c1": {"a"}, "c2": {"b"}}, 1, None),
-        ({}, 4, ()),
-        ({"c1": set()}, 4, None),
+        ({"c1": {"a"}, "c2": {"b"}, "c3": {"a", "b"}}, 2, [("a", "b")]),
+        ({"c1": {"a", "c"}, "c2": {"b", "c"}}, 2, [("c",)]),
+        ({"c1": {"a", "c"}}, 2, [("a",), ("c",)]),
+        ({"c1": {"a"}, "c2": {"b"}}, 1, []),
+        ({}, 4, [()]),
+        ({"c1": set()}, 4, []),
     ],
 )
-def test_the_smallest_cover(values, most, cover):
-    assert cover_of(values, most=most) == cover
+def test_the_smallest_covers(values, most, covers):
+    assert covers_of(values, most=most) == covers

@@ -10,6 +10,8 @@ import pytest
 
 from subjects.composing import WORDS, event_log, random_scene, street
 from vidence.errors import UsageError
+from vidence.make.compose import search
+from vidence.make.compose.finding import find_proof
 from vidence.make.compose.prove import Rules, prove
 from vidence.make.compose.quotas import Quota, Strength, fill, gaps
 from vidence.make.compose.scene_bits import SceneBits
@@ -62,6 +64,30 @@ def test_a_shape_is_a_quarter_at_most_where_others_can_be_found(shapes):
     assert drawn.total() == 24
     assert set(drawn) == set(shapes)
     assert max(drawn.values()) <= 24 // len(shapes) + 2, drawn
+
+
+def test_an_answer_is_a_fifth_of_its_domain_at_most_where_others_can_be_found():
+    """Small counts are found first; who always says one is right no more often for it."""
+    scenes = {f"s{seed}": SceneBits(event_log(n=n)) for seed, n in enumerate((30, 40, 50, 60))}
+    quota = Quota(per_video=12, types=("attribute",), conditions=(2, 4))
+    found = fill(scenes, quota, Strength(), seed=0).composed
+    counts = Counter(one.proof.answer.value for one in found)
+    assert counts.total() == 48
+    assert max(counts.values()) <= 0.2 * 48 + 1, counts
+
+
+def test_what_was_refused_is_not_proved_again(monkeypatch):
+    n_proved = Counter()
+
+    def counted(composition, *args, **kwargs):
+        n_proved[composition.steps] += 1
+        return find_proof(composition, *args, **kwargs)
+
+    monkeypatch.setattr(search, "find_proof", counted)
+    quota = Quota(per_video=99, types=("attribute",), logic=("conjunctive",), conditions=(2, 2))
+    filled = fill({"s": SceneBits(event_log(n=12))}, quota, Strength(), seed=0)
+    assert 0 < len(filled.composed) < 99
+    assert set(n_proved.values()) == {1}
 
 
 def changed(scene, entities, facts):

@@ -1,6 +1,7 @@
 """Wrong choices drawn jointly: no reader of the words that does not see the video finds the right one."""
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -123,6 +124,48 @@ def test_an_answer_that_is_never_right_elsewhere_is_not_told_by_that():
         offers = Counter(name for right, some in others for name in (right, *some))
         scores = [-rights[name] / max(1, offers[name]) for name in (one.right, *wrong)]
         hits.append((scores[0] == max(scores)) / scores.count(max(scores)))
+    assert 0.2 < np.mean(hits) < 0.3
+
+
+def test_of_sets_that_are_as_likely_that_with_most_of_the_best_is_taken():
+    asked = kitchens(0)
+    rng = np.random.default_rng(1)
+    best = [frozenset(map(str, rng.choice(one.others, 2, replace=False))) for one in asked]
+    n_best = []
+    for some in (asked, [replace(one, best=good) for one, good in zip(asked, best, strict=True)]):
+        matched = match_choices(some, known=asked, group=APART, near=never, rng=np.random.default_rng(0))
+        kept = [
+            (one, good, s) for one, good, s in zip(asked, best, matched, strict=True) if isinstance(s, tuple)
+        ]
+        n_best.append(np.mean([len(good & {*wrong}) for _, good, wrong in kept]))
+        assert 0.2 < accuracy([one for one, *_ in kept], [wrong for *_, wrong in kept]) < 0.3
+    assert n_best[1] > 1.3 * n_best[0]
+
+
+def test_an_answer_that_is_right_once_is_not_told_by_being_wrong_elsewhere():
+    """Three in ten answers are right in one question only: there the others have been right before."""
+    rng = np.random.default_rng(0)
+    answers = [f"answer{i}" for i in range(300)]
+    shares = 1 / np.arange(1, 301)
+    asked = [
+        Unmatched(
+            question="?",
+            right=answers[i],
+            others=tuple(a for a in answers if a != answers[i]),
+            n=4,
+            source=f"v{n}",
+        )
+        for n, i in enumerate(rng.choice(300, 400, p=shares / shares.sum()))
+    ]
+    group = {name: i for i, name in enumerate(answers)}
+    hits = []
+    for seed in range(3):
+        matched = match_choices(asked, known=asked, group=group, near=never, rng=np.random.default_rng(seed))
+        kept = [(one, some) for one, some in zip(asked, matched, strict=True) if isinstance(some, tuple)]
+        rights = Counter(one.right for one, _ in kept)
+        for one, wrong in kept:  # the reader takes what is right least elsewhere
+            scores = [-rights[one.right] + 1, *(-rights[name] for name in wrong)]
+            hits.append((scores[0] == max(scores)) / scores.count(max(scores)))
     assert 0.2 < np.mean(hits) < 0.3
 
 
