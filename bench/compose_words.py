@@ -28,10 +28,14 @@ def kitchens(data: Path):
 
 def epic_scenes(data: Path):
     """All videos of EPIC-KITCHENS-100's validation split."""
+    return events_of(data / "ego" / "epic100" / "EPIC_100_validation.csv", "epic")
+
+
+def events_of(path: Path, form: str):
+    """All videos of a log that lists every event."""
     from vidence.make.sources.scene_sources.events import Settings, create
 
-    path = data / "ego" / "epic100" / "EPIC_100_validation.csv"
-    return _told(create(Settings(path=str(path), format="epic", complete=("event",))), str(path))
+    return _told(create(Settings(path=str(path), format=form, complete=("event",))), str(path))
 
 
 def crowds(data: Path):
