@@ -26,9 +26,6 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField()),
                 ('has_first_password', models.BooleanField(default=False)),
             ],
-            options={
-                'abstract': False,
-            },
         ),
         migrations.CreateModel(
             name='AuditEventRow',
@@ -44,6 +41,33 @@ class Migration(migrations.Migration):
             ],
         ),
         migrations.CreateModel(
+            name='ProtocolRow',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('title', models.CharField(max_length=300)),
+                ('source', models.TextField()),
+                ('sha256', models.CharField(max_length=64, unique=True)),
+                ('added_at', models.DateTimeField()),
+            ],
+        ),
+        migrations.CreateModel(
+            name='ProjectRow',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ('slug', models.SlugField(max_length=60, unique=True)),
+                ('title', models.CharField(max_length=300)),
+                ('languages', models.JSONField(default=list)),
+                ('state', models.CharField(max_length=40)),
+                ('media_root', models.TextField(blank=True, default='')),
+                ('created_at', models.DateTimeField()),
+                ('protocol', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to='studio.protocolrow')),
+            ],
+            options={
+                'constraints': [models.CheckConstraint(condition=models.Q(('state__in', ('setup', 'open', 'frozen', 'released', 'archived'))), name='project_state_is_known')],
+            },
+        ),
+        migrations.CreateModel(
             name='GuidelineRow',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -51,7 +75,11 @@ class Migration(migrations.Migration):
                 ('source', models.TextField()),
                 ('sha256', models.CharField(max_length=64)),
                 ('added_at', models.DateTimeField()),
+                ('project', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='guidelines', to='studio.projectrow')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('project', 'version'), name='guideline_version_once')],
+            },
         ),
         migrations.CreateModel(
             name='MadeSetRow',
@@ -60,6 +88,7 @@ class Migration(migrations.Migration):
                 ('public', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
                 ('folder', models.TextField(unique=True)),
                 ('people_folder', models.TextField()),
+                ('project', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, to='studio.projectrow')),
             ],
         ),
         migrations.CreateModel(
@@ -77,30 +106,11 @@ class Migration(migrations.Migration):
                 ('duration_s', models.FloatField(null=True)),
                 ('state', models.CharField(max_length=40)),
                 ('state_reason', models.TextField(blank=True, default='')),
+                ('project', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='media', to='studio.projectrow')),
             ],
-        ),
-        migrations.CreateModel(
-            name='ProjectRow',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('public', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('slug', models.SlugField(max_length=60, unique=True)),
-                ('title', models.CharField(max_length=300)),
-                ('languages', models.JSONField(default=list)),
-                ('state', models.CharField(max_length=40)),
-                ('media_root', models.TextField(blank=True, default='')),
-                ('created_at', models.DateTimeField()),
-            ],
-        ),
-        migrations.CreateModel(
-            name='ProtocolRow',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('title', models.CharField(max_length=300)),
-                ('source', models.TextField()),
-                ('sha256', models.CharField(max_length=64, unique=True)),
-                ('added_at', models.DateTimeField()),
-            ],
+            options={
+                'constraints': [models.CheckConstraint(condition=models.Q(('kind__in', ('video', 'image', 'images', 'frames'))), name='medium_kind_is_known'), models.CheckConstraint(condition=models.Q(('state__in', ('candidate', 'usable', 'refused', 'gone', 'taken-down'))), name='medium_state_is_known'), models.UniqueConstraint(fields=('project', 'path'), name='medium_once')],
+            },
         ),
         migrations.CreateModel(
             name='ItemRow',
@@ -123,6 +133,10 @@ class Migration(migrations.Migration):
                 ('media', models.ManyToManyField(related_name='items', to='studio.mediumrow')),
                 ('project', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='items', to='studio.projectrow')),
             ],
+            options={
+                'indexes': [models.Index(fields=['project', 'state', 'changed_at'], name='item_by_state'), models.Index(fields=['project', 'state', 'writer', 'is_disputed', 'changed_at', 'claims'], name='item_in_queues')],
+                'constraints': [models.UniqueConstraint(fields=('project', 'item_id'), name='item_once'), models.CheckConstraint(condition=models.Q(('state__in', ('drafting', 'submitted', 'in-review', 'returned', 'reviewed', 'in-meta', 'accepted', 'rejected', 'withdrawn', 'voided'))), name='item_state_is_known'), models.CheckConstraint(condition=models.Q(('returns_left__gte', 0)), name='no_second_return')],
+            },
         ),
         migrations.CreateModel(
             name='AssignmentRow',
@@ -137,6 +151,10 @@ class Migration(migrations.Migration):
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='assignments', to=settings.AUTH_USER_MODEL)),
                 ('item', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='assignments', to='studio.itemrow')),
             ],
+            options={
+                'indexes': [models.Index(fields=['user', 'state'], name='assignment_of_user')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('state__in', ('offered', 'claimed', 'submitted', 'released', 'expired'))), name='assignment_state_is_known'), models.UniqueConstraint(condition=models.Q(('state', 'claimed')), fields=('item', 'stage', 'user'), name='one_open_claim')],
+            },
         ),
         migrations.CreateModel(
             name='BoardRow',
@@ -151,6 +169,9 @@ class Migration(migrations.Migration):
                 ('at', models.DateTimeField()),
                 ('made_set', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to='studio.madesetrow')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('made_set', 'board', 'key'), name='said_once_on_a_board')],
+            },
         ),
         migrations.CreateModel(
             name='MembershipRow',
@@ -164,21 +185,9 @@ class Migration(migrations.Migration):
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to=settings.AUTH_USER_MODEL)),
                 ('project', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to='studio.projectrow')),
             ],
-        ),
-        migrations.AddField(
-            model_name='mediumrow',
-            name='project',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='media', to='studio.projectrow'),
-        ),
-        migrations.AddField(
-            model_name='madesetrow',
-            name='project',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, to='studio.projectrow'),
-        ),
-        migrations.AddField(
-            model_name='guidelinerow',
-            name='project',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='guidelines', to='studio.projectrow'),
+            options={
+                'constraints': [models.UniqueConstraint(fields=('user', 'project'), name='membership_once'), models.UniqueConstraint(condition=models.Q(('project__isnull', True)), fields=('user',), name='membership_of_all_once')],
+            },
         ),
         migrations.CreateModel(
             name='DraftRow',
@@ -195,11 +204,9 @@ class Migration(migrations.Migration):
                 ('item', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='drafts', to='studio.itemrow')),
                 ('project', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to='studio.projectrow')),
             ],
-        ),
-        migrations.AddField(
-            model_name='projectrow',
-            name='protocol',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to='studio.protocolrow'),
+            options={
+                'constraints': [models.UniqueConstraint(condition=models.Q(('is_closed', False)), fields=('user', 'item', 'stage'), name='one_open_draft')],
+            },
         ),
         migrations.CreateModel(
             name='QualificationRow',
@@ -217,6 +224,9 @@ class Migration(migrations.Migration):
                 ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, to='studio.projectrow')),
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='qualifications', to=settings.AUTH_USER_MODEL)),
             ],
+            options={
+                'constraints': [models.CheckConstraint(condition=models.Q(('n_right__lte', models.F('n_asked'))), name='no_more_right_than_asked'), models.UniqueConstraint(fields=('user', 'project', 'role', 'guideline', 'n_try'), name='try_once'), models.UniqueConstraint(condition=models.Q(('guideline__isnull', True)), fields=('user', 'project', 'role', 'n_try'), name='try_without_guideline_once')],
+            },
         ),
         migrations.CreateModel(
             name='RevisionRow',
@@ -232,11 +242,9 @@ class Migration(migrations.Migration):
                 ('guideline', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, to='studio.guidelinerow')),
                 ('item', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='revisions', to='studio.itemrow')),
             ],
-        ),
-        migrations.AddField(
-            model_name='itemrow',
-            name='current',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='studio.revisionrow'),
+            options={
+                'constraints': [models.UniqueConstraint(fields=('item', 'n'), name='revision_once')],
+            },
         ),
         migrations.CreateModel(
             name='TimeSpanRow',
@@ -256,6 +264,9 @@ class Migration(migrations.Migration):
                 ('project', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='spans', to='studio.projectrow')),
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='spans', to=settings.AUTH_USER_MODEL)),
             ],
+            options={
+                'constraints': [models.CheckConstraint(condition=models.Q(('end_at__gte', models.F('start_at'))), name='spans_go_forward'), models.CheckConstraint(condition=models.Q(('kind__in', ('active', 'idle'))), name='span_kind_is_known'), models.CheckConstraint(condition=models.Q(('source__in', ('heartbeat', 'correction'))), name='span_source_is_known'), models.UniqueConstraint(condition=models.Q(('is_open', True)), fields=('user',), name='one_open_span')],
+            },
         ),
         migrations.CreateModel(
             name='TimeCorrectionRow',
@@ -275,6 +286,9 @@ class Migration(migrations.Migration):
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='corrections', to=settings.AUTH_USER_MODEL)),
                 ('span', models.OneToOneField(null=True, on_delete=django.db.models.deletion.PROTECT, to='studio.timespanrow')),
             ],
+            options={
+                'constraints': [models.CheckConstraint(condition=models.Q(('end_at__gt', models.F('start_at'))), name='corrections_go_forward'), models.CheckConstraint(condition=models.Q(('kind__in', ('active', 'idle'))), name='correction_kind_is_known'), models.CheckConstraint(condition=models.Q(('state__in', ('filed', 'approved', 'refused'))), name='correction_state_is_known')],
+            },
         ),
         migrations.CreateModel(
             name='TransitionRow',
@@ -293,6 +307,10 @@ class Migration(migrations.Migration):
                 ('item', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='transitions', to='studio.itemrow')),
                 ('project', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='transitions', to='studio.projectrow')),
             ],
+            options={
+                'indexes': [models.Index(fields=['item', 'number'], name='transition_of_item'), models.Index(fields=['by', 'item'], name='transition_of_person'), models.Index(fields=['project', 'by', 'at', 'kind', 'role'], name='transition_of_day')],
+                'constraints': [models.UniqueConstraint(fields=('project', 'number'), name='transition_once'), models.CheckConstraint(condition=models.Q(('number__gte', 1)), name='transitions_count_from_1')],
+            },
         ),
         migrations.CreateModel(
             name='ReviewRow',
@@ -314,6 +332,9 @@ class Migration(migrations.Migration):
                 ('revision', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='reviews', to='studio.revisionrow')),
                 ('transition', models.OneToOneField(null=True, on_delete=django.db.models.deletion.PROTECT, to='studio.transitionrow')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('revision', 'stage', 'reviewer'), name='one_look_each'), models.CheckConstraint(condition=models.Q(('author__isnull', True), models.Q(('reviewer', models.F('author')), _negated=True), _connector='OR'), name='nobody_reviews_their_own')],
+            },
         ),
         migrations.CreateModel(
             name='TrialRow',
@@ -357,144 +378,9 @@ class Migration(migrations.Migration):
                 'constraints': [models.UniqueConstraint(fields=('user', 'guideline'), name='read_by_once')],
             },
         ),
-        migrations.AddIndex(
-            model_name='assignmentrow',
-            index=models.Index(fields=['user', 'state'], name='assignment_of_user'),
-        ),
-        migrations.AddConstraint(
-            model_name='assignmentrow',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ('offered', 'claimed', 'submitted', 'released', 'expired'))), name='assignment_state_is_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='assignmentrow',
-            constraint=models.UniqueConstraint(condition=models.Q(('state', 'claimed')), fields=('item', 'stage', 'user'), name='one_open_claim'),
-        ),
-        migrations.AddConstraint(
-            model_name='boardrow',
-            constraint=models.UniqueConstraint(fields=('made_set', 'board', 'key'), name='said_once_on_a_board'),
-        ),
-        migrations.AddConstraint(
-            model_name='membershiprow',
-            constraint=models.UniqueConstraint(fields=('user', 'project'), name='membership_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='membershiprow',
-            constraint=models.UniqueConstraint(condition=models.Q(('project__isnull', True)), fields=('user',), name='membership_of_all_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='mediumrow',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ('video', 'image', 'images', 'frames'))), name='medium_kind_is_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='mediumrow',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ('candidate', 'usable', 'refused', 'gone', 'taken-down'))), name='medium_state_is_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='mediumrow',
-            constraint=models.UniqueConstraint(fields=('project', 'path'), name='medium_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='guidelinerow',
-            constraint=models.UniqueConstraint(fields=('project', 'version'), name='guideline_version_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='draftrow',
-            constraint=models.UniqueConstraint(condition=models.Q(('is_closed', False)), fields=('user', 'item', 'stage'), name='one_open_draft'),
-        ),
-        migrations.AddConstraint(
-            model_name='projectrow',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ('setup', 'open', 'frozen', 'released', 'archived'))), name='project_state_is_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='qualificationrow',
-            constraint=models.CheckConstraint(condition=models.Q(('n_right__lte', models.F('n_asked'))), name='no_more_right_than_asked'),
-        ),
-        migrations.AddConstraint(
-            model_name='qualificationrow',
-            constraint=models.UniqueConstraint(fields=('user', 'project', 'role', 'guideline', 'n_try'), name='try_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='qualificationrow',
-            constraint=models.UniqueConstraint(condition=models.Q(('guideline__isnull', True)), fields=('user', 'project', 'role', 'n_try'), name='try_without_guideline_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='revisionrow',
-            constraint=models.UniqueConstraint(fields=('item', 'n'), name='revision_once'),
-        ),
-        migrations.AddIndex(
+        migrations.AddField(
             model_name='itemrow',
-            index=models.Index(fields=['project', 'state', 'changed_at'], name='item_by_state'),
-        ),
-        migrations.AddIndex(
-            model_name='itemrow',
-            index=models.Index(fields=['project', 'state', 'writer', 'is_disputed', 'changed_at', 'claims'], name='item_in_queues'),
-        ),
-        migrations.AddConstraint(
-            model_name='itemrow',
-            constraint=models.UniqueConstraint(fields=('project', 'item_id'), name='item_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='itemrow',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ('drafting', 'submitted', 'in-review', 'returned', 'reviewed', 'in-meta', 'accepted', 'rejected', 'withdrawn', 'voided'))), name='item_state_is_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='itemrow',
-            constraint=models.CheckConstraint(condition=models.Q(('returns_left__gte', 0)), name='no_second_return'),
-        ),
-        migrations.AddConstraint(
-            model_name='timespanrow',
-            constraint=models.CheckConstraint(condition=models.Q(('end_at__gte', models.F('start_at'))), name='spans_go_forward'),
-        ),
-        migrations.AddConstraint(
-            model_name='timespanrow',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ('active', 'idle'))), name='span_kind_is_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='timespanrow',
-            constraint=models.CheckConstraint(condition=models.Q(('source__in', ('heartbeat', 'correction'))), name='span_source_is_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='timespanrow',
-            constraint=models.UniqueConstraint(condition=models.Q(('is_open', True)), fields=('user',), name='one_open_span'),
-        ),
-        migrations.AddConstraint(
-            model_name='timecorrectionrow',
-            constraint=models.CheckConstraint(condition=models.Q(('end_at__gt', models.F('start_at'))), name='corrections_go_forward'),
-        ),
-        migrations.AddConstraint(
-            model_name='timecorrectionrow',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ('active', 'idle'))), name='correction_kind_is_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='timecorrectionrow',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ('filed', 'approved', 'refused'))), name='correction_state_is_known'),
-        ),
-        migrations.AddIndex(
-            model_name='transitionrow',
-            index=models.Index(fields=['item', 'number'], name='transition_of_item'),
-        ),
-        migrations.AddIndex(
-            model_name='transitionrow',
-            index=models.Index(fields=['by', 'item'], name='transition_of_person'),
-        ),
-        migrations.AddIndex(
-            model_name='transitionrow',
-            index=models.Index(fields=['project', 'by', 'at', 'kind', 'role'], name='transition_of_day'),
-        ),
-        migrations.AddConstraint(
-            model_name='transitionrow',
-            constraint=models.UniqueConstraint(fields=('project', 'number'), name='transition_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='transitionrow',
-            constraint=models.CheckConstraint(condition=models.Q(('number__gte', 1)), name='transitions_count_from_1'),
-        ),
-        migrations.AddConstraint(
-            model_name='reviewrow',
-            constraint=models.UniqueConstraint(fields=('revision', 'stage', 'reviewer'), name='one_look_each'),
-        ),
-        migrations.AddConstraint(
-            model_name='reviewrow',
-            constraint=models.CheckConstraint(condition=models.Q(('author__isnull', True), models.Q(('reviewer', models.F('author')), _negated=True), _connector='OR'), name='nobody_reviews_their_own'),
+            name='current',
+            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='studio.revisionrow'),
         ),
     ]

@@ -12,36 +12,6 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
-            name='ParticipantRow',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('public', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
-                ('name', models.CharField(max_length=16)),
-                ('slot', models.PositiveIntegerField()),
-                ('state', models.CharField(max_length=40)),
-                ('recruited', models.CharField(max_length=40)),
-                ('key', models.CharField(blank=True, max_length=48)),
-                ('browser', models.CharField(blank=True, max_length=64)),
-                ('ident', models.CharField(blank=True, max_length=200)),
-                ('parameters', models.JSONField(default=dict)),
-                ('px_per_cm', models.FloatField(null=True)),
-                ('began_at', models.DateTimeField(null=True)),
-                ('ended_at', models.DateTimeField(null=True)),
-                ('user', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-            ],
-        ),
-        migrations.CreateModel(
-            name='StudyEventRow',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('at', models.DateTimeField()),
-                ('kind', models.CharField(max_length=40)),
-                ('place', models.PositiveIntegerField(null=True)),
-                ('note', models.TextField(blank=True, default='')),
-                ('participant', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='events', to='studio.participantrow')),
-            ],
-        ),
-        migrations.CreateModel(
             name='StudyRow',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
@@ -58,10 +28,39 @@ class Migration(migrations.Migration):
                 'constraints': [models.CheckConstraint(condition=models.Q(('state__in', ('open', 'closed'))), name='study_state_is_known')],
             },
         ),
-        migrations.AddField(
-            model_name='participantrow',
-            name='study',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='participants', to='studio.studyrow'),
+        migrations.CreateModel(
+            name='ParticipantRow',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('public', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ('name', models.CharField(max_length=16)),
+                ('slot', models.PositiveIntegerField()),
+                ('state', models.CharField(max_length=40)),
+                ('recruited', models.CharField(max_length=40)),
+                ('key', models.CharField(blank=True, max_length=48)),
+                ('browser', models.CharField(blank=True, max_length=64)),
+                ('ident', models.CharField(blank=True, max_length=200)),
+                ('parameters', models.JSONField(default=dict)),
+                ('px_per_cm', models.FloatField(null=True)),
+                ('began_at', models.DateTimeField(null=True)),
+                ('ended_at', models.DateTimeField(null=True)),
+                ('user', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('study', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='participants', to='studio.studyrow')),
+            ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('study', 'slot'), name='slot_once'), models.UniqueConstraint(fields=('study', 'user'), name='account_once'), models.UniqueConstraint(condition=models.Q(('ident', ''), _negated=True), fields=('study', 'ident'), name='recruited_once'), models.CheckConstraint(condition=models.Q(('state__in', ('invited', 'declined', 'begun', 'finished', 'withdrawn'))), name='participant_state_is_known')],
+            },
+        ),
+        migrations.CreateModel(
+            name='StudyEventRow',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('at', models.DateTimeField()),
+                ('kind', models.CharField(max_length=40)),
+                ('place', models.PositiveIntegerField(null=True)),
+                ('note', models.TextField(blank=True, default='')),
+                ('participant', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='events', to='studio.participantrow')),
+            ],
         ),
         migrations.CreateModel(
             name='ResponseRow',
@@ -86,21 +85,5 @@ class Migration(migrations.Migration):
             options={
                 'constraints': [models.UniqueConstraint(fields=('participant', 'place'), name='response_once')],
             },
-        ),
-        migrations.AddConstraint(
-            model_name='participantrow',
-            constraint=models.UniqueConstraint(fields=('study', 'slot'), name='slot_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='participantrow',
-            constraint=models.UniqueConstraint(fields=('study', 'user'), name='account_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='participantrow',
-            constraint=models.UniqueConstraint(condition=models.Q(('ident', ''), _negated=True), fields=('study', 'ident'), name='recruited_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='participantrow',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ('invited', 'declined', 'begun', 'finished', 'withdrawn'))), name='participant_state_is_known'),
         ),
     ]
