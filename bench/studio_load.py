@@ -675,7 +675,7 @@ def disk(folder: Path) -> list[Row]:
         again = browser.ask("save", path, {**said, "request": "again"}, headers=json, fine=(200,)).status
     what = f"(studio) full {'disk' if mounted else 'disk (by a limit of its files)'}"
     told = {
-        "a script is told why": "the disk of the server" in answer.text,
+        "a script is told why": "the server disk" in answer.text,
         'the page says "not saved"': "Nothing of this was saved" in shown,
         "the state of the server has an alarm": "Not everything was saved" in health,
     }

@@ -99,7 +99,7 @@ def test_marks_by_keyboard_become_evidence_that_is_saved(page, team, address):
     assert page.locator("#f-evidence-0-end").input_value() == "0.666667"
     assert page.locator("#f-evidence-0-kind").input_value() == "proactive"
     expect(state(page)).to_have_text(SAVED)
-    expect(page.locator("[data-checks]")).to_contain_text("Parts that are still empty")
+    expect(page.locator("[data-checks]")).to_contain_text("Empty parts are checked")
     expect(page.locator("[data-checks]")).not_to_contain_text("The right option is empty")
     page.get_by_role("button", name="Add a step").press("Enter")
     page.keyboard.type("It turns white.")
@@ -143,7 +143,7 @@ def test_no_acknowledged_save_is_lost_when_the_server_is_killed(page, team, addr
     again = context.new_page()
     again.goto(address)
     assert again.get_by_label("Question").input_value() == written.strip()
-    expect(again.get_by_role("alert")).to_contain_text("This browser kept a text")
+    expect(again.get_by_role("alert")).to_contain_text("This browser has an unsaved text")
     again.get_by_role("button", name="Put it into the form").click()
     expect(state(again)).to_have_text(SAVED)
     again.reload()
@@ -167,7 +167,7 @@ def test_two_tabs_show_both_texts_and_a_kept_one_is_not_put_over_a_newer(page, t
     assert other.locator("del").all_inner_texts() == ["thick"]
     assert other.locator("ins").all_inner_texts() == ["thin"]
     looked(other, "conflict")
-    other.get_by_role("button", name="Go on with what was written here").click()
+    other.get_by_role("button", name="Continue with the text written here").click()
     expect(other.get_by_label("Question")).to_have_value(f"Which block is thin? {HOSTILE}")
     assert other.evaluate("window.pwned") is None
     assert [version for version, _ in kept(team)[1]] == [1, 2]
@@ -224,7 +224,7 @@ def test_oracle_frames_are_picked_at_the_painted_frame_in_an_order(page, team, a
     expect(frames).to_have_value("10, 20, 30")
     page.get_by_role("button", name="Frame 30: one place earlier").press("Enter")
     expect(frames).to_have_value("10, 30, 20")
-    page.get_by_role("button", name="Frame 10: take it out").press("Enter")
+    page.get_by_role("button", name="Frame 10: remove it").press("Enter")
     expect(frames).to_have_value("30, 20")
     assert page.locator(".picked img").evaluate_all("all => all.map(one => one.alt)") == [
         "frame 30",

@@ -15,11 +15,11 @@ def test_a_stranger_sees_everything_working(page, serve, tmp_path):
     page.get_by_role("button", name="Take the next").first.click()
     expect(page.locator("[data-player]")).to_be_visible()
     expect(
-        page.get_by_role("button", name="Accept", exact=True).or_(page.get_by_text("Count for"))
+        page.get_by_role("button", name="Accept", exact=True).or_(page.get_by_text("Make your own count"))
     ).to_be_visible()
     page.goto(f"{shown.url}/projects/demonstration/")
     page.get_by_role("link", name="phantom-v002-q04").click()
-    page.get_by_role("link", name="Write on").click()
+    page.get_by_role("link", name="Continue writing").click()
     expect(page.get_by_role("button", name="Hand in")).to_be_visible()
     page.goto(f"{shown.url}/runs")
     expect(page.get_by_role("link", name="phantom:fuser")).to_be_visible()

@@ -121,7 +121,7 @@ def test_ten_questions_of_three_clips(page, serve, team, clips, tmp_path, sign_i
     page.get_by_role("button", name="Take the next").click()
     for _ in range(10):
         accept(page)
-    expect(page.get_by_text("nothing waits")).to_be_visible()
+    expect(page.get_by_text("nothing waiting")).to_be_visible()
     sign_in(page, team.url, "Olga")
     page.goto(f"{project}/")
     page.get_by_role("link", name="Releases").click()

@@ -179,7 +179,7 @@ def marked(keys):
     """Two marks at painted frames become evidence; where they stand is exact."""
     page = keys.page
     player = opened(page)
-    keys.to(page.get_by_role("button", name="One frame on"))
+    keys.to(page.get_by_role("button", name="One frame forward"))
     for key, frame in ((".", "1"), (".", "2"), ("Shift+Period", "12")):
         keys.press(key)
         expect(player).to_have_attribute("data-frame", frame)
@@ -234,7 +234,7 @@ def wrote(keys, films):
         "Concept": "light",
         "Step 1": "Several blocks stand side by side.",
         "Step 2": "They turn white one behind the other.",
-        "What one must know": "Binary numbers",
+        "Required knowledge": "Binary numbers",
         "Page, such as https://en.wikipedia.org/wiki/Lens": "https://en.wikipedia.org/wiki/Binary_number",
     }.items():
         keys.to(page.get_by_label(label, exact=True).first)
@@ -284,7 +284,7 @@ def test_an_item_is_written_reviewed_and_accepted_without_a_mouse(page, films):
     judged(keys, score="4")
 
     took(keys, films, "Cleo", item)
-    expect(page.get_by_role("heading", name="Count for yourself first")).to_be_visible()
+    expect(page.get_by_role("heading", name="Make your own count first")).to_be_visible()
     keys.to(page.locator("form[data-autosave] input[inputmode=numeric]"))
     keys.type("1")
     keys.push("These are my counts")

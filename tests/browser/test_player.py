@@ -417,7 +417,7 @@ def test_keys_move_the_player_and_stay_out_of_text_fields(page, players):
     shown.press("g")
     page.keyboard.type("1.5")
     page.keyboard.press("Enter")
-    expect(shown.section.locator("p[role=status]")).to_have_text(re.compile("Say a frame"))
+    expect(shown.section.locator("p[role=status]")).to_have_text(re.compile("Enter a frame"))
 
 
 def test_no_frame_is_claimed_before_it_is_painted_and_a_copy_goes_on(page, players):
@@ -494,7 +494,7 @@ def test_players_are_whole_and_named_at_any_width(page, players, width):
     shown.press(".")
     shown.is_at(1)
     assert page.locator("#vfr").get_attribute("data-frame") == "0"
-    page.locator("#vfr").get_by_role("button", name="One frame on").click()
+    page.locator("#vfr").get_by_role("button", name="One frame forward").click()
     expect(page.locator("#vfr")).to_have_attribute("data-frame", "1")
     shown.press(".")
     expect(page.locator("#vfr")).to_have_attribute("data-frame", "2")

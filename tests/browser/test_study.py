@@ -90,7 +90,7 @@ class Solver:
         expect(self.page.get_by_text("Practice, trial 1")).to_be_visible()
         self.page.keyboard.press("1")
         self.send()
-        expect(self.page.get_by_text("Right is:")).to_be_visible()
+        expect(self.page.get_by_text("The right answer:")).to_be_visible()
         self.page.get_by_role("link", name="Go on").focus()
         self.page.keyboard.press("Enter")
         self.press("Begin")
@@ -191,10 +191,10 @@ def test_a_video_that_is_seen_once_has_one_view_in_all_tabs(page, serve, tmp_pat
     assert first.value.status in (200, 206)
     other = page.context.new_page()
     other.goto(where)
-    expect(other.get_by_text("was shown")).to_be_visible()
+    expect(other.get_by_text("it has been shown")).to_be_visible()
     expect(page.get_by_text("The video was shown.")).to_be_visible(timeout=10_000)
     page.reload()
-    expect(page.get_by_text("is shown once, and was shown")).to_be_visible()
+    expect(page.get_by_text("is shown only once, and it has been shown")).to_be_visible()
     expect(show).to_have_count(0)
     status = "async address => (await fetch(address, {headers: {Range: 'bytes=0-99'}})).status"
     assert page.evaluate(status, address) == 410
@@ -255,10 +255,10 @@ class Killed:
         self.process.wait()
         self.start_browser()
         self.page.goto(where)
-        if not self.page.get_by_text("takes no part").count():
+        if not self.page.get_by_text("is not part").count():
             return
         self.page.goto(self.link)
-        expect(self.page.get_by_text("used already, in another browser")).to_be_visible()
+        expect(self.page.get_by_text("already used in another browser")).to_be_visible()
         self.page.goto(self.served.door)
         self.page.goto(f"{self.served.url}/studies/")
         self.page.get_by_role("link", name="Cards").click()

@@ -103,7 +103,7 @@ def begin(page, url, slot):
     page.get_by_role("button", name="Begin").click()
     is_wide = page.viewport_size["width"] > 600
     page.get_by_label("Hold a bank card").fill("428" if is_wide else "270")  # on a narrow page it is upright
-    page.get_by_role("button", name="It is as large").click()
+    page.get_by_role("button", name="The box is as large").click()
     page.get_by_role("button", name="Next").click()  # what the phase allows
 
 
@@ -208,5 +208,5 @@ def test_a_refusal_keeps_nothing_and_an_address_without_a_slot_says_so(page, fol
     page.get_by_text("needs ?slot=N at its end, with N from 1 to 2").wait_for()
     page.goto(f"{url}/index.html?slot=1")
     page.get_by_role("button", name="I do not agree").click()
-    page.get_by_text("Nothing was asked.").wait_for()
+    page.get_by_text("You did not take part.").wait_for()
     assert page.evaluate("window.saved") is None

@@ -48,7 +48,7 @@ def test_a_clip_arrives_whole_over_a_dropped_line_and_a_page_that_was_left(
 
     page.route("**/media/upload?*", drop)
     chooser.set_input_files(clip)
-    expect(state).to_have_text("no connection; goes on by itself")
+    expect(state).to_have_text("no connection; continues by itself")
     page.wait_for_function("document.querySelector('progress').value > 0")
     while len(asked) < 5:
         page.wait_for_timeout(100)
@@ -84,4 +84,4 @@ def test_a_dropped_picture_and_an_upload_that_is_stopped(page, team, sign_in, tm
     )
     page.get_by_role("button", name="Stop").click()
     state = page.locator("[data-files] [role=status]")
-    expect(state).to_have_text("stopped; choose the file again to go on")
+    expect(state).to_have_text("stopped; choose the file again to continue")

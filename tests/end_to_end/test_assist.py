@@ -126,7 +126,7 @@ def test_a_clip_is_released_stop_by_stop_and_goes_on_after_an_interrupt(tmp_path
     assert person.at.endswith("/north/cards")
     person.write_cards()
     person.post("/done")
-    assert "The terminal goes on" in person.page
+    assert "The command in the terminal continues" in person.page
     words, person = again.next()
     assert words == REVIEW
     n = person.accept_all()

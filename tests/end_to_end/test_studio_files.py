@@ -59,7 +59,7 @@ def test_questions_come_in_go_out_and_in_again_and_a_copy_is_put_back(vidence):
     assert (vidence.folder / "again").stat().st_mode & 0o777 == 0o700
     content = done.out.split()[-1]
     again = vidence.apart("studio", "verify", "again")
-    assert (again.code, again.out.splitlines()[-1]) == (0, f"nothing is wrong, content {content}")
+    assert (again.code, again.out.splitlines()[-1]) == (0, f"no faults, content {content}")
     with (
         closing(sqlite3.connect(vidence.folder / "copy.sqlite3")) as opened,
         pytest.raises(sqlite3.OperationalError, match="no such function: studio_seal_of"),

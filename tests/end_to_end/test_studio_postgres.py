@@ -78,7 +78,7 @@ def test_a_review_moves_to_postgres_and_back_by_its_files(vidence, server):
         again = folder / f"of-{to}" / "projects" / project.name
         for name in ("protocol.toml", "revisions.jsonl", "reviews.jsonl", "items.jsonl"):
             assert (again / name).read_bytes() == (project / name).read_bytes(), name
-        assert vidence.apart("studio", "verify", to).out.splitlines()[-1].startswith("nothing is wrong")
+        assert vidence.apart("studio", "verify", to).out.splitlines()[-1].startswith("no faults")
 
     vidence.env[DATABASE_VARIABLE] = address
     moved("on")

@@ -86,7 +86,7 @@ def test_what_is_decided_on_pages_is_released_as_they_say_beforehand(place):
     one.config.write_text(rules.replace("most_rejected = 0.7", "most_rejected = 0.1"))
     page = words()
     assert "is 10 % or less" in page
-    assert "held back in any case" in page
+    assert "held back anyway" in page
     one.config.write_text(rules)
     looked_at(made, one, address)
     one.make()

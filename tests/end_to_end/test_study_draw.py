@@ -64,7 +64,7 @@ def test_check_says_what_would_be_shown_and_writes_nothing(folder, tmp_path, cap
     assert ran("study", "check", folder, "--json", tmp_path / "check.json") == 0
     said = " ".join(capsys.readouterr().out.split())
     assert (
-        "8 questions of table, latin-square, to 3 people: 24 trials in all that are data, and 1 of practice"
+        "8 questions of table, latin-square, to 3 people: 24 trials in total as data, and 1 of practice"
         in said
     )
     assert "The Latin square is complete with a multiple of 2 people; with 3 some questions" in said
@@ -121,5 +121,6 @@ def test_one_clip_alone_finds_nothing(folder, capsys):
     (folder / "one.jsonl").write_text("".join(json.dumps(line) + "\n" for line in same))
     assert ran("study", "check", folder) == 0
     assert (
-        "With questions on one video alone no difference is found; draw of more." in capsys.readouterr().out
+        "With questions on one video alone no difference can be detected; draw from more."
+        in capsys.readouterr().out
     )

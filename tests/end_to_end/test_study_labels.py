@@ -122,7 +122,7 @@ def test_a_study_is_drawn_once_and_again_the_same(vidence, study):
         (ERRORS.replace("n = 10", "n = 5"), "another draw of this study"),
         (ERRORS.replace("n = 10", "n = 13"), "even has 12 wrong replies, 13 are to be drawn of each run"),
         (ERRORS.replace("n = 10", 'n = 10\nby = "level"'), "by of [draw] is about items"),
-        (f"{ERRORS}[practice]\nn = 2\n", "no drawn reply is set aside for practice"),
+        (f"{ERRORS}[practice]\nn = 2\n", "no drawn reply is reserved for practice"),
     ):
         with pytest.raises(UsageError) as refused:
             study(text)
@@ -244,7 +244,7 @@ def test_people_label_on_sheets_and_nothing_is_taken_of_a_wrong_one(vidence, lev
     sheets = [word for who in kinds for word in ("--sheet", f"s/sheets/{who}.csv")]
     done = vidence("study", "close", "s", *sheets)
     assert done.code == 2
-    assert "2 problems in 2 sheets, and nothing was taken" in done.err
+    assert "2 problems in 2 sheets, and nothing was read" in done.err
     assert "kind: 'slip'; expected one of visual-perception" in done.err
     assert not (vidence.folder / "s/responses.jsonl").exists()
     done = vidence("study", "close", "s", *sheets[:2])

@@ -225,7 +225,7 @@ def test_tracks_that_people_gave_are_all_there_and_are_not_judged(data_dir, tmp_
         check = re.search(r'name="check" value="(\w+)"', page)[1]
         answer = real.client.post(f"{real.address}pets/tracks", {"track": name, "check": check, "act": "ok"})
         assert answer.status_code == 400
-        assert "correct the file of tracks" in answer.content.decode()
+        assert "correct them in that file" in answer.content.decode()
 
 
 def test_a_dissolve_is_added_and_a_wrong_cut_taken_out_of_real_films(data_dir, tmp_path):

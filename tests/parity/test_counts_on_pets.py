@@ -82,9 +82,9 @@ def test_two_counters_differ_agree_and_are_asked_about_where_tracks_were_refused
         page = first.page("counts")
         assert "agreed on 13 (13 to 13)." in page
         assert "the tracks clearly show 13 of 13: recall 1.00" in page
-        assert "Made again next time:</strong> 1 count, drafts of this video" in page
+        assert "Redone next time:</strong> 1 count, drafts of this video" in page
         built = pets.make()
-        assert "Made again next time" not in first.page("counts")
+        assert "Redone next time" not in first.page("counts")
     (draft,) = pets.drafts()
     assert draft.truth == "person"
     assert draft.question.startswith("How many people come into view through the right edge of the frame?")

@@ -87,13 +87,13 @@ def add_user(
         (about.team, NAME_LENGTH),
     ):
         if len(text) > most:
-            raise UsageError(f"a name of {len(text)} signs; expected {most} at most")
+            raise UsageError(f"a name of {len(text)} characters; expected {most} at most")
     with transaction.atomic():
         if UserRow.objects.filter(key=key).exists():
-            raise UsageError(f"there is a user {name!r} already; expected a new name")
+            raise UsageError(f"there is already a user {name!r}; expected a new name")
         pseudonym = about.pseudonym or f"p{UserRow.objects.count() + 1:03d}"
         if UserRow.objects.filter(pseudonym=pseudonym).exists():
-            raise UsageError(f"the pseudonym {pseudonym!r} is taken; say another one")
+            raise UsageError(f"the pseudonym {pseudonym!r} is taken; give another")
         user = UserRow(
             name=name,
             key=key,
@@ -136,7 +136,7 @@ def set_roles(
         was = [] if row is None else row.roles
         if not was and not known:
             place = f"the project {project.slug}" if project else "all projects"
-            raise UsageError(f"{user.name} has no role in {place}; there is nothing to take")
+            raise UsageError(f"{user.name} has no role in {place}; there is nothing to remove")
         if _OPERATOR not in known:
             refuse_without_operator(user, project)
         if not known:
@@ -214,7 +214,7 @@ def close_account(user: UserRow, *, by: str = "") -> None:
         UsageError: it is closed already, or no operator would be left.
     """
     if not user.is_active:
-        raise UsageError(f"{user.name} is closed already")
+        raise UsageError(f"{user.name} is already closed")
     with transaction.atomic():
         for row in user.memberships.select_related("project"):
             refuse_without_operator(user, row.project)
@@ -231,7 +231,7 @@ def user_of(name: str) -> UserRow:
     """
     user = UserRow.objects.filter(key=key_of(name)).first()
     if user is None:
-        raise UsageError(f"there is no user {name!r}; vidence studio user list has them")
+        raise UsageError(f"there is no user {name!r}; list all with: vidence studio user list")
     return user
 
 

@@ -56,7 +56,7 @@ def configure(settings: StudioSettings, *, secret: bytes | None = None, ticket: 
         StoreError: others may read the folder of the studio, and it belongs to another user.
     """
     if django_settings.configured:
-        raise UsageError("this process has a studio already; start another process for another one")
+        raise UsageError("this process already has a studio; start another process for another studio")
     keep_private(settings)
     key = secret or new_secret()
     studio = Studio(settings=settings, secret=key, ticket=Ticket(ticket))

@@ -63,7 +63,7 @@ def first_break(rows: Iterable[tuple[int, Mapping[str, object], str]]) -> str:
     before = ""
     for expected, (number, content, message) in enumerate(rows, start=1):
         if number != expected:
-            return f"row {expected} is not there"
+            return f"row {expected} is missing"
         if link(before, content) != message:
             return f"row {number} is not what its hash says"
         before = message

@@ -86,7 +86,7 @@ class PolicyMiddleware(MiddlewareMixin):
             request.resolver_match.url_name not in _BEFORE_A_PASSWORD
         ):
             if request.method not in SAFE:
-                raise PermissionDenied("a password of one's own comes first")
+                raise PermissionDenied("choose your own password first")
             return redirect("password")
         project = kwargs.get("project")
         if project is not None and not person.is_in(project):

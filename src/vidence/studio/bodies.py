@@ -55,7 +55,7 @@ class NulMiddleware(MiddlewareMixin):
         """
         for given in (request.GET, request.POST):
             if any("\0" in entry for name, values in given.lists() for entry in (name, *values)):
-                raise BadRequest("a text with the sign NUL")
+                raise BadRequest("a text with the character NUL")
 
 
 def _length(scope: Message) -> int:

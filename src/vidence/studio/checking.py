@@ -1,4 +1,4 @@
-"""What machines say of an item while it is written: the functions of the command line, asked for one item.
+"""Automatic checks of an item while it is written: the functions of the command line, asked for one item.
 
 A project may have files of its own in ``DIR/projects/SLUG``: `CHECKS` (bounds, as in ``[checks]`` of
 `vidence make expert`), `LICENCES` and `SHEET` (as `vidence videos licence` keeps and reads them), `VERDICTS`
@@ -90,7 +90,7 @@ class ItemFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class MachineChecks:
-    """What machines say of an item, licences by medium, verdicts of gates, and the proof of its program."""
+    """Automatic checks of an item, licences by medium, verdicts of gates, and the proof of its program."""
 
     said: tuple[FieldRemark, ...]
     licences: tuple[tuple[Film, str, bool], ...] = ()
@@ -143,8 +143,8 @@ def _by_people(item: Item, facts: ItemFacts) -> Iterator[FieldRemark]:
     for hint_try in facts.tried:
         if hint_try.asked.is_same(now):
             words = (
-                f"A second person answered revision {hint_try.n} from the words and these hints without the "
-                f"video, in {hint_try.seconds:.0f} s: they are too strong. Reword them."
+                f"A second person answered revision {hint_try.n} from the question and these hints without "
+                f"the video, in {hint_try.seconds:.0f} s: they are too strong. Reword them."
             )
             yield FieldRemark(field="hints", level="fault", words=words, by="people")
 
@@ -268,7 +268,7 @@ def _licences(facts: ItemFacts) -> tuple[tuple[Film, str, bool], ...]:
     licences = []
     for film in facts.films:
         look = passed.get(film.video_id)
-        words = film.licence if look is None else f"{look.licence}, {look.way}, looked at {look.at:%Y-%m-%d}"
+        words = film.licence if look is None else f"{look.licence}, {look.way}, checked on {look.at:%Y-%m-%d}"
         licences.append((film, gone.get(film.video_id, words), film.video_id in passed))
     return tuple(licences)
 
@@ -291,7 +291,7 @@ def _proof(program: str, facts: ItemFacts) -> tuple[Verdict | None, list[FieldRe
         return FieldRemark(field="program", level=level, words=words, by="proof")
 
     if not path.is_file():
-        words = f"There is no {SCENES} in the files of the project: nothing is proved."
+        words = f"The project has no file {SCENES}: nothing is proved."
         return None, [remark("warning", words)]
     scenes = read_scenes(path)
     written = parse_compositions(program, source="program")

@@ -63,14 +63,16 @@ def keep_private(settings: StudioSettings) -> None:
     try:
         if os.name == "posix" and data.stat().st_mode & OTHERS:
             data.chmod(0o700)
-            logging.getLogger(__name__).warning("%s: others could read it, and cannot any more", data)
+            logging.getLogger(__name__).warning(
+                "%s: others could read it; its permissions are now restricted", data
+            )
         for name in (SQLITE_FILE, LOCK_FILE) if not settings.database else ():
             make_private_file(data / name)
         for path in data.glob("*.sqlite3*"):
             path.chmod(PRIVATE)
     except PermissionError as error:
         raise StoreError(
-            f"{data}: others may read it, and it belongs to another user; expected a folder of your own"
+            f"{data}: others can read it, and it belongs to another user; expected a folder of your own"
         ) from error
 
 
@@ -79,7 +81,7 @@ def _postgres(address: str) -> dict[str, object]:
         parts = urlsplit(address)
         port = parts.port
     except ValueError as error:
-        raise UsageError("the address of the database cannot be read; expected postgres://…") from error
+        raise UsageError("the address of the database is not valid; expected postgres://…") from error
     name = unquote(parts.path.lstrip("/"))
     if parts.scheme not in ("postgres", "postgresql") or not name:
         raise UsageError(

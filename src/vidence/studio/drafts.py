@@ -91,7 +91,7 @@ def save(draft: DraftRow, *, body: str, seen: int, request: str) -> Saved | Conf
     if len(body.encode()) > MOST_BYTES:
         raise UsageError(f"a draft of {len(body.encode()):,} bytes; {MOST_BYTES:,} at most")
     if not 0 < len(request) <= _MOST_REQUEST:
-        raise UsageError(f"a request of {len(request)} signs; expected 1 to {_MOST_REQUEST}")
+        raise UsageError(f"a request of {len(request)} characters; expected 1 to {_MOST_REQUEST}")
     with transaction.atomic():
         row = DraftRow.objects.select_for_update().get(pk=draft.pk)
         before = DraftLogRow.objects.filter(draft=row, request=request).first()

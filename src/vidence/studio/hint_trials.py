@@ -44,20 +44,20 @@ def closed(item: ItemRow, person: Person) -> str:
         return "It has no hints."
     roles = person.roles_in(item.project.slug)
     if not roles & _MAY:
-        return "You have no role here that writes or looks."
+        return "You have no role here that writes or reviews."
     reviews = reviews_of_item(item)
     state = reviews.states[item.item_id]
     is_author = item.author is not None and item.author.pseudonym == person.name
     if person.name == state.author or is_author:
-        return "You wrote it; another person must try its hints."
+        return "You wrote this item; another person must try its hints."
     events = reviews.events_of.get(item.item_id, ())
     has_seen = any(event.by == person.name and event.kind in LOOKS for event in events)
     counted = counted_by(item, person, state)
     blind = is_blind(state, reviews.protocol, by=person.name, roles=roles, counted=counted)
     if person.name in state.claims or has_seen or ("operator" in roles and not blind):
-        return "You know its answer, or may read it; a person who does not must try its hints."
+        return "You know its answer, or can read it; a person who cannot must try its hints."
     if any(hint_try.by == person.name for hint_try in of_wording(item, content_of(item.current.content))):
-        return "You have tried these hints."
+        return "You have already tried these hints."
     return ""
 
 
@@ -81,16 +81,16 @@ def answer(item: ItemRow, person: Person, words: str, *, is_sure: bool, opened: 
         item: which one; it is read anew.
         person: who answers.
         words: the letter of an option, or a free answer; empty: it cannot be told.
-        is_sure: whether the words settle it, rather than being guessed from.
+        is_sure: whether the text is enough, rather than being guessed from.
         opened: when the page was given out.
     """
     if len(words) > MOST_SIGNS:
-        return Refused(reason=f"an answer of {len(words):,} signs; {MOST_SIGNS:,} at most")
+        return Refused(reason=f"an answer of {len(words):,} characters; {MOST_SIGNS:,} at most")
     with transaction.atomic():
         ProjectRow.objects.select_for_update().get(pk=item.project_id)
         row = ItemRow.objects.select_related("project__protocol", "current", "author").get(pk=item.pk)
         if row.current != item.current:
-            return Refused(reason="it was reworded since it was shown")
+            return Refused(reason="it has been reworded since you saw it")
         if why := closed(row, person):
             return Refused(reason=why)
         content = content_of(row.current.content)
@@ -124,7 +124,7 @@ def judge(item: ItemRow, person: Person, *, is_same: bool) -> Refused | None:
         )
         result = row.first()
         if result is None:
-            return Refused(reason="there is no answer of yours that waits to be held beside the reference")
+            return Refused(reason="you have no answer waiting to be compared with the reference")
         result.decision = judged(is_same=is_same, is_sure=result.feedback == SURE)
         result.save(update_fields=["decision"])
     return None

@@ -12,7 +12,7 @@ from vidence.studio.rules.hints import FINDINGS, HintedQuestion, asked_of
 
 STAGE: Final = "hints"
 """The stage of a look that is a try of hints."""
-SURE: Final = "the words settle it"
+SURE: Final = "the text is enough"
 GUESS: Final = "it is a guess"
 
 
@@ -82,13 +82,13 @@ def refusal(kind: str, item: ItemRow, protocol: Protocol, *, by: str) -> str:
     if kind == "claim":
         has_tried = ReviewRow.objects.filter(item=item, stage=STAGE, reviewer__pseudonym=by).exists()
         if has_tried and any(stage.solves for stage in protocol.stages):
-            return f"{by} has tried its hints; reviewers who solve it must not have"
+            return f"{by} has tried its hints; so this person cannot solve it as a reviewer"
         return ""
     tries = of_wording(item, content_of(item.current.content))
     strong = next((hint_try for hint_try in tries if hint_try.finding == "too-strong"), None)
     if strong is None:
         return ""
     return (
-        f"a second person answered revision {strong.n} from the words and the hints without the video, in "
+        f"a second person answered revision {strong.n} from the question and the hints without the video, in "
         f"{strong.seconds:.0f} s: the hints are too strong; return it, or reword them"
     )

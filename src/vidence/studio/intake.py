@@ -137,7 +137,7 @@ def add_medium(
     if kind not in KINDS:
         raise UsageError(f"the kind {kind!r:.40}; expected {', '.join(KINDS)}")
     if max(len(path), len(url)) > 1_000 or len(source_id) > 300:
-        raise UsageError("a path or an address is too long; expected 1,000 signs at most")
+        raise UsageError("a path or an address is too long; expected 1,000 characters at most")
     place, inside = _place(project, path)
     for entry, its_kind in _files(place, kind):
         token_of(entry, kind=its_kind, roots=roots_of(project))
@@ -169,11 +169,11 @@ def _place(project: ProjectRow, path: str) -> tuple[Path, str]:
         MediaError: it is in none of the folders.
     """
     if "\0" in path or Path(path).is_absolute() or ".." in Path(path).parts or not path.strip():
-        raise MediaError(f"{path!r:.100}: expected a path below the folders of media, without '..'")
+        raise MediaError(f"{path!r:.100}: expected a path below the media folders, without '..'")
     for root in roots_of(project):
         if (root / path).exists():
             return root / path, Path(path).as_posix()
-    raise MediaError(f"{path:.200}: is in none of the folders of media of this project")
+    raise MediaError(f"{path:.200}: is not in a media folder of this project")
 
 
 def _files(place: Path, kind: str) -> list[tuple[Path, Literal["video", "image", "frames"]]]:
@@ -371,7 +371,9 @@ def new_item(
             raise UsageError(f"{len(media)} media; an item is about 1 to {MOST_MEDIA}")
         for medium in media:
             if quota and n_items_of(medium) >= quota:
-                raise UsageError(f"{medium.path} has {quota} items, which is its quota; choose another one")
+                raise UsageError(
+                    f"{medium.path} has {quota} items, which is its quota; choose another medium"
+                )
         n = ItemRow.objects.filter(project=locked).count() + 1
         while ItemRow.objects.filter(project=locked, item_id=f"{locked.slug}-{n:04d}").exists():
             n += 1

@@ -91,10 +91,10 @@ def open_board(release: Path, split: str, limits: Limits, *, title: str = "") ->
         board = LeaderboardRow.objects.select_for_update().first() or LeaderboardRow(opened_at=now)
         if board.pk and board.items_sha256 != sha256:
             raise UsageError(
-                f"here is the board of {board.title!r}; open that of {release} in another folder"
+                f"this folder already has the board of {board.title!r}; open {release} in another folder"
             )
         if board.pk and has_ended(board, now):
-            raise UsageError("this board has ended, and its strata are shown; it is not opened again")
+            raise UsageError("this board has ended and its strata are published; it cannot be reopened")
         board.title, board.split = title or board.title or release.resolve().name, split
         board.items, board.items_sha256, board.n_items = content.decode(), sha256, len(items)
         board.is_open_ended = any(item.answer_kind == "text" for item in items)
@@ -103,7 +103,7 @@ def open_board(release: Path, split: str, limits: Limits, *, title: str = "") ->
         if day := limits.last_day:
             board.ends_at = datetime.combine(day.date() + timedelta(days=1), time(), UTC)
             if not board.pk and has_ended(board, now):
-                raise UsageError(f"{day:%Y-%m-%d} has passed; expected a last day to come (--ends)")
+                raise UsageError(f"{day:%Y-%m-%d} has passed; expected a last day in the future (--ends)")
         board.save()
         note("board-opened", about=board.title, details=msgspec.to_builtins(limits))
     return board
@@ -197,7 +197,7 @@ def accept(user: UserRow, check: SubmissionCheck) -> SubmissionRow:
         if board is None or not team:
             raise UsageError("no board is open here, or your account has no team; ask an operator")
         if has_ended(board, now):
-            raise UsageError("the board has ended; nothing was kept")
+            raise UsageError("the board has ended; nothing was saved")
         same = counted(team).filter(sha256=sha256).first()
         if same is not None:
             raise UsageError(
@@ -209,12 +209,12 @@ def accept(user: UserRow, check: SubmissionCheck) -> SubmissionRow:
         rest = left(board, team, now)
         if not rest.in_all:
             raise UsageError(
-                f"your team has sent all of its {board.most_in_all} submissions; nothing was kept"
+                f"your team has sent all of its {board.most_in_all} submissions; nothing was saved"
             )
         if not rest.today:
             raise UsageError(
                 f"your team has sent its {board.most_a_day} submissions of today; send this one after "
-                "midnight UTC; nothing was kept"
+                "midnight UTC; nothing was saved"
             )
         row = SubmissionRow(team=team, user=user, at=now, day=now.date(), answers=answers.decode())
         row.sha256, row.state = sha256, "queued"

@@ -149,7 +149,7 @@ class MediaDesk:
             MediaError: it is gone, no plain file, now a link, or no video or image that is opened.
         """
         if known.kind == "frames":
-            raise MediaError(f"{known.path}: is a folder; its images are shown one by one")
+            raise MediaError(f"{known.path}: is a folder; its images are shown individually")
         return self._state(_checked(known.path, known.within), known.kind)
 
     def _state(self, path: Path, kind: str) -> FileState:
@@ -158,7 +158,7 @@ class MediaDesk:
         except OSError as error:
             raise MediaError(f"{path}: cannot be read ({error.strerror})") from error
         if not stat.S_ISREG(values.st_mode):
-            raise MediaError(f"{path}: is no plain file")
+            raise MediaError(f"{path}: is not a plain file")
         etag = f'"{values.st_size:x}-{values.st_mtime_ns:x}-{values.st_ino:x}"'
         media_type = _media_type(path, kind, etag)
         changed = formatdate(values.st_mtime, usegmt=True)
@@ -232,7 +232,7 @@ class MediaDesk:
 
     def _original(self, known: MediumFile) -> Original:
         if known.kind != "video":
-            raise MediaError(f"{known.path}: is no video; only videos are copied for browsers")
+            raise MediaError(f"{known.path}: is not a video; only videos are copied for browsers")
         video, digest = self._video(_checked(known.path, known.within), known.kind)
         return Original(video=video, digest=digest)
 
@@ -311,7 +311,9 @@ class MediaDesk:
 
     def _strip(self, known: MediumFile, n_pictures: int) -> EncodedFrame:
         if not 1 <= n_pictures <= MOST_ON_A_STRIP:
-            raise UsageError(f"a strip of {n_pictures} pictures is none; say 1 to {MOST_ON_A_STRIP}")
+            raise UsageError(
+                f"a strip of {n_pictures} pictures is not possible; expected 1 to {MOST_ON_A_STRIP}"
+            )
         n_frames = self._table(known).n_frames
         indices = tuple((2 * i + 1) * n_frames // (2 * n_pictures) for i in range(n_pictures))
         pictures = self._stills(known, indices, _STRIP)
@@ -432,7 +434,7 @@ def _real(path: Path) -> Path:
     try:
         return Path(os.path.realpath(path))
     except (OSError, ValueError) as error:
-        raise MediaError(f"{path!s:.200}: is no name that a file can have ({error})") from error
+        raise MediaError(f"{path!s:.200}: is not a valid file name ({error})") from error
 
 
 def _is_inside(real: Path, within: tuple[Path, ...]) -> bool:
@@ -443,7 +445,7 @@ def _checked(path: Path, within: tuple[Path, ...]) -> Path:
     """A path that is still inside, links followed: they may have been laid since it was named."""
     real = _real(path)
     if not _is_inside(real, within):
-        raise MediaError(f"{path}: now leads out of the folders of the media that were opened")
+        raise MediaError(f"{path}: now leads out of the opened media folders")
     return real
 
 

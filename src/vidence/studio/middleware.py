@@ -51,8 +51,8 @@ HEADERS: Final = {
     "Cache-Control": "no-store",
 }
 STATUS: Final = 507
-FULL: Final = "the disk of the server is full"
-CLOSED: Final = "the disk of the server cannot be written"
+FULL: Final = "the server disk is full"
+CLOSED: Final = "the server disk cannot be written to"
 _OF_SQLITE: Final[Mapping[str, str]] = {
     "SQLITE_FULL": FULL,
     "SQLITE_IOERR": CLOSED,
@@ -105,7 +105,7 @@ def _known_folders() -> frozenset[str]:
     )
     try:
         rows = [entry for (entry,) in opened]
-    except DatabaseError:  # the page says so; what was told at the start is known all the same
+    except DatabaseError:  # the page says so; what was told at the start is known all equal
         rows = []
     return frozenset(
         map(str, (*filter(None, folders), *rows, tempfile.gettempdir(), os.path.expanduser("~")))
@@ -194,8 +194,8 @@ class FloodMiddleware(MiddlewareMixin):
         if n_sent <= current().settings.most_changes_a_minute:
             return None
         seconds = left_s(_MINUTE_S)
-        words = f"More came from this address than is answered. Nothing of it was saved; wait {seconds} s."
-        answer = fault(request, 429, title="Too much at once", words=words)
+        words = f"Too many requests from this address. Nothing was saved; wait {seconds} s."
+        answer = fault(request, 429, title="Too many requests", words=words)
         answer.headers["Retry-After"] = str(seconds)
         return answer
 
@@ -231,7 +231,7 @@ class FaultMiddleware(MiddlewareMixin):
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         """The answer to an error of ours or of the disk; any other is not for here."""
         is_shown = request.method in SAFE
-        title, words = "This cannot be shown" if is_shown else "This is not saved", str(exception)
+        title, words = "This cannot be shown" if is_shown else "Not saved", str(exception)
         if isinstance(exception, UsageError):
             status = 404 if is_shown else 400
         elif isinstance(exception, VidenceError):

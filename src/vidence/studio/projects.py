@@ -56,12 +56,12 @@ def add_project(
     """
     if not slug or slugify(slug) != slug:
         raise UsageError(
-            f"the project {slug!r}; expected small letters, digits and -, as {slugify(slug) or 'films'!r}"
+            f"the project {slug!r}; expected lower-case letters, digits and -: {slugify(slug) or 'films'!r}"
         )
     if len(slug) > MOST_SLUG or len(title) > MOST_TITLE:
         raise UsageError(
-            f"a name of {len(slug)} signs and a title of {len(title)}; expected {MOST_SLUG} and {MOST_TITLE} "
-            "at most"
+            f"a name of {len(slug)} characters and a title of {len(title)}; "
+            f"expected {MOST_SLUG} and {MOST_TITLE} at most"
         )
     if bad := [language for language in languages if not _LANGUAGE.fullmatch(language)]:
         raise UsageError(f"the language {bad[0]!r}; expected a tag such as en, de or pt-BR")
@@ -69,7 +69,7 @@ def add_project(
     now = current().settings.clock()
     with transaction.atomic():
         if ProjectRow.objects.filter(slug=slug).exists():
-            raise UsageError(f"there is a project {slug!r} already; expected a new name")
+            raise UsageError(f"there is already a project {slug!r}; expected a new name")
         kept, _ = ProtocolRow.objects.get_or_create(
             sha256=digest(source), defaults={"title": rules.title, "source": source.decode(), "added_at": now}
         )

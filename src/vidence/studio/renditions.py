@@ -112,7 +112,7 @@ class Renditions:
         except MediaError as error:
             self._say(original, CopyState(state="failed", n_frames=n_frames, why=str(error)))
         except OSError as error:
-            why = f"no copy can be kept in {self._folder} ({error.strerror})"
+            why = f"no copy can be saved in {self._folder} ({error.strerror})"
             self._say(original, CopyState(state="failed", n_frames=n_frames, why=why))
         else:
             self._say(original, CopyState(state="ready", n_done=n_frames, n_frames=n_frames))

@@ -56,7 +56,7 @@ from vidence.studio.workflow import (
 _WAITING: Final[Mapping[StageRole, str]] = {"reviewer": "submitted", "meta": "reviewed"}
 _LOOKING: Final[Mapping[StageRole, str]] = {"reviewer": "in-review", "meta": "in-meta"}
 _MOST_TRIED: Final = 200
-NOT_CLAIMED: Final = "you have not claimed it, or your claim has ended; what you wrote is kept on this page"
+NOT_CLAIMED: Final = "you have not claimed it, or your claim has ended; your text stays on this page"
 
 
 class ItemView(Record):
@@ -153,7 +153,7 @@ def claim_fault(item: ItemRow, person: Person, look: ItemView) -> str:
     """Why this person may not claim an item; empty where they may."""
     role = stage_role(look.state, look.protocol)
     if role not in person.roles_in(item.project.slug):
-        return f"it waits for the role {role!r}, which you do not have here"
+        return f"it is waiting for the role {role!r}, which you do not have here"
     return may_look(look.state, person.name, look.protocol)
 
 
@@ -163,7 +163,7 @@ def claim(item: ItemRow, person: Person) -> Result:
     with transaction.atomic():
         role = stage_role(standing(item, protocol), protocol)
         if role not in person.roles_in(item.project.slug):
-            return Refused(reason=f"it waits for the role {role!r}, which you do not have here")
+            return Refused(reason=f"it is waiting for the role {role!r}, which you do not have here")
         done = act(item, Act(kind="claim", role=role, by=person.name))
         if isinstance(done, RecordedAct):
             now = current().settings.clock()
@@ -197,7 +197,7 @@ def take_next(project: ProjectRow, role: StageRole, *, person: Person) -> ItemRo
             continue
         if isinstance(claim(item, person), RecordedAct):
             return item
-    return Refused(reason="nothing waits here that you may look at")
+    return Refused(reason="there is nothing here for you to review")
 
 
 def release(item: ItemRow, person: Person) -> Result:

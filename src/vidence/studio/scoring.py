@@ -85,14 +85,14 @@ def open_vault(folder: Path, board: LeaderboardRow, *, data: Path, is_judged: bo
         DataError: it cannot be read.
     """
     if data.resolve() in (folder.resolve(), *folder.resolve().parents):
-        raise UsageError(f"{folder} lies in the folder of the studio, which the server reads; move it out")
+        raise UsageError(f"{folder} is in the studio's folder, which the server reads; move it elsewhere")
     if not (path := folder / f"{board.split}.jsonl").is_file():
         raise UsageError(
             f"{folder} has no {path.name}; expected the folder that vidence items release --hide wrote "
             "outside of the release"
         )
     if folder.stat().st_mode & OTHERS:
-        raise UsageError(f"others may read {folder}; expected its owner only: chmod -R go-rwx {folder}")
+        raise UsageError(f"others can read {folder}; expected its owner only: chmod -R go-rwx {folder}")
     items = {item.item_id: item for item in rows_of(path, Item)}
     salts = {row.item_id: row.salt for row in rows_of(folder / ANSWERS_FILE, HiddenAnswer)}
     hashes = {name: commitment(salts.get(name, ""), name, item.answer) for name, item in items.items()}
@@ -176,7 +176,7 @@ def work(vault: Vault, marker: Marker) -> Done | None:
     except VidenceError as error:
         give_back(job, marker.clock())
         return Done(team=job.team, reason=str(error))
-    return Done(team=job.team, reason="" if is_ours else "another scorer has taken it since")
+    return Done(team=job.team, reason="" if is_ours else "another scorer has taken it over")
 
 
 def score(job: SubmissionRow, vault: Vault, marker: Marker) -> dict[str, float]:

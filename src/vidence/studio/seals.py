@@ -25,7 +25,7 @@ APPEND_ONLY: Final = (
 """Tables whose rows are never changed or deleted."""
 _NOT_COVERED: Final = (
     "sign-ins (django_session), the index of runs (studio_index_...), applied migrations (django_migrations)",
-    "a row that was changed or removed with its seal, and an older copy put back whole: compare the content",
+    "a row changed or removed together with its seal, and an older copy restored whole: compare the content",
     "files beside the database: media, questions of studies, releases",
 )
 FIRST: Final = "rows-sealed"

@@ -58,7 +58,7 @@ def refuse_unsafe(bind: Bind, *, has_accounts: bool) -> None:
     if bind.tls is None and not bind.is_behind_proxy:
         raise UsageError(
             f"{bind.host} is reached from other machines, and passwords would cross the network in clear; "
-            "say --tls CERT KEY, or --behind-proxy where a proxy speaks TLS"
+            "add --tls CERT KEY, or --behind-proxy if a proxy handles TLS"
         )
 
 
@@ -103,7 +103,7 @@ def listen(bind: Bind) -> socket.socket:
             raise
     except OSError as error:
         raise UsageError(
-            f"nothing can listen at {bind.host}:{bind.port}: {error}; say another --port"
+            f"cannot listen at {bind.host}:{bind.port}: {error}; choose another --port"
         ) from error
     return result
 

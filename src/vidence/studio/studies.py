@@ -39,7 +39,7 @@ _MOST_LATE: Final = 1_000_000
 _MOST_ALIKE: Final = 200
 _WORD: Final = 32
 _VALUES: Final = msgspec.json.Decoder(dict[str, str])
-CLOSED: Final = "This study is closed. What was sent before is kept; nothing more is taken."
+CLOSED: Final = "This study is closed. Your earlier answers are kept; no more are accepted."
 _GONE: Final = Q(state__in=("declined", "withdrawn"))
 
 
@@ -120,7 +120,7 @@ def open_study(folder: Path, *, is_recruited: bool = False) -> StudyRow:
             place = located(folder, medium)
             if not isinstance(place, Path) or not place.exists():
                 raise UsageError(
-                    f"{item.item_id}: {place} is not on this machine, and people can be shown files only; "
+                    f"{item.item_id}: {place} is not on this machine, and only local files can be shown; "
                     "fetch it (vidence get), then draw the study again"
                 )
     with transaction.atomic():
@@ -136,7 +136,7 @@ def open_study(folder: Path, *, is_recruited: bool = False) -> StudyRow:
         )
         read_folder(folder, row.sha256)
         if row.state == "closed":
-            raise UsageError(f"{folder} was closed; copy the folder to run it as another study")
+            raise UsageError(f"{folder} is closed; copy the folder to run it as another study")
         if is_recruited and not row.key:
             row.key = _new_key()
             row.save(update_fields=["key"])
@@ -204,7 +204,7 @@ def invitation_of(study: StudyRow, key: str, parameters: Mapping[str, str]) -> I
         ident_sent = parameters.get(recruit.participant, "")
         if not 0 < len(ident_sent) <= _MOST_IDENT:
             raise UsageError(
-                f"the address has no {recruit.participant}, by which this study tells participants apart; "
+                f"the address has no {recruit.participant}, by which this study identifies participants; "
                 "open it from the site that invited you"
             )
         ident = _ident(ident_sent)
@@ -284,12 +284,12 @@ def enter(invitation: Invitation, *, agrees: bool, word: str = "") -> str:
 
 
 TAKES_PART: Final = (
-    "You take part in this study already. To end your part, go on with it and press Leave the study: what "
+    "You are already taking part in this study. To end your part, continue and press Leave the study: what "
     "you wrote is then removed."
 )
 USED: Final = (
-    "This link was used already, in another browser. Go on in that browser, where your answers are. If it is "
-    "gone, ask those who invited you for another link: you go on where you stopped."
+    "This link was already used in another browser, which has your answers. Continue there. If you cannot, "
+    "ask the people who invited you for another link: you continue where you stopped."
 )
 
 
@@ -495,12 +495,12 @@ def write(row: ParticipantRow, sent: Written) -> Saved | Conflict:
         UsageError: it may not be taken; the message can be shown to the participant.
     """
     if not 0 < len(sent.request) <= _MOST_REQUEST:
-        raise UsageError(f"a request of {len(sent.request)} signs; expected 1 to {_MOST_REQUEST}")
+        raise UsageError(f"a request of {len(sent.request)} characters; expected 1 to {_MOST_REQUEST}")
     with transaction.atomic():
         seat = locked(row)
         kept = seat.rows.get(sent.place)
         if kept is None:
-            raise UsageError("this trial was not shown yet; go back to the page of the study")
+            raise UsageError("this trial has not been shown yet; go back to the page of the study")
         if kept.request == sent.request:
             return Saved(version=kept.version, at=kept.saved_at.isoformat())
         planned = msgspec.json.decode(kept.trial, type=PlannedTrial)
@@ -539,7 +539,7 @@ def happened(row: ParticipantRow, kind: str, *, place: int, n: int = 1, words: s
         if kind == "played":
             most = seat.folder.study.phase(trial.planned.phase).most_plays
             if most and kept.n_plays >= most:
-                raise UsageError(f"it can be played {most} times, and was")
+                raise UsageError(f"it can be played {most} times, and has been")
             kept.n_plays += 1
         elif kind == "late-frames":
             kept.late_frames = min(kept.late_frames + n, _MOST_LATE)
@@ -579,7 +579,7 @@ def act(row: ParticipantRow, what: str, *, px_per_cm: float | None = None, part:
             seat.row.state, seat.row.ended_at = "finished", seat.now
             note(seat.row, "finished")
         elif step not in ("Trial", "Begin", "Review", "Debrief", "Ended"):
-            raise UsageError("this is not what comes now; load the page again")
+            raise UsageError("this step is no longer current; reload the page")
         seat.row.save()
 
 

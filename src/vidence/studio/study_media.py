@@ -103,7 +103,7 @@ def file_named(row: ParticipantRow, token: str, *sources: Source) -> tuple[Trial
         for file in files_of(seat, planned) if planned is not None else ():
             if hmac.compare_digest(file.token, token):
                 if file.source == "once" and "once" not in sources:
-                    note(seat.row, "refused-view", place=kept.place, words="its file was asked for")
+                    note(seat.row, "refused-view", place=kept.place, words="its file was requested")
                 is_open = file.source in sources and seat.trial_at(kept.place) is not None
                 return (file, kept.place) if is_open else None
     return None
@@ -141,7 +141,7 @@ def begin_view(row: ParticipantRow, place: int, file: TrialFile, *, length_s: fl
             kept.save()
             note(seat.row, "played", place=place)
     if refused:
-        raise UsageError("This video is shown once, and was shown.")
+        raise UsageError("This video is shown only once, and it has been shown.")
     return view
 
 
@@ -169,7 +169,7 @@ def may_view(row: ParticipantRow, place: int, file: TrialFile, *, key: str) -> b
         and current().settings.clock() < view.ends
     )
     if not is_open:
-        note(row, "refused-view", place=place, words="its time was over" if view else "it was not begun")
+        note(row, "refused-view", place=place, words="its time was over" if view else "it was not started")
     return is_open
 
 

@@ -160,17 +160,17 @@ def file_correction(user: UserRow, project: ProjectRow, span: Span, *, reason: s
     """
     now = current().settings.clock()
     if span.end <= span.start:
-        raise UsageError("it ends before it begins; expected an end that is later")
+        raise UsageError("it ends before it begins; expected a later end")
     if span.end > now:
-        raise UsageError("it ends in the future; time is corrected once it is over")
+        raise UsageError("it ends in the future; correct time once it is over")
     if span.start < now - timedelta(days=MOST_DAYS):
-        raise UsageError(f"it began more than {MOST_DAYS} days ago; corrections are filed before that")
+        raise UsageError(f"it began more than {MOST_DAYS} days ago; file corrections earlier")
     if span.seconds > MOST_HOURS * 3600 or day_of(span.start) != day_of(span.end - timedelta(microseconds=1)):
         raise UsageError(
-            f"expected {MOST_HOURS} hours at most, within one day of UTC; file two where it was more"
+            f"expected {MOST_HOURS} hours at most, within one day of UTC; file two corrections for more"
         )
     if len(reason.strip()) < LEAST_REASON:
-        raise UsageError(f"a reason of {len(reason.strip())} signs; expected {LEAST_REASON} or more")
+        raise UsageError(f"a reason of {len(reason.strip())} characters; expected {LEAST_REASON} or more")
     row: TimeCorrectionRow = TimeCorrectionRow.objects.create(
         user=user,
         project=project,
@@ -193,7 +193,7 @@ def decide(row: TimeCorrectionRow, *, by: UserRow, is_approved: bool, answer: st
     with transaction.atomic():
         decide = TimeCorrectionRow.objects.select_for_update().get(pk=row.pk)
         if decide.state != "filed":
-            raise UsageError(f"it was {decide.state} already")
+            raise UsageError(f"it is already {decide.state}")
         if decide.user_id == by.pk and current().settings.mode == "team":
             raise UsageError("operators cannot decide their own corrections; ask another operator")
         if is_approved:
@@ -208,7 +208,7 @@ def decide(row: TimeCorrectionRow, *, by: UserRow, is_approved: bool, answer: st
                 approved_by=by,
             )
         elif not answer.strip():
-            raise UsageError("no answer; a correction is refused with a reason")
+            raise UsageError("no answer; give a reason to refuse a correction")
         decide.state = "approved" if is_approved else "refused"
         decide.decided_by, decide.answer = by, answer.strip()
         decide.decided_at = current().settings.clock()

@@ -37,13 +37,13 @@ def add_guideline(project: ProjectRow, source: str, *, by: str) -> GuidelineRow:
     """
     words = source.replace("\r\n", "\n").strip()
     if not words:
-        raise UsageError("the guidelines are empty; write what people are asked to do")
+        raise UsageError("the guidelines are empty; write what people should do")
     with transaction.atomic():
         ProjectRow.objects.select_for_update().get(pk=project.pk)
         last = newest(project)
         sha256 = digest(words.encode())
         if last is not None and last.sha256 == sha256:
-            raise UsageError(f"nothing is changed; version {last.version} has the same words")
+            raise UsageError(f"nothing has changed; version {last.version} has the same text")
         row: GuidelineRow = GuidelineRow.objects.create(
             project=project,
             version=1 if last is None else last.version + 1,
@@ -99,13 +99,13 @@ def add_trial(project: ProjectRow, trial: Trial, *, medium: MediumRow | None = N
     known = tuple(dict.fromkeys(option.strip() for option in trial.options if option.strip()))
     right = trial.right.strip()
     if trial.role not in WORKERS:
-        raise UsageError(f"trial items are for {', '.join(WORKERS)}; {trial.role!r} is none of them")
+        raise UsageError(f"trial items are for {', '.join(WORKERS)}; {trial.role!r} is not among them")
     if not trial.words.strip():
-        raise UsageError("the trial item is empty; write what is to be judged")
+        raise UsageError("the trial item is empty; write what people should judge")
     if len(known) < 2:
         raise UsageError(f"{len(known)} answers to choose from; expected two or more")
     if right not in known:
-        raise UsageError(f"the right answer {right!r} is none of {', '.join(map(repr, known))}")
+        raise UsageError(f"the right answer {right!r} is not among {', '.join(map(repr, known))}")
     row: TrialRow = TrialRow.objects.create(
         project=project,
         role=trial.role,
@@ -172,7 +172,7 @@ class RoleProgress(Record):
             return ""
         if self.is_stuck:
             return f"the trial items for {self.role} were not passed in {self.n_tries} tries; ask an operator"
-        return f"the trial items for {self.role} have to be passed first, on the page Qualification"
+        return f"the trial items for {self.role} must be passed first, on the page Qualification"
 
 
 def standing(seat: Seat) -> RoleProgress:
@@ -216,7 +216,7 @@ def answer(seat: Seat, values: Mapping[str, str]) -> QualificationRow:
         UserRow.objects.select_for_update().get(pk=seat.user.pk)
         now = standing(seat)
         if not now.is_open:
-            raise UsageError(now.refusal or f"nothing is asked for {seat.role}, or it is passed")
+            raise UsageError(now.refusal or f"{seat.role} needs no qualification, or has passed it")
         trials = trials_of(seat.project, seat.role)
         for i, trial in enumerate(trials, start=1):
             if values.get(str(trial.public)) not in trial.options:
@@ -257,7 +257,7 @@ def refusal(seat: Seat) -> str:
     """Return why a person may not work in a role: guidelines or qualification; empty if they may."""
     last = newest(seat.project)
     if last is not None and not GuidelineReadRow.objects.filter(user=seat.user, guideline=last).exists():
-        return f"version {last.version} of the guidelines has to be read first, on the page Guidelines"
+        return f"version {last.version} of the guidelines must be read first, on the page Guidelines"
     now = current().settings.clock()
     ended = MembershipRow.objects.filter(
         user=seat.user, project=seat.project, qualified_until__lte=now

@@ -74,12 +74,12 @@ def secret_of(data: Path) -> bytes:
                 file.write(new_secret())
         for entry in (path.parent, path):
             if os.name == "posix" and entry.stat().st_mode & OTHERS:
-                raise StoreError(f"others may read {entry}; expected its owner only: chmod go-rwx {entry}")
+                raise StoreError(f"others can read {entry}; expected its owner only: chmod go-rwx {entry}")
         result = path.read_bytes()
     except OSError as error:
-        raise StoreError(f"the key of the studio cannot be kept in {path}: {error.strerror}") from error
+        raise StoreError(f"the key of the studio cannot be saved in {path}: {error.strerror}") from error
     if len(result) < len(new_secret()):
-        raise StoreError(f"{path} is too short; delete it, and all have to sign in again")
+        raise StoreError(f"{path} is too short; delete it; everyone then has to sign in again")
     return result
 
 
@@ -268,10 +268,10 @@ def backup(data: Path, *, to: Path | None, at: datetime) -> Copied:
     from django.db import DatabaseError, connection
 
     if connection.vendor != "sqlite":
-        raise UsageError("the database is Postgres: copy it with pg_dump, which knows how")
+        raise UsageError("the database is Postgres: copy it with pg_dump")
     path = to or data / BACKUPS / f"studio-{at:%Y%m%dT%H%M%S_%fZ}.sqlite3"
     if path.exists():
-        raise UsageError(f"{path} is there already; expected a new file")
+        raise UsageError(f"{path} already exists; expected a new file")
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with whole_file(path, mode=PRIVATE, is_durable=True) as part:
@@ -297,19 +297,19 @@ def _checked(path: Path, *, name: Path) -> Copied:
     from vidence.studio import seals
 
     content = ""
-    unsure = [f"{name} has no seals, as if an earlier version made it: edits by hand cannot be seen"]
+    unsure = [f"{name} has no seals, as if an earlier version made it: edits by hand cannot be detected"]
     try:
         with _opened(path) as copy:
             if faults := [*_sound(copy)]:
-                raise StoreError(f"the copy {name} is not sound: {faults[0]}")
+                raise StoreError(f"the copy {name} is damaged: {faults[0]}")
             n_rows = count_tables(copy)
             if seals.SEALS in copy.introspection.table_names():
                 unsure = [*seals.changed_rows(copy).values()]
                 content = seals.content_of(copy)
     except DatabaseError as error:
-        raise StoreError(f"{name} is no copy of a studio: {error}") from error
+        raise StoreError(f"{name} is not a copy of a studio: {error}") from error
     if not n_rows:
-        raise StoreError(f"{name} is no copy of a studio: it has none of its tables")
+        raise StoreError(f"{name} is not a copy of a studio: it has none of its tables")
     return Copied(path=name, n_rows=n_rows, unsure=tuple(unsure), content=content)
 
 
@@ -322,7 +322,7 @@ def without_studio(folder: Path) -> None:
     if folder.is_dir():
         remove_leftovers(folder)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(f"{folder} is not empty; expected a new folder, where nothing can be lost")
+        raise UsageError(f"{folder} is not empty; expected a new or empty folder")
 
 
 def restore(folder: Path, copy: Path) -> Copied:
@@ -431,8 +431,7 @@ def _sound(connection: "BaseDatabaseWrapper") -> Iterator[str]:
         yield from (str(row[0]) for row in cursor.fetchall() if row[0] != "ok")
         cursor.execute("PRAGMA foreign_key_check")
         yield from (
-            f"{row[0]}, row {row[1]}: refers to a row of {row[2]} that is not there"
-            for row in cursor.fetchall()
+            f"{row[0]}, row {row[1]}: refers to a missing row of {row[2]}" for row in cursor.fetchall()
         )
 
 

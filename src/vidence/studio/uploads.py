@@ -90,7 +90,7 @@ def append(upload: Upload, piece: bytes, *, at: int) -> bool:
             with upload.part.open("ab") as file:
                 file.write(piece)
         except PermissionError as error:
-            raise StoreError(f"the server may not write into {upload.part.parent}") from error
+            raise StoreError(f"the server cannot write into {upload.part.parent}") from error
     return True
 
 

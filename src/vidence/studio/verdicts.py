@@ -209,7 +209,7 @@ def say(row: MadeSetRow, result: Said) -> Said | Refused:
             with _both(row, None, result):
                 _row(row, result).save(force_insert=True)
         except IntegrityError:
-            return Refused(reason="you have said this already; take it back first")
+            return Refused(reason="you have already given this verdict; take it back first")
         except (DataError, StoreError) as error:
             return Refused(reason=str(error))
     return result
@@ -221,7 +221,7 @@ def change(set_row: MadeSetRow, old: SaidT, new: SaidT) -> Said | Refused:
     with _LOCK:
         row = rows.first()
         if row is None or record_of(row) != old:
-            return Refused(reason="it was changed in another window; load the page again")
+            return Refused(reason="it was changed in another window; reload the page")
         try:
             with _both(set_row, old, new):
                 rows.update(said=msgspec.to_builtins(new), at=current().settings.clock())
@@ -242,7 +242,7 @@ def take_back(set_row: MadeSetRow, board: BoardName, by: Person, *, video_id: st
     with _LOCK:
         row = last_of(set_row, board, by, video_id=video_id)
         if row is None:
-            return Refused(reason="you have said nothing here that could be taken back")
+            return Refused(reason="you have nothing here to take back")
         record = record_of(row)
         try:
             with _both(set_row, record, None):
@@ -291,7 +291,7 @@ def _write_words(row: MadeSetRow, result: Said) -> None:
     foreign = [key for key in _words_in(path) if key not in latest and key != gone]
     if foreign:
         raise DataError(
-            f"{path} has words of others, on {foreign[0][0]}, that are not here yet: read the files again, "
+            f"{path} has words of others, on {foreign[0][0]}, that are not here yet; read the files again "
             "on the page of the set"
         )
     write_words(path, _scene_lines(latest) if is_scene else _card_lines(latest))

@@ -215,7 +215,7 @@ def hand_in(
     content = content_of(written, desk.subject, pieces=pieces)
     is_again = desk.item.state == "returned"
     if is_again and (left := _left(desk.item, content)) and not written.changed:
-        words = "This was marked and is as it was: change it, or say below why it stays."
+        words = "This was marked but is unchanged: change it, or say below why it stays."
         remarks = tuple(FieldRemark(field=name, level="fault", words=words, by="review") for name in left)
         return MachineChecks(said=(*remarks, *checked.said))
     with transaction.atomic():

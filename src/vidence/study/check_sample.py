@@ -74,13 +74,13 @@ def _check(run: Run) -> None:
     """Refuse runs whose score a sample of replies cannot correct."""
     n_waiting = sum(row.correct is None and not row.item.is_hidden for row in run.rows)
     if run.people or run.plan.repeats > 1:
-        why = "it has several replies to a question; a run that asked each question once gets one"
+        why = "it has several replies to a question; use a run that asked each question once"
     elif run.n_missing:
         why = f"{run.n_missing:,} trials were not asked yet; `vidence resume {run.folder}` asks them first"
     elif n_waiting:
         why = f"{n_waiting:,} replies wait for a judge; `vidence replies judge {run.folder}` asks one first"
     elif not any(map(_has_words, run.rows)):
-        why = "no reply with words has a score"
+        why = "no reply with text has a score"
     else:
         return
     raise UsageError(f"{run.folder} cannot be sampled: {why}")

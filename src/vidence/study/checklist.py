@@ -21,7 +21,7 @@ from vidence.study.study import Pay, Phase
 from vidence.tables.latex import escaped
 from vidence.tables.table import RowSpec, Table, percent, several, shown, tabulate, words
 
-TO_FILL: Final = "to fill in by the authors"
+TO_FILL: Final = "for the authors to fill in"
 _RECRUITED: Final = {
     "account": "with an account of the studio",
     "link": "by a link for one person",
@@ -119,7 +119,7 @@ def checklist_table(entries: Sequence[Entry]) -> Table:
         label="item",
         rows=[RowSpec(entry.number, f"{entry.number} {entry.asks}", entry) for entry in entries],
         measures=(words("text", lambda entry: entry.text, "this study"),),
-        notes=("After arXiv 2506.13776, with its numbers. In brackets: what the program cannot know.",),
+        notes=("After arXiv 2506.13776, with its numbers. In brackets: what the authors must add.",),
     )
 
 

@@ -244,7 +244,7 @@ def shows_media(study: Study) -> bool:
 
 
 def _listed(file: StudyFile, texts: Sequence[str]) -> str:
-    return f"{file.path} cannot be put to people as it is:" + "".join(f"\n  {name}" for name in texts)
+    return f"{file.path} cannot be shown to people as it is:" + "".join(f"\n  {name}" for name in texts)
 
 
 def drawn_from(
@@ -270,7 +270,7 @@ def drawn_from(
     if n < 1 or n + n_practice > len(pool):
         apart = f" and {several(n_practice, 'trial')} of practice set aside" if n_practice else ""
         raise UsageError(
-            f"{max(n, 1):,} are to be drawn{apart}, and there are {len(pool):,}; set n of [draw] to "
+            f"{max(n, 1):,} are to be drawn{apart}, but there are {len(pool):,}; set n of [draw] to "
             f"{max(0, len(pool) - n_practice):,} at most, draw of a larger set, or name a file of items in "
             "[practice]"
         )
@@ -332,7 +332,7 @@ def _catch_items(file: StudyFile, *, environment: Environment) -> list[Item]:
         catch_items.append(
             Item(
                 item_id=item_id,
-                question=f"This trial checks that questions are read. Please give the answer {expected}.",
+                question=f"This trial checks that you read the questions. Please give the answer {expected}.",
                 choices=_CATCH if is_choice else (),
                 answer="ABCD"[_CATCH.index(expected)] if is_choice else expected,
                 answer_kind="choice" if is_choice else "text",
@@ -344,7 +344,7 @@ def _catch_items(file: StudyFile, *, environment: Environment) -> list[Item]:
 def _twice(items: Sequence[Item]) -> list[str]:
     twice = sorted(item_id for item_id, n in Counter(item.item_id for item in items).items() if n > 1)
     return [
-        f"two items have the id {name!r}; change that in the file of practice or of catch trials"
+        f"two items have the id {name!r}; change it in the file of practice or catch trials"
         for name in twice[:5]
     ]
 

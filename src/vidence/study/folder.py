@@ -63,7 +63,7 @@ def read_answers(folder: Path) -> StudyAnswers:
     """
     if not (folder / PARTICIPANTS_FILE).exists():
         raise DataError(
-            f"{folder} has no {PARTICIPANTS_FILE}: no answers are there yet; when people have answered, run "
+            f"{folder} has no {PARTICIPANTS_FILE}: there are no answers yet; when people have answered, run "
             f"vidence study close {folder}"
         )
     participants = read_jsonl(folder / PARTICIPANTS_FILE, Participant)
@@ -72,7 +72,7 @@ def read_answers(folder: Path) -> StudyAnswers:
     if faults := tuple(_odd(participants, responses, events)):
         raise DataError(
             f"{len(faults)} lines of the answers in {folder} cannot be used: {first_lines(faults)}\n"
-            "Mend them, or write the files again with vidence study close"
+            "Correct them, or write the files again with vidence study close"
         )
     return StudyAnswers(participants=participants, responses=responses, events=events)
 
@@ -101,4 +101,4 @@ def _odd(
     for file, people in named.items():
         for line, person in enumerate(people, 1):
             if person not in names:
-                yield f"{file}, line {line}: {person!r} is no participant; add them, or remove it"
+                yield f"{file}, line {line}: {person!r} is not a participant; add them, or remove the line"

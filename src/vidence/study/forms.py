@@ -116,7 +116,7 @@ def _faults(
     value, name = values.get(field.name, "").strip(), field.name
     if not is_asked(field, values):
         if value:
-            yield f"{name}: filled in, but it is asked only with {field.needs}; leave it empty"
+            yield f"{name}: filled in, but asked only with {field.needs}; leave it empty"
     elif not value:
         if not field.is_optional:
             yield f"{name}: empty; fill it in"

@@ -68,7 +68,7 @@ def _unfit(study: Study) -> Iterator[str]:
         if phase.condition not in ("dots", "none"):
             yield f"{where} shows media under {phase.condition!r}; only 'dots' and 'none' can be shown"
         if phase.items == "wrong" or phase.opens_at or phase.limit_s or phase.trial_limit_s:
-            yield f"{where} has a clock, opens later or asks wrong items again; the studio alone can do this"
+            yield f"{where} has a clock, opens later or asks wrong items again; only the studio can do this"
         if phase.may_change:
             yield f"{where} lets answers be changed; set may_change to false"
         if set(phase.shows) - {"question"}:

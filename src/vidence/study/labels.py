@@ -345,16 +345,14 @@ def _agreements(
         return None
     return tabulate(
         "agreement",
-        "How far people agree",
+        "Agreement of people",
         label="rating",
         rows=lines(rows),
         measures=(
             count("n", lambda row: len(row[0]), "rated by several"),
             count("raters", lambda row: len(raters(row[0])), "people"),
-            share("same", same, "all the same"),
+            share("same", same, "all equal"),
             number("alpha", alpha, "Krippendorff's alpha"),
         ),
-        notes=(
-            "Alpha is ordinal for scales, nominal for all else. Of free answers, the marks are compared.",
-        ),
+        notes=("Alpha is ordinal for scales, nominal for all else. For free answers, marks are compared.",),
     )

@@ -53,8 +53,8 @@ def _of_phases(file: StudyFile) -> Iterator[str]:
         yield from (f"phase {phase.name!r}: {what}" for what in (*messages, *_of_shows(file.study, phase)))
     if phases and phases[0].items == "wrong":
         yield (
-            f"phase {phases[0].name!r} can never open: items is 'wrong', and no phase is before it; put one "
-            "that asks all first"
+            f"phase {phases[0].name!r} can never open: items is 'wrong', but no phase precedes it; put a "
+            "phase that asks all first"
         )
 
 
@@ -64,7 +64,7 @@ def _of_condition(file: StudyFile, phase: Phase) -> Iterator[str]:
     if run := frames_run(phase.condition):
         if not (file.folder / run / PLAN_FILE).is_file():
             yield (
-                f"{phase.condition!r} names a run that is not there: {file.folder / run} has no {PLAN_FILE}; "
+                f"{phase.condition!r} names a missing run: {file.folder / run} has no {PLAN_FILE}; "
                 "give the path of a run folder, from the folder of study.toml"
             )
     elif phase.condition not in CONDITIONS:
@@ -124,7 +124,7 @@ def _of_plain(field: Field, _: Study) -> Iterator[str]:
 
 def _of_options(field: Field, _: Study) -> Iterator[str]:
     if len(set(field.options)) < 2 or len(set(field.options)) < len(field.options):
-        yield "options are to choose from; give two or more, all different"
+        yield "give two or more different options"
 
 
 def _of_scale(field: Field, _: Study) -> Iterator[str]:
@@ -177,12 +177,12 @@ def _of_people(study: Study) -> Iterator[str]:
     yield from _of_set_aside(study)
     overlap, n_people = study.overlap, study.n_people
     if (overlap.two or overlap.again) and study.design != "split":
-        yield f"[overlap] goes with the design 'split', and design is {study.design!r}; set one of them"
+        yield f"[overlap] needs the design 'split', but design is {study.design!r}; set one of them"
     if overlap.two and n_people < 2:
-        yield f"two people are to get some trials, and n_people is {n_people}; set it to 2 or more"
+        yield f"some trials go to two people, but n_people is {n_people}; set it to 2 or more"
     asking = [phase for phase in study.phases if phase.items == "all"]
     if study.design == "latin-square" and len(asking) < 2:
-        yield f"a Latin square rotates phases, and {len(asking)} asks all; add one, or set another design"
+        yield f"a Latin square rotates phases, but {len(asking)} asks all; add one, or set another design"
     if study.exclude.catch_below is not None and not study.catch.n:
         yield "catch_below of [exclude] needs catch trials; set n of [catch]"
     if study.exclude.without_calibration and not study.calibrates:
@@ -204,14 +204,14 @@ def _of_set_aside(study: Study) -> Iterator[str]:
             for name in without
         )
     if study.practice.items and not study.practice.n:
-        yield "[practice] names a file, and n is 0; set n to how many trials of practice there are"
+        yield "[practice] names a file, and n is 0; set n to the number of practice trials"
     if study.catch.items and not study.catch.n:
-        yield "[catch] names a file, and n is 0; set n to how many catch trials each phase has"
+        yield "[catch] names a file, and n is 0; set n to the number of catch trials in each phase"
 
 
 def _of_replies(study: Study) -> Iterator[str]:
     if study.practice.n and not study.practice.items:
-        yield "no drawn reply is set aside for practice; name a file of items in [practice], or set n to 0"
+        yield "no drawn reply is reserved for practice; name a file of items in [practice], or set n to 0"
     if study.draw.by:
         yield "by of [draw] is about items, and trials show replies; leave it out"
 
@@ -275,7 +275,7 @@ def misfits(file: StudyFile, items: Iterable[Item], asked: Sequence[str]) -> tup
     needing = [phase.name for phase in study.phases if phase.items == "wrong"]
     if hidden and needing:
         misfits.append(
-            f"phase {needing[0]!r} asks again what was wrong, and the answers to these items are hidden: "
+            f"phase {needing[0]!r} asks wrong items again, but the answers to these items are hidden: "
             f"{some(hidden, most=_MOST_IDS)}; leave the phase out, or draw items with answers"
         )
     return tuple(misfits)

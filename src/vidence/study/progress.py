@@ -265,12 +265,12 @@ class Course:
         held = self._values(planned)
         for name in self._frozen(planned):
             if values.setdefault(name, held.get(name, "")) != held.get(name, ""):
-                raise UsageError(f"{name} was sent as {held.get(name)!r} and cannot be changed any more")
+                raise UsageError(f"{name} was sent as {held.get(name)!r} and can no longer be changed")
         self._check_values(act, values, planned)
         if act == "freeze":
             freezing = [entry.name for entry in self._fields_open(planned, values) if entry.is_frozen]
             if field not in freezing or field not in values:
-                raise UsageError(f"{field} cannot be sent now; fill it in first")
+                raise UsageError(f"{field} cannot be sent yet; fill it in first")
 
     def _check_open(self, planned: PlannedTrial, now: datetime) -> None:
         phase, grace = self.study.phase(planned.phase), timedelta(seconds=GRACE_S)
@@ -283,10 +283,10 @@ class Course:
             is_past = any(self._at("phase-began", note=entry.name) for entry in later)
             ended_at, end = self._at("phase-ended", note=phase.name), self._phase_end(phase)
             if is_past or ended_at is not None or (end is not None and end + grace < now):
-                raise UsageError("this part of the study has ended; its answers are as they were at its end")
+                raise UsageError("this part of the study has ended; its answers are final")
         end = self._trial_end(planned)
         if end is not None and end + grace < now:
-            raise UsageError("the time for this trial has run out; go on with the next")
+            raise UsageError("the time for this trial has run out; continue with the next")
 
     def _values(self, planned: PlannedTrial) -> Mapping[str, str]:
         response = self.responses.get(planned.place)
@@ -326,7 +326,7 @@ class Course:
             raise UsageError("; ".join(faults))
         now_open = self._fields_open(planned, values)
         if act == "submit" and now_open and now_open[-1].is_frozen:
-            raise UsageError(f"{now_open[-1].name}: send it before the rest is shown")
+            raise UsageError(f"{now_open[-1].name}: send it to see the rest")
 
 
 def _left(end: datetime | None, now: datetime) -> float | None:

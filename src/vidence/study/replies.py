@@ -64,7 +64,7 @@ class ShownTrial(Record, omit_defaults=True):
         parts += [
             ("The right answer", self.reference),
             ("Why it is right", self.rationale),
-            ("What one has to know", "\n".join(self.knowledge)),
+            ("Required knowledge", "\n".join(self.knowledge)),
             (
                 "Evidence",
                 "\n".join(f"e{i}: {_evidence(evidence)}" for i, evidence in enumerate(self.evidence, 1)),

@@ -217,11 +217,11 @@ def _sentences(outcome: StudyOutcome) -> Iterator[str]:
         f"{len(outcome.excluded)} excluded: {n} {'person counts' if n == 1 else 'people count'}."
     )
     if n == 1:
-        yield "One person: intervals are by videos alone, and speak of no other people."
+        yield "One person: intervals are over videos only, and do not generalise to other people."
     elif n == 2:
-        yield "Two people: intervals are as wide as two people leave open, which is nearly everything."
+        yield "Two people: intervals are very wide, since two people say little about others."
     elif n and outcome.runs:
-        yield "Intervals take people and videos as crossed: they speak of other people and other videos."
+        yield "Intervals treat people and videos as crossed: they generalise to other people and videos."
     answered = {name for run in outcome.runs.values() for name in run.people}
     without = [person.name for person in outcome.kept if person.name not in answered]
     if without and outcome.runs:
@@ -241,7 +241,7 @@ def participants_table(outcome: StudyOutcome) -> Table:
         label="participants",
         rows=[RowSpec(key, text, n) for key, text, n in rows],
         measures=(count("n", lambda n: n, "people"),),
-        notes=("Who fell under several rules is in several rows.",) if len(rules) > 1 else (),
+        notes=("A person excluded by several rules is in several rows.",) if len(rules) > 1 else (),
     )
 
 
@@ -281,7 +281,7 @@ def scores_table(outcome: StudyOutcome, *, draws: Draws) -> Table:
             count("videos", lambda part: len({row.item.source_id for row in part[1]})),
         ),
         notes=(
-            f"Mean over answers, with {100 * draws.level:g} % intervals. What was not read counts as wrong.",
+            f"Mean over answers, with {100 * draws.level:g} % intervals. Unreadable answers count as wrong.",
             f"{several(waiting, 'answer')} without a mark, in no mean." if waiting else "",
         ),
         figure="scores",
@@ -324,7 +324,7 @@ def exclusions_table(outcome: StudyOutcome, *, draws: Draws) -> Table | None:
         return None
     return tabulate(
         "study-exclusions",
-        "Without and with those who were excluded",
+        "Without and with excluded people",
         label="phase",
         rows=[RowSpec(name, _title(outcome.file.study.phase(name)), name) for name, _ in _both(outcome)],
         measures=(
@@ -434,7 +434,7 @@ def models_table(outcome: StudyOutcome, *, draws: Draws) -> Table | None:
                 raise UsageError(
                     f"{model.folder} shares no question with the phase {phase.name!r} of "
                     f"{outcome.file.path}; "
-                    f"put the model through its items: vidence run --study {outcome.file.path} --model ..."
+                    f"run the model on its items: vidence run --study {outcome.file.path} --model ..."
                 )
             rows.append(about)
     if not rows:
@@ -453,7 +453,7 @@ def models_table(outcome: StudyOutcome, *, draws: Draws) -> Table | None:
             difference("difference", lambda paired: paired.difference),
             p_value("p", lambda paired: adjusted[paired.key], "p (Holm)"),
         ),
-        notes=("The difference is people less model; each answer counts once, for both.",),
+        notes=("The difference is people minus model; each answer counts once for both.",),
     )
 
 
@@ -540,5 +540,5 @@ def pay_table(outcome: StudyOutcome) -> Table | None:
             count("right", lambda wage: wage.n_right, "right answers"),
             number("amount", lambda wage: wage.amount, f"by the rules, {pay.currency}"),
         ),
-        notes=("What study.toml promises; what was paid is not recorded.",),
+        notes=("As promised in study.toml; payments are not recorded.",),
     )

@@ -135,7 +135,7 @@ def _remove(folder: Path) -> None:
             shutil.rmtree(folder)
     except OSError as error:
         raise StoreError(
-            f"cannot remove {folder}, of a participant who is out or answered otherwise: {error}"
+            f"cannot remove {folder}, of a participant who was excluded or answered differently: {error}"
         ) from error
 
 
@@ -223,7 +223,7 @@ def model_plan(
     fixed = (*_OF_ITEMS, *(_OF_FRAMES if run_of or asked.condition == "none" else ()))
     if clash := [name for name in fixed if overrides.get(name) is not None]:
         raise UsageError(
-            f"{flag_of(clash[0])} would change what phase {asked.name!r} of the study shows; leave it out"
+            f"{flag_of(clash[0])} would change what phase {asked.name!r} of the study shows; remove it"
         )
     if run_of:
         source = read_plan(file.folder / run_of)[0]

@@ -31,7 +31,7 @@ def sheet_problems(study: Study) -> tuple[str, ...]:
     problems = []
     for phase in study.phases:
         if phase.items == "wrong":
-            problems.append(f"phase {phase.name!r} depends on what was answered before")
+            problems.append(f"phase {phase.name!r} depends on earlier answers")
         if phase.condition in {"once", "dots"}:
             problems.append(f"phase {phase.name!r} shows its media as {phase.condition!r}")
         if phase.limit_s or phase.trial_limit_s:
@@ -126,7 +126,7 @@ def write_sheets(study: SheetStudy, *, n: int) -> tuple[Path, ...]:
     if there := [
         path for path, text in contents.items() if path.exists() and path.read_text("utf-8") != text
     ]:
-        raise UsageError(f"{there[0]} exists and may be filled in; move it away, or ask for fewer sheets")
+        raise UsageError(f"{there[0]} exists and may be filled in; move it, or ask for fewer sheets")
     return write_into(folder, {path.name: text for path, text in contents.items()})
 
 
@@ -171,7 +171,7 @@ def read_sheets(study: SheetStudy, paths: Sequence[Path], *, at: str) -> StudyAn
             reading.add(f"{path}, line {line}", cells)
     if faults := reading.faults:
         raise DataError(
-            f"{several(len(faults), 'problem')} in {several(len(paths), 'sheet')}, and nothing was taken:\n"
+            f"{several(len(faults), 'problem')} in {several(len(paths), 'sheet')}, and nothing was read:\n"
             f"{first_lines(faults)}"
         )
     if not reading.responses:
@@ -222,9 +222,7 @@ class _Reading:
         values = {field.name: cells[field.name] for field in study.form if cells[field.name]}
         planned = self._planned(row)
         if planned is None:
-            self.faults.append(
-                f"{place}: {row!r} is no trial of this study; keep the column as it was written"
-            )
+            self.faults.append(f"{place}: {row!r} is not a trial of this study; do not change this column")
         elif values and row in self.where:
             self.faults.append(f"{place}: a second row of {row}, after {self.where[row]}; keep one")
         elif values:

@@ -48,5 +48,5 @@ def medium_file(folder: Path, medium: Media) -> Path:
 def _original(folder: Path, medium: Media) -> Path:
     place = located(folder, medium)
     if not isinstance(place, Path):
-        raise UsageError("media at URLs cannot be shown to people; download them and draw from the files")
+        raise UsageError("media at URLs cannot be shown to people; download them and use the files")
     return place

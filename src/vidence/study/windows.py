@@ -39,9 +39,7 @@ class ClipWindow(Record):
         if (self.shows == "part") != (self.start_s is not None and self.end_s is not None):
             raise ValueError("start_s and end_s belong to shows = part, both of them")
         if self.start_s is not None and self.end_s is not None and not 0 <= self.start_s < self.end_s:
-            raise ValueError(
-                f"the window is from {self.start_s:g} to {self.end_s:g} s; expected it to end later"
-            )
+            raise ValueError(f"the window is from {self.start_s:g} to {self.end_s:g} s; expected a later end")
 
 
 _COLUMNS: Final = ClipWindow.__struct_fields__

@@ -91,7 +91,7 @@ def test_every_act_says_who_did_it(team):
     assert found.pop(0)[0] == "project-added"
     kinds = ["user-added", "roles-changed", "roles-changed", "password-changed", "account-closed"]
     assert found == [(one, "p009", "p001") for one in kinds]
-    with pytest.raises(UsageError, match="closed already"):
+    with pytest.raises(UsageError, match="already closed"):
         close_account(ada)
 
 

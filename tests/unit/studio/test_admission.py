@@ -56,7 +56,7 @@ def test_a_person_works_in_their_domains_when_they_have_read_the_guidelines(team
     assert asked(place, user.pseudonym, item=item) == ""
     assert asked(place, user.pseudonym) == ""
     add_guideline(place, "Write plainly.", by="p009")
-    assert "has to be read first" in asked(place, user.pseudonym)
+    assert "must be read first" in asked(place, user.pseudonym)
     assert asked(place, user.pseudonym, role="operator") == ""
     assert asked(place, "somebody-else") == ""  # done elsewhere: no account here
 

@@ -38,7 +38,7 @@ def test_the_first_break_of_a_chain_is_named():
     rows = chain({"a": 1}, {"a": 2}, {"a": 3})
     changed = [rows[0], (2, {"a": 9}, rows[1][2]), rows[2]]
     assert first_break(changed) == "row 2 is not what its hash says"
-    assert first_break([rows[0], rows[2]]) == "row 2 is not there"
-    assert first_break(rows[1:]) == "row 1 is not there"
+    assert first_break([rows[0], rows[2]]) == "row 2 is missing"
+    assert first_break(rows[1:]) == "row 1 is missing"
     hidden = [rows[0], (2, {"a": 9}, link(rows[0][2], {"a": 9})), rows[2]]
     assert first_break(hidden) == "row 3 is not what its hash says"

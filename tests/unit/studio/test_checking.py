@@ -1,4 +1,4 @@
-"""What machines say of an item: each check of the command line, asked for one item."""
+"""Automatic checks of an item: each check of the command line, asked for one item."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -183,9 +183,9 @@ def test_options_of_point_lights_are_of_different_groups(tmp_path):
         wrong=(Option(text="waving", category="gesture"), Option(text="walking", category="Locomotion")),
     )
     found = check(one, told(tmp_path, "actpld", "3afc"))
-    assert words(found) == ["Two options are of the same group of actions."]
+    assert words(found) == ["Two options have the same group of actions."]
     bare = change(one, right=Option(text="running"))
-    assert "to which group" in words(check(bare, told(tmp_path, "actpld", "3afc")))[0]
+    assert "the group" in words(check(bare, told(tmp_path, "actpld", "3afc")))[0]
 
 
 def test_verdicts_and_licences_of_the_project_are_shown(tmp_path):
@@ -213,7 +213,7 @@ def test_verdicts_and_licences_of_the_project_are_shown(tmp_path):
     )
     found = check(WHOLE, told(tmp_path))
     assert found.faults == ()
-    assert found.licences[0][1:] == ("creativeCommon, api, looked at 2026-11-23", True)
+    assert found.licences[0][1:] == ("creativeCommon, api, checked on 2026-11-23", True)
 
 
 def test_bounds_are_those_of_the_project(tmp_path):

@@ -63,7 +63,7 @@ def accept(desk, name="Bob"):
 
 
 def test_who_wrote_it_or_may_know_it_tries_nothing(desk):
-    assert "You wrote it" in closed(desk.item, desk.person("Ann"))
+    assert "You wrote this" in closed(desk.item, desk.person("Ann"))
     assert "no role" in closed(desk.item, desk.person("Olga"))
     assert "You know its answer" in closed(desk.item, desk.person("Olga", "operator", "author"))
     assert closed(desk.item, desk.person("Eve")) == ""

@@ -110,4 +110,4 @@ def test_what_is_no_medium_or_gone_is_said(project, tmp_path):
     row = add_medium(project, "film.mp4", kind="video")
     (tmp_path / "film.mp4").unlink()
     shown = shown_media([row], project)
-    assert (shown[0].token, "none of the folders" in shown[0].why) == ("", True)
+    assert (shown[0].token, "is not in a media folder" in shown[0].why) == ("", True)

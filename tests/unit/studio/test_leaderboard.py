@@ -26,21 +26,21 @@ def test_it_is_opened_once_and_gets_other_limits(team, split, tmp_path):
     assert [one.item_id for one in items] == list(split.key)
     assert {(one.answer, one.question, one.rationale) for one in items} == {("", "", "")}
     other = hidden_split(tmp_path / "other", 7)
-    with pytest.raises(UsageError, match=r"here is the board of 'table-1\.0\.0'"):
+    with pytest.raises(UsageError, match=r"this folder already has the board of 'table-1\.0\.0'"):
         open_board(team, other, tmp_path)
     changed = tmp_path / "changed"
     shutil.copytree(split.release, changed)
     (hashes := changed / "about" / "hidden.jsonl").write_text(
         re.sub('sha256":"....', 'sha256":"0000', hashes.read_text())
     )
-    with pytest.raises(UsageError, match=r"here is the board of 'table-1\.0\.0'"):
+    with pytest.raises(UsageError, match=r"this folder already has the board of 'table-1\.0\.0'"):
         leaderboard.open_board(changed, "", leaderboard.Limits())
 
 
 def test_what_is_not_given_stays_and_no_board_is_opened_that_has_ended(team, split):
     from vidence.studio.leaderboard import Limits, has_ended, open_board
 
-    with pytest.raises(UsageError, match="2026-11-22 has passed; expected a last day to come"):
+    with pytest.raises(UsageError, match="2026-11-22 has passed; expected a last day in the future"):
         open_board(split.release, "", Limits(last_day=datetime(2026, 11, 22, tzinfo=UTC)))
     row = open_board(split.release, "", Limits(most_a_day=5, last_day=datetime(2026, 11, 23, tzinfo=UTC)))
     assert (row.most_a_day, row.most_in_all, has_ended(row, team.clock())) == (5, 20, False)

@@ -85,4 +85,4 @@ def test_a_folder_that_cannot_be_written_is_said(old_film, tmp_path):
     state = ended(there, original)
     there.close()
     assert state.state == "failed"
-    assert "no copy can be kept" in state.why
+    assert "no copy can be saved" in state.why

@@ -202,7 +202,7 @@ def test_a_translation_is_an_edit_in_another_language(team):
 def test_only_the_role_of_the_stage_looks_and_counts_before_it_sees_others(team):
     place = place_under(team, "humanpcr-r")
     place.write()
-    assert "waits for the role 'reviewer'" in reviewing.claim(place.item, place.people["mia"]).reason
+    assert "waiting for the role 'reviewer'" in reviewing.claim(place.item, place.people["mia"]).reason
     assert isinstance(reviewing.take_next(place.project, "meta", person=place.people["bob"]), Refused)
     assert isinstance(
         reviewing.draw_share(place.project, "meta", person=place.people["bob"], wanted=Share()), Refused

@@ -187,7 +187,7 @@ def test_a_vault_that_the_server_could_read_or_that_is_another_is_refused(team, 
 
     open_board(team, opened, tmp_path)
     board, data = board_here(), team.settings.data
-    with pytest.raises(UsageError, match="lies in the folder of the studio"):
+    with pytest.raises(UsageError, match="is in the studio's folder"):
         open_vault(data / "vault", board, data=data, is_judged=True)
     with pytest.raises(
         UsageError, match=r"has no test\.jsonl; expected the folder that vidence items release --hide"
@@ -204,7 +204,7 @@ def test_a_vault_that_the_server_could_read_or_that_is_another_is_refused(team, 
     with pytest.raises(UsageError, match="with the answers of its release"):
         open_vault(copy, board, data=data, is_judged=True)
     copy.chmod(0o755)
-    with pytest.raises(UsageError, match="others may read"):
+    with pytest.raises(UsageError, match="others can read"):
         open_vault(copy, board, data=data, is_judged=True)
 
 

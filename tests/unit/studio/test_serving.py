@@ -48,7 +48,7 @@ def test_addresses_name_the_free_port_and_tickets_are_new(tmp_path):
     with listen(bind) as taken:
         port = taken.getsockname()[1]
         assert address(bind, taken) == f"http://127.0.0.1:{port}"
-        with pytest.raises(UsageError, match="say another --port"):
+        with pytest.raises(UsageError, match="choose another --port"):
             listen(Bind(port=port))
 
 

@@ -45,7 +45,7 @@ def test_a_refusal_keeps_nothing_and_a_link_is_of_one_browser(opened, people, so
 
     study = opened(is_recruited=True)
     no, yes = people(study, 2)
-    assert "Nothing of you is kept" in no.client.post(no.link, {"act": "decline"}).content.decode()
+    assert "Nothing about you is kept" in no.client.post(no.link, {"act": "decline"}).content.decode()
     assert no.get(no.link).status_code == 404
     many = Person(solo.client(), f"{link_of(study, study.key)}?PROLIFIC_PID=4711")
     many.client.post(many.link, {"act": "decline"})
@@ -56,8 +56,8 @@ def test_a_refusal_keeps_nothing_and_a_link_is_of_one_browser(opened, people, so
     other = Person(solo.client(), yes.link)
     for answer in (other.get(other.link), other.client.post(other.link, {"act": "agree"})):
         assert answer.status_code == 409
-        assert "used already, in another browser" in answer.content.decode()
-    assert "takes no part" in other.get().content.decode()
+        assert "already used in another browser" in answer.content.decode()
+    assert "is not part" in other.get().content.decode()
     from vidence.studio.studies import another_link
 
     row = ParticipantRow.objects.get(study=study, state="begun")
@@ -66,7 +66,7 @@ def test_a_refusal_keeps_nothing_and_a_link_is_of_one_browser(opened, people, so
     assert "Go on in this browser" in back.get(back.link).content.decode()
     back.joined()
     assert "Begin" in back.get().content.decode()
-    assert "takes no part" in yes.get().content.decode()
+    assert "is not part" in yes.get().content.decode()
 
 
 def test_a_recruiters_link_is_for_many_and_ends_with_its_code(opened, solo):
@@ -110,7 +110,7 @@ def test_phases_open_when_they_may_and_end_by_the_clock(opened, people, solo):
     assert late.status_code == 400
     assert "has ended" in late.json()["words"]
     page = ann.get().content.decode()
-    assert "The time of the part before is over" in page
+    assert "The time for the previous part is over" in page
     assert "not open yet" in page
     assert "2026-11-23 10:00" in page
     solo.clock.move(3600)
@@ -119,7 +119,7 @@ def test_phases_open_when_they_may_and_end_by_the_clock(opened, people, solo):
     assert "20 s left" in ann.get(second).content.decode()
     solo.clock.move(30)
     assert ann.at() > second
-    assert "The time of the trial before is over" in ann.get().content.decode()
+    assert "The time for the previous trial is over" in ann.get().content.decode()
     assert "run out" in ann.save(second, version=0, request="c", answer="A").json()["words"]
 
 
@@ -156,7 +156,7 @@ def test_what_is_frozen_stays_and_the_fields_behind_it_come_afterwards(opened, p
     assert 'name="words"' not in page
     stale = ann.save(place, version=1, request="y", words="another")
     assert stale.status_code == 400
-    assert "cannot be changed" in stale.json()["words"]
+    assert "can no longer be changed" in stale.json()["words"]
     assert "answer is B" in page
     assert "fill it in" in ann.send(place, answer="B").content.decode()
     assert "The end" in ann.send(place, answer="B", how="2").content.decode()
@@ -222,8 +222,8 @@ def test_who_withdraws_takes_words_along_and_leaves_counts(opened, people):
         assert SENTINEL not in re.sub(r'"item_id":"[^"]*"', "", str(list(table.objects.values())))
     assert ResponseRow.objects.filter(answered_at__isnull=False).count() == 1
     assert ParticipantRow.objects.get(state="withdrawn").ended_at is not None
-    assert "takes no part" in ann.get().content.decode()
-    assert "ended your part" in ann.get(ann.link).content.decode()
+    assert "is not part" in ann.get().content.decode()
+    assert "finished your part" in ann.get(ann.link).content.decode()
 
 
 def test_a_closed_study_takes_nothing_and_says_so(opened, people):
@@ -241,7 +241,7 @@ def test_a_closed_study_takes_nothing_and_says_so(opened, people):
     assert refused.status_code == 400
     assert "is closed" in refused.json()["words"]
     assert ann.get(place).status_code == 409
-    with pytest.raises(UsageError, match="was closed"):
+    with pytest.raises(UsageError, match="is closed"):
         open_study(Path(study.folder))
 
 
@@ -252,12 +252,12 @@ def test_only_practice_tells_what_is_right(opened, people):
     page = ann.get().content.decode()
     assert "Practice, trial 1 of 1" in page
     right = ann.send(ann.at(), answer="A").content.decode()
-    assert "Right is:" in right
+    assert "The right answer:" in right
     assert "You answered: A. the red card" in right
     ann.act("begin")
     place = ann.at()
-    assert "Right is" not in ann.send(place, answer="A").content.decode()
-    assert "Right is" not in ann.get(f"{place}/told").content.decode()
+    assert "The right answer" not in ann.send(place, answer="A").content.decode()
+    assert "The right answer" not in ann.get(f"{place}/told").content.decode()
 
 
 def test_a_study_that_was_changed_or_lost_a_video_is_not_opened(opened, questions, tmp_path, solo):
@@ -396,7 +396,7 @@ def test_an_account_that_withdraws_is_forgotten_and_not_taken_again(opened, team
     ann.client.post(f"{ann.home}leave")
     (row,) = ParticipantRow.objects.filter(study=study)
     assert (row.user, row.state) == (None, "withdrawn")
-    assert "ended your part" in ann.get(ann.link).content.decode()
+    assert "finished your part" in ann.get(ann.link).content.decode()
     assert [one.own_items for one in answers_of(study).participants] == [()]
     team.user("Sue", "submitter")
     assert team.signed_in("Sue").get(ann.link).status_code == 403
@@ -411,7 +411,7 @@ def test_a_form_that_another_tab_has_overtaken_says_what_it_shows(opened, people
     ann.save(place, version=0, request="a", why="of the other tab")
     page = ann.client.post(place, old)
     assert page.status_code == 400
-    assert "takes the place of the other" in page.content.decode()
+    assert "replaces the other version" in page.content.decode()
     assert "mine" in page.content.decode()
     ann.send(place, answer="A", why="mine")
     assert ann.at() != place

@@ -34,17 +34,17 @@ def test_a_video_that_is_seen_once_is_served_for_one_view(opened, people, solo):
         answer = ann.client.head(told["address"], headers=sent)
         assert answer.status_code == (206 if sent else 200)
         assert answer.headers["Cache-Control"] == "no-store"
-    assert "is shown once, and was shown" in ann.get(place).content.decode()
+    assert "is shown only once, and it has been shown" in ann.get(place).content.decode()
     again = ready(ann, address)
     assert again.status_code == 409
-    assert "shown once" in again.json()["words"]
+    assert "shown only once" in again.json()["words"]
     assert ann.client.head(told["address"][:-4] + "none").status_code == 410
     as_file = re.sub("/view/", "/media/", address) + "/file"
     assert ann.client.head(as_file).status_code == 404
     solo.clock.move(1.3)
     assert ann.client.head(told["address"], headers={"Range": "bytes=0-99"}).status_code == 410
     assert notes(study, "played") == [""]
-    refused = ["it was seen before", "its time was over", "its file was asked for", "its time was over"]
+    refused = ["it was seen before", "its time was over", "its file was requested", "its time was over"]
     assert notes(study, "refused-view") == refused
     ann.send(place, answer="A")
     place = ann.at()

@@ -144,7 +144,7 @@ def test_corrections_that_cannot_be_and_who_decides(team, place, ann, olga):
         (15 * 86400, 15 * 86400 - 60, "long enough", "14 days"),
         (13 * 3600, 0, "long enough", "12 hours at most"),
         (10 * 3600, 8 * 3600, "long enough", "one day of UTC"),
-        (600, 0, "short", "a reason of 5 signs"),
+        (600, 0, "short", "a reason of 5 characters"),
     ]:
         with pytest.raises(UsageError, match=said):
             file_correction(ann, place, told(team, "active", start_s, end_s), reason=reason)
@@ -152,10 +152,10 @@ def test_corrections_that_cannot_be_and_who_decides(team, place, ann, olga):
     with pytest.raises(UsageError, match="operators cannot decide their own"):
         decide(mine, by=olga, is_approved=True)
     other = file_correction(ann, place, told(team, "active", 600, 0), reason="a meeting of all")
-    with pytest.raises(UsageError, match="refused with a reason"):
+    with pytest.raises(UsageError, match="give a reason"):
         decide(other, by=olga, is_approved=False)
     decide(other, by=olga, is_approved=False, answer="that was the day before")
-    with pytest.raises(UsageError, match="refused already"):
+    with pytest.raises(UsageError, match="already refused"):
         decide(other, by=olga, is_approved=True)
     assert TimeCorrectionRow.objects.get(pk=other.pk).state == "refused"
     assert TimeSpanRow.objects.count() == 0

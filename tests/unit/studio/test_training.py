@@ -65,7 +65,7 @@ def test_a_version_is_read_before_work_and_ties_what_is_written(begin):
 
     first = add_guideline(seat.project, "Write plainly.\r\n", by="p009")
     assert first.source == "Write plainly."
-    assert "version 1 of the guidelines has to be read first" in submit().reason
+    assert "version 1 of the guidelines must be read first" in submit().reason
     accept(seat.user, first)
     accept(seat.user, first)
     second = add_guideline(seat.project, "Write plainly and briefly.", by="p009")
@@ -85,7 +85,7 @@ def test_a_version_is_read_before_work_and_ties_what_is_written(begin):
 def test_guidelines_that_are_empty_or_the_same(begin, words):
     seat = begin()
     add_guideline(seat.project, "Write plainly.", by="p009")
-    with pytest.raises(UsageError, match=r"empty|nothing is changed"):
+    with pytest.raises(UsageError, match=r"empty|nothing has changed"):
         add_guideline(seat.project, words, by="p009")
 
 
@@ -93,14 +93,14 @@ def test_a_role_opens_with_enough_right_answers_and_an_operator_may_end_it(begin
     seat = begin()
     assert refusal(seat) == ""  # nothing is asked
     rows = trials(seat.project)
-    assert "have to be passed first" in refusal(seat)
+    assert "must be passed first" in refusal(seat)
     with pytest.raises(UsageError, match="trial item 4 has no answer"):
         answer(seat, dict(list(answers(rows, 4).items())[:3]))
     assert not answer(seat, answers(rows, 2)).is_passed
     assert standing(seat).last == (2, 4)
     assert answer(seat, answers(rows, 3)).is_passed
     assert refusal(seat) == ""
-    with pytest.raises(UsageError, match="or it is passed"):
+    with pytest.raises(UsageError, match="or has passed it"):
         answer(seat, answers(rows, 4))
     MembershipRow.objects.filter(user=seat.user).update(qualified_until=team.clock())
     assert "ended on 2026-11-23" in refusal(seat)
@@ -125,7 +125,7 @@ def test_a_pass_ends_where_the_protocol_says_so(begin, team):
     team.clock.move(30 * 86400 - 1)
     assert refusal(seat) == ""
     team.clock.move(1)
-    assert "have to be passed first" in refusal(seat)
+    assert "must be passed first" in refusal(seat)
     assert standing(seat).n_tries == 0
     assert answer(seat, answers(rows, 4)).is_passed
 
@@ -133,10 +133,10 @@ def test_a_pass_ends_where_the_protocol_says_so(begin, team):
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"role": "operator"}, "'operator' is none"),
+        ({"role": "operator"}, "'operator' is not among them"),
         ({"words": " "}, "is empty"),
         ({"options": ("return", " return ")}, "1 answers to choose from"),
-        ({"right": "keep"}, "'keep' is none of"),
+        ({"right": "keep"}, "'keep' is not among"),
     ],
 )
 def test_trial_items_that_cannot_be(begin, changed, said):

@@ -121,7 +121,7 @@ def test_the_key_is_made_once_for_its_owner_and_copies_are_put_into_empty_places
     assert path.stat().st_mode & 0o777 == 0o600
     assert path.parent.stat().st_mode & 0o777 == 0o700
     path.chmod(0o640)
-    with pytest.raises(StoreError, match="others may read"):
+    with pytest.raises(StoreError, match="others can read"):
         secret_of(tmp_path)
     path.chmod(0o600)
     path.write_bytes(b"short")
@@ -166,7 +166,7 @@ def test_what_is_no_copy_is_not_restored(team, tmp_path, content):
     of_sqlite()
     copy = tmp_path / "copy.sqlite3"
     copy.write_bytes(content)
-    with pytest.raises(StoreError, match="is no copy of a studio"):
+    with pytest.raises(StoreError, match="is not a copy of a studio"):
         restore(tmp_path / "new", copy)
     assert not (tmp_path / "new").exists()
 

@@ -68,7 +68,7 @@ def test_what_fits_the_form_can_be_taken():
         ({"step": "0"}, "step: '0'; expected a whole number from 1 to 99"),
         ({"better": "gpt"}, "better: 'gpt'; expected one of first, second, tie"),
         ({"shows": "part"}, "window: empty; fill it in"),
-        ({"window": "1-2"}, "window: filled in, but it is asked only with shows=part; leave it empty"),
+        ({"window": "1-2"}, "window: filled in, but asked only with shows=part; leave it empty"),
         ({"shows": "part", "window": "3-1"}, "window: '3-1'; expected two times in seconds"),
         ({"score": None}, "score: empty; fill it in"),
         ({"mark": "1"}, "mark: no field; expected answer, kind,"),

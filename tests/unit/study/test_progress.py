@@ -175,7 +175,7 @@ def test_a_trial_that_runs_out_is_left_for_the_next():
     one.wait(6)
     assert one.sees().planned.item_id == "q1"
     one.wait(GRACE_S + 0.1)
-    with refused("the time for this trial has run out; go on"):
+    with refused("the time for this trial has run out; continue"):
         one.does("submit", 0, answer="A")
     one.wait(10)
     assert one.sees() == Debrief()
@@ -229,16 +229,16 @@ def test_words_are_frozen_before_the_options_are_handed_out():
     assert one.sees().fields_open == ("words",)
     with refused("answer: no field; expected words"):
         one.does("submit", 0, answer="A", words="someone waves")
-    with refused("words: send it before the rest is shown"):
+    with refused("words: send it to see the rest"):
         one.does("submit", 0, words="someone waves")
-    with refused("words cannot be sent now; fill it in first"):
+    with refused("words cannot be sent yet; fill it in first"):
         one.does("freeze", 0, field="words", words="  ")
-    with refused("answer cannot be sent now"):
+    with refused("answer cannot be sent yet"):
         one.does("freeze", 0, field="answer", words="someone waves")
     one.does("freeze", 0, field="words", words="someone waves")
     step = one.sees()
     assert (step.fields_open, step.frozen) == (("answer",), {"words": "someone waves"})
-    with refused("words was sent as 'someone waves' and cannot be changed"):
+    with refused("words was sent as 'someone waves' and can no longer be changed"):
         one.does("submit", 0, answer="A", words="someone jumps")
     with refused("answer: 'D'; expected one of A, B, C"):
         one.does("submit", 0, answer="D")
@@ -262,7 +262,7 @@ def test_fields_are_shown_by_what_they_need_and_by_their_phase():
     )
     one.log("consented")
     one.begins("first")
-    with refused("why: filled in, but it is asked only with right=no; leave it empty"):
+    with refused("why: filled in, but asked only with right=no; leave it empty"):
         one.does("submit", 0, right="yes", why="because")
     with refused("why: empty; fill it in"):
         one.does("submit", 0, right="no")

@@ -390,7 +390,7 @@ def test_the_commands_write_page_latex_and_json(planted, model, capsys):
     assert "3 people count" in said
     page = files["html"].read_text()
     assert "Reporting checklist" in page
-    assert "to fill in by the authors" in page
+    assert "for the authors to fill in" in page
     read = json.loads(files["json"].read_text())
     assert len(read["checklist"]) == 71
     assert read["sha256"] == planted.file.sha256
@@ -422,7 +422,7 @@ def test_a_panel_has_people_beside_models_with_exclusions_and_checklist(planted,
 
 def test_a_study_without_answers_and_strange_run_folders_are_named(tmp_path):
     study = Planted(tmp_path)
-    with pytest.raises(DataError, match="no answers are there yet"):
+    with pytest.raises(DataError, match="there are no answers yet"):
         open_study(tmp_path)
     study.close()
     (tmp_path / "people" / "P01-closed").rename(tmp_path / "people" / "P01-middle")

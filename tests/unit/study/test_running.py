@@ -244,7 +244,7 @@ def test_pay_is_by_the_clock_by_answers_and_by_what_was_right(solved):
 def test_files_of_answers_come_back_as_they_were_and_wrong_lines_are_named(solved):
     folder = solved.file.folder
     with pytest.raises(
-        DataError, match="no answers are there yet; when people have answered, run vidence study"
+        DataError, match="there are no answers yet; when people have answered, run vidence study"
     ):
         read_answers(folder)
     solved.person(0, {"closed": 4, "open": 7, "oracle": 2})
@@ -262,7 +262,7 @@ def test_files_of_answers_come_back_as_they_were_and_wrong_lines_are_named(solve
     for words in (
         "3 lines of the answers in",
         "line 2: a second response of P01 on trial ",
-        "line 4: 'P09' is no participant; add them, or remove it",
+        "line 4: 'P09' is not a participant; add them, or remove the line",
         "participants.jsonl, line 2: a second participant 'P01'",
     ):
         assert words in str(caught.value)
@@ -317,7 +317,7 @@ def test_a_phase_that_a_model_cannot_be_put_through_is_refused(solved):
     solved.file = whole
     for given in ({"frames": 8}, {"where": {"a": "b"}}, {"sample": 3}):
         with pytest.raises(
-            UsageError, match="would change what phase 'closed' of the study shows; leave it out"
+            UsageError, match="would change what phase 'closed' of the study shows; remove it"
         ):
             model_plan(solved.file, model="baseline:random", overrides=given)
 

@@ -156,7 +156,7 @@ def test_every_problem_is_named_by_its_line_and_nothing_is_taken(study, tmp_path
     with pytest.raises(DataError) as refused:
         read_sheets(study, [path], at=AT)
     head, *lines = str(refused.value).splitlines()
-    assert head == "7 problems in 1 sheet, and nothing was taken:"
+    assert head == "7 problems in 1 sheet, and nothing was read:"
     # With the lines in its cells a row has four lines.
     places = [line.removeprefix(f"{path}, line ").split(": ", 1) for line in lines]
     assert [int(place) for place, _ in places] == [6, 10, 10, 22, 26, 30, 34]
@@ -166,7 +166,7 @@ def test_every_problem_is_named_by_its_line_and_nothing_is_taken(study, tmp_path
         "evidence: '3'; expected one of 0",
     ]
     starts += [f"a second row of {rows[0]['trial']}, after {path}, line 2; keep one"]
-    starts += ["'P01-0-zzzzzz' is no trial of this study", "'' is no trial", "'P02-"]
+    starts += ["'P01-0-zzzzzz' is not a trial of this study", "'' is not a trial", "'P02-"]
     assert all(said.startswith(start) for (_, said), start in zip(places, starts, strict=True)), lines
 
 
@@ -180,7 +180,7 @@ def test_rows_of_another_draw_are_refused(study, tmp_path):
     (other / "study.toml").write_text(PLAIN.replace("n = 5", "n = 4"))
     file = read_study(other)
     write_drawn(file, draw(file, environment=Environment(cache_root=tmp_path / "cache")))
-    with pytest.raises(DataError, match="is no trial of this study"):
+    with pytest.raises(DataError, match="is not a trial of this study"):
         read_sheets(SheetStudy.read(file), [path], at=AT)
 
 
@@ -215,7 +215,7 @@ def test_what_a_sheet_cannot_hold_to_is_refused(tmp_path):
     assert sheet_problems(study) == (
         "phase 'a' shows its media as 'once'",
         "phase 'b' has a time limit",
-        "phase 'c' depends on what was answered before",
+        "phase 'c' depends on earlier answers",
         "the size of screens is measured",
         "per_hour of [pay] needs times",
         "faster_than_s of [exclude] needs times",

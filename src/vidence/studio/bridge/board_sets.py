@@ -169,7 +169,7 @@ class BoardSet:
             shots = read_rows(folder, ShotRow, videos=None)
             values = said_by_people(folder, video_id)
         except DataError as error:
-            return f"nothing, until this is mended: {error}"
+            return f"nothing, until this is fixed: {error}"
         remade = remade_by(
             self.videos[video_id].opened, tracks=tracks, shots=shots, said=values, config=self.config
         )

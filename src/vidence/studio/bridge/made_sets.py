@@ -91,7 +91,7 @@ def _made(folder: Path, _: tuple[object, ...]) -> MadeSet:
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             problems.append(f"{path.name} cannot be read: {error}")
     else:
-        problems.append(f"{path.name} is not there: the making has not ended, or went wrong.")
+        problems.append(f"{path.name} is missing: the making has not ended, or it failed.")
     return MadeSet(
         folder=folder,
         account=account,

@@ -60,12 +60,12 @@ def find_places(paths: Sequence[Path]) -> tuple[ViewablePath, ...]:
 
 def _under(path: Path) -> Iterator[ViewablePath]:
     if not path.exists():
-        yield _nothing(path, "there is nothing of that name")
+        yield _nothing(path, "there is nothing with this name")
     elif path.is_file():
         is_readable = path.suffix.lower() in _ENDINGS
         why = f"is no file of questions; expected one that ends with {', '.join(_ENDINGS)}"
         if path.suffix == ".toml":
-            why = "is a configuration; `vidence studio open` has the boards of the set that is made by it"
+            why = "is a configuration; `vidence studio open` shows the boards of the set it makes"
         yield _place(path, "items") if is_readable else _nothing(path, why)
     elif (kind := _kind(path)) != "nothing":
         yield _place(path, kind)

@@ -145,9 +145,9 @@ def _facts(head: Run, row: Row) -> Iterator[tuple[str, str]]:
     if (cost := cost_usd(head, row)) is not None:
         yield "cost", f"{cost:.6f} $"
     if row.trial.is_remembered:
-        yield "reply", "out of the reply memory, not paid again"
+        yield "reply", "from the reply cache, not paid again"
     if row.trial.choice_order:
-        yield "choices", "in an order that was drawn for this trial"
+        yield "choices", "in an order drawn for this trial"
 
 
 def _findings(store: RunStore, item_id: str) -> Iterator[tuple[str, tuple[tuple[str, str], ...]]]:

@@ -1,14 +1,15 @@
 """The drawn questions of a made set: as wordings of a project, and verdicts as those of its review."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 
 import msgspec
 
 from vidence.errors import DataError
+from vidence.explain.errors.packet import read_jsonl
 from vidence.make.gates.gate_sequence import VERDICTS_FILE
 from vidence.make.gates.model_gates import GateVerdict
 from vidence.make.gates.rules import ReviewRules
@@ -18,12 +19,11 @@ from vidence.make.review.decision import REVIEW, TaskPlan, clean_needed, most_re
 from vidence.make.review.files import read_items, read_reviews
 from vidence.make.review.recording import Filled, Recorder, refuse_all, write
 from vidence.make.review.revisions import Event
-from vidence.records import Estimate, Item, Record
+from vidence.records import Estimate, Item
 from vidence.statistics.intervals import proportion
 
 _SAMPLE: Final = "sample"
 _NEEDED: Final = ("question_id", "why", "evidence", "tags")
-RecordT = TypeVar("RecordT", bound=Record)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,9 +65,9 @@ class TaskProgress(TaskPlan):
     def words(self) -> str:
         """What would become of the rest, as it stands."""
         if self.n_rest == 0:
-            return "all are reviewed"
+            return "all reviewed"
         if self.most_rejected < 0:
-            return f"the rest is held back in any case; {self.needed} clean reviews would release it"
+            return f"the rest is held back anyway; {self.needed} clean reviews would release it"
         if self.n_rejected > self.most_rejected:
             return "the rest is held back"
         left = self.n_sample - self.n_seen
@@ -102,7 +102,7 @@ def items_of(folder: Path) -> dict[str, Item]:
         DataError: a line is no item.
     """
     path = folder / ITEMS_FILE
-    return {line.item_id: line for line in _lines(path, Item)}
+    return {line.item_id: line for line in read_jsonl(path, Item)} if path.is_file() else {}
 
 
 def verdicts_of(folder: Path) -> dict[str, list[GateVerdict]]:
@@ -112,20 +112,10 @@ def verdicts_of(folder: Path) -> dict[str, list[GateVerdict]]:
         DataError: a line is no verdict.
     """
     verdicts: dict[str, list[GateVerdict]] = defaultdict(list)
-    for line in _lines(folder / VERDICTS_FILE, GateVerdict):
+    path = folder / VERDICTS_FILE
+    for line in read_jsonl(path, GateVerdict) if path.is_file() else ():
         verdicts[line.item_id].append(line)
     return verdicts
-
-
-def _lines(path: Path, kind: type[RecordT]) -> Iterator[RecordT]:
-    if not path.is_file():
-        return
-    for number, line in enumerate(path.read_bytes().splitlines(), 1):
-        if line.strip():
-            try:
-                yield msgspec.json.decode(line, type=kind)
-            except msgspec.DecodeError as error:
-                raise DataError(f"{path}:{number}: {error}") from error
 
 
 def wordings(folder: Path, drawn: Sequence[DrawnQuestion]) -> dict[str, dict[str, object]]:

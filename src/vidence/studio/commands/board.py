@@ -37,14 +37,14 @@ class OpenedBoard(Kept):
     title: Annotated[str, flag("Its name on pages (default: the name of RELEASE).")] = ""
     most_a_day: Annotated[
         int | None,
-        flag("Submissions of a team on a day in UTC (at first: 2).", "--per-day", type=click.IntRange(1)),
+        flag("Submissions of a team per day, in UTC (default: 2).", "--per-day", type=click.IntRange(1)),
     ] = None
     most_in_all: Annotated[
-        int | None, flag("Submissions of a team in all (at first: 20).", "--in-all", type=click.IntRange(1))
+        int | None, flag("Submissions of a team in total (default: 20).", "--in-all", type=click.IntRange(1))
     ] = None
     ends: Annotated[
         datetime | None,
-        flag("The last day in UTC, such as 2026-12-31 (at first: none).", type=click.DateTime(["%Y-%m-%d"])),
+        flag("The last day in UTC, such as 2026-12-31 (default: none).", type=click.DateTime(["%Y-%m-%d"])),
     ] = None
 
 

@@ -27,7 +27,7 @@ DATABASE_VARIABLE = "VIDENCE_STUDIO_DATABASE"
 _MOST_NAMED = 20
 
 EXISTING = click.Path(path_type=Path, exists=True, file_okay=False)
-PORT = flag("Default: any that is free.", type=click.IntRange(0, 65535))
+PORT = flag("Default: any free port.", type=click.IntRange(0, 65535))
 OPENED = flag("Open the address in a browser (default).", "--open/--no-open")
 _HOST = flag("Address to listen on.", metavar="ADDRESS")
 _MEDIA = flag("Folder of videos; may be given several times.", "--media-root", metavar="DIR", type=EXISTING)
@@ -45,7 +45,7 @@ class Kept(Folder):
     database: Annotated[
         str,
         flag(
-            f"postgres://USER:PASSWORD@HOST/NAME in place of SQLite; better said in {DATABASE_VARIABLE}.",
+            f"postgres://USER:PASSWORD@HOST/NAME in place of SQLite; better set in {DATABASE_VARIABLE}.",
             metavar="URL",
             envvar=DATABASE_VARIABLE,
         ),
@@ -139,7 +139,7 @@ def start_alone(
 def _open(door: str) -> None:
     """Open an address where there is a browser; it is printed in any case."""
     if not webbrowser.open(door):
-        click.echo("No browser could be opened; open the address yourself.", err=True)
+        click.echo("No browser could be opened; open the address by hand.", err=True)
 
 
 def with_secret(settings: "StudioSettings", *, ticket: str = "") -> "Application":
@@ -361,7 +361,7 @@ class User(Record):
     place: Kept
     name: Annotated[str, argument()] = ""
     roles: Annotated[
-        str, flag("Of researcher, author, reviewer, meta, operator, submitter.", metavar="ROLE,…")
+        str, flag("Roles: researcher, author, reviewer, meta, operator, submitter.", metavar="ROLE,…")
     ] = ""
     project: Annotated[str, flag("Only in this project (default: in all).", metavar="SLUG")] = ""
     shown: Annotated[str, flag("The name on pages (default: NAME).", metavar="NAME")] = ""
@@ -381,7 +381,7 @@ def change_user(given: User) -> None:
     if (act != "list") != bool(name):
         raise UsageError("name the account: vidence studio user ACT DIR NAME; `list` alone names none")
     if act in ("add", "roles") and not roles:
-        raise UsageError(f"no roles are given for {name}; add --roles ROLE,…")
+        raise UsageError(f"no roles for {name}; add --roles ROLE,…")
     given.place.open()
     from vidence.studio import accounts
 
@@ -397,7 +397,7 @@ def change_user(given: User) -> None:
         click.echo(f"{name}: {roles}{where}")
     elif act == "password":
         accounts.set_password(accounts.user_of(name), _password(from_stdin=given.password_stdin))
-        click.echo(f"{name} has another password")
+        click.echo(f"{name} has a new password")
     elif act == "close":
         accounts.close_account(accounts.user_of(name))
         click.echo(f"{name} is closed")
@@ -444,7 +444,7 @@ def add_project(given: Project) -> None:
 class Backup(Kept):
     """Where a copy goes."""
 
-    to: Annotated[Path | None, flag("Default: in DIR/backups.", metavar="FILE")] = None
+    to: Annotated[Path | None, flag("The file of the copy (default: in DIR/backups).", metavar="FILE")] = None
 
 
 @command("backup", group=studio)
@@ -479,9 +479,7 @@ def verify_studio(given: Kept) -> int:
         click.echo(fault)
     for words in not_covered():
         click.echo(f"not covered: {words}")
-    click.echo(
-        f"nothing is wrong, content {content_of(connection)}" if not faults else f"{len(faults)} faults"
-    )
+    click.echo(f"no faults, content {content_of(connection)}" if not faults else f"{len(faults)} faults")
     return 1 if faults else 0
 
 
@@ -546,7 +544,7 @@ class Import(Kept):
     """Which files to import, and where to."""
 
     what: Annotated[tuple[str, ...], argument("PATH...")]
-    project: Annotated[str, flag("Where questions and reviews go.", metavar="SLUG")] = ""
+    project: Annotated[str, flag("Project that gets the questions and reviews.", metavar="SLUG")] = ""
     data: Annotated[Path | None, flag("A benchmark's questions, where PATH is its name.")] = None
     part: Annotated[str | None, flag("Split of the benchmark.", metavar="SPLIT")] = None
     by: Annotated[str, flag("Pseudonym of the author of imported questions.")] = "import"
@@ -571,10 +569,10 @@ def _import(what: str, given: Import) -> str:
 
     path, project = Path(what), given.project
     if not project:
-        raise UsageError(f"no project is given for {what}; add --project SLUG")
+        raise UsageError(f"no project for {what}; add --project SLUG")
     if recorded_files.is_review(path):
         taken = recorded_files.take_review(path, slug=project)
-        return f"{taken.n_new:,} events new, {taken.n_same:,} there already"
+        return f"{taken.n_new:,} new events, {taken.n_same:,} already there"
     from vidence.engine.question_set import QuestionSet
     from vidence.studio.accounts import project_of
 
@@ -584,4 +582,4 @@ def _import(what: str, given: Import) -> str:
     ).load()
     recorded_files.refuse_root(row, read.loaded.media_root)
     taken = recorded_files.take_items(row, read.items, by=given.by)
-    return f"{taken.n_new:,} questions new, {taken.n_same:,} there already; media below {row.media_root}"
+    return f"{taken.n_new:,} new questions, {taken.n_same:,} already there; media below {row.media_root}"

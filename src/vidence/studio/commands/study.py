@@ -92,7 +92,7 @@ def draw(given: Draw) -> None:
             console,
             doing="making pictures",
             what=f"the draw of {file.path}",
-            kept="pictures that were made are kept",
+            kept="finished pictures are kept",
         )
     for path in write_drawn(file, study):
         click.echo(f"wrote {path}", err=True)
@@ -132,14 +132,14 @@ def phase_table(study: "Study", drawn_study: "DrawnStudy") -> "Table":
 
     return tabulate(
         "phases",
-        "What each person is shown",
+        "Shown to each person",
         label="phase",
         rows=[RowSpec(phase.name, phase.title or phase.name, phase) for phase in study.phases],
         measures=(
             words("condition", lambda phase: phase.condition),
             words("trials", lambda p: "what was wrong" if p.items == "wrong" else _range(n(p, "asked"))),
             count("catch", lambda phase: max(n(phase, "catch")), "catch trials"),
-            number("minutes", minutes, "minutes at most"),
+            number("minutes", minutes, "at most, minutes"),
             words("opens", lambda phase: phase.opens_at, "opens at"),
         ),
     )
@@ -160,13 +160,13 @@ def _size(study: "Study", drawn_study: "DrawnStudy") -> tuple[str, ...]:
     )
     messages = [
         f"{several(len(drawn.asked), 'question')} of {drawn.benchmark}, {study.design}, to "
-        f"{several(study.n_people, 'person', many='people')}: {n_trials:,} trials in all that are data, and "
+        f"{several(study.n_people, 'person', many='people')}: {n_trials:,} trials in total as data, and "
         f"{len(drawn.practice)} of practice for each person."
     ]
     rotated = sum(phase.items == "all" for phase in study.phases)
     if study.design == "latin-square" and study.n_people % rotated:
         messages.append(
-            f"The Latin square is complete with a multiple of {rotated} people; with {study.n_people} some "
+            f"The Latin square needs a multiple of {rotated} people; with {study.n_people} some "
             "questions are seen more often under one condition than under another."
         )
     return tuple(messages)
@@ -186,16 +186,18 @@ def _power(study: "Study", drawn_study: "DrawnStudy", *, accuracy: float) -> tup
     asked = {trial.item_id for trial in first if trial.kind == "asked"}
     clusters = Clusters.of([item for item in drawn_study.items if item.item_id in asked])
     if clusters.n < 2:
-        return (f"With questions on one {clusters.noun} alone no difference is found; draw of more.",)
+        return (
+            f"With questions on one {clusters.noun} alone no difference can be detected; draw from more.",
+        )
     design = Design.of(clusters, icc=USUAL_ICC if clusters.n < len(clusters) else 0.0)
     apart = discordance(accuracy, accuracy, correlation=0.4)
     least = paired_detectable(discordance=apart, design=design, rng=np.random.default_rng(0))
     size = f"One person beside one model, both around {100 * accuracy:g} %, on {len(asked)} questions"
     if math.isinf(least):
-        return (f"{size}: no difference is found with power 0.8; draw more questions.",)
+        return (f"{size}: no difference can be detected with power 0.8; draw more questions.",)
     return (
-        f"{size}: a difference of {100 * least:.1f} points is found with power 0.8, and no smaller one "
-        "(`vidence stats power`).",
+        f"{size}: a difference of {100 * least:.1f} points can be detected with power 0.8, and no "
+        "smaller one (`vidence stats power`).",
     )
 
 
@@ -208,7 +210,7 @@ class Placed(Record):
     folder: Annotated[Path, STUDY]
     studio: Annotated[
         Path | None,
-        flag("The studio of a team (default: one of its own in STUDY/studio).", metavar="DIR", type=FOLDER),
+        flag("A team's studio (default: the study's own, in STUDY/studio).", metavar="DIR", type=FOLDER),
     ] = None
     database: Annotated[
         str, flag("As for vidence studio serve.", metavar="URL", envvar=DATABASE_VARIABLE)
@@ -246,7 +248,7 @@ class Placed(Record):
             if row is not None:
                 return row
         raise UsageError(
-            f"{self.place} was not opened in the studio {self.data}; open it with vidence study open, or "
+            f"{self.place} is not open in the studio {self.data}; open it with vidence study open, or "
             "name its studio with --studio"
         )
 
@@ -301,7 +303,7 @@ def open_to_people(given: Opened) -> None:
         base = f"https://{given.reached.names[0]}{'' if bind.is_behind_proxy or port == 443 else f':{port}'}"
     links = links_table(row, base, n=usual if given.people is None else given.people)
     door = f"{base}/enter?ticket={ticket}" if ticket else f"{base}/studies/"
-    sentences = (f"For operators: {door}", "Ctrl-C stops the server; the same command goes on.")
+    sentences = (f"For operators: {door}", "Ctrl-C stops the server; the same command continues.")
     write_said(given.json_path, "study open", sentences=sentences, tables=(links,))
     # A table shortens what is wider than the terminal, and a link has to be whole.
     whole = tuple(f"{part.label} ({part.values[0]}): {part.values[1]}" for part in links.rows)

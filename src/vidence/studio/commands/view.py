@@ -35,7 +35,7 @@ class View(Record):
     media_roots: Annotated[
         tuple[Path, ...],
         flag(
-            "Folder of videos that are not where the runs say; may be given several times.",
+            "Folder of videos that have moved since the run; may be given several times.",
             "--media-root",
             metavar="DIR",
             type=EXISTING,
@@ -80,7 +80,7 @@ def view(given: View) -> None:
     from vidence.studio.settings import Export
 
     if given.export is None and (given.listed or given.has_media):
-        raise UsageError("--list and --with-media say what is exported; give --export DIR as well")
+        raise UsageError("--list and --with-media choose what is exported; add --export DIR")
     paths = given.paths or tuple(path for path in _USUAL if path.exists())
     if not paths:
         raise UsageError(
@@ -180,7 +180,7 @@ def _filter(listed: str) -> "Filter":
     ]
     for (_, message), (name, run) in zip(pairs, named, strict=True):
         if name == "run" and run not in runs:
-            raise UsageError(f"--list names the run {message!r}, which is not among those that are shown")
+            raise UsageError(f"--list names the run {message!r}, which is not among those shown")
     try:
         return read_filter(QueryDict(urlencode(named)))
     except Http404 as error:

@@ -16,7 +16,7 @@ from vidence.studio.records.people import ProjectRow, UserRow
 from vidence.studio.settings import current
 
 _FIELDS: Final = ("act", "name", "shown", "pseudonym", "project", "team")
-_ALONE: Final = "a studio of one person has no accounts; a team is served with: vidence studio serve DIR"
+_ALONE: Final = "a studio for one person has no accounts; serve a team with: vidence studio serve DIR"
 
 
 @sensitive_variables("said")
@@ -24,7 +24,7 @@ _ALONE: Final = "a studio of one person has no accounts; a team is served with: 
 def accounts(request: HttpRequest) -> HttpResponse:
     """All accounts with their roles, and the forms that make and change them."""
     if not request.person.leads_all:
-        raise PermissionDenied("operators of all projects make accounts")
+        raise PermissionDenied("only operators of all projects create accounts")
     wrong = ""
     if request.method == "POST":
         accounts = {name: request.POST.get(name, "").strip() for name in _FIELDS}
@@ -87,7 +87,7 @@ def _done(request: HttpRequest, values: Mapping[str, str]) -> tuple[UserRow, str
     elif act == "close":
         kept.close_account(user, by=by)
     else:
-        raise UsageError("nothing that can be done here")
+        raise UsageError("this action is not available here")
     return None
 
 

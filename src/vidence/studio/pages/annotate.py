@@ -95,7 +95,7 @@ def _take_in(project: ProjectRow, request: HttpRequest) -> list[str]:
     faults = []
     ticked = request.POST.getlist("path")[:_MOST_AT_ONCE]
     if not ticked:
-        return ["Nothing is ticked."]
+        return ["Nothing is selected."]
     for entry in ticked:
         kind, _, path = entry.partition(":")
         try:
@@ -153,7 +153,7 @@ def _begin(project: ProjectRow, request: HttpRequest) -> ItemRow:
     known = {str(value.public): value for value in MediumRow.objects.filter(project=project, state="usable")}
     ticked = request.POST.getlist("medium")
     if unknown := [entry for entry in ticked if entry not in known]:
-        raise UsageError(f"there is no medium {unknown[0]!r:.60} in this project; take it in first")
+        raise UsageError(f"there is no medium {unknown[0]!r:.60} in this project; register it first")
     media = [known[entry] for entry in dict.fromkeys(ticked)]
     return new_item(
         project,
@@ -178,7 +178,7 @@ def edit(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
     if row.state not in WRITABLE:
         if is_script(request):
             return as_json(
-                {"closed": True, "words": f"It was handed in: it is {row.state}."}, HTTPStatus.CONFLICT
+                {"closed": True, "words": f"It was handed in and is {row.state}."}, HTTPStatus.CONFLICT
             )
         return redirect("item", project, item)
     if user is None or not is_post:

@@ -11,8 +11,8 @@ from vidence.studio.rules.wording import BOX, Wording
 
 _LEVELS: Final = (
     "Level 1: a general relation",
-    "Level 2: what is meant, and that something is linked",
-    "Level 3: a vague pointer to the evidence that has to be looked for",
+    "Level 2: the meaning, and that something is linked",
+    "Level 3: a vague pointer to the evidence to look for",
 )
 _SIDES: Final = ("left", "top", "right", "bottom")
 _WHY: Final = "; of oracle frames, why these"
@@ -112,10 +112,14 @@ def groups_of(written: Wording, form: Form, kind: Kind, *, beside: FormContext) 
         "category": _CATEGORY,
         "reasoning": _REASONING,
         "clip": _CLIP,
-        "steps": _steps(written),
+        "steps": _several(
+            _STEPS, written.steps, lambda n, i: Row((Field(f"step-{n}", f"Step {i}", lines=2),)), least=2
+        ),
         "evidence": _evidence(written, beside),
-        "conditions": _conditions(written),
-        "knowledge": _knowledge(written),
+        "conditions": _several(
+            _CONDITIONS, written.conditions, _row_of("condition", "Condition", _CONDITION)
+        ),
+        "knowledge": _several(_KNOWLEDGE, written.knowledge, _row_of("knowledge", "Piece", _PIECE)),
         "hints": _HINTS,
     }
     parts = [
@@ -201,23 +205,33 @@ _CLIP: Final = _part(
     "Clip",
     Field("start", "From, in seconds", fill="start"),
     Field("end", "To, in seconds", fill="end"),
-    about="The part of the first medium that is shown; empty: all of it.",
+    about="The part of the first medium to show; empty: all of it.",
 )
 _HINTS: Final = _part(
     "hints",
     "Hints",
     *(Field(f"hint-{i}", words, lines=2) for i, words in enumerate(_LEVELS)),
-    about="Each is given with those before it. None may hold the answer or a step.",
+    about="Each hint is given with those before it. None may contain the answer or a step.",
 )
 _PROGRAM: Final = _part(
     "program",
     "Proof",
     Field("program", "Program of the composition", lines=5),
-    about="As vidence items prove reads it; where the project has the scene, it is proved beside the form.",
+    about="In the format of vidence items prove; if the project has the scene, the proof is shown here.",
 )
 
 
 # --------------------------------------------------------------------------- parts of several rows
+
+
+def _row_of(name: str, title: str, fields: Sequence[Field]) -> Callable[[int | str, int | str], Row]:
+    """What makes a numbered row: `fields` are named without the row, as in ``text`` of ``wrong-0-text``."""
+
+    def row(n: int | str, count: int | str) -> Row:
+        named = (replace(field, name=f"{name}-{n}-{field.name}") for field in fields)
+        return Row(tuple(named), f"{title} {count}")
+
+    return row
 
 
 def _several(
@@ -243,7 +257,7 @@ def _several(
 
 def _options(written: Wording, form: Form, *, new_id: Callable[[], str]) -> Group:
     has_why = form.name in ("mmvu", "humanpcr-pc", "actpld")
-    category = form.categories if form.name == "actpld" else "Kind, where it is another"
+    category = form.categories if form.name == "actpld" else "Kind, if different"
 
     def option(name: str, title: str) -> Row:
         drawn_id = "" if NUMBER in name else new_id()
@@ -257,7 +271,7 @@ def _options(written: Wording, form: Form, *, new_id: Callable[[], str]) -> Grou
     options = Group(
         name="wrong",
         title="Options",
-        help="The right one stands apart; the order that others see is drawn when it is handed in.",
+        help="The right option is entered separately; the order that others see is drawn when you hand in.",
         add="Add a wrong option",
     )
     wrong = _several(
@@ -270,18 +284,6 @@ def _options(written: Wording, form: Form, *, new_id: Callable[[], str]) -> Grou
     return replace(wrong, rows=(option("right", "Right option"), *wrong.rows))
 
 
-def _steps(written: Wording) -> Group:
-    steps = Group(
-        name="steps",
-        title="Steps of reasoning",
-        help="In their order, from what is seen to the answer.",
-        add="Add a step",
-    )
-    return _several(
-        steps, written.steps, lambda n, count: Row((Field(f"step-{n}", f"Step {count}", lines=2),)), least=2
-    )
-
-
 def _evidence(written: Wording, context: FormContext) -> Group:
     is_still = [shape.kind == "image" for shape in context.shapes]
     has_frames, has_pictures = not all(is_still) or not is_still, any(is_still)
@@ -289,76 +291,56 @@ def _evidence(written: Wording, context: FormContext) -> Group:
         (str(i), f"picture {i + 1}: {name}" if i < len(is_still) and is_still[i] else name)
         for i, name in enumerate(context.media)
     )
-
-    def piece(n: int | str, count: int | str) -> Row:
-        name = f"evidence-{n}"
-        fields = (
-            Field(f"{name}-medium", "Medium", choices=names)
-            if len(names) > 1
-            else Field(f"{name}-medium", is_hidden=True),
-            Field(f"{name}-kind", "Kind", choices=_list_of(("referred", "proactive", "oracle"))),
-            *(_places_in_time(name) if has_frames else ()),
-            *(_places_on_picture(name) if has_pictures else ()),
-            Field(f"{name}-text", "What is seen" + _WHY * has_frames, lines=2),
-            Field(f"{name}-steps", "For the steps, such as 1, 3"),
-        )
-        return Row(fields, f"Piece {count}")
-
+    fields = (
+        Field("medium", "Medium", choices=names) if len(names) > 1 else Field("medium", is_hidden=True),
+        Field("kind", "Kind", choices=_list_of(("referred", "proactive", "oracle"))),
+        *(_IN_TIME if has_frames else ()),
+        *(_ON_PICTURE if has_pictures else ()),
+        Field("text", "What is seen" + _WHY * has_frames, lines=2),
+        Field("steps", "For the steps, such as 1, 3"),
+    )
     more = ["Oracle: the frames that show what the answer needs, and why these."] if has_frames else []
-    more += ["On a picture it has a box, or is all of the picture."] if has_pictures else []
+    more += ["On a picture, give a box, or use the whole picture."] if has_pictures else []
     evidence = Group(
         name="evidence",
         title="Evidence",
-        help=" ".join(["Referred: the question names it; proactive: it has to be looked for.", *more]),
+        help=" ".join(["Referred: the question names it; proactive: the viewer has to look for it.", *more]),
         add="Add evidence from the marked range" if has_frames else "Add evidence",
     )
-    return _several(evidence, written.evidence, piece)
+    return _several(evidence, written.evidence, _row_of("evidence", "Piece", fields))
 
 
-def _places_in_time(name: str) -> tuple[Field, ...]:
-    return (
-        Field(f"{name}-start", "From, in seconds", fill="start"),
-        Field(f"{name}-end", "To, in seconds", fill="end"),
-        Field(f"{name}-frames", "Frames, the best first, such as 40, 7", fill="frames"),
-    )
-
-
-def _places_on_picture(name: str) -> tuple[Field, ...]:
-    return tuple(
-        Field(f"{name}-{part}", f"Box: {side}, in pixels") for part, side in zip(BOX, _SIDES, strict=True)
-    )
-
-
-def _conditions(written: Wording) -> Group:
-    def condition(n: int | str, count: int | str) -> Row:
-        name = f"condition-{n}"
-        fields = (
-            Field(f"{name}-text", "Condition", lines=2),
-            Field(f"{name}-skill", "Skill", choices=(("", "choose"), *_list_of(SKILLS))),
-            Field(f"{name}-depends", "Depends on conditions, such as 1"),
-            Field(f"{name}-hands", "Hands on"),
-            Field(f"{name}-at", "Without it, when is another candidate seen", fill="frame"),
-            Field(f"{name}-note", "Which candidate", lines=2),
-            Field(f"{name}-otherwise", "The answer would be"),
-        )
-        return Row(fields, f"Condition {count}")
-
-    conditions = Group(
-        name="conditions",
-        title="Conditions",
-        help="In their order. Each is needed: say what the answer would be without it.",
-        add="Add a condition",
-    )
-    return _several(conditions, written.conditions, condition)
-
-
-def _knowledge(written: Wording) -> Group:
-    def piece(n: int | str, count: int | str) -> Row:
-        fields = (
-            Field(f"knowledge-{n}-title", "What one must know"),
-            Field(f"knowledge-{n}-url", "Page, such as https://en.wikipedia.org/wiki/Lens"),
-        )
-        return Row(fields, f"Piece {count}")
-
-    knowledge = Group(name="knowledge", title="Knowledge", add="Add knowledge")
-    return _several(knowledge, written.knowledge, piece)
+_STEPS: Final = Group(
+    name="steps",
+    title="Steps of reasoning",
+    help="In order, from what is seen to the answer.",
+    add="Add a step",
+)
+_IN_TIME: Final = (
+    Field("start", "From, in seconds", fill="start"),
+    Field("end", "To, in seconds", fill="end"),
+    Field("frames", "Frames, best first, such as 40, 7", fill="frames"),
+)
+_ON_PICTURE: Final = tuple(
+    Field(part, f"Box: {side}, in pixels") for part, side in zip(BOX, _SIDES, strict=True)
+)
+_CONDITIONS: Final = Group(
+    name="conditions",
+    title="Conditions",
+    help="In order. Each must be needed: give the answer without it.",
+    add="Add a condition",
+)
+_CONDITION: Final = (
+    Field("text", "Condition", lines=2),
+    Field("skill", "Skill", choices=(("", "choose"), *_list_of(SKILLS))),
+    Field("depends", "Depends on conditions, such as 1"),
+    Field("hands", "Hands on"),
+    Field("at", "Without it: when is another candidate seen?", fill="frame"),
+    Field("note", "Which candidate", lines=2),
+    Field("otherwise", "The answer would be"),
+)
+_KNOWLEDGE: Final = Group(name="knowledge", title="Knowledge", add="Add knowledge")
+_PIECE: Final = (
+    Field("title", "Required knowledge"),
+    Field("url", "Page, such as https://en.wikipedia.org/wiki/Lens"),
+)

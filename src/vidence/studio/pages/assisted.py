@@ -37,7 +37,7 @@ def first_page() -> str:
     video_id, _, board = settings.first.rpartition("/")
     sets = offered(settings.paths)
     if not sets or board not in (*BOARDS, "review"):
-        raise UsageError(f"{settings.first}: there is no such board, or no set that was made; make it first")
+        raise UsageError(f"{settings.first}: there is no such board or no made set; make the set first")
     films = str(board_set(settings.paths, sets[0].folder).media_roots[0])
     known = ProjectRow.objects.filter(slug=PROJECT).first()
     row = open_set(sets[0], known or add_project(PROJECT, PROTOCOL, media_root=films))
@@ -60,7 +60,9 @@ def done(request: HttpRequest) -> HttpResponse:
         value = MadeSetRow.objects.get(project__slug=PROJECT)
         questions.write_said(value, drawn_of(Path(value.folder)), by=request.person.name)
     signal.raise_signal(signal.SIGTERM)  # the server ends when this is answered
-    return HttpResponse("Done. The terminal goes on; this page can be closed.", content_type="text/plain")
+    return HttpResponse(
+        "Done. The command in the terminal continues; you can close this page.", content_type="text/plain"
+    )
 
 
 urls = [route("done", done, name="done", roles=SIGNED_IN, to=("POST",))]

@@ -182,7 +182,7 @@ def _card_line(
         ],
         acts=[
             ActButton(act="keep", words="Keep the words"),
-            ActButton(act="different", words="Different people in these pictures: back to the tracks"),
+            ActButton(act="different", words="Different people in these pictures: go back to the tracks"),
             *(
                 ActButton(act=f"reject-{kind}", words=f"Reject {kind}")
                 for kind, (text, _) in cards.items()
@@ -273,12 +273,12 @@ def _keep_words(board: OpenBoard, given: QueryDict) -> Said | Refused:
         kinds = (("A", "A"), ("B", "B"))
         texts = {kind: text_of(board, written, (thing, kind), seen=seen) for kind in "AB"}
     if not seen or seen != given.get("check", seen if is_scene else ""):
-        return Refused(reason=f"{thing or 'that'} has changed or is gone: load the page again, and look")
+        return Refused(reason=f"{thing or 'that'} has changed or is gone; reload the page")
     if act == "different":
         if is_scene or texts["A"][0] == MARK:
-            return Refused(reason="the pictures of this track are sent back already, or are of a shot")
+            return Refused(reason="the pictures of this track were already sent back, or belong to a shot")
         return _keep(board, thing, "A", text=MARK, seen=seen)
-    done: Said | Refused = Refused(reason="no word is there to be kept")
+    done: Said | Refused = Refused(reason="there are no words to keep")
     keep_words = {kind: " ".join(given.get(name, "")[:_MOST_LETTERS].split()) for kind, name in kinds}
     new = [kind for kind, text in keep_words.items() if text and text != texts[kind][0]]
     if new == [FALSE] and keep_words[SCENE] and (thing, SCENE) not in written:
@@ -332,7 +332,7 @@ def _fits(
     """Keep how many people a card fits."""
     mine = _mine(board, card.track_id, card.kind)
     if mine is not None and mine.text and mine.text != card.text:
-        return Refused(reason="you wrote other words for this card; keep or take back these first")
+        return Refused(reason="you wrote other words for this card; keep them or take them back first")
     new = Words(
         video_id=board.video.video_id,
         check=check_of_card(card) if mine is None or not mine.text else mine.check,
@@ -451,7 +451,7 @@ def _say_of_false(board: OpenBoard, given: QueryDict) -> Said | Refused:
     try:
         if given.get("told"):
             if mine is not None:
-                return Refused(reason="say true, false or cannot say, once")
+                return Refused(reason="you have already judged this sentence")
             return say(
                 board.made,
                 msgspec.convert(
@@ -466,7 +466,7 @@ def _say_of_false(board: OpenBoard, given: QueryDict) -> Said | Refused:
                 ),
             )
         if mine is None or card.is_faithful:
-            return Refused(reason="say first what you take it for without the film")
+            return Refused(reason="judge it without the film first")
         seen = {name: given.get(name, "") for name in ("occurs", "natural")}
         note = " ".join(given.get("note", "").split())
         new = msgspec.convert(msgspec.structs.asdict(mine) | seen | {"note": note}, Reading)

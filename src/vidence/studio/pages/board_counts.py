@@ -206,7 +206,7 @@ def _count(board: OpenBoard, given: QueryDict) -> Said | Refused:
     n, low, high = (whole_number(given.get(name, "")) for name in ("n", "n_low", "n_high"))
     frames = [whole_number(part) for part in given.get("frames", "").split()]
     if n is None or low is None or high is None or None in frames:
-        return Refused(reason="n, the least and the most, and the frames are whole numbers")
+        return Refused(reason="the count, its limits and the frames must be whole numbers")
     row = CountRow(
         video_id=board.video.video_id,
         check=check_of_video(board.video.opened.described.source.sha256),
@@ -224,7 +224,7 @@ def _count(board: OpenBoard, given: QueryDict) -> Said | Refused:
         same = [entry for entry in rows if (entry.window, entry.place) == (row.window, row.place)]
         names = sorted(entry.counter for entry in same if not entry.agreed)
         if row.counter not in names or len(names) < 2:
-            return Refused(reason="two who counted this may agree on it, each after their own count")
+            return Refused(reason="only people who counted this can agree on it, each after their own count")
         row = msgspec.structs.replace(row, agreed=tuple(names))
     try:
         row.see()

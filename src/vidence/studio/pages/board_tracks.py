@@ -217,7 +217,7 @@ def _everybody_line(board: OpenBoard, verdicts: Sequence[tuple[str, str]]) -> Li
         anchor=anchor_of(EVERYBODY),
         title="Everybody",
         name=EVERYBODY,
-        about="each track has a verdict, and everybody in the video has a track",
+        about="each track has a verdict, and each person in the video has a track",
         verdicts=verdicts,
         hidden={"track": EVERYBODY, "check": check_of_everybody(board.video.tracked)},
         acts=() if board.video.is_given else (ActButton(act="all", words="That is all of them"),),
@@ -230,9 +230,7 @@ def _say_of_track(board: OpenBoard, given: QueryDict) -> Said | Refused:
     if tracked is None:
         return Refused(reason="the video has no tracks")
     if board.video.is_given:
-        return Refused(
-            reason="people gave these tracks, and they are taken as they are; correct the file of tracks"
-        )
+        return Refused(reason="these tracks were given in a file; correct them in that file")
     try:
         row = TrackRow(
             video_id=board.video.video_id,
@@ -340,7 +338,7 @@ def _say_of_shot(board: OpenBoard, given: QueryDict) -> Said | Refused:
     try:
         now = shots_now(board)
         if now is None:
-            return Refused(reason="no shots were looked for in this video")
+            return Refused(reason="shots were not detected in this video")
         row = ShotRow(
             video_id=board.video.video_id,
             check="",

@@ -281,12 +281,12 @@ def _open(request: HttpRequest) -> MadeSetRow | str:
     project = ProjectRow.objects.filter(slug=slug).first() if slug else None
     person: Person = request.person
     if "operator" not in person.roles_in(slug if project else ""):
-        return "Only operators open sets: those of the project, or those of all projects."
+        return "Only operators open sets: those of the project or of all projects."
     sets = {place_id(entry.folder): entry for entry in offered(current().settings.paths)}
     entry = sets.get(wanted)
     known = None if entry is None else MadeSetRow.objects.filter(folder=str(entry.folder)).first()
     if entry is None or (known is not None and known.project != project):
-        return "This set is unknown to the studio, or is open already."
+        return "The studio does not know this set, or it is already open."
     try:
         return open_set(entry, project)
     except VidenceError as error:

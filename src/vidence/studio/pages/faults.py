@@ -6,11 +6,11 @@ from django.template import loader
 from vidence.studio.settings import current
 
 _SAID = {
-    400: ("This cannot be read", "What the browser sent is not what this page takes."),
-    403: ("Not for you", "Your roles do not allow this page, or the form is too old: load it again."),
-    404: ("Nothing here", "There is no such page, or it is not for you."),
-    405: ("Not like this", "This address does not take what was sent."),
-    500: ("This went wrong", "The server could not answer. What you saved before is kept."),
+    400: ("Unreadable request", "This page cannot use what the browser sent."),
+    403: ("No access", "Your roles do not allow this page, or the form has expired: reload it."),
+    404: ("Nothing here", "This page does not exist, or you may not see it."),
+    405: ("Not allowed", "This address does not accept this kind of request."),
+    500: ("Server error", "The server could not answer. What you saved before is safe."),
 }
 
 
@@ -29,7 +29,7 @@ def closed(request: HttpRequest) -> HttpResponse:
         request,
         403,
         title="Closed",
-        words=f"The address that {command} printed lets one browser in, once. Start it again for a new one.",
+        words=f"The address that {command} printed works once, for one browser. Start it again for another.",
     )
 
 

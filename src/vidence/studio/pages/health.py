@@ -80,12 +80,12 @@ def _waits() -> list[tuple[str, int]]:
     """How much of each kind is open."""
     items = ItemRow.objects
     return [
-        ("items that wait for a reviewer", items.filter(state="submitted").count()),
-        ("items that wait for a meta-reviewer", items.filter(state="reviewed").count()),
-        ("items that wait for their author", items.filter(state="returned").count()),
+        ("items waiting for a reviewer", items.filter(state="submitted").count()),
+        ("items waiting for a meta-reviewer", items.filter(state="reviewed").count()),
+        ("items waiting for their author", items.filter(state="returned").count()),
         ("open claims", AssignmentRow.objects.filter(state="claimed").count()),
         ("open spans of time", TimeSpanRow.objects.filter(is_open=True).count()),
-        ("corrections of time to decide", TimeCorrectionRow.objects.filter(state="filed").count()),
+        ("time corrections to decide", TimeCorrectionRow.objects.filter(state="filed").count()),
         ("accounts", UserRow.objects.filter(is_active=True).count()),
     ]
 

@@ -43,12 +43,12 @@ def trying(request: HttpRequest, project: str, item: UUID) -> HttpResponse:
     else:
         opened = _opened(request, row)
         if opened is None:
-            words = "This page was not given out for this wording; answer on the one below."
+            words = "This page was opened for another wording; answer on the one below."
             return _page(request, row, refused=words, status=HTTPStatus.CONFLICT)
         sure = request.POST.get("sure", "")
         words = "" if act == "none" else request.POST.get("answer", "")
         if act != "none" and (not words.strip() or sure not in ("yes", "no")):
-            refused = "Give an answer and say whether it is a guess, or say that you cannot tell."
+            refused = "Give an answer and say whether it is a guess, or say that you cannot answer."
             return _page(request, row, refused=refused, status=HTTPStatus.BAD_REQUEST)
         done = answer(row, request.person, words, is_sure=sure == "yes", opened=opened)
     if done is not None:

@@ -175,7 +175,7 @@ def _encoding(values: Mapping[str, str]) -> Encoding:
         case "png":
             return Encoding(size=size, format="png", quality=quality)
         case other:
-            raise UsageError(f"stills of format {other!r} are not made; say jpeg or png")
+            raise UsageError(f"stills of format {other!r} are not supported; use jpeg or png")
 
 
 def _number(values: Mapping[str, str], name: str, *, usual: int) -> int:

@@ -127,9 +127,9 @@ def _user(request: HttpRequest, project: ProjectRow) -> UserRow:
         return cast("UserRow", row_named(UserRow, request.POST["user"], pk__in=here))
     user = user_of(request.POST.get("name", ""))
     if MembershipRow.objects.filter(user=user, project=project).exists():
-        raise UsageError(f"{user.shown} is in the project already; change the roles there")
+        raise UsageError(f"{user.shown} is already in the project; change the roles there")
     if not request.POST.getlist("roles"):
-        raise UsageError("no roles; say what the person may do")
+        raise UsageError("no roles; choose one or more")
     return user
 
 
@@ -138,7 +138,7 @@ def _terms(request: HttpRequest) -> Terms:
     try:
         ends = datetime.fromisoformat(until).replace(tzinfo=UTC) if until else None
     except ValueError as error:
-        raise UsageError(f"the day {until!r}; expected one such as 2026-11-23") from error
+        raise UsageError(f"the day {until!r}; expected a day such as 2026-11-23") from error
     return Terms(
         domains=domains_in(request.POST.get("domains", "")),
         is_author_of_the_paper="is_author" in request.POST,

@@ -46,7 +46,7 @@ _FIELDS: Final = ("act", "title", "slug", "languages", "media", "protocol")
 def begin(request: HttpRequest) -> HttpResponse:
     """The form that begins a project, and what its rules read as before it does."""
     if not request.person.leads_all:
-        raise PermissionDenied("operators of all projects begin projects")
+        raise PermissionDenied("only operators of all projects create projects")
     fields = {name: request.POST.get(name, "").strip() for name in _FIELDS}
     source = request.POST.get("source", "").replace("\r\n", "\n")
     wrong, checked = "", {}
@@ -86,7 +86,7 @@ def _rules(preset: str, source: str) -> Protocol:
     ours = {"", *(protocol_bytes(name).decode().strip() for name in protocol_names())}
     if source.strip() not in ours:
         raise UsageError(
-            f"the text differs from the preset {preset}; choose “the text below”, or empty the text"
+            f"the text differs from the preset {preset}; choose “the text below”, or clear the text"
         )
     return load_protocol(preset)
 

@@ -53,7 +53,7 @@ class Limits:
     target: Path | None = None
 
 
-_INTERVAL = "Of the drawn ones, with Wilson's interval"
+_INTERVAL = "Of the drawn questions, with Wilson's interval"
 _WRITTEN = "verdicts-written"
 _SHOWN = 500
 
@@ -66,7 +66,7 @@ def questions(request: HttpRequest, project: str, made_set: UUID) -> HttpRespons
     is_operator = "operator" in request.person.roles_in(project)
     done, refused, status = "", "", 200
     if request.method == "POST" and not is_operator:
-        refused, status = "an operator does this", 403
+        refused, status = "only an operator can do this", 403
     elif request.method == "POST":
         try:
             done = _done(row, request.POST.get("act", ""), by=request.person.name)
@@ -126,7 +126,7 @@ def limits_of(row: MadeSetRow) -> Limits:
             f"{limits.config.name} has no [review]: these are the default limits, and no verdicts are read."
         )
         return Limits(rules=ReviewRules(), words=words)
-    words = f"As [review] in {limits.config.name} says it."
+    words = f"As set by [review] in {limits.config.name}."
     return Limits(rules=rules, target=limits.config.parent / rules.folder, words=words)
 
 
@@ -174,7 +174,7 @@ def _done(row: MadeSetRow, wanted: str, *, by: str) -> str:
 def take_in(row: MadeSetRow, drawn: tuple[DrawnQuestion, ...]) -> str:
     """Make items of the drawn questions that the project does not have; what came of it, in words."""
     if row.project.protocol.sha256 != digest(protocol_bytes(PROTOCOL)):
-        return f"Nothing was taken in: this project has another protocol than {PROTOCOL}."
+        return f"Nothing was imported: the protocol of this project is not {PROTOCOL}."
     values = wordings(Path(row.folder), drawn)
     with transaction.atomic():
         n_new = add_items(row.project, values, kinds=dict.fromkeys(values, "made"))
@@ -184,7 +184,7 @@ def take_in(row: MadeSetRow, drawn: tuple[DrawnQuestion, ...]) -> str:
             if isinstance(done := act(item, result), Refused):
                 transaction.set_rollback(True)
                 return done.reason
-    return f"{n_new:,} questions were taken in; {len(values) - n_new:,} were there already."
+    return f"{n_new:,} questions were imported; {len(values) - n_new:,} were already there."
 
 
 def write_said(row: MadeSetRow, drawn: tuple[DrawnQuestion, ...], *, by: str) -> str:
@@ -197,7 +197,7 @@ def write_said(row: MadeSetRow, drawn: tuple[DrawnQuestion, ...], *, by: str) ->
     values = said_of(row.project, [question.name for question in drawn])
     path = limits_of(row).target
     if path is None:
-        return "Nothing was written: the studio knows no configuration of this set with [review]."
+        return "Nothing was written: the studio has no configuration of this set with [review]."
     with transaction.atomic():
         n_new = write_verdicts(path, values, at=now_words())
         note(_WRITTEN, by=by, about=str(path)[:300], details={"n_decided": len(values)})

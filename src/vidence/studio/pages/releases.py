@@ -67,7 +67,11 @@ def cautions_of(accounts: Mapping[Path, Account]) -> tuple[str, ...]:
 
     The datasheet of a release has the account of one making: of several, it says nothing.
     """
-    unsaid = "" if len(accounts) == 1 else " The datasheet does not say so: the project has several makings."
+    unsaid = (
+        ""
+        if len(accounts) == 1
+        else " The datasheet does not mention it, since the project has several sets."
+    )
     return tuple(
         f"Caution: {warning}.{unsaid}" for account in accounts.values() for warning in account.warnings
     )
@@ -91,7 +95,7 @@ def release(project: ProjectRow, wish: Wish, *, by: str) -> ReleasedSet:
         reviews = Reviews.of(protocol, *events_in(project))
     accepted = _accepted(reviews)
     if not accepted:
-        raise UsageError("no question was accepted yet; expected one or more")
+        raise UsageError("no question is accepted yet; expected one or more")
     rules = SetRules(
         name=project.slug,
         about=ReleaseRules(

@@ -168,7 +168,7 @@ def _kept(request: HttpRequest, row: ItemRow, look: ItemView, *, part: str) -> s
     if not isinstance(keep, Conflict):
         return ""
     if keep.is_closed:
-        return "you have sent it in another tab meanwhile; what you wrote here is kept on this page"
+        return "you sent it in another tab meanwhile; your text here is kept on this page"
     return (
         f"version {keep.version} of your review was saved meanwhile, in another tab; the form holds what "
         "you wrote here, and what it said there stands above it. Send it again to go on with what is here."

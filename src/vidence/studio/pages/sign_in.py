@@ -34,7 +34,9 @@ WINDOW_S: Final = 15 * 60
 _MOST_NOTED: Final = 100
 """Refusals that are written down in one window, from all addresses."""
 _KNOWN_S: Final = 180 * 24 * 3600
-_WRONG: Final = "The name or the password is wrong, or there were too many tries. Wait, and try again."
+_WRONG: Final = (
+    "The name or the password is wrong, or there were too many tries. Wait a moment and try again."
+)
 _LOCKED: Final = "locked"
 
 
@@ -159,7 +161,7 @@ class OwnPasswordForm(PasswordChangeForm):
         """
         password: str = self.cleaned_data["new_password1"]
         if password == self.data.get("old_password"):
-            raise ValidationError("The new password is the one until now; choose another.")
+            raise ValidationError("The new password is the current one; choose another.")
         return password
 
     def save(self, commit: bool = True) -> object:

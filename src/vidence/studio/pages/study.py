@@ -47,11 +47,11 @@ _PAGE_BYTES: Final = 1 << 16
 _COOKIE_S: Final = 90 * 24 * 3600
 _MOST_PX: Final = 2000
 _TYPES: Final = {".json": "application/json", ".png": "image/png"}
-_PART_OVER: Final = "The time of the part before is over. What you had filled in by then counts."
-_TRIAL_OVER: Final = "The time of the trial before is over. What you had filled in by then counts."
-_ENDED: Final = ("Thank you", "You have ended your part in this study.")
+_PART_OVER: Final = "The time for the previous part is over. What you had filled in by then counts."
+_TRIAL_OVER: Final = "The time for the previous trial is over. What you had filled in by then counts."
+_ENDED: Final = ("Thank you", "You have finished your part in this study.")
 _STOPPED: Final = (
-    "The study cannot go on, because its files on the server were changed. What you sent before is kept. "
+    "The study cannot continue, because its files on the server were changed. What you sent before is kept. "
     "Tell those who invited you."
 )
 _CARD_CM: Final = {"long": 8.56, "short": 5.398}
@@ -102,7 +102,7 @@ def _say(request: HttpRequest, study: StudyRow, *texts: str, **more: object) -> 
 def _refused(request: HttpRequest, study: StudyRow, words: str) -> HttpResponse:
     if is_script(request):
         return as_json({"words": words}, HTTPStatus.CONFLICT)
-    return _say(request, study, "This is not possible", words, status=HTTPStatus.CONFLICT)
+    return _say(request, study, "Not possible", words, status=HTTPStatus.CONFLICT)
 
 
 def _fault(request: HttpRequest, study: StudyRow, error: VidenceError) -> HttpResponse:
@@ -148,7 +148,7 @@ def _invitation(request: HttpRequest, study: StudyRow, key: str) -> Invitation |
     if request.person is None:
         return redirect(f"{reverse('sign-in')}?next={request.path}")
     if EVERY_ROLE.isdisjoint(request.person.roles_in(None)):
-        raise PermissionDenied("studies are for those who work on projects")
+        raise PermissionDenied("studies are for people who work on projects")
     return studies.invitation_of_account(study, account_of(request.person))
 
 
@@ -179,7 +179,7 @@ def _consent_page(request: HttpRequest, invitation: Invitation) -> HttpResponse:
     if row is not None and row.state in ("declined", "withdrawn", "finished"):
         return _say(request, study, *_ENDED)
     if row is not None and row.state == "begun":
-        words = "You have begun this study before. You go on where you stopped; clocks went on meanwhile."
+        words = "You have begun this study before. You go on where you stopped; the clocks kept running."
         return _say(request, study, "Welcome back", words, act="agree", button="Go on in this browser")
     folder = studies.folder_of(study)
     page = {
@@ -198,7 +198,7 @@ def _entered(request: HttpRequest, invitation: Invitation) -> HttpResponse:
         return redirect("study-next", invitation.study.public)
     word = studies.enter(invitation, agrees=agrees, word=request.POST.get("word", ""))
     if not agrees:
-        words = "You do not take part. Nothing of you is kept. You can close this page."
+        words = "You are not taking part. Nothing about you is kept. You can close this page."
         return _say(request, invitation.study, "Thank you", words)
     answer = redirect("study-next", invitation.study.public)
     answer.set_cookie(
@@ -224,7 +224,7 @@ def _by_participant(view: Callable[..., HttpResponse]) -> Callable[..., HttpResp
     def answer(request: HttpRequest, study: UUID, **named: object) -> HttpResponse:
         row = _participant(request, study)
         if row is None:
-            words = "This browser takes no part in this study. Open the link that you were given."
+            words = "This browser is not part of this study. Open the link that you were given."
             return _refused(request, get_object_or_404(StudyRow, public=study), words)
         try:
             return view(request, row, **named)
@@ -273,13 +273,13 @@ def _page_of(request: HttpRequest, seat: Seat, step: object) -> HttpResponse:
             left = "" if step.seconds_left is None else f" You have {in_words(step.seconds_left)} left."
             words = f"All trials of this part are answered. Go back to any of them, or end this part.{left}"
             more = {"act": "end-part", "button": "End this part", "part": own.phases.index(step.phase)}
-            heading = step.phase.title or "All is answered"
+            heading = step.phase.title or "All answered"
             places = [(place, n, False, True) for n, place in enumerate(step.places, 1)]
             return _say(request, study, heading, words, places=places, **more, **inside)
         case Waiting():
             left_s = (step.until - seat.now).total_seconds()
             until = f"{step.until:%Y-%m-%d %H:%M}"
-            words = "The next part is not open yet. This page goes on by itself when it is."
+            words = "The next part is not open yet. This page continues by itself when it opens."
             return _say(request, study, "Please wait", words, until=until, left_s=left_s, **inside)
         case Debrief():
             words = seat.folder.text(own.debrief) or "This was the last trial. Thank you."
@@ -362,8 +362,8 @@ def _written(request: HttpRequest, row: ParticipantRow, place: int) -> HttpRespo
         return saved_as_json(outcome)
     if isinstance(outcome, Conflict) and not outcome.is_closed:
         words = (
-            "Something else was saved meanwhile, in another tab. What you wrote here is shown and not kept "
-            "yet: if you send it, it takes the place of the other."
+            "Another version was saved meanwhile, in another tab. What you wrote here is shown but not saved "
+            "yet: if you send it, it replaces the other version."
         )
         return _trial_page(request, row, place, fault=words)
     if isinstance(outcome, Saved) and sent.act == "freeze":

@@ -40,7 +40,7 @@ def _for_operators(view: Callable[..., HttpResponse]) -> Callable[..., HttpRespo
     @wraps(view)
     def answer(request: HttpRequest, **named: object) -> HttpResponse:
         if not request.person.leads_all:
-            raise PermissionDenied("operators of all projects lead studies")
+            raise PermissionDenied("only operators of all projects run studies")
         return view(request, **named)
 
     return answer
@@ -77,7 +77,7 @@ def _folder(name: str) -> Path:
         UsageError: the name cannot be that of a folder.
     """
     if not _NAME.fullmatch(name):
-        raise UsageError(f"the name {name!r:.80}; expected small letters, digits and -, 60 at most")
+        raise UsageError(f"the name {name!r:.80}; expected lower-case letters, digits and -, 60 at most")
     return _root() / name
 
 
@@ -202,7 +202,7 @@ def _act(request: HttpRequest, study: StudyRow) -> None:
         elif what == "link" and person.state in ("invited", "begun"):
             studies.another_link(person)
         else:
-            raise UsageError(f"{person.name} is {person.state}; this cannot be done any more")
+            raise UsageError(f"{person.name} is {person.state}; this is no longer possible")
 
 
 @_for_operators

@@ -81,7 +81,7 @@ def _time_act(request: HttpRequest, project: ProjectRow) -> None:
         named = row_named(TimeCorrectionRow, result.get("correction", ""), project=project)
         times.decide(named, by=user, is_approved=result["act"] == "approve", answer=result.get("answer", ""))
     else:
-        raise UsageError("nothing that can be done here")
+        raise UsageError("this action is not available here")
 
 
 def _time_in(words: str) -> datetime:

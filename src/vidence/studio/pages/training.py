@@ -62,12 +62,12 @@ def _guideline_act(request: HttpRequest, project: ProjectRow, *, is_operator: bo
     if request.POST.get("act") == "read":
         last = training.newest(project)
         if last is None or str(last.version) != request.POST.get("version"):
-            raise UsageError("there is a newer version; read that one")
+            raise UsageError("there is a newer version; read it instead")
         training.accept(account_of(request.person), last)
     elif request.POST.get("act") == "add" and is_operator:
         training.add_guideline(project, request.POST.get("source", ""), by=request.person.name)
     else:
-        raise UsageError("nothing that can be done here; operators put versions in")
+        raise UsageError("this action is not available here; only operators add versions")
 
 
 def _with_changes(versions: list[GuidelineRow]) -> list[tuple[GuidelineRow, int, str]]:

@@ -103,7 +103,7 @@ def drawn(request: HttpRequest, project: str) -> HttpResponse:
     number = draw_share(row, role, person=request.person, wanted=wanted)
     if isinstance(number, Refused):
         return _page(request, refused=number.reason, status=409)
-    return _page(request, said=f"{number:,} items were drawn and are claimed for you.")
+    return _page(request, said=f"{number:,} items were drawn and claimed for you.")
 
 
 def _role(request: HttpRequest) -> StageRole | None:

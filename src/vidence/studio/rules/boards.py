@@ -152,7 +152,7 @@ def drawn(names: Sequence[str], *, seed: str) -> tuple[str, ...]:
 def agreement(counts: Sequence[CountRow]) -> str:
     """In words how far counters of the same window and place agree."""
     if len(counts) < 2:
-        return "counted once; a second counter has not counted yet"
+        return "counted once; a second count is missing"
     low, high = max(row.n_low for row in counts), min(row.n_high for row in counts)
     numbers = [row.n for row in counts]
     apart = max(numbers) - min(numbers)

@@ -52,13 +52,13 @@ def form_faults(written: Wording, form: Form, kind: Kind, *, media: Sequence[Sha
         media: those that it is about, in their order.
     """
     if not written.question:
-        yield fault("question", "There is no question.")
+        yield fault("question", "The question is missing.")
     if not written.language:
-        yield fault("language", "Say the language that it is written in.")
+        yield fault("language", "Give the language of the question.")
     yield from _answer(written, form, kind)
     yield from _span("", written.start, written.end)
     if "steps" in form.parts and not written.steps:
-        yield fault("steps", "There is no step of reasoning; one or more are expected.")
+        yield fault("steps", "Give one or more steps of reasoning.")
     if "reasoning" in form.parts and written.reasoning not in REASONING:
         yield fault("reasoning", f"Choose one of {', '.join(REASONING)}.")
     for number, mark in enumerate(written.evidence):
@@ -71,13 +71,13 @@ def form_faults(written: Wording, form: Form, kind: Kind, *, media: Sequence[Sha
         yield from _conditions(written)
     for level, (hint, above) in enumerate(pairwise(written.hints), 1):
         if above and not hint:
-            yield fault(f"hint-{level - 1}", f"Hint {level + 1} is given with hint {level}, which is empty.")
+            yield fault(f"hint-{level - 1}", f"Hint {level + 1} builds on hint {level}, which is empty.")
 
 
 def _answer(written: Wording, form: Form, kind: Kind) -> Iterator[FieldRemark]:
     if kind == "open":
         if not written.answer:
-            yield fault("answer", "There is no answer.")
+            yield fault("answer", "The answer is missing.")
         if written.right.text or written.wrong:
             yield fault("answer", "An open question has no options; clear them.")
         return
@@ -93,9 +93,9 @@ def _options(written: Wording, form: Form, kind: Kind) -> Iterator[FieldRemark]:
         yield fault("right-text", "The right option is empty.")
     n_wrong = sum(bool(option.text) for option in written.wrong)
     if n_wrong != form.wrong and kind != "made":
-        yield fault("wrong", f"{n_wrong} wrong options; {form.wrong} are expected, none of them empty.")
+        yield fault("wrong", f"{n_wrong} wrong options; expected {form.wrong}, none of them empty.")
     elif not n_wrong:
-        yield fault("wrong", "There is no wrong option.")
+        yield fault("wrong", "Give one or more wrong options.")
     named = {"right-text": written.right.text}
     named |= {f"wrong-{i}-text": option.text for i, option in enumerate(written.wrong)}
     texts = [" ".join(word.casefold().split()) for word in named.values() if word]
@@ -103,7 +103,7 @@ def _options(written: Wording, form: Form, kind: Kind) -> Iterator[FieldRemark]:
         yield fault("wrong", "Two options are the same.")
     for name, text in named.items() if form.most_words else ():
         if (n := len(text.split())) > form.most_words:
-            yield warning(name, f"{n} words; a word or a short phrase is expected.")
+            yield warning(name, f"{n} words; expected a word or a short phrase.")
 
 
 def _categories(written: Wording) -> Iterator[FieldRemark]:
@@ -112,7 +112,7 @@ def _categories(written: Wording) -> Iterator[FieldRemark]:
         option.category for option in options if option.category and option.category != written.category
     }
     if not written.category:
-        yield fault("category", "Say of which kind the answers are: colour, place, person, number, …")
+        yield fault("category", "Give the kind of the answers: colour, place, person, number, …")
     elif others:
         yield warning("category", f"Some options are of another kind: {', '.join(sorted(others))}.")
 
@@ -121,9 +121,9 @@ def _groups(written: Wording) -> Iterator[FieldRemark]:
     """Options of point lights are of groups of actions that do not overlap."""
     groups = [option.category.casefold() for option in (written.right, *written.wrong) if option.text]
     if not all(groups):
-        yield fault("right-category", "Say of each option to which group of actions it belongs.")
+        yield fault("right-category", "Give the group of actions of each option.")
     elif len(set(groups)) < len(groups):
-        yield fault("right-category", "Two options are of the same group of actions.")
+        yield fault("right-category", "Two options have the same group of actions.")
 
 
 def _span(name: str, first: str, last: str, *, advice: str = "") -> Iterator[FieldRemark]:
@@ -132,7 +132,7 @@ def _span(name: str, first: str, last: str, *, advice: str = "") -> Iterator[Fie
     for part, message, value in (("start", first, start), ("end", last, end)):
         if message and value is None:
             yield fault(
-                f"{name}{part}", f"{message!r:.40} is no time; write seconds such as 12.5, or 1:02.5."
+                f"{name}{part}", f"{message!r:.40} is not a time; write seconds such as 12.5, or 1:02.5."
             )
     if start is not None and end is not None and end <= start:
         yield fault(f"{name}end", f"From {start:g} to {end:g} s there is nothing{advice}.")
@@ -146,7 +146,7 @@ def _evidence(mark: Mark, name: str, *, media: Sequence[Shape]) -> Iterator[Fiel
         yield from _on_picture(mark, name, shape)
         return
     if mark.has_box:
-        yield fault(f"{name}-x0", "A box is on a picture; this medium has frames. Clear it.")
+        yield fault(f"{name}-x0", "A box goes on a picture; this medium has frames. Clear the box.")
     yield from _frames(mark, name, shape)
     yield from _times(mark, name)
 
@@ -173,55 +173,57 @@ def _on_picture(mark: Mark, name: str, shape: Shape) -> Iterator[FieldRemark]:
 def _frames(mark: Mark, name: str, shape: Shape) -> Iterator[FieldRemark]:
     values = frame_numbers(mark.frames)
     if values is None:
-        words = f"{mark.frames!r:.40} names no frames; write {MOST_FRAMES} numbers at most, such as 40, 7."
+        words = f"{mark.frames!r:.40} is not a list of up to {MOST_FRAMES} frames, such as 40, 7."
         yield fault(f"{name}-frames", words)
     elif shape.n_frames is not None and (gone := [n for n in values if n >= (shape.n_frames or 0)]):
         yield fault(f"{name}-frames", f"There is no frame {gone[0]}; they are 0 to {shape.n_frames - 1}.")
     elif values and mark.kind == "oracle" and not mark.text:
-        yield warning(f"{name}-text", "Say why these frames, and no others, show what the answer needs.")
+        yield warning(f"{name}-text", "Say why these frames show what the answer needs.")
 
 
 def _times(mark: Mark, name: str) -> Iterator[FieldRemark]:
     yield from _span(f"{name}-", mark.start, mark.end, advice="; mark a later frame")
     if bool(mark.start) != bool(mark.end):
-        yield fault(f"{name}-end", "Say from when to when it is seen.")
+        yield fault(f"{name}-end", "Give the times from when to when it is seen.")
 
 
 def _its_steps(mark: Mark, name: str, *, n_steps: int, is_tied: bool) -> Iterator[FieldRemark]:
     steps = numbers(mark.steps)
     if steps is None:
-        yield fault(f"{name}-steps", f"{mark.steps!r:.40} names no steps; write numbers such as 1, 3.")
+        yield fault(
+            f"{name}-steps", f"{mark.steps!r:.40} is not a list of steps; write numbers such as 1, 3."
+        )
     elif gone := [n + 1 for n in steps if n >= n_steps]:
         yield fault(f"{name}-steps", f"There is no step {gone[0]}; there are {n_steps}.")
     elif is_tied and not steps:
-        yield fault(f"{name}-steps", "It belongs to no step; say which.")
+        yield fault(f"{name}-steps", "Say which step it belongs to.")
 
 
 def _enough_evidence(written: Wording, form: Form) -> Iterator[FieldRemark]:
     n = sum(mark.kind != "oracle" for mark in written.evidence)
     if n < form.least_evidence:
-        yield fault("evidence", f"{n} pieces of evidence; {form.least_evidence} or more are expected.")
+        yield fault("evidence", f"{n} pieces of evidence; expected {form.least_evidence} or more.")
     n = sum(mark.kind == "proactive" for mark in written.evidence)
     if n < form.least_proactive:
-        yield fault("evidence", f"{n} proactive pieces; {form.least_proactive} or more are expected.")
+        yield fault("evidence", f"{n} proactive pieces; expected {form.least_proactive} or more.")
 
 
 def _conditions(written: Wording) -> Iterator[FieldRemark]:
     if not written.conditions:
-        yield fault("conditions", "There is no condition; one or more are expected.")
+        yield fault("conditions", "Give one or more conditions.")
     for number, condition in enumerate(written.conditions):
         name = f"condition-{number}"
         if not condition.text:
-            yield fault(f"{name}-text", "The condition has no words.")
+            yield fault(f"{name}-text", "Describe the condition.")
         if condition.skill not in SKILLS:
             yield fault(f"{name}-skill", f"Choose one of {', '.join(SKILLS)}.")
         depends = numbers(condition.depends)
         if depends is None or any(n >= number for n in depends):
-            yield fault(f"{name}-depends", "Name conditions before it by their numbers, such as 1, 2.")
+            yield fault(f"{name}-depends", "Name earlier conditions by their numbers, such as 1, 2.")
         if condition.at and seconds(condition.at) is None:
             yield fault(
-                f"{name}-at", f"{condition.at!r:.40} is no time; write seconds such as 12.5, or 1:02.5."
+                f"{name}-at", f"{condition.at!r:.40} is not a time; write seconds such as 12.5, or 1:02.5."
             )
         if not (condition.note or condition.otherwise):
-            words = "Say what another candidate or answer is without this condition."
+            words = "Give another candidate or answer that fits without this condition."
             yield fault(f"{name}-note", words)

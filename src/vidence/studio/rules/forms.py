@@ -83,7 +83,7 @@ FORMS: Final[Mapping[str, Form]] = {
         ),
         Form(
             name="actpld",
-            title="Which action is it (ActPLD)",
+            title="Which action is it? (ActPLD)",
             kinds=("3afc",),
             parts=("clip", "category"),
             wrong=2,
@@ -194,7 +194,7 @@ def form_named(name: str) -> Form:
 
 def _told(message: str, name: str) -> str:
     if len(message) > MOST_SIGNS:
-        raise UsageError(f"{name} has {len(message):,} signs; {MOST_SIGNS:,} at most")
+        raise UsageError(f"{name} has {len(message):,} characters; {MOST_SIGNS:,} at most")
     return message.replace("\r\n", "\n").replace("\r", "\n").strip()
 
 

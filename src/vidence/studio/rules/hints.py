@@ -10,8 +10,8 @@ from vidence.text import normal_form
 
 Finding: TypeAlias = Literal["too-strong", "guessed", "not-enough", "to-judge"]
 FINDINGS: Final[Mapping[Finding, str]] = {
-    "too-strong": "too strong: the words and the hints were enough",
-    "guessed": "right, and said to be a guess",
+    "too-strong": "too strong: the question and the hints were enough",
+    "guessed": "right, but a guess",
     "not-enough": "not enough without the video",
     "to-judge": "the person has not yet compared the answer with the reference",
 }
@@ -57,7 +57,7 @@ def finding_of(content: Mapping[str, object], answer: str, *, is_sure: bool) -> 
     Args:
         content: the wording that was tried.
         answer: the letter of an option, or a free answer; empty: it cannot be told.
-        is_sure: whether the words settle it, as whoever answered says; otherwise it is a guess.
+        is_sure: whether the text is enough, as whoever answered says; otherwise it is a guess.
     """
     reference = str(content.get("answer", ""))
     if not answer.strip():

@@ -138,7 +138,11 @@ def summaries_at(reviews: Reviews, state: ItemState, *, step: Step) -> tuple[Eve
     if step != "decide":
         return ()
     before = {stage.role for stage in reviews.protocol.stages[: state.stage]}
-    return _decisions(reviews, state, before)
+    return tuple(
+        event
+        for event in reviews.events_of.get(state.item_id, ())
+        if event.kind in DECIDING and event.role in before and event.revision == state.revision
+    )
 
 
 def rivals_at(reviews: Reviews, state: ItemState, *, step: Step) -> tuple[Event, ...]:
@@ -147,15 +151,6 @@ def rivals_at(reviews: Reviews, state: ItemState, *, step: Step) -> tuple[Event,
         return ()
     decided = {decision.event_id for decision in state.decisions}
     return tuple(event for event in reviews.events_of.get(state.item_id, ()) if event.event_id in decided)
-
-
-def _decisions(reviews: Reviews, state: ItemState, roles: Collection[str]) -> tuple[Event, ...]:
-    mine = reviews.events_of.get(state.item_id, ())
-    return tuple(
-        event
-        for event in mine
-        if event.kind in DECIDING and event.role in roles and event.revision == state.revision
-    )
 
 
 def is_blind(
@@ -440,13 +435,13 @@ def given_fault(kind: Kind, given: FilledForm, lines: Sequence[FieldLine], *, is
         return f"{noteless[0]} is marked wrong without a note; say what is wrong with it"
     if kind == "accept":
         if wrong:
-            return f"it is accepted, and {wrong[0]} is marked wrong; one of them is not so"
+            return f"it is accepted, and {wrong[0]} is marked wrong; change one of the two"
         if left := [line.name for line in lines if line.is_marked and line.name not in given.fields]:
-            return f"no verdict on {', '.join(left)}; every field is looked at before an item is accepted"
+            return f"no verdict on {', '.join(left)}; check every field before you accept an item"
     if is_disputed and given.source not in SOURCES:
         return f"no source of the decision; expected one of {', '.join(SOURCES)}"
     if is_disputed and not given.message:
-        return "no reason; a decision between two that differ says why"
+        return "no reason; when two reviews differ, say why you decide so"
     return ""
 
 
@@ -461,9 +456,9 @@ def why_not(kind: Kind, state: ItemState, protocol: Protocol, *, step: Step) -> 
     if step == "closed":
         return "claim the item before you decide"
     if step == "solve":
-        return "answer it yourself first; the key is shown then"
+        return "answer it yourself first; the key is shown afterwards"
     if step == "count":
-        return "count for yourself first; what others counted is shown then"
+        return "make your own count first; the counts of others are shown afterwards"
     if kind == "return" and protocol.returns == 0:
         return "this protocol has no returns"
     if kind == "return" and state.returns_left == 0:
@@ -511,7 +506,7 @@ def new_wording(content: Mapping[str, object], values: Mapping[str, str]) -> dic
             try:
                 fields[name] = msgspec.json.decode(text)
             except (msgspec.DecodeError, ValueError) as error:
-                return f"{name} is no JSON: {error}"
+                return f"{name} is not JSON: {error}"
     return fields
 
 

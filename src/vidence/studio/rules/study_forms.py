@@ -19,7 +19,7 @@ _PAIR: Final = ("The first", "The second", "Neither is better")
 _HINTS: Final = {
     "scale": "A whole number from {} to {}",
     "span": "Two times in seconds, such as 1.5-3.25",
-    "quote": "Copy the words as they are",
+    "quote": "Copy the text exactly",
     "verdicts": "For each condition right, wrong, partial or not reached, separated by semicolons",
 }
 _LINES: Final = {"text": 4, "answer": 3, "quote": 3, "verdicts": 2}
@@ -120,7 +120,9 @@ def entered(study: Study, planned: PlannedTrial, sent: Mapping[str, str]) -> dic
     for field in study.fields_of(study.phase(planned.phase)):
         value = sent.get(field.name, "").replace("\r\n", "\n")
         if len(value) > MOST_SIGNS:
-            raise UsageError(f"{field.title or field.name}: {len(value):,} signs; {MOST_SIGNS:,} at most")
+            raise UsageError(
+                f"{field.title or field.name}: {len(value):,} characters; {MOST_SIGNS:,} at most"
+            )
         is_letter = field.kind == "answer" and len(value) == 1
         values[field.name] = own_letter(value, planned.choice_order) if is_letter else value
     return {name: value for name, value in values.items() if value}

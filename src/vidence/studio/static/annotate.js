@@ -80,7 +80,7 @@ function pick(asked = null) {
   const section = sectionOf(medium);
   if (!section || section.dataset.width !== undefined || document.querySelector("#g-evidence") === null) return;
   if (section.dataset.state !== "painted" || section.dataset.frame === undefined) {
-    say("No frame is on screen yet that could be picked.");
+    say("No frame is on screen yet to pick.");
     return;
   }
   const index = Number(section.dataset.frame);
@@ -125,7 +125,7 @@ function drawPicked(row) {
     const src = `${section.dataset.media}/still/${index}.jpg?size=long:160`;
     const line = made("span", { className: "line" }, String(index));
     if (at > 0) line.append(button("‹", `Frame ${index}: one place earlier`, () => write(frames.toSpliced(at, 1).toSpliced(at - 1, 0, index))));
-    line.append(button("×", `Frame ${index}: take it out`, () => write(frames.toSpliced(at, 1))));
+    line.append(button("×", `Frame ${index}: remove it`, () => write(frames.toSpliced(at, 1))));
     list.append(made("li", {}, made("img", { loading: "lazy", alt: `frame ${index}`, src }), line));
   });
   place.append(list);

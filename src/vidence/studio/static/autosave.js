@@ -188,7 +188,7 @@ class Autosave {
   }
 
   #lost(words, againMs) {
-    this.#say(this.isKept === false ? "not saved, and this browser keeps nothing: copy your text" : words, true);
+    this.#say(this.isKept === false ? "not saved, and this browser cannot store it: copy your text" : words, true);
     if (againMs !== null) this.timer = setTimeout(() => this.save(), againMs);
   }
 
@@ -210,7 +210,7 @@ class Autosave {
     }
     if (this.panel !== null && this.panel.querySelector("[data-signed-out]") === null) {
       const link = made("a", { href: "/sign-in", target: "_blank", rel: "noopener", textContent: "Sign in in another tab" });
-      const note = made("div", {}, made("p", { textContent: "You are signed out. Your text is kept here and is saved as soon as you are back." }), link);
+      const note = made("div", {}, made("p", { textContent: "You are signed out. Your text is kept here and saved as soon as you sign in again." }), link);
       note.dataset.signedOut = "";
       note.setAttribute("role", "alert");
       this.panel.append(note);
@@ -222,7 +222,7 @@ class Autosave {
     this.isStopped = true;
     this.#say("not saved, kept here: there is another version", true);
     const words = told.closed
-      ? "It was handed in meanwhile, in another tab or by somebody else. What you wrote here is kept in this browser only."
+      ? "It was handed in meanwhile, in another tab or by another person. What you wrote here is kept in this browser only."
       : `Version ${told.version} was saved meanwhile, in another tab or on another machine. Nothing is overwritten.`;
     const note = made("div", {}, made("p", { textContent: words }));
     note.setAttribute("role", "alert");
@@ -256,8 +256,8 @@ class Autosave {
     const when = new Date(found.at).toLocaleString([], { hour12: false });
     const words =
       found.version === version
-        ? `This browser kept a text of ${when} that was not saved.`
-        : `This browser kept a text of ${when} that was not saved. It was written on version ${found.version}; the form shows version ${version}.`;
+        ? `This browser has an unsaved text of ${when}.`
+        : `This browser has an unsaved text of ${when}. It was written on version ${found.version}; the form shows version ${version}.`;
     const note = made("div", {}, made("p", { textContent: words }));
     note.setAttribute("role", "alert");
     const list = made("dl");
@@ -270,12 +270,12 @@ class Autosave {
       note.remove();
       this.#restore(found.fields);
     });
-    const drop = made("button", { type: "button", textContent: "Throw it away" });
+    const drop = made("button", { type: "button", textContent: "Discard it" });
     drop.addEventListener("click", () => {
       kept.drop(this.name);
       note.remove();
     });
-    note.append(made("details", {}, made("summary", { textContent: "What it says" }), list), made("span", { className: "line" }, use, drop));
+    note.append(made("details", {}, made("summary", { textContent: "Show the text" }), list), made("span", { className: "line" }, use, drop));
     this.panel?.append(note);
   }
 

@@ -184,7 +184,7 @@ class Counting {
   add(point) {
     const frame = this.frame;
     if (this.section && frame === null) {
-      this.#tell("No frame is on screen yet at which somebody could be counted.");
+      this.#tell("No frame is on screen yet to count a person in.");
       return;
     }
     const one = { frame, x: point?.[0] ?? null, y: point?.[1] ?? null };
@@ -209,7 +209,7 @@ class Counting {
     const value = { people: this.people, n: n.value, n_low: low.value, n_high: high.value, note: note.value };
     return kept.set(this.form.dataset.counts, value)
       ? "Kept in this browser until you press Done."
-      : "Not kept: this browser keeps nothing. Press Done before you leave.";
+      : "Not kept: this browser cannot store it. Press Done before you leave.";
   }
 
   #tell(words) {

@@ -283,7 +283,7 @@ export class Player {
 
   async #open() {
     // The browser's own player shows the first frame meanwhile; of a long film the times take seconds, once.
-    this.status.textContent = "The times of its frames are being read.";
+    this.status.textContent = "Reading the frame times.";
     const { kind, plays, table } = await this.#fetch("frames.json");
     this.status.textContent = "";
     this.kind = kind;
@@ -327,18 +327,18 @@ export class Player {
   async #useCopy() {
     this.isCopy = true;
     this.section.dataset.state = "copying";
-    this.status.textContent = "This browser cannot show each frame of the file; a copy with the same frames is being made.";
+    this.status.textContent = "This browser cannot show every frame of the file; a copy with the same frames is being made.";
     let copy = await this.#fetch("copy.json?need=1");
     while (copy.state === "waiting" || copy.state === "making") {
       const share = copy.n_frames ? Math.floor((100 * copy.n_done) / copy.n_frames) : 0;
-      this.status.textContent = `This browser cannot show each frame of the file; a copy with the same frames is being made: ${share} %`;
+      this.status.textContent = `This browser cannot show every frame of the file; a copy with the same frames is being made: ${share} %`;
       await new Promise((done) => setTimeout(done, POLL_MS));
       copy = await this.#fetch("copy.json?need=1");
     }
     if (copy.state !== "ready") throw new Error(copy.why || "no copy for browsers could be made");
     this.table = new Table((await this.#fetch("copy/frames.json")).table);
-    if (!(await this.#loads(`${this.media}/copy/file`)) || !this.#reaches()) throw new Error("this browser does not play the copy either");
-    this.status.textContent = "Shown is a copy for browsers: the same frames, without sound.";
+    if (!(await this.#loads(`${this.media}/copy/file`)) || !this.#reaches()) throw new Error("this browser cannot play the copy either");
+    this.status.textContent = "This is a copy for browsers: the same frames, without sound.";
   }
 
   stillOf = (index, query) => `${this.media}/still/${index}.jpg${query ? `?${query}` : ""}`;
@@ -428,8 +428,8 @@ export class Player {
       this.#button("−5 s", "Five seconds back", () => this.jump(-JUMP_S), "j"),
       this.#button("‹", "One frame back", () => this.step(-1), ","),
       this.playButton,
-      this.#button("›", "One frame on", () => this.step(1), "."),
-      this.#button("+5 s", "Five seconds on", () => this.jump(JUMP_S), "l"),
+      this.#button("›", "One frame forward", () => this.step(1), "."),
+      this.#button("+5 s", "Five seconds forward", () => this.jump(JUMP_S), "l"),
       this.readout,
       this.#button("I", "Mark the start here", () => this.mark("start"), "i"),
       this.#button("O", "Mark the end here", () => this.mark("end"), "o"),
@@ -572,7 +572,7 @@ export class Player {
   mark(which) {
     const index = this.shown.wanted === null ? this.shown.index : null;
     if (index === null) {
-      this.status.textContent = "No frame is on screen yet that could be marked.";
+      this.status.textContent = "No frame is on screen yet to mark.";
       return;
     }
     this[which] = index;
@@ -632,7 +632,7 @@ export class Player {
   #goToWritten() {
     const found = /^\s*(\d+(?:\.\d+)?)\s*(s?)\s*$/.exec(this.goTo.value);
     if (found === null || (!found[2] && found[1].includes("."))) {
-      this.status.textContent = "Say a frame, such as 57, or seconds, such as 1.9s.";
+      this.status.textContent = "Enter a frame, such as 57, or seconds, such as 1.9s.";
       return;
     }
     this.go(found[2] ? this.table.at(Number(found[1])) : Number(found[1]));

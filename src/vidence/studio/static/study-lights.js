@@ -30,5 +30,5 @@ async function show(section) {
 
 for (const section of document.querySelectorAll("[data-kind=dots]"))
   show(section).catch((error) => {
-    section.textContent = `The film cannot be loaded: ${error.message}. Load the page again, or report a technical problem below.`;
+    section.textContent = `The film cannot be loaded: ${error.message}. Reload the page, or report a technical problem below.`;
   });

@@ -21,7 +21,7 @@ export async function tell(action, more = {}, address = location.href) {
     const told = await answer.json().catch(() => ({}));
     return { ...told, ok: answer.ok };
   } catch {
-    return { ok: false, words: "The server does not answer." };
+    return { ok: false, words: "The server does not respond." };
   }
 }
 
@@ -72,7 +72,7 @@ class Once {
     this.button.disabled = true;
     let told = await tell("view", {}, this.section.dataset.once);
     while (told.ok && told.state !== "ready") {
-      this.words.textContent = `The video is being prepared: ${told.percent} %. It begins by itself.`;
+      this.words.textContent = `Preparing the video: ${told.percent} %. It starts by itself.`;
       await new Promise((done) => setTimeout(done, POLL_MS));
       told = await tell("view", {}, this.section.dataset.once);
     }
@@ -89,12 +89,12 @@ class Once {
     const isPart = end_s !== null;
     video.addEventListener("loadedmetadata", () => {
       if (start_s) video.currentTime = start_s;
-      video.play().catch((error) => this.end(`The video did not begin: ${error.message}`));
+      video.play().catch((error) => this.end(`The video did not start: ${error.message}`));
     });
     video.addEventListener("pause", () => this.video === video && !video.ended && video.play().catch(() => undefined));
     video.addEventListener("timeupdate", () => isPart && video.currentTime >= end_s && this.end());
     video.addEventListener("ended", () => this.end());
-    video.addEventListener("error", () => this.end("The video broke off. Report a technical problem below."));
+    video.addEventListener("error", () => this.end("The video stopped. Report a technical problem below."));
     video.addEventListener("contextmenu", (event) => event.preventDefault());
     setTimeout(() => this.end(), left_s * 1000);
     this.section.prepend(video);

@@ -38,7 +38,7 @@ async function send(job) {
     const answer = at === null ? await ask(job, {}) : await ask(job, { at }, file.slice(at, at + PIECE_BYTES));
     if (stop.signal.aborted) break;
     if (isLater(answer)) {
-      state.textContent = "no connection; goes on by itself";
+      state.textContent = "no connection; continues by itself";
       at = null;
       await pause(answer?.headers.has("Retry-After") ? 1000 * Number(answer.headers.get("Retry-After")) : AGAIN_MS);
       continue;
@@ -47,13 +47,13 @@ async function send(job) {
     if (told.path) return ["registered", true];
     if (told.there === undefined) {
       const isOut = answer.status === 401 || answer.status === 403;
-      return [isOut ? "you are signed out; sign in, and choose the file again" : (told.words ?? "the server cannot take it"), false];
+      return [isOut ? "you are signed out; sign in and choose the file again" : (told.words ?? "the server cannot take it"), false];
     }
     at = told.there;
     bar.value = at / file.size;
-    state.textContent = at + PIECE_BYTES >= file.size ? "is being checked" : "is being sent";
+    state.textContent = at + PIECE_BYTES >= file.size ? "checking" : "sending";
   }
-  return ["stopped; choose the file again to go on", false];
+  return ["stopped; choose the file again to continue", false];
 }
 
 /** Show in the lists of the page what is registered by now. */

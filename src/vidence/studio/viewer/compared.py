@@ -60,11 +60,11 @@ def _asked(request: HttpRequest) -> list[ViewablePath]:
 
 
 def _outcomes(standings: Sequence[RunStanding], fates: Mapping[str, Mapping[str, int]]) -> str:
-    """What became of the trials of each run, as a list."""
+    """Outcomes of the trials of each run run, as a list."""
     counts = {entry.place.id: fate_links(entry.place.id, fates[entry.place.id]) for entry in standings}
     table = tabulate(
         "outcomes",
-        "What became of the trials of each",
+        "Outcomes of the trials of each run",
         label="run",
         rows=[RowSpec(entry.place.id, entry.name, entry) for entry in standings],
         measures=[

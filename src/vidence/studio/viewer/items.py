@@ -99,7 +99,7 @@ def _listed(asked: Filter, page: Page, *, names: Sequence[str]) -> str:
     }
     table = tabulate(
         "questions",
-        "Questions, with what each run made of them",
+        "Questions, with the outcome in each run",
         label="question",
         rows=[RowSpec(str(row.pk), row.item_id, row, detail=_under(row)) for row in trials_here],
         measures=[
@@ -110,7 +110,7 @@ def _listed(asked: Filter, page: Page, *, names: Sequence[str]) -> str:
             number("margin", lambda row: row.margin),
         ],
         notes=[
-            "Tokens, latency and margin are those of the first run. Words are looked for in questions, "
+            "Tokens, latency and margin are those of the first run. The search covers questions, "
             f"choices, and the first {SEARCHED:,} letters of each reply and its reasoning."
         ],
     )

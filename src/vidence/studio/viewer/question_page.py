@@ -60,10 +60,10 @@ def _shown(item: Item, i: int, *, roots: Sequence[str], told: Sequence[RunAnswer
     known = list(dict.fromkeys(Path(root) for root in roots if root and not is_address(root)))
     remote = next((root for root in roots if is_address(root)), "")
     if remote and not known:
-        message = f"Its media lie at {redacted(remote)}, and files of this machine are played here."
+        message = f"Its media are at {redacted(remote)}, and only files on this machine are played here."
         return MediumView(name=name, kind=media.kind, problem=visible(message))
     if not known:
-        return MediumView(name=name, kind=media.kind, problem="It is not said in which folder its media lie.")
+        return MediumView(name=name, kind=media.kind, problem="The folder of its media is unknown.")
     try:
         paths = [resolve(root, media) for root in known]
         path = next((path for path in paths if path.exists()), None)
@@ -80,7 +80,7 @@ def _shown(item: Item, i: int, *, roots: Sequence[str], told: Sequence[RunAnswer
         lanes=visible(msgspec.json.encode(lanes).decode()),
         table=as_piece(
             words_fragment(
-                "What lies on the time of this medium",
+                "Timeline of this medium",
                 ("lane", "where"),
                 [(str(lane["name"]), "", _lane_words(lane)) for lane in lanes],
             )

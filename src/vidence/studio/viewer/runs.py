@@ -3,14 +3,12 @@
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.text import slugify
 
-from vidence.contracts import Diagnostic
 from vidence.engine.diagnose import open_diagnostic
 from vidence.engine.store import RunStore
 from vidence.errors import VidenceError
@@ -56,7 +54,7 @@ def _listed(request: HttpRequest) -> dict[str, object]:
     )
     return {
         **(
-            {"piece": as_piece(piece)} if lines else {"waits": "There is no run here; vidence run makes one."}
+            {"piece": as_piece(piece)} if lines else {"waits": "No runs here yet; make one with vidence run."}
         ),
         "again": reverse("run-lines") if any(line.is_live for line in lines) else "",
         "ticks_of": "#runs",
@@ -206,11 +204,6 @@ def _report(place: ViewablePath, name: str, *, is_live: bool) -> dict[str, str]:
         return {"problem": visible(str(error))}
 
 
-def _made(place: ViewablePath, name: str) -> str:
-    # Every text in it was escaped by the templates of the report.
-    return run_fragment(load_run(place.folder, are_brief=True), title=name)
-
-
 def _diagnoses(place: ViewablePath) -> list[str]:
     try:
         with RunStore(place.folder) as store:
@@ -240,7 +233,3 @@ def diagnosis(request: HttpRequest, run: str, diagnosis: str) -> HttpResponse:
     except VidenceError as error:
         fields["problem"] = visible(str(error))
     return render(request, "viewer/diagnosis.html", fields)
-
-
-def _diagnosed(folder: Path, diagnostic: Diagnostic, options: dict[str, str]) -> str:
-    return diagnosed_fragment(load_diagnosed(diagnostic, folder, options=options))

@@ -74,7 +74,7 @@ def _stages(account: Account | None) -> str:
         return ""
     table = tabulate(
         "account",
-        "What came into each stage, what came out, and why the rest did not",
+        "What entered each stage, what left it, and why the rest was dropped",
         label="stage",
         rows=[
             RowSpec(str(i), stage.stage, stage, detail=stage.unit) for i, stage in enumerate(account.stages)

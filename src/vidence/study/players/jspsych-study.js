@@ -105,7 +105,7 @@
       on_finish: (row) => {
         if (row.pressed !== "no") return;
         hasDeclined = true;
-        (jsPsych.abortExperiment || jsPsych.endExperiment).call(jsPsych, "Nothing was asked. You can close this page.");
+        (jsPsych.abortExperiment || jsPsych.endExperiment).call(jsPsych, "You did not take part. You can close this page.");
       } });
   }
   timeline.push(page("began", study.title, study.instructions, [["Begin", "yes"]]));

@@ -51,10 +51,10 @@
     const wide = Math.min(900, document.documentElement.clientWidth - 48);
     const [across, down] = wide < 600 ? [...CARD_CM].reverse() : CARD_CM;
     const hold = wide < 600 ? "Hold a bank card upright" : "Hold a bank card";
-    const label = element("label", `${hold} against the screen, and move the slider until the box is as large as it. `);
+    const label = element("label", `${hold} against the screen, and move the slider until the box is as large as the card. `);
     const size = element("input", "", { type: "range", min: "120", max: String(wide), step: "1", value: "200" });
     const card = element("div", "", { className: "vidence-card" });
-    const button = element("button", "It is as large", { type: "button" });
+    const button = element("button", "The box is as large", { type: "button" });
     Object.assign(card.style, { border: "2px solid", borderRadius: "12px", boxSizing: "border-box" });
     const show = () => Object.assign(card.style, { width: `${size.value}px`, height: `${(size.value * down) / across}px` });
     size.style.width = "100%";

@@ -60,7 +60,7 @@ def test_a_set_says_of_itself_what_it_counts_and_crops(street, solo):
     assert north.card("3", "A") is None
     assert len(north.portraits(north.tracked.tracks[0])) == 8
     (street.people / "tracks.csv").write_text("video_id\n")
-    assert "until this is mended" in opened.remake("north")
+    assert "until this is fixed" in opened.remake("north")
     text = street.config.read_text().replace("[people]\n", "").replace('model = "people"', "")
     street.config.write_text(text.replace('path = "north.mp4"', 'path = "north.mp4"\ncards = "mine.csv"'))
     (note,) = board_set([street.config], street.made.resolve()).notes

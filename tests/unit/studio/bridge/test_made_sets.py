@@ -22,7 +22,7 @@ def test_a_set_without_an_account_says_so_and_damaged_lines_are_counted(tmp_path
     (tmp_path / "dropped.jsonl").write_text('{"what": "a", "stage": "s", "reason": "r"}\n' + "no\n" * 60)
     made = made_set(tmp_path)
     assert made.account is None
-    assert "account.json is not there" in made.problems[0]
+    assert "account.json is missing" in made.problems[0]
     assert dict(made.reasons) == {("s", "r"): 1}
     assert made.dropped.problems[-1] == "and 10 more lines"
     assert not made.has_items

@@ -93,7 +93,7 @@ def test_wordings_hold_what_a_person_needs_and_progress_what_is_released(made):
     assert ended["AC"].words == "the rest is released"
     assert ended["AC"].rejected.value == 0.0
     usual = {one.task: one for one in progress(drawn, items, said, rules=ReviewRules())}
-    assert "held back in any case" in usual["AC"].words
+    assert "held back anyway" in usual["AC"].words
     none = {name: event("reject") for name in said}
     assert {one.words for one in progress(drawn, items, none, rules=rules)} == {"the rest is held back"}
     folder, rows = made
@@ -115,7 +115,7 @@ def test_wordings_hold_what_a_person_needs_and_progress_what_is_released(made):
 def test_faults_of_files_are_named(made):
     folder, _ = made
     (folder / "items.jsonl").write_bytes(b"{}\n")
-    with pytest.raises(DataError, match=r"items\.jsonl:1"):
+    with pytest.raises(DataError, match=r"items\.jsonl, line 1"):
         items_of(folder)
     assert verdicts_of(folder / "nowhere") == {}
     path = folder / "review" / "questions.jsonl"

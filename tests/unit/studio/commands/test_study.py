@@ -40,7 +40,7 @@ def said(*words):
 def test_a_study_is_opened_exported_and_closed_once(folder):
     code, words = said("close", folder)
     assert code == 2
-    assert "was not opened" in words
+    assert "is not open" in words
     server = command(
         "open", folder, "--port", "0", "--recruit", "--people", "2", "--json", folder / "links.json"
     )
@@ -71,4 +71,4 @@ def test_a_study_is_opened_exported_and_closed_once(folder):
         assert "0 people began: 0 finished, 0 withdrawn, 0 declined." in words
     code, words = said("open", folder)
     assert code == 2
-    assert "was closed" in words
+    assert "is closed" in words

@@ -17,7 +17,7 @@ from vidence.studio.commands.view import view
 def test_what_cannot_be_shown_is_refused(tmp_path, monkeypatch):
     with pytest.raises(UsageError, match="there is nothing at"):
         view.main([str(tmp_path / "absent")], standalone_mode=False)
-    with pytest.raises(UsageError, match="give --export DIR as well"):
+    with pytest.raises(UsageError, match="add --export DIR"):
         view.main([str(tmp_path), "--list", "fate=wrong"], standalone_mode=False)
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UsageError, match="give the path of a run"):

@@ -99,7 +99,7 @@ def test_a_refusal_names_its_rule_and_changes_nothing(client, team):
         ({"act": "roles", "roles": ["root"]}, "there is no role 'root'"),
         ({"act": "roles"}, "no roles; expected"),
         ({"act": "roles", "roles": ["author"], "project": "x"}, "there is no project 'x'"),
-        ({"act": "open"}, "nothing that can be done here"),
+        ({"act": "open"}, "this action is not available here"),
         ({**MADE, "name": " "}, "the name is empty"),
         ({**MADE, "name": "Bob", "roles": []}, "no roles; expected"),
         ({**MADE, "name": "Bob", "pseudonym": "p001"}, "the pseudonym 'p001' is taken"),

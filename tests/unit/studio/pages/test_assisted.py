@@ -30,7 +30,7 @@ def test_a_browser_begins_at_the_board_and_the_button_ends_the_studio(street, tm
         at = client.get("/enter", {"ticket": TICKET}).headers["Location"]
         assert at.endswith("/north/tracks")
         assert "Done, go on" in client.get(at).content.decode()
-        assert "The terminal goes on" in client.post("/done").content.decode()
+        assert "The command in the terminal continues" in client.post("/done").content.decode()
     assert ended == [signal.SIGTERM]
 
 

@@ -128,7 +128,7 @@ def test_cards_and_sentences_are_written_mended_taken_back_and_rejected(boards):
         ("B", WAY, "solo"),
     ]
     assert LOOKS in boards.page("cards")
-    assert "Made again next time:</strong> 2 cards, drafts of this video" in boards.page("cards")
+    assert "Redone next time:</strong> 2 cards, drafts of this video" in boards.page("cards")
     assert keep(boards).status_code == 400  # nothing is new
     assert keep(boards, b=WAY.replace("left", "far")).status_code == 302
     assert "far" in boards.file("cards/north.jsonl")

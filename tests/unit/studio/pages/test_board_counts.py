@@ -50,7 +50,7 @@ def test_what_makes_no_sense_is_refused_and_stays_typed(boards):
     assert (row.window, row.n, row.n_high, row.frames) == ("whole", 6, 7, (61, 70, 80))
     assert boards.post("counts", act="undo").status_code == 302
     assert boards.file("counts.csv") == ""
-    assert "Made again next time" not in boards.page("counts")
+    assert "Redone next time" not in boards.page("counts")
 
 
 def test_a_second_counter_does_not_see_the_first(two_boards):

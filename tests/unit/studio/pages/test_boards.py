@@ -101,7 +101,7 @@ def test_verdicts_are_written_and_shown_and_tracks_follow(boards):
     assert set(order) == {"1", "2", "3/1", "3/2", "4", "5", "6", "8", "everybody"}
     assert order[-2] == "4"  # what has a verdict comes last
     assert "7: a person saw that it shows no one" in page
-    assert "<strong>Made again next time:</strong> crops of 2 tracks" in page
+    assert "<strong>Redone next time:</strong> crops of 2 tracks" in page
     acts = [(row.track_id, row.act) for row in read_rows(boards.street.people, TrackRow, videos=None)]
     assert acts == [("4", "ok"), ("7", "phantom"), ("3", "split:100")]
     assert say(boards, "3/2", "drop", first="100", last="110").status_code == 302

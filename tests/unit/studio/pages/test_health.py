@@ -15,7 +15,7 @@ def test_database_copies_disk_and_what_waits_and_an_old_copy_is_warned_of(team):
     team.user("Olga", "operator")
     client = team.signed_in("Olga")
     page = client.get("/health").content.decode()
-    for said in ("at 00", "free of", "items that wait for a reviewer", "5.2"):
+    for said in ("at 00", "free of", "items waiting for a reviewer", "5.2"):
         assert said in page, said
     if connection.vendor == "sqlite":
         assert "journal_mode = wal" in page

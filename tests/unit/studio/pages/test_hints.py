@@ -65,7 +65,7 @@ def test_an_answer_is_timed_and_judged_and_the_page_holds_nothing_else(place):
     assert "Try its hints" in text(place.bob.get(place.base))
     ann = place.team.signed_in("Ann")
     page = text(ann.get(place.address))
-    assert "You wrote it" in page
+    assert "You wrote this" in page
     assert "THE-FIRST" not in page
     refused = ann.post(
         place.address, {"act": "answer", "answer": "x", "sure": "yes", "opened": place.stamp()}
@@ -80,9 +80,9 @@ def test_an_answer_is_timed_and_judged_and_the_page_holds_nothing_else(place):
     assert place.bob.post(place.address, {"act": "judge"}).status_code == 400
     assert place.bob.post(place.address, {"act": "judge", "same": "yes"}).status_code == 302
     assert ReviewRow.objects.get().decision == "too-strong"
-    assert "No hints wait" in text(place.bob.get("/projects/films/hints"))
+    assert "no hints for you" in text(place.bob.get("/projects/films/hints"))
     history = text(place.team.signed_in("Ann").get(place.base))
-    assert "too strong: the words and the hints were enough" in history
+    assert "too strong: the question and the hints were enough" in history
     assert "Hints, tried" not in text(place.bob.get(place.base))
 
 

@@ -46,9 +46,9 @@ def test_what_cannot_be_is_said_and_nothing_of_another_project_changes(team, cli
     assert team.user("Ann", "author").pseudonym == "p002"
     for said, why in [
         ({"name": "Nobody", "roles": ["author"]}, "there is no user"),
-        ({"name": "Ann"}, "no roles; say what"),
+        ({"name": "Ann"}, "no roles; choose one"),
         ({"name": "Ann", "roles": ["root"]}, "there is no role"),
-        ({"name": "Ann", "roles": ["author"], "until": "soon"}, "expected one such as"),
+        ({"name": "Ann", "roles": ["author"], "until": "soon"}, "expected a day such as"),
     ]:
         before = list(MembershipRow.objects.values_list())
         answer = client.post(WHERE, said)

@@ -47,8 +47,8 @@ def test_a_project_begins_under_a_preset(place):
 
 def test_what_cannot_begin_is_said_and_a_text_is_tried_before_it_counts(place):
     for said, why in [
-        ({"slug": "Films of 1"}, "expected small letters, digits and -, as 'films-of-1'"),
-        ({"slug": ""}, "expected small letters"),
+        ({"slug": "Films of 1"}, "expected lower-case letters, digits and -: 'films-of-1'"),
+        ({"slug": ""}, "expected lower-case letters"),
         ({"slug": "x" * 61}, "expected 60 and 300 at most"),
         ({"title": "x" * 301}, "expected 60 and 300 at most"),
         ({"protocol": "mmvuu"}, "there is no protocol named 'mmvuu'"),
@@ -68,7 +68,7 @@ def test_what_cannot_begin_is_said_and_a_text_is_tried_before_it_counts(place):
     client, _ = place
     assert protocol_bytes("mmvu").decode() != OWN
     checked = client.post(WHERE, {**FILMS, "act": "check"})
-    assert "It can be read" in words(checked)
+    assert "The protocol is valid" in words(checked)
     assert "Nothing is saved yet." in words(checked)
     assert "returns = 1" in words(checked)
     other = {**FILMS, "act": "check", "protocol": "herbench", "source": protocol_bytes("mmvu").decode()}

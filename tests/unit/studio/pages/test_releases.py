@@ -58,7 +58,7 @@ def test_only_what_was_accepted_is_released_and_a_release_never_changes(project)
 def test_without_anything_accepted_there_is_no_release(team):
     made = team.project("films", "mmvu")
     take_items(made, [question("q1")])
-    with pytest.raises(UsageError, match="no question was accepted yet"):
+    with pytest.raises(UsageError, match="no question is accepted yet"):
         release(made, Wish(), by="olga")
     assert releases_of(made) == []
 
@@ -104,7 +104,7 @@ def test_the_cautions_of_the_making_are_shown_and_stand_in_the_datasheet(project
     (made / "other" / ACCOUNT_FILE).write_bytes(msgspec.json.encode(account))
     MadeSetRow.objects.create(project=project, folder=str(made / "other"), people_folder="x")
     shown = client.get(address).content.decode()
-    assert shown.count(said + " The datasheet does not say so: the project has several makings.") == 2
+    assert shown.count(said + " The datasheet does not mention it, since the project has several sets.") == 2
     (made / ACCOUNT_FILE).write_text("{")
     assert "is no account of a making" in client.get(address).content.decode()
     assert b"is no account of a making" in client.post(address, {"version": "2.0.0"}).content

@@ -116,7 +116,7 @@ def test_of_another_wording_only_the_words_come_back(place):
     name = re.search(r'type="radio" name="([^"]+)"', place.page())[1]
     place.send(place.hidden() | {"wording": "0" * 64}, message="still so", **{name: "yes"})
     page = place.page()
-    assert "of an earlier wording" in page
+    assert "about an earlier wording" in page
     assert "still so" in page
     assert " checked" not in page.replace('name="next"', "")
 
@@ -222,7 +222,7 @@ def test_an_edit_of_an_earlier_wording_or_claim_is_kept(place, has_ended):
     if not has_ended:
         place.client.post(where, {**hidden, **said, "wording": "0" * 64}, **SCRIPT)
         page, _ = edit_page(place)
-        assert "What you had written of an earlier wording" in page
+        assert "What you wrote for an earlier wording" in page
         assert "Which cup is MINE?</dd>" in page
         assert "MINE?</textarea>" not in page
         return

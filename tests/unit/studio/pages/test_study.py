@@ -57,13 +57,13 @@ def test_nothing_tells_what_a_trial_is_of(opened, people, everything):
     got = everything(study, ann)
     text = "\n".join(got)
     assert "the red card" in text
-    assert "Right is" in text
+    assert "The right answer" in text
     for secret in (SENTINEL, "items.jsonl", "items-", "catch", "vidence-study", str(study.folder)):
         assert secret not in text, secret
     trials = [one for one in got if "<html" in one and "Trial " in one]
     assert len({len(one.encode()) for one in trials}) == 1
     assert {len(one) for one in re.findall(r'data-media="([^"]+)"', text)} == {len(f"{ann.home}media/") + 22}
-    after = text[text.rindex("Right is") + len("Right is") :]
+    after = text[text.rindex("The right answer") + len("The right answer") :]
     assert not re.search(r"\b(correct|wrong|score|right)\b", re.sub(r"<[^>]+>", "", after), re.IGNORECASE)
 
 

@@ -25,7 +25,7 @@ def test_a_study_is_written_from_the_fields_of_a_preset_with_faults_by_line(solo
     for name in ("../x", "", "Ä"):
         answer = client.post("/studies/new", {"name": name, "act": "keep", "source": text})
         assert answer.status_code == 400
-        assert "expected small letters" in answer.content.decode()
+        assert "expected lower-case letters" in answer.content.decode()
     assert "cannot be read" in client.get("/studies/new?name=absent").content.decode()
 
 
@@ -47,13 +47,13 @@ def test_links_are_made_and_given_again_and_people_taken_out(opened, people, sol
     assert links[0] not in page
     public = re.search(r'name="person" value="([^"]+)"', page)[1]
     client.post(home, {"act": "link", "person": public})
-    assert "takes no part" in ann.get().content.decode()
+    assert "is not part" in ann.get().content.decode()
     again = re.findall(r"<code>http://127.0.0.1(/j/[\w-]+)</code>", client.get(home).content.decode())
     Person(ann.client, link_of(study, again[0][3:])).joined()
     assert "The end" in ann.get().content.decode()
     client.post(home, {"act": "withdraw", "person": public})
     refused = client.post(home, {"act": "withdraw", "person": public})
-    assert "cannot be done any more" in refused.content.decode()
+    assert "is no longer possible" in refused.content.decode()
     client.post(home, {"act": "close"})
     for act in ("invite", "many", "link"):
         assert "is closed" in client.post(home, {"act": act, "n": "1", "person": public}).content.decode()
@@ -107,7 +107,7 @@ def test_the_report_of_a_closed_study_is_a_page(opened, people, solo):
 
     study = opened(plain(n=2))
     client, address = solo.signed_in(), f"/studies/{study.public}/report"
-    assert "no answers are there yet" in client.get(address).content.decode()
+    assert "there are no answers yet" in client.get(address).content.decode()
     (ann,) = people(study)
     ann.joined().act("begin")
     for _ in range(2):

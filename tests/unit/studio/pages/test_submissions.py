@@ -130,12 +130,12 @@ def test_after_the_end_nothing_is_taken_and_the_strata_are_shown(board, split, t
     assert write_strata(board.vault(), board_here(), board.team.clock()) == 0
     assert "order" not in text(red.get("/board")).partition("<tbody>")[2]
     board.team.clock.move(15 * 3600)
-    assert "the board has ended; nothing was kept" in text(send(red, split.right(60)))
+    assert "the board has ended; nothing was saved" in text(send(red, split.right(60)))
     assert write_strata(board.vault(), board_here(), board.team.clock()) == 1
     assert write_strata(board.vault(), board_here(), board.team.clock()) == 0
     page = text(red.get("/board"))
     assert '<th scope="row">count</th><td class="number">50</td><td class="number">50</td>' in page
-    with pytest.raises(UsageError, match="has ended, and its strata are shown"):
+    with pytest.raises(UsageError, match="has ended and its strata are published"):
         open_board(board.team, split, tmp_path, last_day=datetime(2027, 1, 1, tzinfo=UTC))
 
 

@@ -92,7 +92,7 @@ def test_a_correction_goes_from_the_worker_to_an_operator(team, place):
     assert "3.00 USD" in page
     assert "No corrections" in olga.get(TIME).content.decode()
     again = olga.post(TIME, decide)
-    assert (again.status_code, "approved already" in again.content.decode()) == (400, True)
+    assert (again.status_code, "already approved" in again.content.decode()) == (400, True)
 
 
 def test_nobody_sees_the_time_of_others_but_operators(team, place):
@@ -106,7 +106,7 @@ def test_nobody_sees_the_time_of_others_but_operators(team, place):
 def test_the_ledger_says_what_each_has_earned(team, place):
     where = "/projects/films/ledger"
     client = team.signed_in("Olga")
-    assert "Nothing was earned yet" in client.get(where).content.decode()
+    assert "Nothing has been earned yet" in client.get(where).content.decode()
     done = act(ItemRow.objects.get(), Act(kind="submit", by="p001", role="author", content={"question": "?"}))
     assert done.number == 1
     page = client.get(where).content.decode()

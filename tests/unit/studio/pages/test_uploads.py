@@ -142,7 +142,7 @@ def test_a_folder_that_cannot_be_written_and_one_that_is_not_known_are_named(pla
     monkeypatch.setattr(Path, "open", refuse)
     answer = send(place.ann, b"12345", at=0, size=5)
     assert answer.status_code == 409
-    assert "may not write into" in answer.json()["words"]
+    assert "cannot write into" in answer.json()["words"]
 
 
 def test_two_senders_of_a_name_are_not_mixed_and_the_first_one_keeps_it(place, team):

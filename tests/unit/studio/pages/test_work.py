@@ -66,7 +66,7 @@ def test_what_came_back_stands_first(place):
     checks = {"question": "no"}
     act(item, Act(kind="return", role="reviewer", by="eve", checks=checks, message="x" * 40))
     page = text(place.signed_in("Author").get("/work"))
-    assert page.index("Came back to you") < page.index("q3") < page.index("Claimed by you")
+    assert page.index("Returned to you") < page.index("q3") < page.index("Claimed by you")
 
 
 def test_a_share_is_drawn(place):

@@ -107,7 +107,7 @@ def said(name, n, low, high, frames=()):
 
 
 def test_counters_agree_as_far_as_their_ranges_do():
-    assert agreement([said("a", 5, 5, 5)]) == "counted once; a second counter has not counted yet"
+    assert agreement([said("a", 5, 5, 5)]) == "counted once; a second count is missing"
     assert agreement([said("a", 5, 5, 5), said("b", 5, 4, 6)]) == "both counted 5"
     assert (
         agreement([said("a", 5, 5, 7), said("b", 7, 6, 8)]) == "they differ by 2, and both ranges hold 6 to 7"

@@ -211,7 +211,7 @@ def test_a_new_wording_changes_what_the_form_names():
         CONTENT, {"text:choices": "red\r\n\r\n green ", "text:tags": '{"task":"u"}', "text:new": "x"}
     )
     assert made == {**CONTENT, "choices": ["red", "green"], "tags": {"task": "u"}}
-    assert "evidence is no JSON" in new_wording(CONTENT, {"text:evidence": "{"})
+    assert "evidence is not JSON" in new_wording(CONTENT, {"text:evidence": "{"})
     assert as_typed("a\nb") == "a\nb"
 
 

@@ -118,9 +118,9 @@ def test_runs_beside_are_called_the_same_wherever_they_stand_and_none_is_left_ou
         client.get("/items", {"run": place_id(run)})
     text = page(client, run=place_id(runs[0]), item="q1")
     (shown,) = re.findall(r'<section class="told" aria-label="([^"]+)"', text)
-    assert "2 more runs beside it" in text
+    assert "2 more runs" in text
     linked = re.findall(r'<a href="[^"]+"><bdi>([^<]*run-\d\d[^<]*)</bdi></a>', text)
     assert sorted([shown, *linked]) == sorted(names)
     three = page(client, run=[place_id(one) for one in runs[:3]], item="q1")
     assert set(re.findall(r'<section class="told" aria-label="([^"]+)"', three)) <= set(names)
-    assert "Beside it:" not in three
+    assert "Compare with:" not in three

@@ -6,6 +6,6 @@ from vidence.studio.viewer.question_page import media_of
 
 def test_without_a_folder_or_at_an_address_nothing_is_looked_for():
     (one,) = media_of(ITEMS[0], roots=[""])
-    assert (one.address, one.problem) == ("", "It is not said in which folder its media lie.")
+    assert (one.address, one.problem) == ("", "The folder of its media is unknown.")
     (one,) = media_of(ITEMS[0], roots=["", "s3://lab/videos"])
-    assert one.problem == "Its media lie at s3://lab/videos, and files of this machine are played here."
+    assert one.problem == "Its media are at s3://lab/videos, and only files on this machine are played here."
