@@ -225,7 +225,7 @@ def _by_expert_rules(written: Wording, facts: ItemFacts) -> Iterator[FieldRemark
     if has_concept:
         for name in ("subject", "concept"):
             if not getattr(written, name):
-                yield FieldRemark(field=name, level="fault", words=f"Say the {name}.", by="expert")
+                yield FieldRemark(field=name, level="fault", words=f"Give the {name}.", by="expert")
 
 
 def _expert_draft(written: Wording, facts: ItemFacts, film: Film) -> ExpertDraft:

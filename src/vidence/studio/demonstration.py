@@ -16,7 +16,6 @@ from vidence.ask.phantom.plan import PlantedPiece, WorldSpec
 from vidence.ask.phantom.world import ITEMS_FILE, World, read_world, render
 from vidence.engine.environment import Environment
 from vidence.engine.evaluate import run
-from vidence.engine.events import Event
 from vidence.engine.prepare import make_plan
 from vidence.installation import adding
 from vidence.make.review.protocol import NO, YES, Check, Stage
@@ -125,11 +124,7 @@ async def _ask(folder: Path, environment: Environment, now: datetime) -> None:
             model=model,
             overrides={"selector": "midpoints", "frames": _N_FRAMES},
         )
-        await run(plan, folder / RUNS / name, environment=environment, now=now, on_event=_nothing)
-
-
-def _nothing(_event: Event) -> None:
-    return None
+        await run(plan, folder / RUNS / name, environment=environment, now=now, on_event=lambda _event: None)
 
 
 def fill(folder: Path) -> None:

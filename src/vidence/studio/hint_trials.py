@@ -12,7 +12,7 @@ from vidence.studio.hint_tries import GUESS, STAGE, SURE, content_of, of_wording
 from vidence.studio.records.items import ItemRow, ReviewRow
 from vidence.studio.records.people import ProjectRow
 from vidence.studio.reviewing import counted_by, minutes_since, reviews_of_item
-from vidence.studio.rules.hints import HintedQuestion, asked_of, finding_of, judged
+from vidence.studio.rules.hints import HintedQuestion, asked_of, finding_of, judged, letters_of
 from vidence.studio.rules.review_steps import LOOKS, is_blind
 from vidence.studio.settings import current
 from vidence.studio.workflow import Refused
@@ -94,9 +94,7 @@ def answer(item: ItemRow, person: Person, words: str, *, is_sure: bool, opened: 
         if why := closed(row, person):
             return Refused(reason=why)
         content = content_of(row.current.content)
-        letters = [
-            chr(ord("A") + place) for place in range(len(cast("Sequence[str]", content.get("choices") or ())))
-        ]
+        letters = dict(letters_of(cast("Sequence[str]", content.get("choices") or ())))
         answer = words.strip()
         if letters and answer and answer not in letters:
             return Refused(reason=f"the answer {answer!r:.40}; expected one of {', '.join(letters)}")

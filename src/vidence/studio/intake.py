@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, get_args
 
 import msgspec
 import numpy as np
@@ -26,12 +26,6 @@ from vidence.studio.rules.wording import Mark, Wording, box_of, frame_numbers, s
 from vidence.studio.settings import current
 
 MediumKind: TypeAlias = Literal["video", "image", "images", "frames"]
-KINDS: Final[dict[MediumKind, str]] = {
-    "video": "video",
-    "image": "picture",
-    "images": "set of pictures",
-    "frames": "folder of frames",
-}
 _VIDEOS: Final = frozenset(
     {".mp4", ".m4v", ".mov", ".webm", ".mkv", ".avi", ".mpg", ".mpeg", ".ts", ".wmv", ".ogv"}
 )
@@ -134,8 +128,8 @@ def add_medium(
         UsageError: the kind is none, or the address is too long.
         MediaError: it lies outside the folders of media, or cannot be read.
     """
-    if kind not in KINDS:
-        raise UsageError(f"the kind {kind!r:.40}; expected {', '.join(KINDS)}")
+    if kind not in (kinds := get_args(MediumKind)):
+        raise UsageError(f"the kind {kind!r:.40}; expected {', '.join(kinds)}")
     if max(len(path), len(url)) > 1_000 or len(source_id) > 300:
         raise UsageError("a path or an address is too long; expected 1,000 characters at most")
     place, inside = _place(project, path)

@@ -49,11 +49,7 @@ NETWORKS: Final = frozenset(
 """Kinds of disks of other machines."""
 _FIELDS_OF_MOUNTS: Final = 3
 _OCTAL: Final = re.compile(r"\\([0-7]{3})")
-_PRAGMAS: Final[Mapping[str, str]] = {
-    "journal_mode": "PRAGMA journal_mode",
-    "synchronous": "PRAGMA synchronous",
-    "foreign_keys": "PRAGMA foreign_keys",
-}
+_PRAGMAS: Final = ("journal_mode", "synchronous", "foreign_keys")
 
 
 def secret_of(data: Path) -> bytes:
@@ -217,8 +213,8 @@ def mode_of(connection: "BaseDatabaseWrapper") -> dict[str, str]:
         return {}
     with connection.cursor() as cursor:
         result = {}
-        for name, question in _PRAGMAS.items():
-            cursor.execute(question)
+        for name in _PRAGMAS:
+            cursor.execute(f"PRAGMA {name}")
             result[name] = str(cursor.fetchone()[0])
     return result
 
@@ -370,9 +366,7 @@ def count_tables(connection: "BaseDatabaseWrapper") -> dict[str, int]:
 
 def newest_copy(data: Path) -> Path | None:
     """Return the newest backup in the folder, by name; None if it is empty."""
-    folder = data / BACKUPS
-    paths = sorted(folder.glob("studio-*.sqlite3")) if folder.is_dir() else []
-    return paths[-1] if paths else None
+    return max((data / BACKUPS).glob("studio-*.sqlite3"), default=None)
 
 
 def check_copy(path: Path, *, by: str) -> str:
@@ -458,12 +452,10 @@ def _items() -> Iterator[str]:
     from vidence.studio.workflow import columns_of, events_of, protocol_of, revisions_of, standing
 
     for item in ItemRow.objects.select_related("project__protocol").order_by("pk").iterator():
-        faults = [revision.fault for revision in revisions_of(item).values()] + [
-            event.fault for event in events_of(item)
-        ]
-        faults = list(filter(None, faults))
-        if faults:
-            yield f"{item.item_id}: {faults[0]}"
+        faults = [revision.fault for revision in revisions_of(item).values()]
+        faults += [event.fault for event in events_of(item)]
+        if any(faults):
+            yield f"{item.item_id}: {next(filter(None, faults))}"
             continue
         state = standing(item, protocol_of(item.project))
         item_state = msgspec.convert(item.standing, ItemState) if item.standing else state

@@ -67,8 +67,7 @@ def write_labels(
         labels = error_labels(file, responses)
         for name in dict.fromkeys(label.labeller for label in labels):
             own = [label for label in labels if label.labeller == name]
-            path, lines_of_labels = keep_labels(file.folder, own, labeller=name, by="person")
-            contents[path] = lines_of_labels
+            contents.update([keep_labels(file.folder, own, labeller=name, by="person")])
         for path in (folder / "people").glob("*.jsonl"):
             if path not in contents:  # of someone who no longer counts
                 path.unlink()

@@ -200,7 +200,7 @@ class Course:
         ends = [self._at("phase-ended", note=phase.name), self._phase_end(phase)]
         own = self.of_phase(phase)
         if not phase.may_change and own and not any(self._is_open(trial, now) for trial in own):
-            ends.append(max(self._closed_at(trial) or now for trial in own))
+            ends.append(max(self._answered_at(t) or self._trial_end(t) or now for t in own))
         over = [end for end in ends if end is not None and end <= now]
         return min(over) if over else None
 
@@ -212,10 +212,6 @@ class Course:
         limit_s = self.study.phase(planned.phase).trial_limit_s
         moment = self._at("shown", place=planned.place)
         return None if limit_s is None or moment is None else moment + timedelta(seconds=limit_s)
-
-    def _closed_at(self, planned: PlannedTrial) -> datetime | None:
-        answered = self._answered_at(planned)
-        return answered if answered is not None else self._trial_end(planned)
 
     def _answered_at(self, planned: PlannedTrial) -> datetime | None:
         response = self.responses.get(planned.place)

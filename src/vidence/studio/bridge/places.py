@@ -3,6 +3,7 @@
 import hashlib
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
@@ -76,21 +77,21 @@ def _under(path: Path) -> Iterator[ViewablePath]:
 def _inside(folder: Path) -> Iterator[ViewablePath]:
     """What the folders in a folder are; links and hidden ones are passed over."""
     try:
-        with os.scandir(folder) as entries:
-            names = sorted(e.name for e in entries if e.is_dir(follow_symlinks=False) and e.name[0] != ".")
+        folders = [inner for inner in _folders(folder) if inner.name[0] != "."]
     except OSError as error:
         yield _nothing(folder, f"cannot be listed: {error.strerror}")
         return
-    if not names:
+    if not folders:
         yield _nothing(folder, "holds no folder; `vidence run` makes runs, `vidence make` sets of questions")
-    for name in names:
-        inner = folder / name
+    for inner in folders:
         kind = _kind(inner)
         if kind != "nothing":
             yield _place(inner, kind)
             continue
         deeper = [_place(run, "run") for run in run_folders(inner)]
-        places = [_place(path, "made") for path in _folders(inner) if _kind(path) == "made"]
+        places = list[ViewablePath]()
+        with suppress(OSError):  # then `_nothing` says what is missing in it
+            places = [_place(path, "made") for path in _folders(inner) if _kind(path) == "made"]
         yield from deeper
         yield from places
         if not deeper and not places:
@@ -100,11 +101,8 @@ def _inside(folder: Path) -> Iterator[ViewablePath]:
 
 
 def _folders(folder: Path) -> list[Path]:
-    try:
-        with os.scandir(folder) as entries:
-            return sorted(Path(e.path) for e in entries if e.is_dir(follow_symlinks=False))
-    except OSError:  # `_nothing` says so of its folder
-        return []
+    with os.scandir(folder) as entries:
+        return sorted(Path(e.path) for e in entries if e.is_dir(follow_symlinks=False))
 
 
 def _kind(folder: Path) -> Kind:

@@ -169,8 +169,7 @@ def _own(data: Path) -> None:
 def _password(*, from_stdin: bool) -> str:
     if from_stdin:
         return sys.stdin.readline().rstrip("\r\n")
-    prompt: str = click.prompt("Password", hide_input=True, confirmation_prompt=True)
-    return prompt
+    return str(click.prompt("Password", hide_input=True, confirmation_prompt=True))
 
 
 def _listed(roles: str) -> list[str]:

@@ -14,6 +14,7 @@ from vidence.engine.environment import cache_root
 from vidence.errors import UsageError
 from vidence.records import Record
 from vidence.studio.commands.studio import EXISTING, OPENED, PORT, need_studio, start_alone, there
+from vidence.text import first_lines
 
 if TYPE_CHECKING:
     from vidence.studio.settings import Export, StudioSettings
@@ -154,10 +155,8 @@ def _export(settings: "StudioSettings", to: Path, listed: str) -> None:
         f"{to / 'index.html'}: {done.n_pages} pages, {done.n_questions} of them questions, "
         f"{done.n_pictures} pictures"
     )
-    for problem in done.problems[:_MOST_NAMED]:
-        click.echo(problem, err=True)
-    if len(done.problems) > _MOST_NAMED:
-        click.echo(f"and {len(done.problems) - _MOST_NAMED} more", err=True)
+    if done.problems:
+        click.echo(first_lines(done.problems, most=_MOST_NAMED), err=True)
 
 
 def _filter(listed: str) -> "Filter":

@@ -16,7 +16,6 @@ from vidence.studio.bridge.items import wording_of
 from vidence.studio.checking import MachineChecks, check, quota
 from vidence.studio.drafts import Conflict, new_request, save
 from vidence.studio.intake import (
-    KINDS,
     MediumKind,
     add_medium,
     candidates,
@@ -83,7 +82,6 @@ def intake(request: HttpRequest, project: str) -> HttpResponse:
         "quota": most,
         "words": words,
         "faults": faults,
-        "kinds": KINDS,
     }
     return render(
         request, "annotate/media.html", fields, status=HTTPStatus.BAD_REQUEST if faults else HTTPStatus.OK

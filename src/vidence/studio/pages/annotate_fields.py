@@ -334,7 +334,7 @@ _CONDITION: Final = (
     Field("text", "Condition", lines=2),
     Field("skill", "Skill", choices=(("", "choose"), *_list_of(SKILLS))),
     Field("depends", "Depends on conditions, such as 1"),
-    Field("hands", "Hands on"),
+    Field("hands_on", "Hands on"),
     Field("at", "Without it: when is another candidate seen?", fill="frame"),
     Field("note", "Which candidate", lines=2),
     Field("otherwise", "The answer would be"),

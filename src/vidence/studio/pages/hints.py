@@ -63,6 +63,7 @@ def _page(
     review_row = mine(row, request.person)
     why = closed(row, request.person) if review_row is None else ""
     asked = asked_now(row) if review_row is None and not why else None
+    is_to_judge = review_row is not None and review_row.decision == "to-judge"
     now = current().settings.clock()
     fields = {
         "item": row,
@@ -72,12 +73,10 @@ def _page(
         "choices": () if asked is None else letters_of(asked.choices),
         "said": review_row,
         "finding": "" if review_row is None else dict(FINDINGS).get(review_row.decision, review_row.decision),
-        "reference": "",
+        "reference": content_of(row.current.content).get("answer", "") if is_to_judge else "",
         "typed": request.POST,
         "opened": request.POST.get("opened") or signing.dumps([now.isoformat(), _wording(row)], salt=_SALT),
     }
-    if review_row is not None and review_row.decision == "to-judge":
-        fields["reference"] = content_of(row.current.content).get("answer", "")
     return render(request, "hints/try.html", fields, status=status)
 
 

@@ -194,12 +194,14 @@ def _page(request: HttpRequest, row: ItemRow, *, refused: str = "", status: int 
 def _told_of_look(row: ItemRow, look: ItemView, reviews: Reviews, *, me: str) -> dict[str, object]:
     """Return the reviews by others that this person may read now."""
     rivals = rivals_at(reviews, look.state, step=look.step)
+    back = f"Return to the author ({look.state.returns_left} left)"
+    words_of: dict[Kind, str] = {"accept": "Accept", "return": back, "reject": "Reject"}
     return {
         "look": look,
         "is_open_to_claims": "claim" in allowed_kinds(look.state, look.protocol),
         "actions": [
             Action(kind=kind, words=words, closed=why_not(kind, look.state, look.protocol, step=look.step))
-            for kind, words in _words_of(look)
+            for kind, words in words_of.items()
         ],
         "may_edit": why_not("edit", look.state, look.protocol, step=look.step),
         "told": told_at(reviews, look.state, by=me, step=look.step),
@@ -260,11 +262,6 @@ def _row(line: FieldLine, look: ItemView, typed: Mapping[str, str]) -> Row:
         controls=tuple(controls) if look.step == "decide" else (),
         note=typed.get(f"note:{line.name}", ""),
     )
-
-
-def _words_of(look: ItemView) -> list[tuple[Kind, str]]:
-    left = look.state.returns_left
-    return [("accept", "Accept"), ("return", f"Return to the author ({left} left)"), ("reject", "Reject")]
 
 
 def _mine(reviews: Reviews, row: ItemRow, name: str) -> Event | None:

@@ -37,16 +37,8 @@ class KeptDraft(Record):
     """What is kept of a review: the version of the draft, what it says, and of which wording."""
 
     version: int = 0
-    at: str = ""
     said: dict[str, str] = msgspec.field(default_factory=dict)
     revision: str = ""
-
-
-class _Body(Record):
-    """What a draft of a review holds."""
-
-    revision: str = ""
-    said: dict[str, str] = msgspec.field(default_factory=dict)
 
 
 def part_of(request: HttpRequest) -> str:
@@ -59,9 +51,7 @@ def kept_of(user: UserRow | None, item: ItemRow, part: str = "") -> KeptDraft:
     row = _open(user, item, part)
     if row is None:
         return KeptDraft()
-    body = msgspec.json.decode(row.body, type=_Body)
-    at = row.saved_at.isoformat() if row.version else ""
-    return KeptDraft(version=row.version, at=at, said=body.said, revision=body.revision)
+    return msgspec.structs.replace(msgspec.json.decode(row.body, type=KeptDraft), version=row.version)
 
 
 def shown(kept: KeptDraft, revision: str) -> dict[str, str]:
@@ -89,7 +79,7 @@ def keep(request: HttpRequest, item: ItemRow, look: ItemView, *, part: str = "")
         draft = open_draft(user, item, stage=stage, body="{}", based_on=look.state.revision)
     values = {name: str(request.POST[name]) for name in request.POST if name not in CONTROL}
     wording = request.POST.get("wording", "") or look.state.revision
-    body = msgspec.json.encode(_Body(revision=wording[:64], said=values)).decode()
+    body = msgspec.json.encode({"revision": wording[:64], "said": values}).decode()
     return save(draft, body=body, seen=version_in(request), request=request.POST.get("request", ""))
 
 

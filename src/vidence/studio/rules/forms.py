@@ -105,12 +105,12 @@ options of a word or a short phrase); ActPLD, section 2.5 (three options).
 Departs: HumanPCR-P&C and HERBench give no number of options for a form: four and five; a short phrase has
 four words at most."""
 
-_ROW: Final = re.compile(r"(wrong|step|evidence|condition|knowledge|hint)-(\d{1,2})(?:-([a-z][a-z0-9]*))?")
+_ROW: Final = re.compile(r"(wrong|step|evidence|condition|knowledge|hint)-(\d{1,2})(?:-([a-z][a-z0-9_]*))?")
 _ROWS: Final[Mapping[str, tuple[str, ...]]] = {
     "wrong": ("id", "text", "category", "why"),
     "step": ("",),
     "evidence": ("medium", "kind", "start", "end", "frames", *BOX, "text", "steps"),
-    "condition": ("text", "skill", "depends", "hands", "at", "note", "otherwise"),
+    "condition": ("text", "skill", "depends", "hands_on", "at", "note", "otherwise"),
     "knowledge": ("title", "url"),
     "hint": ("",),
 }
@@ -171,7 +171,7 @@ def fields_of(written: Wording) -> dict[str, str]:
         ("wrong", [msgspec.structs.asdict(option) for option in written.wrong]),
         ("step", [{"": step} for step in written.steps]),
         ("evidence", [msgspec.structs.asdict(mark) for mark in written.evidence]),
-        ("condition", [_hands(msgspec.structs.asdict(condition)) for condition in written.conditions]),
+        ("condition", [msgspec.structs.asdict(condition) for condition in written.conditions]),
         ("knowledge", [msgspec.structs.asdict(knowledge) for knowledge in written.knowledge]),
         ("hint", [{"": hint} for hint in written.hints]),
     ):
@@ -218,12 +218,7 @@ def _mark(row: Mapping[str, str]) -> Mark:
 
 
 def _condition(row: Mapping[str, str]) -> Condition:
-    values = {name: row.get(name, "") for name in _ROWS["condition"]}
-    return Condition(hands_on=values.pop("hands"), **values)
-
-
-def _hands(row: dict[str, object]) -> dict[str, object]:
-    return {("hands" if name == "hands_on" else name): value for name, value in row.items()}
+    return Condition(**{name: row.get(name, "") for name in _ROWS["condition"]})
 
 
 def position_balance(answers: Iterable[str], *, n_options: int) -> tuple[int, ...]:

@@ -226,8 +226,7 @@ class _Work:
                 if n >= self._export.most:
                     return ""
                 self._n_questions[question] = n + 1
-            kind = parts[0] or "runs"
-            kind = kind if len(parts) < 2 or kind != "item" else "text"
+            kind = "text" if parts[0] == "item" and len(parts) > 1 else parts[0] or "runs"
             name = (
                 _INDEX
                 if kind == "runs"
@@ -251,7 +250,9 @@ class _Work:
             Http404: the address is none of ours.
         """
         if parts in (["compare"], ["items"], ["item"], ["item", "text"]):
-            return self._key_of_runs(parts, query) if self._has_all(query) else ""
+            runs = parse_qs(query).get("run", [])
+            is_here = runs and all(self._kinds.get(run) == "run" for run in runs)
+            return self._key_of_runs(parts, query) if is_here else ""
         key = f"{parts} {sorted(parse_qsl(query))}"
         match parts:
             case [""] | ["runs"]:
@@ -269,17 +270,9 @@ class _Work:
             return self._list_key(read_filter(QueryDict(query)))
         if parts == ["item"]:
             qs = parse_qs(query)
-            wanted = f"item {qs['run']} {qs.get('item')} {qs.get('repeat', ['0'])}"
-            return wanted if self._is_wanted(query) else ""
+            is_listed = self._listed is None or tuple(qs["run"]) == self._listed.runs
+            return f"item {qs['run']} {qs.get('item')} {qs.get('repeat', ['0'])}" if is_listed else ""
         return f"{parts} {sorted(parse_qsl(query))}"
-
-    def _has_all(self, query: str) -> bool:
-        runs = parse_qs(query).get("run", [])
-        return bool(runs) and all(self._kinds.get(run) == "run" for run in runs)
-
-    def _is_wanted(self, query: str) -> bool:
-        """Whether a question is one of the list that was asked for."""
-        return self._listed is None or tuple(parse_qs(query)["run"]) == self._listed.runs
 
     def _list_key(self, asked: Filter) -> str:
         key = f"items {asked.query()}"

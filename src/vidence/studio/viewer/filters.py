@@ -164,7 +164,9 @@ def trials(asked: Filter) -> QuerySet:
     if asked.flip:
         trials = trials.filter(Exists(_flips(asked.runs[1], asked.flip)))
     if asked.words:
-        trials = trials.filter(Exists(_with_words(asked)))
+        same = {"item_id": OuterRef("item_id"), "repeat": OuterRef("repeat")}
+        words = IndexWordsRow.objects.filter(place__in=asked.runs, **same)
+        trials = trials.filter(Exists(words.filter(words__contains=asked.words.casefold())))
     return trials.order_by(*_order(asked.sort))
 
 
@@ -174,15 +176,6 @@ def _flips(other: str, flip: Flip) -> QuerySet:
     which = {"lost": lost, "won": won}.get(flip, lost | won)
     same = {"place": other, "item_id": OuterRef("item_id"), "repeat": OuterRef("repeat")}
     return IndexTrialRow.objects.filter(which, **same)
-
-
-def _with_words(asked: Filter) -> QuerySet:
-    return IndexWordsRow.objects.filter(
-        place__in=asked.runs,
-        item_id=OuterRef("item_id"),
-        repeat=OuterRef("repeat"),
-        words__contains=asked.words.casefold(),
-    )
 
 
 def _order(sort: Sort) -> tuple[object, ...]:

@@ -43,7 +43,7 @@ def show(request: HttpRequest) -> HttpResponse:
     if not all(standing.is_running for standing in reading):
         return render(request, "viewer/reading.html", {"standings": standings, "reading": reading})
     page = Paginator(trials(asked), PAGE).get_page(asked.page)
-    labels = desk().labels()
+    labels, fates = desk().labels(), fates_of(asked.runs[:1])[asked.runs[0]]
     runs = {run.place: run for run in IndexRunRow.objects.filter(place__in=asked.runs)}
     return render(
         request,
@@ -54,7 +54,7 @@ def show(request: HttpRequest) -> HttpResponse:
             "piece": as_piece(_listed(asked, page, names=[standing.name for standing in standings])),
             "page": page,
             "query": asked.query(page=1),
-            "fates": _fates(asked),
+            "fates": [(fate, words, fates[fate]) for fate, words in FATES.items() if fate in fates],
             "tags": _tags(asked),
             "said": asked.said,
             "labels": [
@@ -71,11 +71,6 @@ def show(request: HttpRequest) -> HttpResponse:
             "is_compared": all(run.compared_seq >= run.last_seq for run in runs.values()),
         },
     )
-
-
-def _fates(asked: Filter) -> list[tuple[str, str, int]]:
-    counts = fates_of(asked.runs[:1])[asked.runs[0]]
-    return [(fate, words, counts[fate]) for fate, words in FATES.items() if fate in counts]
 
 
 def _tags(asked: Filter) -> list[tuple[str, list[tuple[str, str, int, bool]]]]:

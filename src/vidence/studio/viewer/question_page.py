@@ -59,11 +59,10 @@ def _shown(item: Item, i: int, *, roots: Sequence[str], told: Sequence[RunAnswer
     name = visible(media.path or media.url or "a medium without a name")
     known = list(dict.fromkeys(Path(root) for root in roots if root and not is_address(root)))
     remote = next((root for root in roots if is_address(root)), "")
-    if remote and not known:
-        message = f"Its media are at {redacted(remote)}, and only files on this machine are played here."
-        return MediumView(name=name, kind=media.kind, problem=visible(message))
     if not known:
-        return MediumView(name=name, kind=media.kind, problem="The folder of its media is unknown.")
+        message = f"Its media are at {redacted(remote)}, and only files on this machine are played here."
+        problem = visible(message) if remote else "The folder of its media is unknown."
+        return MediumView(name=name, kind=media.kind, problem=problem)
     try:
         paths = [resolve(root, media) for root in known]
         path = next((path for path in paths if path.exists()), None)

@@ -252,6 +252,6 @@ def question(request: HttpRequest, place: str) -> HttpResponse:
         "item_id": visible(item.item_id),
         **links,
         "question": as_piece(question_fragment(item)),
+        "media": media_of(item, roots=[str(loaded.media_root)]),
     }
-    fields["media"] = media_of(item, roots=[str(loaded.media_root)])
     return render(request, "viewer/question.html", fields)
