@@ -47,7 +47,6 @@ def test_its_stages_are_those_of_its_table(name):
 @pytest.mark.parametrize(("name", "config"), [(name, name) for name in NAMES], indirect=["config"])
 def test_its_sample_is_made_accounted_for_and_kept(name, config):
     maker = make(name)
-    maker.check(config)
     outlook = maker.foresee(config, overrides=MakeOverrides(), context=context(config, []))
     assert outlook.can_make
     assert outlook.sentences
@@ -71,9 +70,9 @@ def test_it_refuses_what_it_does_not_know(name, config):
     maker = make(name)
     work = context(config, [])
     with pytest.raises(UsageError, match=r"no-such\.toml"):
-        maker.check(config.with_name("no-such.toml"))
+        maker.foresee(config.with_name("no-such.toml"), overrides=MakeOverrides(), context=work)
     with pytest.raises(UnknownNameError):
         maker.make(config, out=None, overrides=MakeOverrides(until="no-such-stage"), context=work)
     config.write_text(config.read_text() + "\n[no-such-table]\nx = 1\n")
     with pytest.raises(UsageError, match="no-such-table"):
-        maker.check(config)
+        maker.foresee(config, overrides=MakeOverrides(), context=work)

@@ -12,6 +12,7 @@ from vidence.make.herbench.config import read_herbench
 from vidence.make.lights.tables import PanelRules
 from vidence.make.lights.trials import read_map
 from vidence.make.makers.actpld import ActpldConfig, create
+from vidence.make.pipeline.session import MakeOverrides
 from vidence.make.writing.draft_files import COLUMNS
 from vidence.make.writing.expert_config import (
     DraftRules,
@@ -100,7 +101,7 @@ def test_the_map_and_configuration_of_conditions_are_read(page, tmp_path):
     blocks = page["docs/making/conditions.md"].blocks("csv", "toml")
     for block in blocks:
         (tmp_path / block.title).write_text(block.body, encoding="utf-8")
-    create().check(tmp_path / "lights.toml")
+    create().foresee(tmp_path / "lights.toml", overrides=MakeOverrides(), context=None)
     config = read_config(tmp_path / "lights.toml", ActpldConfig)
     read = read_map(tmp_path / "map.csv", config.rows)
     assert (len(read.trials), read.dropped) == (9, ())

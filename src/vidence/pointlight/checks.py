@@ -123,7 +123,10 @@ def sides(motion: Motion) -> Check:
     sides = {"knees bend backwards": _bending(figure, across)}
     if "left_shoulder" in figure.names and "right_shoulder" in figure.names:
         cosine = (across * _across(figure, "shoulder")).sum(axis=1)
-        sides["hips and shoulders have their left on opposite sides"] = _mean_seen(cosine)
+        cosine = cosine[np.isfinite(cosine)]
+        sides["hips and shoulders have their left on opposite sides"] = (
+            float(cosine.mean()) if len(cosine) else None
+        )
     for joint, trunk in (("elbow", "shoulder"), ("knee", "hip"), ("ankle", "hip")):
         if has_both(figure, joint) and has_both(figure, trunk):
             sides[f"the left {joint} is on the right"] = _apart(figure, joint, _across(figure, trunk))
@@ -172,11 +175,6 @@ def _apart(figure: Motion, joint: str, across: Floats) -> float | None:
     far = ((left - right) * across).sum(axis=1)
     counted = far[np.isfinite(far) & (np.abs(far) > 0.03)]
     return float(counted.sum() / np.abs(counted).sum()) if len(counted) else None
-
-
-def _mean_seen(values: Floats) -> float | None:
-    seen = values[np.isfinite(values)]
-    return float(seen.mean()) if len(seen) else None
 
 
 def has_both(figure: Motion, joint: str) -> bool:

@@ -42,8 +42,7 @@ def _drawn(stimulus: Stimulus, first: int, last: int) -> NDArray[np.uint8]:
             continue
         level = stimulus.levels[dot]
         _stamp(canvas, values, centres[values, dot], level=level, radius_px=radius_px, border=reach)
-    result: NDArray[np.uint8] = canvas[:, reach : reach + spec.height_px, reach : reach + spec.width_px]
-    return result
+    return canvas[:, reach : reach + spec.height_px, reach : reach + spec.width_px]
 
 
 def _stamp(

@@ -39,8 +39,7 @@ def floor_path(figures: Sequence[Motion], framing: str) -> Floats:
     if framing == "fixed":
         return np.zeros((figures[0].n_frames, 1, 3))
     paths = np.mean([belt(figure) for figure in figures], axis=0)
-    values: Floats = np.stack([paths[:, 0], np.zeros(len(paths)), paths[:, 1]], axis=1)[:, None, :]
-    return values
+    return np.stack([paths[:, 0], np.zeros(len(paths)), paths[:, 1]], axis=1)[:, None, :]
 
 
 def root(figure: Motion) -> Floats:
@@ -138,8 +137,7 @@ def heading_deg(figures: Sequence[Motion]) -> float:
 
 def turned(positions: Floats, degrees: float) -> Floats:
     """Points turned about the vertical, counter-clockwise seen from above."""
-    values: Floats = positions @ turn("y", np.radians(degrees)).T
-    return values
+    return positions @ turn("y", np.radians(degrees)).T
 
 
 def extent(positions: Floats, view: View) -> Floats:
@@ -188,8 +186,7 @@ def room_px(spec: StimulusSpec) -> Floats:
             f"dots of radius {spec.dot_radius_px} px and a margin of {spec.margin:g} leave no room in "
             f"{spec.width_px}x{spec.height_px} px"
         )
-    values: Floats = room
-    return values
+    return room
 
 
 def _place(figure: Motion, name: str) -> Floats | None:
@@ -219,8 +216,7 @@ def _bridged(places: Floats, seen: Bools) -> Floats:
         raise DataError("no frame shows the points that framing needs; use framing=fixed")
     frames = np.arange(len(places))
     columns = [np.interp(frames, frames[seen], places[seen, axis]) for axis in range(places.shape[1])]
-    values: Floats = np.stack(columns, axis=1)
-    return values
+    return np.stack(columns, axis=1)
 
 
 def _smoothed(path: Floats, fps: float) -> Floats:
@@ -230,16 +226,14 @@ def _smoothed(path: Floats, fps: float) -> Floats:
     weights = np.exp(-0.5 * (offsets / _SMOOTH_S) ** 2)
 
     def summed(values: Floats, power: int) -> Floats:
-        whole: Floats = np.convolve(values, (weights * offsets**power)[::-1])[reach : reach + len(values)]
-        return whole
+        return np.convolve(values, (weights * offsets**power)[::-1])[reach : reach + len(values)]
 
     ones = np.ones(len(path))
     s0, s1, s2 = (summed(ones, power) for power in range(3))
     apart = s0 * s2 - s1**2
     if reach == 0:
         return path.copy()
-    result: Floats = np.stack([(s2 * summed(p, 0) - s1 * summed(p, 1)) / apart for p in path.T], axis=1)
-    return result
+    return np.stack([(s2 * summed(p, 0) - s1 * summed(p, 1)) / apart for p in path.T], axis=1)
 
 
 def _long(is_so: Bools, shortest: int) -> Bools:

@@ -44,8 +44,7 @@ def rotation(view: View) -> Floats:
     The figure is turned by the yaw first, then tilted by the pitch, then rolled.
     """
     yaw, pitch, roll = np.radians([view.yaw_deg, view.pitch_deg, view.roll_deg])
-    values: Floats = turn("z", roll) @ turn("x", pitch) @ turn("y", yaw)
-    return values
+    return turn("z", roll) @ turn("x", pitch) @ turn("y", yaw)
 
 
 def seen(positions_m: Floats, view: View, *, centre_m: Floats) -> Floats:

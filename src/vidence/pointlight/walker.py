@@ -108,7 +108,7 @@ def direction(flexion_deg: Floats, abduction_deg: Floats, *, sign: float) -> Flo
     `sign` is 1 for the left side, -1 for the right.
     """
     flexion, abduction = np.radians(flexion_deg), np.radians(abduction_deg)
-    values: Floats = np.stack(
+    return np.stack(
         [
             sign * np.sin(abduction) * np.ones_like(flexion),
             -np.cos(flexion) * np.cos(abduction),
@@ -116,7 +116,6 @@ def direction(flexion_deg: Floats, abduction_deg: Floats, *, sign: float) -> Flo
         ],
         axis=1,
     )
-    return values
 
 
 def leg_ends(leg: Limb, *, sign: float, height_m: float) -> tuple[Floats, Floats]:
@@ -322,8 +321,7 @@ def _over_one_foot(cycle: Cycle, phase: Floats, *, scale: float, height_m: float
     """The height of the pelvis with which this ankle is on the ground; the heel rises towards the end."""
     _, ankle = leg_ends(_leg(cycle, phase, scale=scale), sign=1.0, height_m=height_m)
     late = np.clip((phase / cycle.stance - 0.5) / 0.5, 0.0, 1.0)
-    values: Floats = (ANKLE_HEIGHT + HEEL_RISE * late**2) * height_m - ankle[:, 1]
-    return values
+    return (ANKLE_HEIGHT + HEEL_RISE * late**2) * height_m - ankle[:, 1]
 
 
 def _over_the_feet(cycle: Cycle, phase: Floats, *, scale: float, height_m: float) -> Floats:
@@ -436,8 +434,7 @@ def _posed(
 def _eased(share: Floats) -> Floats:
     """From 0 to 1 with no speed and no acceleration at either end."""
     s = np.clip(share, 0.0, 1.0)
-    values: Floats = s**3 * (10 - 15 * s + 6 * s**2)
-    return values
+    return s**3 * (10 - 15 * s + 6 * s**2)
 
 
 def _jump(spec: WalkerSpec, time_s: Floats) -> tuple[Posture, list[str]]:
@@ -455,7 +452,7 @@ def _jump(spec: WalkerSpec, time_s: Floats) -> tuple[Posture, list[str]]:
     since = phase - ends[1]
     flown = top + take_off * since - GRAVITY_M_S2 * since**2 / 2
     share = np.clip((phase - ends[2]) / land_s, 0, 1)
-    landed = _landing(share, top=top, speed=take_off * land_s)
+    landed = _hermite(share, start=(top, -take_off * land_s), end=(top, 0.0))
     pelvis = np.select(
         [phase < ends[0], phase < ends[1], phase < ends[2], phase < ends[3]],
         [pelvis, pushed, flown, landed],
@@ -475,18 +472,12 @@ def _hermite(share: Floats, *, start: tuple[float, float], end: tuple[float, flo
     """A cubic from a place and a speed (per whole share) to another."""
     s = share
     (p0, v0), (p1, v1) = start, end
-    values: Floats = (
+    return (
         (2 * s**3 - 3 * s**2 + 1) * p0
         + (s**3 - 2 * s**2 + s) * v0
         + (-2 * s**3 + 3 * s**2) * p1
         + (s**3 - s**2) * v1
     )
-    return values
-
-
-def _landing(share: Floats, *, top: float, speed: float) -> Floats:
-    """Down at `speed`, slowed by the legs, and up to where it began."""
-    return _hermite(share, start=(top, -speed), end=(top, 0.0))
 
 
 def _wave(spec: WalkerSpec, time_s: Floats) -> tuple[Posture, list[str]]:

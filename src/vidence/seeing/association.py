@@ -132,8 +132,7 @@ def _noise(heights: NDArray[np.float64], *, position: float, velocity: float) ->
 
 def _diagonal(deviations: NDArray[np.float64]) -> NDArray[np.float64]:
     """Covariances (n, k, k) of independent quantities with these standard deviations (n, k)."""
-    squares: NDArray[np.float64] = deviations[:, :, None] ** 2 * np.eye(deviations.shape[1])
-    return squares
+    return deviations[:, :, None] ** 2 * np.eye(deviations.shape[1])
 
 
 # The 95 % point of the chi-square distribution with four degrees of freedom (DeepSORT, section 2.2).

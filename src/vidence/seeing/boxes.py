@@ -18,8 +18,7 @@ Boxes = NDArray[np.float64]
 def areas_px(boxes: Boxes) -> NDArray[np.float64]:
     """The areas in square pixels, shape (...,); 0 where a box has no inside."""
     sides = np.maximum(boxes[..., 2:] - boxes[..., :2], 0.0)
-    areas: NDArray[np.float64] = sides[..., 0] * sides[..., 1]
-    return areas
+    return sides[..., 0] * sides[..., 1]
 
 
 def intersections_px(these: Boxes, those: Boxes) -> NDArray[np.float64]:

@@ -1,6 +1,5 @@
 """Begin and end of tracks, and merging of fragments by the merge cost of HERBench, eq. 2."""
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, Self
@@ -8,7 +7,7 @@ from typing import Final, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from vidence.records import Record
+from vidence.records import Record, by_key
 from vidence.seeing.boxes import EDGES, Edge, iou
 from vidence.seeing.same_person import TrackAppearance, distance
 from vidence.seeing.tracks import PAPER_FPS, Merge, Track, frames_in
@@ -71,9 +70,7 @@ def merge_fragments(
     joins that cost more, most are of two people). It does not compare looks.
     """
     ordered = sorted(range(len(tracks)), key=lambda i: (tracks[i].first_frame, tracks[i].track_id))
-    groups: dict[str, list[Track]] = defaultdict(list)
-    for i in ordered:
-        groups[tracks[i].class_name].append(tracks[i])
+    groups = by_key((tracks[i].class_name, tracks[i]) for i in ordered)
     joined: dict[str, Track] = {}
     merges: list[Merge] = []
     for name in sorted(groups):

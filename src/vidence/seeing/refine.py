@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from vidence.errors import DataError, UsageError
-from vidence.records import Record
+from vidence.records import Record, by_key
 from vidence.seeing.cleaning import FilterSettings, fill_gaps, keep_usable, smooth, why_dropped
 from vidence.seeing.merging import MergeSettings, merge_fragments
 from vidence.seeing.same_person import TrackAppearance
@@ -87,9 +87,7 @@ def refine(
     """
     settings = settings or RefineSettings()
     check_tracks(video)
-    shots: dict[int, list[Track]] = {}
-    for track in video.tracks:
-        shots.setdefault(video.shot_of(track.first_frame).first_frame, []).append(track)
+    shots = by_key((video.shot_of(track.first_frame).first_frame, track) for track in video.tracks)
     known = looks or {}
     done = [
         _refine_shot(replace(video, tracks=tuple(mine)), settings, looks=known)

@@ -119,8 +119,7 @@ class Track(Rows):
     @property
     def centroids_px(self) -> NDArray[np.float64]:
         """The centres of the boxes, shape (n, 2), in pixels."""
-        centres: NDArray[np.float64] = (self.boxes_px[:, :2] + self.boxes_px[:, 2:]) / 2
-        return centres
+        return (self.boxes_px[:, :2] + self.boxes_px[:, 2:]) / 2
 
     @property
     def first_frame(self) -> int:

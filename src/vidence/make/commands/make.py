@@ -157,7 +157,6 @@ def make(given: Make) -> int:
     maker: Maker = create("maker", given.name)
     config, json_path = given.config, given.json_path
     if given.check:
-        maker.check(config)
         context = BuildContext.of(environment())
         outlook = maker.foresee(config, overrides=given.overrides, context=context)
         write_said(json_path, "make", sentences=outlook.sentences, tables=outlook.tables)

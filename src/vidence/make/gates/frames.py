@@ -1,7 +1,7 @@
 """The single frames that drafts are tested with: selection and pictures."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -220,11 +220,8 @@ def cut_frames(drafts: Sequence[Asked], rules: OneFrameRules, source: FrameSourc
     items = as_items(drafts)
     cut_frames = {item.item_id: source.exhibit(item) for item in items}
     wanted = {item.item_id: _tried_of(item, cut_frames[item.item_id], rules) for item in items}
-    by_video: dict[str, set[int]] = defaultdict(set)
-    for name, (indices, _) in wanted.items():
-        for video_id, own in cut_frames[name].wanted(set(indices)).items():
-            by_video[video_id] |= own
-    sets = frame_sets(by_video, source, frame_px=rules.frame_px)
+    pairs = [(cut_frames[name], {*indices}) for name, (indices, _) in wanted.items()]
+    sets = frame_sets(pairs, source, frame_px=rules.frame_px)
     tried: dict[str, DraftFrames] = {}
     for name, (indices, why) in wanted.items():
         have = cut_frames[name].have(sets)
@@ -240,13 +237,17 @@ def cut_frames(drafts: Sequence[Asked], rules: OneFrameRules, source: FrameSourc
 
 
 def frame_sets(
-    by_video: Mapping[str, set[int]], source: FrameSource, *, frame_px: int
+    wanted: Iterable[tuple[Exhibit, Set[int]]], source: FrameSource, *, frame_px: int
 ) -> dict[str, FrameSet]:
-    """The pictures of these frames of each video, their longer side at most `frame_px`.
+    """The pictures of these frames of exhibits by video, their longer side at most `frame_px`.
 
     Raises:
         StoreError: pictures cannot be written.
     """
+    by_video: dict[str, set[int]] = defaultdict(set)
+    for exhibit, numbers in wanted:
+        for video_id, own in exhibit.wanted(numbers).items():
+            by_video[video_id] |= own
     stage = Stage(name="gate-frames", kind=FrameSet, settings=[frame_px, _QUALITY])
     sets: dict[str, FrameSet] = {}
     for video_id, indices in by_video.items():

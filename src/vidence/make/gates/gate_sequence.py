@@ -1,6 +1,5 @@
 """The sequence of gates over a maker's drafts or a file's questions, with an account of each."""
 
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
@@ -40,7 +39,7 @@ from vidence.make.pipeline.material import Draft, Dropped
 from vidence.make.pipeline.models import Models
 from vidence.make.pipeline.output import json_lines
 from vidence.make.pipeline.session import Session
-from vidence.records import Item, Sampling
+from vidence.records import Item, Sampling, by_key
 
 
 def judge_pool(rules: JudgeRules | None, models: Models, *, seed: int) -> JudgePool | None:
@@ -300,10 +299,7 @@ def _leaks(asked: Sequence[Asked], rules: GateRules, desk: GateDesk) -> _Outcome
     Of two splits the first in the data is free.
     """
     items = [entry for entry in asked if isinstance(entry, Item)]
-    splits: dict[str, list[Item]] = defaultdict(list)
-    for item in items:
-        if _SPLIT in item.tags:
-            splits[item.tags[_SPLIT]].append(item)
+    splits = by_key((item.tags[_SPLIT], item) for item in items if _SPLIT in item.tags)
     if not items or not (desk.others or splits):
         return None
     desk.began(LEAKS, asked)

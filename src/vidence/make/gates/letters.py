@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
 
 import msgspec
@@ -11,7 +11,7 @@ import numpy as np
 from vidence.explain.audit.checks import text_reasons
 from vidence.make.gates.model_gates import plain_item
 from vidence.make.pipeline.material import Draft
-from vidence.records import Item
+from vidence.records import Item, by_key
 
 _FIXED = frozenset({"refers-to-choices", "letters-as-names", "letter-in-question", "choices-in-question"})
 # Without one of these no text names a letter or other choices.
@@ -31,9 +31,7 @@ def spread_letters(drafts: Sequence[Draft], *, seed: int) -> tuple[Draft, ...]:
     Departs: the paper does not say how; the seeded moves are ours.
     """
     fixed = {draft.draft_id for draft in drafts if names_choices(plain_item(draft))}
-    groups: dict[tuple[str, int], list[Draft]] = defaultdict(list)
-    for draft in drafts:
-        groups[draft.task, len(draft.choices)].append(draft)
+    groups = by_key(((draft.task, len(draft.choices)), draft) for draft in drafts)
     overall: Counter[int] = Counter()
     places: dict[str, int] = {}
     for (_, width), mine in sorted(groups.items(), key=lambda group: group[0]):

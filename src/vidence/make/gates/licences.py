@@ -20,6 +20,7 @@ from vidence.errors import DataError
 from vidence.make.pipeline.output import json_lines
 from vidence.media.whole import write_whole
 from vidence.records import Record
+from vidence.text import first_lines
 
 Outcome: TypeAlias = Literal["passed", "refused", "gone", "unknown"]
 CREATIVE_COMMONS: Final = "creativeCommon"
@@ -112,7 +113,6 @@ COLUMNS: Final = ("video", "licence", "by", "date", "page")
 """`video` is an address or a name, `licence` one of the platform's two words, `by` who looked, `date` when
 (YYYY-MM-DD), `page` the saved page or a picture of it."""
 _NEEDED = 2
-_MOST_FAULTS = 20
 _WORDS = {
     "creativecommon": CREATIVE_COMMONS,
     "creative commons": CREATIVE_COMMONS,
@@ -142,8 +142,7 @@ def read_sheet(path: Path, *, today: date) -> dict[str, LicenceCheck]:
         except FieldError as error:
             faults.append(f"{path}:{line}: {error}")
     if faults:
-        more = [f"and {len(faults) - _MOST_FAULTS} more"] if len(faults) > _MOST_FAULTS else []
-        raise DataError("\n".join([*faults[:_MOST_FAULTS], *more]))
+        raise DataError(first_lines(faults))
     return {video: _found(video, by_whom) for video, by_whom in looks.items() if by_whom}
 
 

@@ -1,8 +1,8 @@
 """Test drafts with models that see no video or one frame, and decide by their answers."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
@@ -17,7 +17,7 @@ from vidence.explain.diagnostics.blind_panel import FORCED, orders
 from vidence.explain.diagnostics.conditions import Condition as Sitting
 from vidence.explain.diagnostics.conditions import ReplyScore as Mark
 from vidence.explain.diagnostics.conditions import ask_together as sit
-from vidence.make.gates.rules import OneFrameRules, TextOnlyRules
+from vidence.make.gates.rules import NeedsAllRules, OneFrameRules, TextOnlyRules
 from vidence.make.pipeline.material import Crop, Draft
 from vidence.make.pipeline.models import Models
 from vidence.make.pipeline.writer import image
@@ -285,6 +285,27 @@ class DraftFrames:
     why: str = ""
 
 
+def subjects(
+    rules: TextOnlyRules | OneFrameRules | NeedsAllRules, how: AskSettings
+) -> Callable[[Item, DraftFrames], DraftSubject]:
+    """What makes the subject of a question that is asked with some frames."""
+    templates = Templates.load(rules.prompts, override=how.own_words, is_shared=True)
+    parser = create("parser", "robust")
+
+    def subject(item: Item, shown: DraftFrames) -> DraftSubject:
+        return DraftSubject(
+            item=item,
+            templates=templates,
+            parser=parser,
+            frames=shown.frames,
+            duration_s=shown.duration_s,
+            fps=shown.fps,
+            pool=how.pool,
+        )
+
+    return subject
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Ballot:
     """A requested vote: draft, model, and a frame or text alone."""
@@ -309,23 +330,14 @@ def _votes(
     how: AskSettings,
 ) -> Mapping[str, Sequence[GateVote]]:
     """Return the votes on each draft by id; all orders of choices are asked concurrently."""
-    templates = Templates.load(rules.prompts, override=how.own_words, is_shared=True)
-    parser = create("parser", "robust")
+    subject = subjects(rules, how)
 
     def answer(entry: _Ballot) -> Flow[tuple[Mark, ...]]:
-        subject = DraftSubject(
-            item=entry.item,
-            templates=templates,
-            parser=parser,
-            frames=() if entry.frame is None else (entry.frame,),
-            duration_s=entry.tried.duration_s,
-            fps=entry.tried.fps,
-            pool=how.pool,
-        )
+        shown = replace(entry.tried, frames=() if entry.frame is None else (entry.frame,))
         forced = FORCED if entry.frame is None else FORCED_BY_FRAME
         more = forced if rules.forced and entry.item.answer_kind == "choice" else ""
         sittings = _sittings(entry, rules, seed=seed, more=more)
-        return tuple((yield from sit(subject, sittings)))
+        return tuple((yield from sit(subject(entry.item, shown), sittings)))
 
     values = models.run({entry.key: answer(entry) for entry in ballots})
     votes: dict[str, list[GateVote]] = defaultdict(list)
@@ -357,16 +369,12 @@ def _sittings(
     seen: Counter[tuple[int, ...]] = Counter()
     sittings: list[Sitting] = []
     for order in ((), *orders(ballot.item, n - 1, seed=seed)):
-        sample = seen[order or own]
+        sample = seen[order or own] if isinstance(rules, TextOnlyRules) and rules.runs else 0
         seen[order or own] += 1
-        if not sample or (isinstance(rules, TextOnlyRules) and rules.runs):
-            drawn = _DRAWN if sample else None
-            again = Sitting(
-                view="", order=order, model=ballot.model, more=more, sample=sample, sampling=drawn
-            )
-        else:
-            again = Sitting(view="", order=order, model=ballot.model, more=more)
-        sittings.append(again)
+        drawn = _DRAWN if sample else None
+        sittings.append(
+            Sitting(view="", order=order, model=ballot.model, more=more, sample=sample, sampling=drawn)
+        )
     return sittings
 
 

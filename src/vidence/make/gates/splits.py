@@ -15,7 +15,7 @@ from vidence.make.gates.checks import asked_text
 from vidence.media.encode import Size
 from vidence.media.files import resolve
 from vidence.media.stills import read_image
-from vidence.records import Item, Record
+from vidence.records import Item, Record, by_key
 from vidence.statistics.near_duplicates import LEAST, difference_hash, gather, near_pairs
 
 MOST_BITS: Final = 4
@@ -40,14 +40,22 @@ def hashes_of(items: Sequence[Item], media_root: Path) -> dict[str, str]:
             hashes[name] = medium.sha256.casefold()
             continue
         path = resolve(media_root, medium)
-        if not path.is_file():
-            continue
-        try:
-            with path.open("rb") as file:
-                hashes[name] = hashlib.file_digest(file, "sha256").hexdigest()
-        except OSError as error:
-            raise DataError(f"{path}: cannot be read ({error.strerror})") from error
+        if path.is_file():
+            hashes[name] = sha256_of(path)
     return hashes
+
+
+def sha256_of(path: Path) -> str:
+    """The SHA-256 of a file.
+
+    Raises:
+        DataError: it cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror})") from error
 
 
 def sources_of(items: Sequence[Item], hashes: Mapping[str, str]) -> tuple[int, ...]:
@@ -122,9 +130,7 @@ def split_items(
     """
     _check_shares(items, shares, stratify)
     groups = sources_of(items, hashes)
-    members: dict[int, list[int]] = defaultdict(list)
-    for i, group in enumerate(groups):
-        members[group].append(i)
+    members = by_key((group, i) for i, group in enumerate(groups))
     whole = math.fsum(shares.values())
     shares = {name: share / whole for name, share in shares.items()}
     strata = [tuple(item.tags.get(tag, "") for tag in stratify) for item in items]

@@ -10,6 +10,7 @@ import msgspec
 from vidence.errors import DataError
 from vidence.make.gates.model_gates import GateVerdict
 from vidence.make.pipeline.material import Dropped
+from vidence.make.pipeline.output import read_lines
 from vidence.records import Item
 from vidence.tables.table import several
 from vidence.text import some
@@ -47,18 +48,7 @@ def read_verdicts(path: Path) -> tuple[GateVerdict, ...]:
     Raises:
         DataError: it cannot be read, or a line of it is no verdict.
     """
-    try:
-        lines = path.read_bytes().splitlines()
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error.strerror})") from error
-    verdicts: list[GateVerdict] = []
-    decoder = msgspec.json.Decoder(GateVerdict)
-    for number, line in enumerate(lines, 1):
-        try:
-            verdicts.append(decoder.decode(line))
-        except msgspec.DecodeError as error:
-            raise DataError(f"{path}:{number}: no verdict of `vidence items gate` ({error})") from error
-    return tuple(verdicts)
+    return tuple(read_lines(path, GateVerdict, fault="no verdict of `vidence items gate`"))
 
 
 def filter_items(

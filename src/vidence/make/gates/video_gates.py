@@ -1,7 +1,7 @@
 """Gates of videos: thresholds, quantiles among the videos, domain quotas; with reasons."""
 
 import hashlib
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -15,6 +15,7 @@ from vidence.make.gates.video_list import ListedVideo, PeopleSaid
 from vidence.make.gates.video_measuring import FrameShares, Measured
 from vidence.make.gates.video_rules import MEASURES, OTHERS, Gate, SelectRules
 from vidence.media.whole import write_into
+from vidence.records import by_key
 from vidence.tables.export import csv_text
 from vidence.tables.rendering import render
 from vidence.tables.table import Column, Row, RowSpec, Table, count, number, tabulate
@@ -68,16 +69,6 @@ def _age(candidate: Candidate, today: date) -> float | None:
     return None if published is None else float((today - published).days)
 
 
-def _text(candidate: Candidate, today: date) -> float | None:
-    seen = candidate.said or candidate.looked
-    return None if seen is None else seen.text
-
-
-def _lecture(candidate: Candidate, today: date) -> float | None:
-    seen = candidate.said or candidate.looked
-    return None if seen is None else seen.lecture
-
-
 _READ: Final[Mapping[str, Callable[[Candidate, date], float | None]]] = {
     "seconds": lambda candidate, _: candidate.measured.seconds,
     "fps": lambda candidate, _: candidate.measured.fps,
@@ -89,8 +80,8 @@ _READ: Final[Mapping[str, Callable[[Candidate, date], float | None]]] = {
         candidate.measured.people if candidate.listed.people is None else candidate.listed.people
     ),
     "things": lambda candidate, _: candidate.measured.things,
-    "text": _text,
-    "lecture": _lecture,
+    "text": lambda candidate, _: seen.text if (seen := candidate.said or candidate.looked) else None,
+    "lecture": lambda candidate, _: seen.lecture if (seen := candidate.said or candidate.looked) else None,
     "age_days": _age,
 }
 
@@ -205,9 +196,7 @@ def _beyond(value: float, gate: Bounds) -> Fault | None:
 
 def over_quota(candidates: Sequence[Candidate], rules: SelectRules) -> Mapping[str, Fault]:
     """Return the ids of videos over their domain's quota, drawn by seed and name alone."""
-    by_domain: dict[str, list[Candidate]] = defaultdict(list)
-    for candidate in candidates:
-        by_domain[candidate.listed.domain].append(candidate)
+    by_domain = by_key((candidate.listed.domain, candidate) for candidate in candidates)
     gone: dict[str, Fault] = {}
     for domain, mine in by_domain.items():
         most = rules.quotas.get(domain, rules.quotas.get(OTHERS))

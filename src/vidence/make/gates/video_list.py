@@ -106,7 +106,8 @@ def _of_table(source: Path) -> VideoListing:
             continue
         name = row.get("video", "")
         try:
-            published, people = _day(row.get("published", "")), _count(row.get("people", ""))
+            day, people = row.get("published", ""), _count(row.get("people", ""))
+            published = date.fromisoformat(day) if day else None
         except ValueError:
             expected = "YYYY-MM-DD under published and a number under people, or empty cells"
             problems.append(f"{source}:{line}: {', '.join(row.values())}; expected {expected}")
@@ -120,10 +121,6 @@ def _of_table(source: Path) -> VideoListing:
             video_id=name, path=path, domain=domain, published=published, people=people
         )
     return VideoListing(videos=tuple(videos.values()), problems=tuple(problems))
-
-
-def _day(text: str) -> date | None:
-    return date.fromisoformat(text) if text else None
 
 
 def _count(text: str) -> float | None:

@@ -6,8 +6,6 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from vidence.ask.prompting.templates import Templates
-from vidence.catalog import create
 from vidence.contracts import Flow
 from vidence.explain.diagnostics.blind_panel import orders
 from vidence.explain.diagnostics.conditions import Condition, ReplyScore, ask_together
@@ -18,13 +16,15 @@ from vidence.make.gates.model_gates import (
     Asked,
     AskSettings,
     Decision,
+    DraftFrames,
     DraftSubject,
     GateVerdict,
     GateVote,
     as_items,
+    subjects,
 )
 from vidence.make.gates.rules import NeedsAllRules
-from vidence.make.pipeline.material import Crop, VideoSource, n_apart
+from vidence.make.pipeline.material import VideoSource, n_apart
 from vidence.make.pipeline.models import Models
 from vidence.records import Evidence, Failed, Item
 
@@ -34,21 +34,17 @@ _UNSURE: Final = frozenset({"answered", "unreadable"})  # a refusal or a failure
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShownEvidence:
-    """The frames of a draft's evidence in time order; if empty, `why` is the reason.
+class ShownEvidence(DraftFrames):
+    """The frames of a draft's evidence in time order.
 
     `without` has for each span that is withheld the positions of the frames that are left: those which show
     no moment of it. A span is not withheld where it has no frames of its own. `spans` are those of a clip;
     where images are the pieces of evidence, there are none. `n_needed` are wanted.
     """
 
-    frames: tuple[Crop, ...] = ()
     without: Mapping[int, tuple[int, ...]]
-    duration_s: float = 0.0
-    fps: float = 1.0
     spans: tuple[Evidence, ...] = ()
     n_needed: int = 0
-    why: str = ""
 
 
 def shown_frames(span: Evidence, video: VideoSource, rules: NeedsAllRules) -> tuple[int, ...]:
@@ -73,12 +69,11 @@ def cut_evidence(
     items = as_items(drafts)
     values = {item.item_id: source.exhibit(item) for item in items}
     pieces = {item.item_id: _pieces(item, values[item.item_id], rules) for item in items}
-    by_video: dict[str, set[int]] = {}
-    for name, piece in pieces.items():
-        numbers = _beside(values[name])
-        for video_id, own in values[name].wanted({i for some in (*piece, numbers) for i in some}).items():
-            by_video.setdefault(video_id, set()).update(own)
-    sets = frame_sets(by_video, source, frame_px=rules.frame_px)
+    wanted = [
+        (values[name], {i for some in (*piece, _beside(values[name])) for i in some})
+        for name, piece in pieces.items()
+    ]
+    sets = frame_sets(wanted, source, frame_px=rules.frame_px)
     return {
         item.item_id: _shown(item, values[item.item_id], pieces[item.item_id], sets=sets) for item in items
     }
@@ -171,24 +166,9 @@ def ask_without(
     Departs: the paper requires it of the construction and does not try it; here a model does, on what it
         can answer at all.
     """
-    templates = Templates.load(rules.prompts, override=how.own_words, is_shared=True)
-    parser = create("parser", "robust")
-    items = as_items(drafts)
-
-    def subject(item: Item) -> DraftSubject:
-        have = values[item.item_id]
-        return DraftSubject(
-            item=item,
-            templates=templates,
-            parser=parser,
-            frames=have.frames,
-            duration_s=have.duration_s,
-            fps=have.fps,
-            pool=how.pool,
-        )
-
+    subject, items = subjects(rules, how), as_items(drafts)
     flows = {
-        item.item_id: _try(subject(item), values[item.item_id], rules, seed=seed)
+        item.item_id: _try(subject(item, values[item.item_id]), values[item.item_id], rules, seed=seed)
         for item in items
         if values[item.item_id].frames
     }

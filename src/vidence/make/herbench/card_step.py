@@ -1,7 +1,7 @@
 """Card step: crop the chosen tracks; cards come from a model or files, overridden by people's."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -75,13 +75,27 @@ def write_all_cards(work: HerbenchSession, videos: list[VideoState], *, needs: C
     cards |= {video_id: _laid_over(work, cards.get(video_id, []), mine) for video_id, mine in values.items()}
     for track in with_tracks:
         _give(track, cards.get(track.video_id, []))
-    _account(work, with_tracks, cards, failed=failed)
+    known = {video.video_id: video for video in with_tracks}
+    entries = [(known[video_id], result) for video_id, mine in cards.items() for result in mine]
+    _account(work, entries, failed)
     if by_people:
         work.waiting.update(
             {with_track.video_id: n for with_track in with_tracks if (n := _n_missing(with_track))}
         )
     use_card_checks(work, with_tracks)
     identify_all(work, with_tracks)
+
+
+def _account(
+    work: HerbenchSession, entries: Sequence[tuple[VideoState, TrackCards]], failed: Sequence[Dropped]
+) -> None:
+    kept = [state.named(f"{card.track_id}/{card.kind}") for state, result in entries for card in result.cards]
+    dropped = [state.dropped(gone, stage="cards") for state, result in entries for gone in result.dropped]
+    named = {*kept, *(gone.what for gone in dropped)}
+    dropped += [gone for gone in failed if gone.what not in named]
+    if kept or dropped:
+        taken = [*kept, *(gone.what for gone in dropped)]
+        work.close("cards", unit="cards", taken=taken, kept=kept, dropped=dropped)
 
 
 def _n_missing(state: VideoState) -> int:
@@ -274,21 +288,3 @@ def _part_mixed(state: VideoState, *, mixed: Collection[str]) -> None:
         state.digests[name] = digest_of([state.digests[name], sorted(mixed)])
     if not chosen:
         state.absent["chosen"] = "the pictures of every chosen track show different people"
-
-
-def _account(
-    work: HerbenchSession,
-    videos: Sequence[VideoState],
-    results: Mapping[str, Sequence[TrackCards]],
-    *,
-    failed: Sequence[Dropped],
-) -> None:
-    known = {video.video_id: video for video in videos}
-    entries = [(known[video_id], result) for video_id, mine in results.items() for result in mine]
-    kept = [state.named(f"{card.track_id}/{card.kind}") for state, result in entries for card in result.cards]
-    dropped = [state.dropped(gone, stage="cards") for state, result in entries for gone in result.dropped]
-    named = {*kept, *(gone.what for gone in dropped)}
-    dropped += [gone for gone in failed if gone.what not in named]
-    if kept or dropped:
-        taken = [*kept, *(gone.what for gone in dropped)]
-        work.close("cards", unit="cards", taken=taken, kept=kept, dropped=dropped)

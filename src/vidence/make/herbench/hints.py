@@ -11,6 +11,7 @@ from vidence.installation import packaged
 from vidence.make.herbench.config import HerbenchConfig
 from vidence.make.herbench.sources import Source
 from vidence.make.pipeline.material import Dropped, Material, Task
+from vidence.records import by_key
 
 Tables: TypeAlias = tuple[str, ...]
 """What is to be added to a configuration: the headings of tables, or words where a table is not enough."""
@@ -165,10 +166,7 @@ def additions(lacking: Mapping[str, Tables]) -> tuple[str, ...]:
     >>> additions({"RLPC": ("[tracking]",), "AC": ("[[logs]]",), "FAM": ("[[logs]]",)})
     ('Add [[logs]] for AC and FAM (2 tasks).', 'Add [tracking] for RLPC (1 task).')
     """
-    by_tables: dict[Tables, list[str]] = defaultdict(list)
-    for task, tables in lacking.items():
-        if tables:
-            by_tables[tables].append(task)
+    by_tables = by_key((tables, task) for task, tables in lacking.items() if tables)
     order = sorted(by_tables.items(), key=lambda pair: (-len(pair[1]), pair[0]))
     return tuple(
         f"Add {listed(tables)} for {listed(tasks)} ({len(tasks)} task{'s' * (len(tasks) > 1)})."

@@ -3,7 +3,7 @@
 They tell everybody in a video apart by a few pictures of each track, long or short.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -22,7 +22,8 @@ from vidence.make.pipeline.kept_video import KeptVideo
 from vidence.make.pipeline.material import Card, Crop, Dropped
 from vidence.make.pipeline.pictures import PictureFolder
 from vidence.make.pipeline.wording import CardWording
-from vidence.media.video import FrameProblem, Video
+from vidence.media.video import FrameProblem
+from vidence.records import by_key
 from vidence.seeing.boxes import areas_px
 from vidence.seeing.same_person import distance
 from vidence.seeing.tracks import Track, TrackedVideo, listed_others
@@ -58,6 +59,12 @@ def cut_all_portraits(work: HerbenchSession, videos: Sequence[VideoState]) -> No
 def _portray(
     video: KeptVideo, pictures: PictureFolder, *, tracked: TrackedVideo | None, n: int, rules: CropRules
 ) -> Portrayed:
+    """Cut a few pictures of everybody with a track; damaged frames are left out.
+
+    Raises:
+        MediaError: the file cannot be opened any more.
+        StoreError: the folder cannot be written.
+    """
     if tracked is None:
         return Portrayed(pictures={})
     everybody = (*tracked.tracks, *listed_others(tracked.others, tracked))
@@ -71,7 +78,21 @@ def _portray(
         )
         for track in everybody
     }
-    portraits = cut_portraits(video, wanted, everybody, pictures=pictures, rules=rules)
+    known = {track.track_id: track for track in everybody}
+    by_frame = by_key((frame, name) for name, frames in wanted.items() for frame in frames)
+
+    def make(index: int, picture: NDArray[np.uint8]) -> dict[str, Crop]:
+        keep = partial(pictures.keep, frame_index=index, quality=rules.quality)
+        return {
+            name: keep(cut_box(picture, box_of(known[name], index), rules), track_id=name)
+            for name in by_frame[index]
+        }
+
+    read = video.read(sorted(by_frame), make)
+    portraits: dict[str, tuple[Crop, ...]] = {}
+    for name, frames in wanted.items():
+        held = [(read[index], name) for index in frames]
+        portraits[name] = tuple(row[name] for row, name in held if not isinstance(row, FrameProblem))
     return Portrayed(pictures=portraits)
 
 
@@ -173,38 +194,3 @@ def portrait_frames(
         if len(usable):
             frames.append(int(track.frame_indices[usable[np.argmax(worth[usable])]]))
     return tuple(frames)
-
-
-def cut_portraits(
-    video: Video,
-    wanted: Mapping[str, Sequence[int]],
-    tracks: Sequence[Track],
-    *,
-    pictures: PictureFolder,
-    rules: CropRules,
-) -> dict[str, tuple[Crop, ...]]:
-    """The pictures of these frames by track; frames that are damaged are left out.
-
-    Raises:
-        MediaError: the file cannot be opened any more.
-        StoreError: the folder cannot be written.
-    """
-    known = {track.track_id: track for track in tracks}
-    by_frame: dict[int, list[str]] = {}
-    for name, frames in wanted.items():
-        for frame in frames:
-            by_frame.setdefault(frame, []).append(name)
-
-    def make(index: int, picture: NDArray[np.uint8]) -> dict[str, Crop]:
-        keep = partial(pictures.keep, frame_index=index, quality=rules.quality)
-        return {
-            name: keep(cut_box(picture, box_of(known[name], index), rules), track_id=name)
-            for name in by_frame[index]
-        }
-
-    read = video.read(sorted(by_frame), make)
-    portraits: dict[str, tuple[Crop, ...]] = {}
-    for name, frames in wanted.items():
-        held = [(read[index], name) for index in frames]
-        portraits[name] = tuple(row[name] for row, name in held if not isinstance(row, FrameProblem))
-    return portraits

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, TypeVar
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -30,6 +29,7 @@ from vidence.make.herbench.tracking import BY_PEOPLE_STAGE, Tracks
 from vidence.make.herbench.watching import SCORES_STAGE
 from vidence.make.pipeline.cache import INDEX_FILE, KeptRow, Stage, digest_of
 from vidence.make.pipeline.material import Card, Crop, Dropped, SceneCard, VideoSource
+from vidence.make.pipeline.output import read_lines
 from vidence.make.pipeline.pictures import PictureFolder
 from vidence.make.pipeline.session import STAGES_FOLDER
 from vidence.make.review.people.checks import (
@@ -220,23 +220,16 @@ class OpenedSet:
             DataError: a line of the index cannot be used.
         """
         path = folder / STAGES_FOLDER / INDEX_FILE
-        try:
-            lines = path.read_bytes().splitlines()
-        except OSError as error:
+        if not path.is_file():
             raise UsageError(
-                f"{folder} cannot be opened: there is no {path} ({error.strerror}); make the set with "
+                f"{folder} cannot be opened: there is no {path}; make the set with "
                 "`vidence make herbench`, or once more with this version, which writes it"
-            ) from error
-        kept: dict[tuple[str, str], KeptRow] = {}
-        for number, line in enumerate(lines, 1):
-            try:
-                row = msgspec.json.decode(line, type=KeptRow)
-            except msgspec.DecodeError as error:
-                raise DataError(f"{path}:{number}: {error}; make the set once more") from error
+            )
+        rows = read_lines(path, KeptRow, fault="make the set once more")
+        for row in rows:
             if any(mark in f"{row.stage}{row.key}{row.suffix}" for mark in ("/", "\\", "..")):
-                raise DataError(f"{path}:{number}: {row.key!r} leads elsewhere; make the set once more")
-            kept[row.stage, row.unit] = row
-        return cls(folder=folder, kept=kept)
+                raise DataError(f"{path}: {row.key!r} leads elsewhere; make the set once more")
+        return cls(folder=folder, kept={(row.stage, row.unit): row for row in rows})
 
     @property
     def videos(self) -> tuple[str, ...]:

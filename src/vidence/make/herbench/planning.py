@@ -186,7 +186,7 @@ def _outlook(
         source
         for source in sources
         if not lacks(task, source, config)
-        and _has_enough_events(order, source)
+        and ("events" not in task.needs or len(source.events) >= LEAST_EVIDENCE)
         and _has_cards(order, source, config, root=root)
         and _has_scenes(order, source, config, root=root)
         and _has_counts(order, source, config, root=root)
@@ -203,11 +203,6 @@ def _outlook(
         most=most if rules.total is None else min(most, rules.total),
         lacks=missing,
     )
-
-
-def _has_enough_events(order: TaskOrder, source: Source) -> bool:
-    """Return whether the events suffice for the evidence a question needs."""
-    return "events" not in order.task.needs or len(source.events) >= LEAST_EVIDENCE
 
 
 def _has_cards(order: TaskOrder, source: Source, config: HerbenchConfig, *, root: Path) -> bool:

@@ -1,13 +1,12 @@
 """After the gates: human review, and release."""
 
-from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from vidence.errors import MediaError
 from vidence.make.gates.gate_sequence import VERDICTS_FILE, Gated
-from vidence.make.gates.model_gates import GateVerdict, open_ones
+from vidence.make.gates.model_gates import open_ones
 from vidence.make.gates.rules import ReviewRules
 from vidence.make.herbench.report_tables import (
     demand_table,
@@ -35,6 +34,7 @@ from vidence.make.review.decision import (
 )
 from vidence.make.review.sample import ReviewSample, draw_sample
 from vidence.media.video import Video
+from vidence.records import by_key
 
 RESULT_FILE, DRAWN_FILE = "result.json", "questions.jsonl"
 """What was decided, and the questions that people look at as a review keeps them."""
@@ -220,9 +220,7 @@ def release(work: HerbenchSession, reviewing: Reviewing, *, gated: Gated) -> tup
             "Nothing is released while questions wait for people, unless [release] says unreviewed = true."
         )
         return questions
-    verdicts: dict[str, list[GateVerdict]] = defaultdict(list)
-    for verdict in gated.verdicts:
-        verdicts[verdict.item_id].append(verdict)
+    verdicts = by_key((verdict.item_id, verdict) for verdict in gated.verdicts)
     result = reviewing.result
     extras = ReleaseExtras(
         rows={

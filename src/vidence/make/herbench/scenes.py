@@ -1,7 +1,6 @@
 """Scene step: cards of shots, true and false, by a model, by rules or of files, with people's laid over."""
 
 import hashlib
-from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -32,7 +31,7 @@ from vidence.make.pipeline.kept_video import KeptVideo
 from vidence.make.pipeline.material import Dropped, SceneCard
 from vidence.make.pipeline.pictures import PictureFolder
 from vidence.make.pipeline.wording import CardWording
-from vidence.records import Record
+from vidence.records import Record, by_key
 from vidence.seeing.shooting import Shot
 
 
@@ -209,7 +208,7 @@ class _Writing:
         dropped = [gone for _, gone in values.values() if isinstance(gone, Dropped)]
         true: Cards = {}
         for video in videos:
-            true[video.video_id], alike = unlike_each_other(cards[video.video_id])
+            true[video.video_id], alike = unlike_each_other(cards.get(video.video_id, []))
             for gone in alike:
                 what = video.named(gone.what.removesuffix("-true"))
                 dropped.append(msgspec.structs.replace(gone, what=what))
@@ -316,8 +315,4 @@ def _written(start: Callable[[], Flow[SceneCard | Dropped]]) -> Flow[SceneCardRe
 
 
 def _by_video(values: _Made) -> dict[str, list[SceneCard]]:
-    cards: dict[str, list[SceneCard]] = defaultdict(list)
-    for state, card in values.values():
-        if isinstance(card, SceneCard):
-            cards[state.video_id].append(card)
-    return cards
+    return by_key((state.video_id, card) for state, card in values.values() if isinstance(card, SceneCard))

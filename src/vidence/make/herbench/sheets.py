@@ -2,7 +2,6 @@
 
 import base64
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -92,15 +91,7 @@ class VideoSheet(Record):
     shots: tuple[SheetShot, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Sheets:
-    """The files that were written, and words for the user."""
-
-    files: tuple[Path, ...] = ()
-    sentences: tuple[str, ...] = ()
-
-
-def write_sheets(work: HerbenchSession, videos: Sequence[VideoState], folder: Path) -> Sheets:
+def write_sheets(work: HerbenchSession, videos: Sequence[VideoState], folder: Path) -> None:
     """Write the sheets of all videos that are here: for each a folder with a page, its data, and tables.
 
     One table of rows on tracks is for all videos: a folder of people's rows. A table that was begun stays as
@@ -110,7 +101,6 @@ def write_sheets(work: HerbenchSession, videos: Sequence[VideoState], folder: Pa
         UsageError: the id of a video is no name of a folder.
         StoreError: the folder cannot be written.
     """
-    files: list[Path] = []
     notes: list[str] = []
     sheets: list[VideoSheet] = []
     for state in videos:
@@ -122,7 +112,7 @@ def write_sheets(work: HerbenchSession, videos: Sequence[VideoState], folder: Pa
         mine = folder / state.video_id
         sheet = _sheet(work, state)
         try:
-            files += _write(work, sheet, mine, notes=notes)
+            work.files += _write(work, sheet, mine, notes=notes)
         except OSError as error:
             raise StoreError(
                 f"{mine} cannot be written ({error.strerror or error}); say another folder"
@@ -132,9 +122,8 @@ def write_sheets(work: HerbenchSession, videos: Sequence[VideoState], folder: Pa
     if to_check:
         rows = [line for sheet in to_check for line in _track_lines(sheet)]
         table = sheet_bytes([columns(TrackRow), *rows])
-        files += _fill_in(folder / _FILES["tracks"], table, filled=("act", "by"), notes=notes)
-    words = f"{len(sheets):,} sheet{'' if len(sheets) == 1 else 's'} to fill in."
-    return Sheets(files=tuple(files), sentences=(words, *notes))
+        work.files += _fill_in(folder / _FILES["tracks"], table, filled=("act", "by"), notes=notes)
+    work.sentences += [f"{len(sheets):,} sheet{'' if len(sheets) == 1 else 's'} to fill in.", *notes]
 
 
 def _why(state: VideoState) -> str:

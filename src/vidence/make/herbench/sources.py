@@ -16,6 +16,7 @@ from vidence.make.pipeline.material import Dropped, Event, VideoSource
 from vidence.make.sources.event_log import EventLog, EventLogReader
 from vidence.make.sources.logs.files import csv_rows
 from vidence.media.files import read_facts
+from vidence.text import some
 
 STAGE = "sources"
 _MOST_NAMED = 5
@@ -156,7 +157,7 @@ def find_sources(
         events=events,
         unused_events=tuple(unused),
         notes=tuple(note for _, log in logs for note in log.notes),
-        remarks=tuple(what.format(_some(names)) for what, names in unusual.items()),
+        remarks=tuple(what.format(some(names, most=_MOST_NAMED)) for what, names in unusual.items()),
     )
 
 
@@ -183,11 +184,6 @@ def _with_people(
     if (tracks := given.pop("tracks", "")) and not rule.tracks:
         rule = msgspec.structs.replace(rule, tracks=f"mot:{tracks}", detections="")
     return rule, given
-
-
-def _some(names: Sequence[str]) -> str:
-    more = len(names) - _MOST_NAMED
-    return ", ".join(names[:_MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _unusual(

@@ -27,13 +27,13 @@ from vidence.make.herbench.watching import (
     open_watch,
     unreadable,
 )
-from vidence.make.pipeline.cache import Artifact, Stage, digest_of
+from vidence.make.pipeline.cache import Artifact, Stage, Unit, digest_of
 from vidence.make.pipeline.kept_video import KeptVideo
 from vidence.make.pipeline.ledger import write_file
 from vidence.make.pipeline.material import Dropped
 from vidence.make.review.people.checks import check_of_shots
 from vidence.make.review.people.rows import Act, ShotRow, TrackRow, columns
-from vidence.make.review.people.track_acts import TracksByPeople, apply_shots, apply_tracks
+from vidence.make.review.people.track_acts import apply_shots, apply_tracks
 from vidence.make.review.sheets import sheet_bytes
 from vidence.media.video import Video
 from vidence.seeing.appearance import read_appearances
@@ -185,7 +185,12 @@ class _Watcher:
         if shots is not None:
             if self._given_shots(state) is None:
                 self._propose(state, seen.video, shots.value)
-            shots = self._shots_by_people(state, seen.video, shots)
+            if rows := rows_of(self.work, ShotRow, state.video_id):
+                people = apply_shots(shots.value, rows, times_s=seen.video.times_s)
+                name_unused(self.work, people.unused)
+                if people.used:
+                    digest = digest_of(people.shots)
+                    shots = Artifact(value=people.shots, digest=digest, was_cached=True)
             state.material = replace(state.material, shots=shots.value)
             state.digests["shots"] = shots.digest
         if seen.boxes is not None:
@@ -280,30 +285,14 @@ class _Watcher:
         """Return what is known of false people, in a sentence for each detector and what calls film empty."""
         return [false_people(name, empty, judge=judge) for (name, judge), empty in self._empty.items()]
 
-    def _shots_by_people(
-        self, state: VideoState, video: KeptVideo, shots: Artifact[tuple[Shot, ...]]
-    ) -> Artifact[tuple[Shot, ...]]:
-        """Return the shots after people's rows about cuts; unchanged without usable rows.
-
-        Raises:
-            DataError: the file of rows has a fault.
-        """
-        rows = rows_of(self.work, ShotRow, state.video_id)
-        if not rows:
-            return shots
-        people = apply_shots(shots.value, rows, times_s=video.times_s)
-        name_unused(self.work, people.unused)
-        if not people.used:
-            return shots
-        return Artifact(value=people.shots, digest=digest_of(people.shots), was_cached=True)
-
     def _by_people(
         self, state: VideoState, video: KeptVideo, boxes: Artifact[Boxes], *, made: Artifact[Tracks]
     ) -> Artifact[Tracks]:
-        """Return the tracks after people's rows; unchanged without usable rows.
+        """Return the tracks after people's rows, ranked and picked again; unchanged without usable rows.
 
         Raises:
             DataError: the file of rows has a fault.
+            MediaError: the video cannot be opened any more.
         """
         rows = rows_of(self.work, TrackRow, state.video_id)
         if not rows or self.rules is None:
@@ -315,18 +304,20 @@ class _Watcher:
         rules, seed = self.rules, self.work.config.seed
         stage = Stage(name=BY_PEOPLE_STAGE, kind=Tracks, settings=[rules, seed])
         inputs = {"tracks": made.digest, "boxes": boxes.digest, "rows": by_people.digest}
-        artifact = self.work.cache.find(stage, inputs, unit=state.video_id)
-        if artifact is None:
-            tracks = after_people(
-                video,
-                boxes.value,
-                made=made.value,
-                by_people=by_people,
-                rules=rules,
-                rng=drawing(seed, state.video_id),
-            )
-            artifact = self.work.cache.put(stage, inputs, tracks, unit=state.video_id)
-        return artifact
+
+        def make() -> Tracks:
+            people, others = by_people.tracks, by_people.others
+            whole = replace(made.value.video, detections=boxes.value.detections)
+            known = _looks(boxes.value, replace(whole, tracks=(*people, *others)), rules=rules)
+            basis = TrackBasis(kind="reviewed") if by_people.is_complete else whole.basis
+            refined = replace(whole, tracks=people, others=others, looks=_means(known), basis=basis)
+            gone = [dropped for dropped in made.value.dropped if dropped.reason != NOT_PICKED]
+            acts = _gone(by_people.dropped, ())
+            raw_ids, gone = _accounted(made.value.raw_ids, gone, people, by_people=acts)
+            rng = drawing(seed, state.video_id)
+            return _picked(video, refined, raw_ids=raw_ids, gone=gone, rules=rules, rng=rng)
+
+        return self.work.cache.result(Unit(stage=stage, name=state.video_id, inputs=inputs, make=make))
 
     def _spec(self, state: VideoState) -> str:
         """Return a video's detector: its boxes file, or the configured detector."""
@@ -377,14 +368,15 @@ class _Watcher:
         if rules.end_at_cuts and shots is not None:
             inputs["shots"] = shots.digest
             frames = [shot.frames for shot in shots.value]
-        artifact = self.work.cache.find(stage, inputs, unit=state.video_id)
-        if artifact is None:
-            rng = drawing(seed, state.video_id)
+        rng = drawing(seed, state.video_id)
+
+        def make() -> Tracks:
             if given is None:
-                tracks = find_tracks(video, boxes.value, shots=frames, tracker=tracker, rules=rules, rng=rng)
-            else:
-                tracks = take_tracks(video, boxes.value, given, shots=frames, rules=rules, rng=rng)
-            artifact = self.work.cache.put(stage, inputs, tracks, unit=state.video_id)
+                return find_tracks(video, boxes.value, shots=frames, tracker=tracker, rules=rules, rng=rng)
+            return take_tracks(video, boxes.value, given, shots=frames, rules=rules, rng=rng)
+
+        unit = Unit(stage=stage, name=state.video_id, inputs=inputs, make=make)
+        artifact = self.work.cache.result(unit)
         if given is None:
             artifact = self._by_people(state, video, boxes, made=artifact)
         elif rows_of(self.work, TrackRow, state.video_id):
@@ -467,38 +459,6 @@ def find_tracks(
     refined = replace(whole, tracks=people, others=(*others, *changed), looks=_means(known))
     gone = _gone((*limbs, *mixed, *cleaned.account.dropped), cleaned.account.merges)
     raw_ids, gone = _accounted(tracks.raw_ids, [*gone, *away], people)
-    return _picked(video, refined, raw_ids=raw_ids, gone=gone, rules=rules, rng=rng)
-
-
-def after_people(
-    video: KeptVideo,
-    seen: Boxes,
-    *,
-    made: Tracks,
-    by_people: TracksByPeople,
-    rules: TrackingRules,
-    rng: np.random.Generator,
-) -> Tracks:
-    """Return the tracks after people's rows, ranked again, with a new pick.
-
-    Args:
-        video: for the looks of the tracks.
-        seen: the boxes.
-        made: what programs are left with.
-        by_people: the same after the rows of people.
-        rules: how tracks are ranked and picked.
-        rng: for the picking.
-
-    Raises:
-        MediaError: the video cannot be opened any more.
-    """
-    people, others = by_people.tracks, by_people.others
-    whole = replace(made.video, detections=seen.detections)
-    known = _looks(seen, replace(whole, tracks=(*people, *others)), rules=rules)
-    basis = TrackBasis(kind="reviewed") if by_people.is_complete else whole.basis
-    refined = replace(whole, tracks=people, others=others, looks=_means(known), basis=basis)
-    gone = [dropped for dropped in made.dropped if dropped.reason != NOT_PICKED]
-    raw_ids, gone = _accounted(made.raw_ids, gone, people, by_people=_gone(by_people.dropped, ()))
     return _picked(video, refined, raw_ids=raw_ids, gone=gone, rules=rules, rng=rng)
 
 
@@ -587,12 +547,9 @@ def take_tracks(
         rules=rules,
         rng=rng,
     )
-    return replace(tracks, video=replace(tracks.video, tracks=(*stays, *map(_first_by_id, visits))))
-
-
-def _first_by_id(visit: Track) -> Track:
-    """Return a visit; the first is named after the person, which cards may refer to."""
-    return replace(visit, track_id=visit.track_id.removesuffix("/1"))
+    # The first visit is named after the person, which cards may refer to.
+    named = [replace(visit, track_id=visit.track_id.removesuffix("/1")) for visit in visits]
+    return replace(tracks, video=replace(tracks.video, tracks=(*stays, *named)))
 
 
 def _looks(seen: Boxes, video: TrackedVideo, *, rules: TrackingRules) -> dict[str, TrackAppearance]:

@@ -11,6 +11,7 @@ from vidence.errors import MediaError
 from vidence.make.herbench.session import HerbenchSession, VideoState
 from vidence.make.pipeline.cache import Artifact, Stage
 from vidence.make.pipeline.kept_video import Keeping, KeptVideo
+from vidence.make.pipeline.ledger import FramesDone, StageBegan
 from vidence.make.pipeline.material import Dropped
 from vidence.make.pipeline.watching import Parted, StagedChunks, watch_side_by_side
 from vidence.media.video import Video
@@ -162,7 +163,7 @@ class VideoWatch:
             eyes,
             rate=self._rate,
             store=StagedChunks(work.cache, eyes, inputs=self._inputs),
-            on_frames=lambda n: work.done_frames(self._one.video_id, n),
+            on_frames=lambda n: work.context.on_event(FramesDone(video_id=self._one.video_id, n_frames=n)),
         )
 
 
@@ -195,7 +196,8 @@ def begin_watching(work: HerbenchSession, videos: Sequence[VideoWatch | Dropped]
     waiting = [video for video in videos if isinstance(video, VideoWatch) and video.watch is not None]
     watches = [watch.watch for watch in waiting if watch.watch is not None]
     n_kept = sum(watch.pass_kept() for watch in watches)
-    work.began_frames(STAGE, sum(watch.n_frames for watch in watches), n_done=n_kept)
+    n_frames = sum(watch.n_frames for watch in watches)
+    work.context.on_event(StageBegan(stage=STAGE, n_units=n_frames, n_done=n_kept, counts_frames=True))
     failed = watch_side_by_side(
         [parted for watch in waiting if (parted := watch.parted) is not None],
         work.context.parallel,

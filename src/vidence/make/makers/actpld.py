@@ -284,8 +284,8 @@ class ActpldMaker:
     version = VERSION
     stages: tuple[str, ...] = tuple(row.name for row in STAGES)
 
-    def check(self, config: Path) -> None:
-        """Read the configuration, map and motion folder; errors as for `make`."""
+    def foresee(self, config: Path, *, overrides: MakeOverrides, context: BuildContext) -> Outlook:
+        """Read the configuration, map and motion folder; the yield is known only after the run."""
         read = read_config(config, ActpldConfig)
         trials = read_map(config.parent / read.map, read.rows).trials
         if read.windows:
@@ -293,10 +293,6 @@ class ActpldMaker:
         panel_table(read.panel, config.parent, title=read.name, root=config.parent)
         if read.motions:
             motion_files(config.parent / read.motions)
-
-    def foresee(self, config: Path, *, overrides: MakeOverrides, context: BuildContext) -> Outlook:
-        """Check the configuration; the yield is known only after the run."""
-        self.check(config)
         return Outlook(sentences=(f"{config} makes sense",))
 
     def make(

@@ -52,13 +52,10 @@ class ChoicesMaker:
     version = VERSION
     stages: tuple[str, ...] = tuple(row.name for row in STAGES)
 
-    def check(self, config: Path) -> None:
-        """Read the configuration, its taxonomy, its templates and its prompts."""
-        _words(_plan(config, ()), config.parent)
-
     def foresee(self, config: Path, *, overrides: MakeOverrides, context: BuildContext) -> Outlook:
-        """How many records can be asked about; no model is asked."""
+        """How many records can be asked about; prompts are read, no model is asked."""
         plan = _plan(config, overrides.only)
+        _words(plan, config.parent)
         waiting = _waiting(plan, config.parent)
         if waiting:
             message = (

@@ -42,7 +42,6 @@ from vidence.make.pipeline.session import (
 from vidence.make.release.made_release import ReleaseExtras, release_questions
 from vidence.make.review.files import read_reviews
 from vidence.make.sources.composition import canonical
-from vidence.make.sources.proof import Proof
 from vidence.make.sources.scene import Scene
 from vidence.make.sources.scene_files import read_scenes
 from vidence.media.whole import write_into
@@ -70,7 +69,6 @@ class _CompositionState:
     """A composition with what is known of it so far."""
 
     composed: Composed
-    proof: Proof
     offer: Offer
     question: str
 
@@ -202,9 +200,7 @@ class _Build(Session):
                 detail = f"{question}: {why}".removeprefix(": ")
                 dropped.append(Dropped(what=name, stage="wording", reason=reason, detail=detail))
             else:
-                self.asked[name] = _CompositionState(
-                    composed=composed, proof=composed.proof, offer=offered, question=question
-                )
+                self.asked[name] = _CompositionState(composed=composed, offer=offered, question=question)
         taken, kept = list(self.offers), list(self.asked)
         self.close("wording", unit="compositions", taken=taken, kept=kept, dropped=dropped)
 
@@ -217,7 +213,7 @@ class _Build(Session):
         drafts = tuple(
             draft_of(
                 state.composed,
-                state.proof,
+                state.composed.proof,
                 state.offer,
                 question=state.question,
                 scene=scenes[state.composed.composition.scene],
@@ -263,7 +259,7 @@ class _Build(Session):
         ]
         return {
             ITEMS_FILE: json_lines([self._item(draft) for draft in drafts]),
-            PROOFS_FILE: json_lines([state.proof for state in some]),
+            PROOFS_FILE: json_lines([state.composed.proof for state in some]),
             KEYS_FILE: json_lines(keys),
             COMPOSITIONS_FILE: b"".join(canonical(program) + b"\n" for program in programs),
         }
@@ -356,17 +352,13 @@ class ComposeMaker:
     version = VERSION
     stages: tuple[str, ...] = tuple(row.name for row in STAGES)
 
-    def check(self, config: Path) -> None:
-        """Read the configuration, the scenes and their vocabularies."""
-        read = _read(config)
-        for scene in _scenes(read, config.parent).values():
-            PlainWords(scene.vocabulary)
-
     def foresee(self, config: Path, *, overrides: MakeOverrides, context: BuildContext) -> Outlook:
         """How many compositions are wanted of how many scenes; how many there are, only the search says."""
-        self.check(config)
         read = _read(config)
-        n = len(_scenes(read, config.parent))
+        scenes = _scenes(read, config.parent)
+        for scene in scenes.values():
+            PlainWords(scene.vocabulary)
+        n = len(scenes)
         message = f"{n:,} scenes; up to {n * read.quota.per_video:,} compositions are wanted"
         return Outlook(sentences=(message,), can_make=n > 0)
 

@@ -47,7 +47,6 @@ from vidence.make.writing.expert_films import (
     Films,
     Length,
     LicenceDesk,
-    Selection,
     day_of,
     names_of,
     not_selected,
@@ -162,6 +161,14 @@ class _Build(WritingSession):
         gone = {dropped.what for dropped in films.dropped}
         left = [film for film in films.films if film.video_id not in gone]
         passed, no_licence = self._licences(left)
+        published: dict[str, date] = {}
+        for film in left:  # as its record says, else the selection, else the check of the licence
+            listed = {} if selection is None else selection.published
+            days = [listed[name] for name in names_of(film, lengths) if name in listed]
+            check = passed.get(film.video_id)
+            day = film.published or (days[0] if days else day_of(check.published) if check else None)
+            if day is not None:
+                published[film.video_id] = day
         return _ExpertMaterial(
             curriculum=read_concepts(root / read.concepts, subjects, needs_textbook=read.form == "mmvu"),
             films=films,
@@ -169,7 +176,7 @@ class _Build(WritingSession):
             passed=passed,
             no_licence=no_licence,
             rows=read_drafts(root / read.drafts),
-            published=_days(left, lengths, selection=selection, passed=passed),
+            published=published,
         )
 
     def _imported(self, imported: Imported) -> _ExpertMaterial:
@@ -400,28 +407,6 @@ class _Build(WritingSession):
         return super().end()
 
 
-def _days(
-    films: Sequence[Film],
-    lengths: Mapping[str, Length],
-    *,
-    selection: Selection | None,
-    passed: Mapping[str, LicenceCheck | None],
-) -> dict[str, date]:
-    """When videos were published: as their records say, else the selection, else the check of the licence."""
-    values: dict[str, date] = {}
-    for film in films:
-        listed = {} if selection is None else selection.published
-        days = [listed[name] for name in names_of(film, lengths) if name in listed]
-        check = passed.get(film.video_id)
-        if film.published is not None:
-            values[film.video_id] = film.published
-        elif days:
-            values[film.video_id] = days[0]
-        elif check is not None and (day := day_of(check.published)) is not None:
-            values[film.video_id] = day
-    return values
-
-
 STAGES: Final[tuple[StageRow[_Build], ...]] = (
     StageRow(name=CONCEPTS, do=_Build.find_concepts),
     StageRow(name=VIDEOS, do=_Build.find_videos),
@@ -445,10 +430,6 @@ class ExpertMaker:
     name = NAME
     version = VERSION
     stages: tuple[str, ...] = tuple(row.name for row in STAGES)
-
-    def check(self, config: Path) -> None:
-        """Read the configuration and see that its files are there."""
-        _read(config)
 
     def foresee(self, config: Path, *, overrides: MakeOverrides, context: BuildContext) -> Outlook:
         """How many drafts have no fault; no page is looked up, and no model asked."""

@@ -220,9 +220,7 @@ class _Build(HerbenchSession):
         with_tracks = [video for video in self.videos if video.material.chosen]
         cut_all_crops(self, with_tracks)
         cut_all_portraits(self, with_tracks)
-        sheets = write_sheets(self, self.videos, Path(self.overrides.sheets))
-        self.files += sheets.files
-        self.sentences += sheets.sentences
+        write_sheets(self, self.videos, Path(self.overrides.sheets))
 
     def watch_for_sheets(self) -> None:
         """Follow people and find shots, whatever tasks need."""
@@ -326,13 +324,8 @@ class HerbenchMaker:
     version = VERSION
     stages: tuple[str, ...] = tuple(row.name for row in STAGES)
 
-    def check(self, config: Path) -> None:
-        """Read the configuration and open its tasks; errors as for `read_herbench` and `open_tasks`."""
-        read = read_herbench(config)
-        open_tasks(read.tasks, wanted_tasks(read, ()), root=config.parent)
-
     def foresee(self, config: Path, *, overrides: MakeOverrides, context: BuildContext) -> Outlook:
-        """What the configuration can give and what it lacks; see `Maker`."""
+        """What the configuration can give and what it lacks; errors as for `read_herbench`, `open_tasks`."""
         read, root = read_herbench(config), config.parent
         orders = open_tasks(read.tasks, wanted_tasks(read, overrides.only), root=root)
         sources = find_sources(read, root, cache_root=context.cache_root, limit=overrides.limit)

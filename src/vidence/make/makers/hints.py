@@ -338,15 +338,10 @@ class HintsMaker:
     version = VERSION
     stages: tuple[str, ...] = tuple(row.name for row in STAGES)
 
-    def check(self, config: Path) -> None:
-        """Read the configuration, the template and the questions."""
+    def foresee(self, config: Path, *, overrides: MakeOverrides, context: BuildContext) -> Outlook:
+        """How many questions can have hints written; the template is read."""
         read = _read(config)
         _template(read, config.parent)
-        _load(read, config.parent)
-
-    def foresee(self, config: Path, *, overrides: MakeOverrides, context: BuildContext) -> Outlook:
-        """How many questions can have hints written."""
-        read = _read(config)
         loaded = _load(read, config.parent)
         n = sum(not _lacks(item) for item in loaded.items[: overrides.limit])
         message = (

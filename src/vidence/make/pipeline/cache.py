@@ -47,8 +47,7 @@ def _array(kind: type, value: object) -> NDArray[np.generic]:
         buffer = io.BytesIO(zlib.decompress(base64.b64decode(str(value))))
     except zlib.error as error:
         raise ValueError(f"no array: {error}") from error
-    array: NDArray[np.generic] = np.lib.format.read_array(buffer, allow_pickle=False)
-    return array
+    return np.lib.format.read_array(buffer, allow_pickle=False)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.make.pipeline.writer import Objection
+from vidence.records import by_key
 from vidence.text import normal_form
 
 TOLD: Final = "told-by-words"
@@ -90,9 +91,7 @@ def match_choices(
     number = {answer: i for i, answer in enumerate(answers)}
     matched: list[tuple[str, ...] | Objection] = []
     for question, row in zip(asked, likely, strict=True):
-        by_group: dict[int, list[int]] = defaultdict(list)
-        for name in question.others:
-            by_group[group[name]].append(number[name])
+        by_group = by_key((group[name], number[name]) for name in question.others)
         others = list(by_group.values())
         if len(others) < question.n - 1:
             detail = f"{len(others)} wrong answers can be told apart; {question.n - 1} are wanted"

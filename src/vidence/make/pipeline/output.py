@@ -2,18 +2,20 @@
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
-from vidence.errors import StoreError, UsageError
+from vidence.errors import DataError, StoreError, UsageError
 from vidence.make.pipeline.material import Draft, Task, VideoSource
 from vidence.media.whole import write_into
-from vidence.records import Evidence, Item, Media, Provenance
+from vidence.records import Evidence, Item, Media, Provenance, by_key
 
+T = TypeVar("T")
 ITEMS_FILE, DRAFTS_FILE = "items.jsonl", "drafts.jsonl"
 _DATA = "data"
 TASKS_FOLDER = Path(_DATA) / "tasks"
@@ -209,30 +211,26 @@ def write_questions(questions: Sequence[Question], folder: Path, *, videos: Path
         Path(ITEMS_FILE): json_lines([q.item for q in questions]),
         Path(DRAFTS_FILE): json_lines([q.draft for q in questions]),
     }
-    contents |= task_files(questions, herbench_row)
+    contents |= task_files((q.task.title, herbench_row(q)) for q in questions)
     paths = write_into(folder, contents)
     try:
         for path in (folder / TASKS_FOLDER).glob("*.json"):
             if path.relative_to(folder) not in contents:
                 path.unlink()
-        _link(folder / VIDEOS_LINK, videos)
+        link_folder(folder / VIDEOS_LINK, videos)
     except OSError as error:
         raise StoreError(f"cannot write the questions into {folder}: {error.strerror or error}") from error
     return paths
 
 
-def task_files(
-    questions: Sequence[Question], row: Callable[[Question], Mapping[str, object]]
-) -> dict[Path, bytes]:
-    """The files of the tasks by their paths in a set, such as ``data/tasks/action_counting.json``."""
-    by_task: dict[str, list[Question]] = {}
-    for question in questions:
-        stem = _NO_LETTER.sub("_", question.task.title.lower().replace("&", "and"))
-        by_task.setdefault(stem, []).append(question)
-    return {
-        TASKS_FOLDER / f"{stem}.json": json_file([row(entry) for entry in mine])
-        for stem, mine in sorted(by_task.items())
-    }
+def task_files(rows: Iterable[tuple[str, Mapping[str, object]]]) -> dict[Path, bytes]:
+    """The files of the tasks by their paths in a set, such as ``data/tasks/action_counting.json``.
+
+    Args:
+        rows: the questions as HERBench has them, each with the title of its task.
+    """
+    by_task = by_key((_NO_LETTER.sub("_", title.lower().replace("&", "and")), row) for title, row in rows)
+    return {TASKS_FOLDER / f"{stem}.json": json_file(mine) for stem, mine in sorted(by_task.items())}
 
 
 def json_file(value: object) -> bytes:
@@ -245,8 +243,37 @@ def json_lines(records: Iterable[object]) -> bytes:
     return b"".join(msgspec.json.encode(record) + b"\n" for record in records)
 
 
-def _link(link: Path, target: Path) -> None:
-    """Make ``data/videos`` lead to the folder of the videos, so that both formats find them."""
+def read_lines(path: Path, kind: type[T], *, fault: str) -> list[T]:
+    """The records of a file of JSON lines.
+
+    Args:
+        path: the file.
+        kind: of the records.
+        fault: what is wrong with a line that is none, for messages.
+
+    Raises:
+        DataError: the file cannot be read, or a line is no such record.
+    """
+    try:
+        lines = path.read_bytes().splitlines()
+    except OSError as error:
+        raise DataError(f"{path} cannot be read ({error.strerror})") from error
+    decoder, records = msgspec.json.Decoder(kind), list[T]()
+    for number, line in enumerate(lines, 1):
+        try:
+            records += [decoder.decode(line)] if line.strip() else []
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise DataError(f"{path}:{number}: {fault} ({error})") from error
+    return records
+
+
+def link_folder(link: Path, target: Path) -> None:
+    """Make a link such as ``data/videos`` lead to a folder.
+
+    Raises:
+        UsageError: something else is there.
+        OSError: it cannot be made.
+    """
     target = target.resolve()
     if link.is_symlink():
         if link.resolve() == target:

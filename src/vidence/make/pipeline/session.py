@@ -23,7 +23,6 @@ from vidence.make.pipeline.ledger import (
     ACCOUNT_FILE,
     DROPPED_FILE,
     Account,
-    FramesDone,
     Ledger,
     MakeListener,
     StageBegan,
@@ -201,15 +200,10 @@ class Maker(Protocol):
     version: int
     stages: tuple[str, ...]
 
-    def check(self, config: Path) -> None:
-        """Read the configuration and check its references; nothing is made.
-
-        Raises:
-            VidenceError: what is wrong with it.
-        """
-
     def foresee(self, config: Path, *, overrides: MakeOverrides, context: BuildContext) -> Outlook:
-        """Return the expected yield and what is missing; sources are read, nothing is made.
+        """Check the configuration and all that it names; return the expected yield and what is missing.
+
+        Sources are read, nothing is made.
 
         Raises:
             VidenceError: what is wrong with it.
@@ -310,11 +304,6 @@ class Session:
         )
 
     @property
-    def is_narrowed(self) -> bool:
-        """Return whether only a part of the dataset is requested, which is never released."""
-        return bool(self.overrides.only) or self.overrides.limit is not None
-
-    @property
     def cache(self) -> ArtifactCache:
         """Where results are kept."""
         return ArtifactCache(folder=self.out / STAGES_FOLDER, kept=self.kept)
@@ -322,15 +311,6 @@ class Session:
     def began(self, stage: str, n_units: int) -> None:
         """Report that a stage begins."""
         self.context.on_event(StageBegan(stage=stage, n_units=n_units))
-
-    def began_frames(self, stage: str, n_frames: int, *, n_done: int) -> None:
-        """Report that a stage begins that goes through so many frames, some of which are done."""
-        event = StageBegan(stage=stage, n_units=n_frames, n_done=n_done, counts_frames=True)
-        self.context.on_event(event)
-
-    def done_frames(self, video_id: str, n_frames: int) -> None:
-        """Report that frames of a video are done."""
-        self.context.on_event(FramesDone(video_id=video_id, n_frames=n_frames))
 
     def trouble(self, message: str) -> None:
         """Report that something is wrong with one source; the others go on."""

@@ -18,9 +18,9 @@ from typing import Final, TypeVar
 import msgspec
 
 from vidence.errors import DataError, StoreError, UsageError
-from vidence.make.pipeline.output import json_lines
+from vidence.make.pipeline.output import json_lines, read_lines
 from vidence.media.whole import PRIVATE, is_marked, make_private, write_whole
-from vidence.records import Item, Record
+from vidence.records import Item, Record, by_key
 
 HIDDEN_SUFFIX: Final = ".hidden"
 COMMITMENTS_FILE: Final = Path("about") / "hidden.jsonl"
@@ -132,11 +132,6 @@ def _is_the_answer(tag: str, items: Sequence[Item]) -> bool:
 # --------------------------------------------------------------------------- hashes
 
 
-def salt_of(secret: bytes, item_id: str) -> str:
-    """The salt of an item, drawn from the secret of the release."""
-    return hmac.new(secret, item_id.encode(), hashlib.sha256).hexdigest()
-
-
 def commitment(salt: str, item_id: str, answer: str) -> str:
     """SHA-256 of the JSON list of salt, item and answer: UTF-8, no blanks, nothing escaped that need not be.
 
@@ -148,12 +143,12 @@ def commitment(salt: str, item_id: str, answer: str) -> str:
 
 
 def answers_of(hidden: Hidden, *, secret: bytes, splits: Mapping[str, str]) -> tuple[HiddenAnswer, ...]:
-    """The answers with their salts."""
+    """The answers with their salts, drawn from the secret of the release."""
     return tuple(
         HiddenAnswer(
             item_id=item.item_id,
             split=splits[item.item_id],
-            salt=salt_of(secret, item.item_id),
+            salt=hmac.new(secret, item.item_id.encode(), hashlib.sha256).hexdigest(),
             answer=item.answer,
         )
         for item in hidden.whole
@@ -181,11 +176,7 @@ def rows_of(path: Path, kind: type[ValueT]) -> list[ValueT]:
     Raises:
         DataError: it cannot be read, or a line is none of that kind.
     """
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise DataError(f"{path} cannot be read ({error.strerror})") from error
-    return [row_of(line, kind, place=path) for line in content.splitlines()]
+    return read_lines(path, kind, fault="not as vidence items release writes it")
 
 
 def row_of(content: bytes, kind: type[ValueT], *, place: Path) -> ValueT:
@@ -245,9 +236,7 @@ def write_answers(
         UsageError: the answers of another release are there.
         StoreError: they cannot be written.
     """
-    by_split: dict[str, list[Item]] = {}
-    for answer, item in zip(answers, hidden.whole, strict=True):
-        by_split.setdefault(answer.split, []).append(item)
+    by_split = by_key((answer.split, item) for answer, item in zip(answers, hidden.whole, strict=True))
     contents = {folder / ANSWERS_FILE: json_lines(answers), folder / SHARED_FILE: json_lines(sorted(shared))}
     contents |= {folder / name: content for name, content in more.items()}
     contents |= {folder / f"{split}.jsonl": json_lines(mine) for split, mine in by_split.items()}

@@ -117,10 +117,7 @@ def release_making(
     """
     ledger = Ledger()
     kept = with_licence(items, ledger, checks=making.extras.licences, without_licence=rules.without_licence)
-    dropped = tuple(
-        Dropped(what=entry.what, stage=RELEASE, reason=entry.reason, detail=entry.detail)
-        for entry in ledger.dropped
-    )
+    dropped = tuple(msgspec.structs.replace(entry, stage=RELEASE) for entry in ledger.dropped)
     if not kept:
         hint = f" ({dropped[0].detail})" if dropped else ""
         nothing = f"Nothing is released: no question is left{hint}."
@@ -186,7 +183,7 @@ def release_questions(
     rules, review = config.release, config.review
     if rules is None:
         return tuple(items)
-    if work.is_narrowed:
+    if work.overrides.only or work.overrides.limit is not None:
         work.sentences.append("Nothing is released by a session that was narrowed with --only or --limit.")
         return tuple(items)
     refuse_unreviewed(rules, is_reviewed=review is not None)
@@ -269,12 +266,10 @@ def _material(rules: MakingRelease, making: Making, items: Sequence[Item]) -> Se
     before = making.root / rules.after if rules.after else None
     if before is not None:
         gone = withdrawn_since(before, items, now_withdrawn=gone, version=rules.version)
-    rates = None
-    if making.reviews is not None:
-        rates = rates_of(making.reviews, rng=np.random.default_rng(_SEED))
+    reviews, rng = making.reviews, np.random.default_rng(_SEED)
     return SetMaterial(
         account=making.account,
-        rates=rates,
+        rates=None if reviews is None else rates_of(reviews, rng=rng),
         licences=making.extras.licences,
         agreement=read_agreement(making.root / rules.agreement) if rules.agreement else None,
         withdrawn=gone,

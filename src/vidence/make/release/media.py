@@ -1,6 +1,5 @@
 """Media of a release: facts, and the files that may be redistributed."""
 
-import hashlib
 import os
 import re
 from collections import Counter
@@ -13,6 +12,7 @@ import msgspec
 
 from vidence.errors import DataError, UsageError
 from vidence.make.gates.licences import CREATIVE_COMMONS, LicenceCheck
+from vidence.make.gates.splits import sha256_of
 from vidence.make.release.admission import film_of
 from vidence.media.files import resolve
 from vidence.records import Item, Media, Record
@@ -256,16 +256,3 @@ def _hashes(media: Sequence[Media], rules: MediaRules) -> dict[Path, str]:
         if is_other and rules.files != "none":
             raise DataError(f"{path} is not the file that its question names (another SHA-256)")
     return hashes
-
-
-def sha256_of(path: Path) -> str:
-    """The SHA-256 of a file.
-
-    Raises:
-        DataError: it cannot be read.
-    """
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error.strerror})") from error

@@ -25,7 +25,7 @@ from vidence.make.release.hidden import Hidden
 from vidence.make.release.media import NO_MEDIA, ReleasedMedia
 from vidence.make.review.rates import ReviewRates, rates_tables, rates_words
 from vidence.records import Item
-from vidence.report.set_statistics import Described, describe
+from vidence.report.set_statistics import describe
 from vidence.tables.table import Table, shown_columns, shown_rows
 from vidence.text import visible
 
@@ -70,11 +70,6 @@ class Statistic:
     note: str
     headings: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-
-
-def statistics_of(described: Described) -> list[Statistic]:
-    """The tables of the statistics that a datasheet has."""
-    return [statistic_of(table) for table in described.tables if table.name in _STATISTICS]
 
 
 def statistic_of(table: Table) -> Statistic:
@@ -205,7 +200,7 @@ def set_datasheet(facts: SetFacts) -> str:
         shared=facts.shared,
         of_formats=[(e.name, e.about, _losses(facts.losses.get(e.name, {}))) for e in facts.formats],
         described=described.sentences if described else (),
-        statistics=statistics_of(described) if described else [],
+        statistics=[statistic_of(t) for t in described.tables if t.name in _STATISTICS] if described else [],
         looked_up=facts.looked_up,
         of_sources=_sources(facts.public),
         agreement=facts.has_agreement,

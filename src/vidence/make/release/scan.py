@@ -84,14 +84,9 @@ class Scan:
                 texts.setdefault(tuple(words[:_SHINGLE]), []).append((words, item_id, what))
         return texts
 
-    def public_tags(self, item_id: str) -> Mapping[str, str]:
-        """The tags of a hidden question that are public; without a question, those of any."""
-        if item_id:
-            return self.public[item_id].tags
-        return self._any_tags
-
     @cached_property
-    def _any_tags(self) -> Mapping[str, str]:
+    def any_tags(self) -> Mapping[str, str]:
+        """The tags that any hidden question has in public."""
         return {tag: "" for item in self.hidden.public for tag in item.tags}
 
     @cached_property
@@ -270,7 +265,7 @@ class _FileScan:
 
     def _at_row(self, row: Mapping[object, object], whose: str) -> Iterator[Leak]:
         """Leaks of an object that is not a question with a released answer."""
-        public = self.wanted.public_tags(whose)
+        public = self.wanted.public[whose].tags if whose else self.wanted.any_tags
         for key, value in row.items():
             if is_telling(str(key)) and key not in _PUBLIC and key not in public and _says(value):
                 yield self.leak(whose, f"the field {key!r}")

@@ -16,7 +16,7 @@ import msgspec
 from vidence.errors import UsageError
 from vidence.make.gates.licences import LicenceCheck
 from vidence.make.gates.rules import ALL, ReleaseRules
-from vidence.make.gates.splits import sources_of, split_items
+from vidence.make.gates.splits import sha256_of, sources_of, split_items
 from vidence.make.pipeline.ledger import Account, Ledger
 from vidence.make.pipeline.output import json_file, json_lines
 from vidence.make.release.admission import (
@@ -54,7 +54,6 @@ from vidence.make.release.media import (
     ReleasedMedia,
     ReleasedMedium,
     media_of,
-    sha256_of,
 )
 from vidence.make.release.papers import (
     CROISSANT_FILE,
@@ -359,23 +358,24 @@ def _papers(facts: SetFacts, material: SetMaterial, answers: Sequence[HiddenAnsw
     if answers:
         lists[COMMITMENTS_FILE] = commitments_of(answers)
     if material.licences is not None:
-        looks = [material.licences[name] for name in sorted(material.licences)]
         lists[ABOUT / "licences.jsonl"] = [
-            LicenceLook(
-                video=look.video,
-                outcome=look.outcome,
-                licence=look.licence,
-                at=look.at,
-                way=look.way,
-                by=look.by,
-            )
-            for look in looks
+            msgspec.convert(look, LicenceLook, from_attributes=True)
+            for _, look in sorted(material.licences.items())
         ]
     files = {path: json_lines([mark, *rows]) for path, rows in lists.items()}
     open_ids = [item.item_id for item in facts.open_ones]
     for name, rows in material.rows.items():
         files[Path(name)] = json_lines([mark]) + _lines_of(rows, open_ids)
-    files[MANIFEST] = json_file(_manifest(facts))
+    manifest = SetManifest(
+        name=facts.name,
+        version=facts.rules.version,
+        canary=facts.canary,
+        formats=tuple(exporter.name for exporter in facts.formats),
+        splits=dict(Counter(item.tags[SPLIT] for item in facts.open_ones)),
+        hidden=dict(Counter(item.tags[SPLIT] for item in facts.hidden.public)),
+        hidden_tags=facts.hidden.tags,
+    )
+    files[MANIFEST] = json_file(manifest)
     body, comment = set_datasheet(facts), f"# canary {facts.canary}\n"
     splits = list(dict.fromkeys(item.tags[SPLIT] for item in facts.open_ones))
     papers = f"{len(facts.public):,} questions, version {facts.rules.version}, released with vidence."
@@ -394,18 +394,6 @@ def _papers(facts: SetFacts, material: SetMaterial, answers: Sequence[HiddenAnsw
 
 def _lines_of(rows: Mapping[str, bytes], ids: Sequence[str]) -> bytes:
     return b"".join(rows[name] + b"\n" for name in ids if name in rows)
-
-
-def _manifest(facts: SetFacts) -> SetManifest:
-    return SetManifest(
-        name=facts.name,
-        version=facts.rules.version,
-        canary=facts.canary,
-        formats=tuple(exporter.name for exporter in facts.formats),
-        splits=dict(Counter(item.tags[SPLIT] for item in facts.open_ones)),
-        hidden=dict(Counter(item.tags[SPLIT] for item in facts.hidden.public)),
-        hidden_tags=facts.hidden.tags,
-    )
 
 
 def _looked_up(looks: Mapping[str, LicenceCheck] | None) -> str:

@@ -7,7 +7,8 @@ from pathlib import Path
 from types import MappingProxyType
 
 from vidence.errors import StoreError, UsageError, VidenceError
-from vidence.make.release.media import NOTHING, Attached, sha256_of
+from vidence.make.gates.splits import sha256_of
+from vidence.make.release.media import NOTHING, Attached
 from vidence.media.whole import is_marked, temporary_beside
 
 RELEASE = "release"

@@ -1,6 +1,6 @@
 """Decide the unreviewed rest from a sample's verdicts, by a rule stated in advance."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
@@ -11,7 +11,7 @@ from vidence.make.pipeline.material import Dropped
 from vidence.make.pipeline.output import Question
 from vidence.make.review.audit import Reviewed
 from vidence.make.review.sample import ReviewSample
-from vidence.records import Estimate, Record
+from vidence.records import Estimate, Record, by_key
 from vidence.statistics.intervals import proportion
 from vidence.tables.table import Column, Table, count, lines, tabulate
 
@@ -186,9 +186,7 @@ def decide_review(
     Departs: the rule and the interval are ours.
     """
     by_id = {reviewed.item_id: reviewed for reviewed in said}
-    tasks: dict[str, list[Question]] = defaultdict(list)
-    for question in questions:
-        tasks[question.draft.task].append(question)
+    tasks = by_key((question.draft.task, question) for question in questions)
     lines = [_task(name, mine, drawn, said=by_id, rules=rules) for name, mine in sorted(tasks.items())]
     rests = {line.task: line.rest for line in lines}
     asked = {row.question.question_id for row in drawn.rows}

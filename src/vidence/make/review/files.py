@@ -17,7 +17,7 @@ from vidence.make.review.protocol import Protocol
 from vidence.make.review.revisions import Event, Revision, chains, in_order
 from vidence.make.review.states import Folded, ItemState, fold
 from vidence.media.whole import remove_leftovers
-from vidence.records import Item
+from vidence.records import Item, by_key
 from vidence.text import first_lines
 
 PROTOCOL_FILE, REVISIONS_FILE, EVENTS_FILE = "protocol.toml", "revisions.jsonl", "reviews.jsonl"
@@ -82,17 +82,13 @@ class Reviews:
     @cached_property
     def events_of(self) -> Mapping[str, tuple[Event, ...]]:
         """The events of each item, in their order."""
-        events: dict[str, list[Event]] = {}
-        for event in self.events:
-            events.setdefault(event.item_id, []).append(event)
+        events = by_key((event.item_id, event) for event in self.events)
         return {name: tuple(mine) for name, mine in events.items()}
 
     @cached_property
     def revisions_of(self) -> Mapping[str, tuple[Revision, ...]]:
         """The wordings of each item."""
-        revisions: dict[str, list[Revision]] = {}
-        for revision in self.revisions.values():
-            revisions.setdefault(revision.item_id, []).append(revision)
+        revisions = by_key((revision.item_id, revision) for revision in self.revisions.values())
         return {name: tuple(mine) for name, mine in revisions.items()}
 
     def content(self, item_id: str) -> Mapping[str, object]:

@@ -1,14 +1,15 @@
 """Payment by the rules of the protocol: a ledger computed from events."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
+from functools import partial
 from typing import Final, Literal
 
 from vidence.make.review.protocol import Pay
 from vidence.make.review.revisions import Event, Kind
-from vidence.records import Record
+from vidence.records import Record, by_key
 from vidence.tables.export import csv_text
 from vidence.tables.table import Table, count, lines, number, tabulate
 
@@ -45,31 +46,14 @@ def ledger(events: Sequence[Event], pay: Pay) -> tuple[Entry, ...]:
     for event in events:
         if event.role not in _WORKERS:
             continue
-        day = event.at[:10]
+        entry = partial(Entry, event_id=event.event_id, by=event.by, day=event.at[:10])
         if event.minutes is not None:
             amount = time_amount(event.minutes, pay.per_hour)
-            entries.append(
-                Entry(
-                    event_id=event.event_id,
-                    by=event.by,
-                    day=day,
-                    kind="time",
-                    quantity=event.minutes,
-                    amount=amount,
-                )
-            )
-        if event.kind in ANNOTATIONS | VALIDATIONS:
-            is_annotation = event.kind in ANNOTATIONS
-            entries.append(
-                Entry(
-                    event_id=event.event_id,
-                    by=event.by,
-                    day=day,
-                    kind="annotation" if is_annotation else "validation",
-                    quantity=1,
-                    amount=pay.per_annotation if is_annotation else pay.per_validation,
-                )
-            )
+            entries.append(entry(kind="time", quantity=event.minutes, amount=amount))
+        if event.kind in ANNOTATIONS:
+            entries.append(entry(kind="annotation", quantity=1, amount=pay.per_annotation))
+        if event.kind in VALIDATIONS:
+            entries.append(entry(kind="validation", quantity=1, amount=pay.per_validation))
     return tuple(entries)
 
 
@@ -112,9 +96,7 @@ def ledger_csv(entries: Sequence[Entry]) -> str:
 
 def pay_table(entries: Sequence[Entry], pay: Pay) -> Table:
     """What each person is owed: minutes, pieces, amounts, and the sum of all."""
-    mine: dict[str, list[Entry]] = defaultdict(list)
-    for entry in entries:
-        mine[entry.by].append(entry)
+    mine = by_key((entry.by, entry) for entry in entries)
 
     def pieces(kind: str) -> Callable[[Sequence[Entry]], int]:
         return lambda own: sum(element.kind == kind for element in own)

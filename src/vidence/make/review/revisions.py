@@ -9,7 +9,7 @@ from typing import Final, Literal, get_args
 import msgspec
 
 from vidence.make.review.protocol import canonical, digest
-from vidence.records import Record
+from vidence.records import Record, by_key
 
 Origin = Literal["submit", "author_revise", "validator_edit", "meta_edit", "translate", "import"]
 Kind = Literal[
@@ -142,9 +142,7 @@ def chains(events: Sequence[Event]) -> tuple[dict[str, tuple[Event, ...]], dict[
     for event in events:
         mine.setdefault(event.by, {})[event.event_id] = event
     for by, known in mine.items():
-        behind: dict[str, list[Event]] = {}
-        for event in known.values():
-            behind.setdefault(event.prev_sha256, []).append(event)
+        behind = by_key((event.prev_sha256, event) for event in known.values())
         chain: list[Event] = []
         last = ""
         while len(following := behind.get(last, [])) == 1:

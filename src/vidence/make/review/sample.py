@@ -12,6 +12,7 @@ import msgspec
 from vidence.make.gates.rules import ReviewRules
 from vidence.make.pipeline.material import Doubt, truth_kind
 from vidence.make.pipeline.output import Question
+from vidence.records import by_key
 
 Why = Literal["sample", "open-gate", Doubt]
 _LETTERS = str.maketrans("0123456789", "ghjkmnpqrs")
@@ -89,9 +90,7 @@ def draw_sample(
     sizes = {name: len(mine) for name, mine in strata.items()}
     chosen: dict[str, str] = {}
     counts = shares(sizes, rules.share, seed=seed)
-    by_task: dict[str, list[str]] = defaultdict(list)
-    for name, mine in strata.items():
-        by_task[mine[0].draft.task].append(name)
+    by_task = by_key((mine[0].draft.task, name) for name, mine in strata.items())
     for names in by_task.values():
         counts |= _raised({name: counts[name] for name in names}, sizes, rules.each_task)
     named = {

@@ -9,7 +9,7 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 
 from vidence.make.review.protocol import ROLES, Protocol, Stage, StageRole, canonical
-from vidence.make.review.revisions import Event, Kind, Origin, Revision
+from vidence.make.review.revisions import Event, Kind, Origin, Revision, Role
 from vidence.make.review.translations import translation_fault
 from vidence.records import Record
 
@@ -101,11 +101,6 @@ class ItemState(Record, omit_defaults=True, gc=False):
     def is_ended(self) -> bool:
         """Whether nothing follows but by an operator."""
         return self.state in ENDS
-
-    def witnessed_by(self, name: str) -> tuple[str, ...]:
-        """The conditions of the last revision for which a person gave a witness."""
-        mine = f"{name}: "
-        return tuple(word.removeprefix(mine) for word in self.witnessed if word.startswith(mine))
 
 
 Next: TypeAlias = ItemState | str
@@ -221,18 +216,22 @@ def may_look(state: ItemState, by: str, protocol: Protocol) -> str:
     """Why this person may not claim an item that waits for a look; empty where they may."""
     if state.state not in (*_WAITING, *_LOOKING):
         return f"it is {state.state}"
-    stage = _next_stage(state)
+    stage = protocol.stages[_next_stage(state)]
+    if fault := _second_look(state, by, stage.role):
+        return fault
+    is_full = state.state in _LOOKING and not _has_room(state, stage)
+    return f"{', '.join(state.claims)} looks at it" if is_full else ""
+
+
+def _second_look(state: ItemState, by: str, role: Role) -> str:
+    """Why a person had a part in an item and may not look at it in this role; empty if they may."""
     if by == state.author:
         return f"{by} is its author; authors do not review their own items"
-    for role, people in state.people.items():
-        if role != protocol.stages[stage].role and by in people:
-            return f"{by} was its {role}; each stage needs another person"
-    if state.state in _LOOKING:
-        if by in state.claims or any(decision.by == by for decision in state.decisions):
-            return f"{by} has it already"
-        if not _has_room(state, protocol.stages[stage]):
-            return f"{', '.join(state.claims)} looks at it"
-    return ""
+    for other, people in state.people.items():
+        if other != role and by in people:
+            return f"{by} was its {other}; each stage needs another person"
+    has_it = by in state.claims or any(decision.by == by for decision in state.decisions)
+    return f"{by} has it already" if has_it else ""
 
 
 def _next_stage(state: ItemState) -> int:
@@ -447,10 +446,8 @@ def _claimed(case: _Case, *, is_late: bool) -> Next:
     stage = _next_stage(state) if is_next else state.stage
     if event.role != protocol.stages[stage].role:
         return f"the role {event.role!r}; expected {protocol.stages[stage].role!r}"
-    if is_late:
-        if fault := _late_fault(state, event):
-            return fault
-    elif fault := may_look(state, event.by, protocol):
+    fault = _second_look(state, event.by, event.role) if is_late else may_look(state, event.by, protocol)
+    if fault:
         return fault
     if is_next:
         return msgspec.structs.replace(
@@ -464,16 +461,6 @@ def _claimed(case: _Case, *, is_late: bool) -> Next:
             is_settled=False,
         )
     return msgspec.structs.replace(state, claims=(*state.claims, event.by))
-
-
-def _late_fault(state: ItemState, event: Event) -> str:
-    if event.by == state.author:
-        return f"{event.by} is its author; authors do not review their own items"
-    for role, people in state.people.items():
-        if role != event.role and event.by in people:
-            return f"{event.by} was its {role}; each stage needs another person"
-    has_it = event.by in state.claims or any(decision.by == event.by for decision in state.decisions)
-    return f"{event.by} has it already" if has_it else ""
 
 
 def _looked(case: _Case) -> Next:
@@ -586,7 +573,7 @@ def _unwitnessed(by: str, state: ItemState, revision: Revision | None) -> str:
     tags = None if revision is None else revision.content.get("tags")
     unwitnessed = str(tags.get("n_conditions", "")) if isinstance(tags, Mapping) else ""
     n_needed = max(1, int(unwitnessed)) if unwitnessed.isdecimal() else 1
-    n = len(state.witnessed_by(by))
+    n = sum(word.startswith(f"{by}: ") for word in state.witnessed)
     if not n:
         return "no witness was given"
     return f"witnesses of {n} of {n_needed} conditions; each needs one" if n < n_needed else ""

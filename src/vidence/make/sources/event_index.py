@@ -18,6 +18,7 @@ from vidence.make.sources.event_words import (
     verb_said,
     words,
 )
+from vidence.records import by_key
 
 # A verb or a noun as it is counted: its class (``#3``); where the log has none the first synonym of a verb,
 # the words of a noun.
@@ -167,9 +168,7 @@ class EventIndex:
             for event in entries:
                 self._learn(event)
         self.pairs: tuple[Pair, ...] = tuple(sorted(self._counts))
-        self._verbs_of: dict[Key, list[Key]] = {}
-        for verb, noun in self.pairs:
-            self._verbs_of.setdefault(noun, []).append(verb)
+        self._verbs_of = by_key((noun, verb) for verb, noun in self.pairs)
 
     def _learn(self, event: Event) -> None:
         pair, texts = pair_of(event), (event.verb, event.noun)

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from vidence.errors import DataError
 from vidence.make.pipeline.material import Event
+from vidence.records import by_key
 
 _MOST_SHOWN = 3
 
@@ -72,9 +73,7 @@ def logged(
         raise DataError(
             f"{where} holds no event that can be used: {text}" + (f"; and {more} more" if more > 0 else "")
         )
-    values: dict[str, list[Event]] = {}
-    for event in events:
-        values.setdefault(event.video_id, []).append(event)
+    values = by_key((event.video_id, event) for event in events)
     ordered = {video_id: in_time(values[video_id]) for video_id in sorted(values)}
     pairs = [(a, b) for log in values.values() for a, b in itertools.pairwise(log)]
     n_unsorted = sum(b.start_s < a.start_s for a, b in pairs)

@@ -9,9 +9,9 @@ from typing import Final
 import msgspec
 
 from vidence.ask.benchmarks.humanpcr import DIMENSIONS
-from vidence.errors import StoreError, UsageError
+from vidence.errors import StoreError
 from vidence.make.pipeline.material import Draft
-from vidence.make.pipeline.output import ITEMS_FILE, item_of_draft, json_lines
+from vidence.make.pipeline.output import ITEMS_FILE, item_of_draft, json_lines, link_folder
 from vidence.make.writing.choices_config import Plan
 from vidence.make.writing.choices_options import in_order
 from vidence.make.writing.gathering import MEDIA_FOLDER, Pair, generator
@@ -151,17 +151,8 @@ def link_media(plan: Plan, used: Collection[str], *, root: Path, out: Path) -> N
     for source in plan.config.records:
         if source.name not in used or not source.media:
             continue
-        link, target = out / MEDIA_FOLDER / source.name, (root / source.media).resolve()
+        link, target = out / MEDIA_FOLDER / source.name, root / source.media
         try:
-            if link.is_symlink():
-                if link.resolve() == target:
-                    continue
-                link.unlink()
-            elif link.exists():
-                raise UsageError(
-                    f"{link} is there and is no link of ours; move it away, or choose another --out"
-                )
-            link.parent.mkdir(parents=True, exist_ok=True)
-            link.symlink_to(target, target_is_directory=True)
+            link_folder(link, target)
         except OSError as error:
             raise StoreError(f"cannot link {link} to {target}: {error.strerror or error}") from error

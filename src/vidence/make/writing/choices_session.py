@@ -65,6 +65,7 @@ from vidence.make.writing.written import (
     write_questions,
 )
 from vidence.make.writing.written import OPTIONS as OPTIONS_PROMPT
+from vidence.records import by_key
 
 MAKER, VERSION = "make-choices", 1
 MADE_BY: Final = f"vidence make choices {VERSION}"
@@ -170,14 +171,10 @@ class ChoicesSession(WritingSession):
     def ask_pairs(self) -> None:
         """Make a question of each pair, by the way of its task, that breaks no rule."""
         pairs = self.pairs
-        values: dict[str, Question | Dropped] = {}
-        by_way = {
-            way: [element for element in pairs if element.order.rules.way == way]
-            for way in ("template", "model", "people")
-        }
-        values |= self._filled(by_way["template"])
-        values |= self._written(by_way["model"])
-        values |= {element.key: _by_person(element) for element in by_way["people"]}
+        by_way = by_key((pair.order.rules.way, pair) for pair in pairs)
+        values = self._filled(by_way.get("template", ()))
+        values |= self._written(by_way.get("model", ()))
+        values |= {element.key: _by_person(element) for element in by_way.get("people", ())}
         kept: list[Question] = []
         dropped: list[Dropped] = []
         for pair in pairs:
@@ -234,9 +231,7 @@ class ChoicesSession(WritingSession):
         """Questions that a model writes, some records in a call."""
         self.began("questions", len(pairs))
         groups: dict[str, list[Pair]] = {}
-        by_task: dict[str, list[Pair]] = defaultdict(list)
-        for pair in pairs:
-            by_task[pair.order.name].append(pair)
+        by_task = by_key((pair.order.name, pair) for pair in pairs)
         for mine in by_task.values():
             step = mine[0].order.rules.per_call
             groups |= {mine[i].key: mine[i : i + step] for i in range(0, len(mine), step)}

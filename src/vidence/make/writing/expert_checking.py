@@ -5,7 +5,7 @@ Departs: the papers had people look; which findings are faults, and the bounds, 
 """
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -19,6 +19,7 @@ from vidence.make.writing.expert_config import REASONING, DraftRules, Form
 from vidence.make.writing.expert_films import Film
 from vidence.make.writing.expert_pages import Page, PageLook, page_of
 from vidence.make.writing.subjects import Concept, Subject
+from vidence.records import by_key
 from vidence.text import letter_index, normal_form
 
 Said: TypeAlias = tuple[str, str, bool, str]
@@ -57,11 +58,11 @@ class Shelf:
 
 def check_rows(rows: Sequence[DraftRow], shelf: Shelf) -> tuple[DraftRow, ...]:
     """The rows with everything that was found, in the order of rows; cells that were not read are left."""
-    among: dict[str, list[Said]] = defaultdict(list)
-    for row_id, entry in _among(rows, shelf):
-        among[row_id].append(entry)
+    among = by_key(_among(rows, shelf))
     return tuple(
-        row if row.draft is None else _with(row, [*_of_draft(row.draft, shelf), *among[row.row_id]], shelf)
+        row
+        if row.draft is None
+        else _with(row, [*_of_draft(row.draft, shelf), *among.get(row.row_id, ())], shelf)
         for row in rows
     )
 

@@ -155,8 +155,7 @@ def features(weights: "Mapping[str, Tensor]", pixels: "Tensor") -> "Tensor":
             features = convolved(name, number + 3, features)
             features = features + before if place else features
             layer += 1
-    last: Tensor = functional.relu6(convolved(f"features.{layer}", 0, features))
-    return last
+    return functional.relu6(convolved(f"features.{layer}", 0, features))
 
 
 def find_weights() -> Path:

@@ -203,7 +203,7 @@ def test_windows_of_a_study_change_what_is_cut(studio: Path, made: Path):
     ):
         (studio / "windows.csv").write_text(table)
         with pytest.raises(DataError) as refused:
-            create().check(config)
+            create().foresee(config, overrides=MakeOverrides(), context=None)
         assert says in str(refused.value)
     (studio / "windows.csv").unlink()
     with pytest.raises(DataError, match="cannot be read"):

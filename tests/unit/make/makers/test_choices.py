@@ -394,4 +394,4 @@ def test_configurations_that_make_no_sense_are_refused(tmp_path, old, new, match
     assert old in text
     one.config.write_text(text.replace(old, new))
     with pytest.raises(UsageError, match=match):
-        create().check(one.config)
+        create().foresee(one.config, overrides=MakeOverrides(), context=None)

@@ -96,7 +96,7 @@ def test_a_scene_in_two_files_is_refused(tmp_path):
     path = tmp_path / "set" / "config.toml"
     path.write_text('name = "x"\nscenes = ["lane.jsonl", "lane.jsonl"]\n')
     with pytest.raises(DataError, match="the scene 'lane' is also in another file"):
-        create().check(path)
+        create().foresee(path, overrides=MakeOverrides(), context=None)
 
 
 def test_the_configuration_of_the_page_works(tmp_path):
@@ -105,7 +105,6 @@ def test_the_configuration_of_the_page_works(tmp_path):
     shutil.copytree(SAMPLE, tmp_path / "set")
     path = tmp_path / "set" / "config.toml"
     path.write_text(block)
-    create().check(path)
     assert create().foresee(path, overrides=MakeOverrides(), context=None).sentences == (
         "1 scenes; up to 12 compositions are wanted",
     )

@@ -12,6 +12,7 @@ from servers.wikipedia import WikipediaServer
 from subjects.expert_set import drafts_of, write_drafts
 from subjects.making import Making, contents, lines
 from vidence.errors import DataError, UsageError
+from vidence.make.pipeline.session import MakeOverrides
 from vidence.make.release.sets import scan_again
 from vidence.make.review.files import read_reviews
 from vidence.make.review.recording import Recorder, Share, draw, write
@@ -292,7 +293,7 @@ def test_a_video_that_is_here_says_how_long_it_is_and_shows_its_frames(tmp_path)
 def test_bad_configurations_are_refused(tmp_path, text, error, says):
     work = configured(tmp_path, text)
     with pytest.raises(error, match=says):
-        work.maker.check(work.config)
+        work.maker.foresee(work.config, overrides=MakeOverrides(), context=None)
 
 
 def test_a_selection_of_videos_leaves_the_others_out(tmp_path):

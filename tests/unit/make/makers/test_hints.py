@@ -109,10 +109,10 @@ def test_a_hint_that_a_reader_without_the_video_reads_the_answer_off_is_refused(
 def test_bad_configurations_are_refused(tmp_path):
     work = configured(tmp_path, [question(0)], more='[hints]\nreader = "nobody"\n')
     with pytest.raises(UsageError, match=r"hints\.reader is 'nobody'; \[models\] has writer, reader"):
-        work.maker.check(work.config)
+        work.maker.foresee(work.config, overrides=MakeOverrides(), context=None)
     work = configured(tmp_path, [question(0)], more="[hints]\nat_least = 4\n")
     with pytest.raises(UsageError, match="at_least is 4 of 3 tries; expected no more"):
-        work.maker.check(work.config)
+        work.maker.foresee(work.config, overrides=MakeOverrides(), context=None)
     work = configured(tmp_path, [question(0, rationale="")])
     with pytest.raises(DataError, match="no question has a rationale and evidence with notes"):
         made(work)

@@ -17,7 +17,7 @@ from vidence.make.pipeline.pictures import PictureFolder
 from vidence.media.encode import Size
 from vidence.media.pixels import resize
 from vidence.media.video import FrameProblem, Video
-from vidence.records import Record
+from vidence.records import Record, by_key
 from vidence.seeing.boxes import areas_px
 from vidence.seeing.tracks import PAPER_FPS, Track, frames_in
 from vidence.seeing.visibility import shares_covered
@@ -190,10 +190,7 @@ def cut_crops(
         MediaError: the file cannot be opened any more.
         StoreError: the folder cannot be written.
     """
-    wanted: dict[int, list[CropPlan]] = {}
-    for plan in plans:
-        for frame in {*plan.appearance, *plan.path}:
-            wanted.setdefault(frame, []).append(plan)
+    wanted = by_key((frame, plan) for plan in plans for frame in {*plan.appearance, *plan.path})
 
     def make(index: int, image: NDArray[np.uint8]) -> dict[tuple[str, str], Crop]:
         values: dict[tuple[str, str], Crop] = {}

@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Final, Literal, TypeAlias
 
 from vidence.installation import packaged
@@ -149,14 +149,10 @@ def slots_of(text: str) -> Iterator[Slot]:
                 word=word,
                 key=(kind, head),
                 phrase=-1 - i if kind == "number" else phrase,  # a number goes with any word beside it
-                modifiers=tuple(_modifiers(words, i)) if kind == "noun" else (),
+                modifiers=tuple(takewhile(_listed("modifier").__contains__, reversed(words[:i])))
+                if kind == "noun"
+                else (),
             )
-
-
-def _modifiers(words: list[str], i: int) -> Iterator[str]:
-    while i and words[i - 1] in _listed("modifier"):
-        i -= 1
-        yield words[i]
 
 
 def _parts_phrases(word: str) -> bool:

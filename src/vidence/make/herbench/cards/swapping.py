@@ -19,6 +19,7 @@ from vidence.make.herbench.cards.falsifying import (
 )
 from vidence.make.herbench.cards.plausible import Slot, SlotCounts, kinds, slots_of
 from vidence.make.pipeline.material import Change, Dropped, SceneCard
+from vidence.records import by_key
 
 WRITER: Final = "rules-2"
 _DRAWS: Final = 12
@@ -154,9 +155,7 @@ def _slot_swap(slot: Slot, words: tuple[str, ...], known: SlotCounts) -> _Swap |
 
 def _drawn(text: str, swaps: Sequence[_Swap], *, rng: np.random.Generator) -> FalseText:
     """The text with a drawn number of details swapped, of each phrase one at most."""
-    by_phrase: dict[int, list[_Swap]] = {}
-    for swap in swaps:
-        by_phrase.setdefault(swap.phrase, []).append(swap)
+    by_phrase = by_key((swap.phrase, swap) for swap in swaps)
     phrases = list(by_phrase.values())
     n_swaps = min(int(rng.integers(FEWEST, MOST + 1)), len(phrases))
     chosen = [phrases[i] for i in rng.choice(len(phrases), size=n_swaps, replace=False)]

@@ -9,7 +9,7 @@ from typing import Final, Protocol
 from vidence.catalog import create, names
 from vidence.errors import DataError, UsageError
 from vidence.make.pipeline.output import json_file
-from vidence.records import Item
+from vidence.records import Item, by_key
 
 SPLIT, CANARY = "split", "canary"
 _MOST_NAMED: Final = 3
@@ -33,10 +33,7 @@ class ExportSet:
     @property
     def hidden_splits(self) -> dict[str, list[Item]]:
         """The questions without answers by their split."""
-        splits: dict[str, list[Item]] = {}
-        for item in self.hidden:
-            splits.setdefault(item.tags[SPLIT], []).append(item)
-        return splits
+        return by_key((item.tags[SPLIT], item) for item in self.hidden)
 
     @property
     def marked(self) -> dict[str, str]:
@@ -86,10 +83,7 @@ def refuse_misfits(exporter: Exporter, items: Sequence[Item]) -> None:
     Raises:
         UsageError: how many questions do not fit, for which reasons; the first of each is named.
     """
-    faults: dict[str, list[str]] = {}
-    for item in items:
-        if fault := exporter.fault(item):
-            faults.setdefault(fault, []).append(item.item_id)
+    faults = by_key((fault, item.item_id) for item in items if (fault := exporter.fault(item)))
     if faults:
         listed = "; ".join(
             f"{len(ids):,} ({ids[0]}): {fault}" for fault, ids in list(faults.items())[:_MOST_NAMED]

@@ -1,16 +1,13 @@
 """HERBench's task files: `data/tasks/*.json`."""
 
-import re
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 from vidence.ask.benchmarks.herbench import create as herbench
 from vidence.ask.benchmarks.paper_facts import group_of, paper_facts
-from vidence.make.pipeline.output import TASKS_FOLDER, herbench_row_of, json_file
+from vidence.make.pipeline.output import TASKS_FOLDER, herbench_row_of, json_file, task_files
 from vidence.make.release.exporters.exporting import SPLIT, Exporter, ExportSet, same_medium
 from vidence.records import Item
-
-_NO_LETTER = re.compile(r"[^a-z]+")
 
 
 class HerbenchFiles:
@@ -34,14 +31,8 @@ class HerbenchFiles:
 
     def files(self, exported: ExportSet) -> dict[Path, bytes]:
         """Return the task files, with the split in each row."""
-        by_task: dict[str, list[Item]] = {}
-        for item in exported.open_ones:
-            stem = _NO_LETTER.sub("_", _title(item).lower().replace("&", "and"))
-            by_task.setdefault(stem, []).append(item)
-        files = {
-            TASKS_FOLDER / f"{stem}.json": json_file(_rows(mine, exported))
-            for stem, mine in sorted(by_task.items())
-        }
+        rows = _rows(exported.open_ones, exported)
+        files = task_files(zip(map(_title, exported.open_ones), rows, strict=True))
         for split, mine in exported.hidden_splits.items():
             files[TASKS_FOLDER.parent / f"questions-{split}.json"] = json_file(_rows(mine, exported))
         return files

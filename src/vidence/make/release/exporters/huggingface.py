@@ -14,7 +14,7 @@ from vidence.ask.benchmarks.table import create as table
 from vidence.errors import UsageError
 from vidence.installation import adding
 from vidence.make.release.exporters.exporting import SPLIT, Exporter, ExportSet
-from vidence.records import Item
+from vidence.records import Item, by_key
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -45,9 +45,7 @@ class HuggingFaceFolder:
         Raises:
             UsageError: pyarrow is not installed.
         """
-        by_split: dict[str, list[Item]] = {}
-        for item in exported.open_ones:
-            by_split.setdefault(item.tags[SPLIT], []).append(item)
+        by_split = by_key((item.tags[SPLIT], item) for item in exported.open_ones)
         files = {path_of(split): _parquet(mine, exported) for split, mine in by_split.items()}
         for split, mine in exported.hidden_splits.items():
             files[path_of(split)] = _parquet(mine, exported, is_hidden=True)

@@ -9,7 +9,7 @@ import msgspec
 from vidence.ask.benchmarks.humanpcr import create as humanpcr
 from vidence.make.pipeline.output import json_lines
 from vidence.make.release.exporters.exporting import SPLIT, Exporter, ExportSet
-from vidence.records import Item, Provenance
+from vidence.records import Item, Provenance, by_key
 
 _FOLDER = Path("humanpcr")
 _FILES: Final = {"perception": "human-p", "comprehension": "human-c", "reasoning": "human-r"}
@@ -43,9 +43,7 @@ class HumanpcrFiles:
 
     def files(self, exported: ExportSet) -> dict[Path, bytes]:
         """The files of the levels that there are."""
-        by_level: dict[str, list[Item]] = {}
-        for item in exported.open_ones:
-            by_level.setdefault(item.tags["level"], []).append(item)
+        by_level = by_key((item.tags["level"], item) for item in exported.open_ones)
         files = {
             _FOLDER / f"{name}.jsonl": _lines(by_level[level], exported)
             for level, name in _FILES.items()

@@ -29,7 +29,9 @@ class Items:
         if exported.open_ones:
             files[Path(ITEMS_FILE)] = json_lines([_marked(o, exported) for o in exported.open_ones])
         for split, mine in exported.hidden_splits.items():
-            rows = [without_answer(_marked(item, exported)) for item in mine]
+            rows = [msgspec.to_builtins(_marked(item, exported)) for item in mine]
+            for row in rows:
+                row.pop("answer", None)
             files[Path(f"questions-{split}.jsonl")] = json_lines(rows)
         return files
 
@@ -41,12 +43,6 @@ class Items:
 def create() -> Exporter:
     """The exporter ``items``."""
     return Items()
-
-
-def without_answer(item: Item) -> dict[str, object]:
-    """Return a question with hidden answer as a row without that field."""
-    row: dict[str, object] = msgspec.json.decode(msgspec.json.encode(item))
-    return {name: value for name, value in row.items() if name != "answer"}
 
 
 def _marked(item: Item, exported: ExportSet) -> Item:

@@ -8,11 +8,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-import msgspec
-
-from vidence.errors import DataError
 from vidence.make.pipeline.cache import digest_of
 from vidence.make.pipeline.material import Card, SceneCard
+from vidence.make.pipeline.output import read_lines
 from vidence.make.review.people.rows import Act, CardCheckRow, CountRow, FalseCheckRow, read_rows
 from vidence.seeing.shooting import Shot
 from vidence.seeing.tracks import Track, TrackedVideo, check_letters, listed_others, track_check
@@ -101,14 +99,12 @@ def _words(folder: Path, video_id: str) -> dict[str, str]:
     words: dict[str, str] = {}
     for name, kind in (("cards", CARD), ("scenes", SCENE)):
         path = folder / name / f"{video_id}.jsonl"
-        lines = path.read_bytes().splitlines() if path.is_file() else []
-        for number, line in enumerate(lines, 1):
-            if not line.strip():
-                continue
-            try:
-                row = msgspec.json.decode(line, type=dict[str, object])
-            except msgspec.DecodeError as error:
-                raise DataError(f"{path}:{number}: {error}") from error
+        rows = (
+            read_lines(path, dict[str, object], fault="expected one JSON object on each line")
+            if path.is_file()
+            else []
+        )
+        for row in rows:
             about = next((str(row[key]) for key in _ABOUT if row.get(key) not in (None, "")), "")
             what = row.get("kind") or ("false" if row.get("changes") else "true")
             words[f"{kind}:{about}/{what}"] = str(row.get("text", ""))

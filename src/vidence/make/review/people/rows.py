@@ -6,7 +6,7 @@ changed since is named and not used (`Unused`).
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Final, Literal, TypeVar
@@ -596,7 +596,8 @@ def append_row(folder: Path, row: RowT) -> Path:
     content = path.read_bytes()
     if not content.endswith(b"\n"):
         content += b"\n"
-    header = list(csv_header(path))
+    first_line = content.decode("utf-8-sig", errors="replace").lstrip().partition("\n")[0]
+    header = [cell.strip().strip('"') for cell in first_line.split(",")]
     if set(_filled(row)) - set(header):  # a file written by hand that lacks an optional column
         content = _content(kind, before)
         header = list(columns(kind))
@@ -639,12 +640,6 @@ def write_rows(folder: Path, kind: type[RowT], rows: Sequence[RowT]) -> Path:
     else:
         path.unlink(missing_ok=True)
     return path
-
-
-def csv_header(path: Path) -> Iterator[str]:
-    """The columns of a file, in its own order."""
-    first = path.read_bytes().decode("utf-8-sig", errors="replace").lstrip().partition("\n")[0]
-    return (cell.strip().strip('"') for cell in first.split(","))
 
 
 def _check(row: SignedRow) -> None:

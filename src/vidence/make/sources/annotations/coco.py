@@ -1,6 +1,5 @@
 """COCO's JSON files: instances, captions."""
 
-from collections import defaultdict
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -19,7 +18,7 @@ from vidence.make.sources.annotations.annotation_records import (
     LabelSpace,
     unusable,
 )
-from vidence.records import Media, Record
+from vidence.records import Media, Record, by_key
 
 
 class Settings(Record):
@@ -126,21 +125,14 @@ def _of_captions(read: _File) -> Annotations:
     )
 
 
-def _grouped(read: _File) -> dict[int, list[_Annotation]]:
-    values: dict[int, list[_Annotation]] = defaultdict(list)
-    for annotation in read.annotations:
-        values[annotation.image_id].append(annotation)
-    return values
-
-
 def _of_instances(read: _File, captions: dict[int, str]) -> Annotations:
     categories = {category.id: category for category in read.categories}
     labels = tuple(Label(name=category.name, parent=category.supercategory) for category in read.categories)
     records: list[AnnotationRecord] = []
     dropped: list[Dropped] = []
-    mine = _grouped(read)
+    mine = by_key((annotation.image_id, annotation) for annotation in read.annotations)
     for image in read.images:
-        known = [annotation for annotation in mine[image.id] if annotation.category_id in categories]
+        known = [annotation for annotation in mine.get(image.id, ()) if annotation.category_id in categories]
         names = list(dict.fromkeys(categories[annotation.category_id].name for annotation in known))
         if not names:
             dropped.append(unusable(str(image.id), "no-label", f"{image.file_name}: no known category"))

@@ -22,7 +22,7 @@ from vidence.make.sources.annotations.annotation_records import (
 from vidence.make.sources.event_log import EventLog, EventLogReader
 from vidence.make.sources.event_words import is_anything, is_near, likenesses
 from vidence.make.sources.logs.files import csv_rows
-from vidence.make.sources.logs.rows import literal_list, noun_words, plain
+from vidence.make.sources.logs.rows import literal_texts, noun_words, plain
 from vidence.records import Media, Record
 
 
@@ -107,7 +107,7 @@ class EventClips:
         for where, row in csv_rows(folder / wanted.classes, needs=("id", "key")):
             if isinstance(row, FieldError):
                 raise DataError(f"{where}: {row}")
-            synonyms = _texts(row.get("instances", ""))
+            synonyms = literal_texts(row.get("instances", ""))
             names[row["id"]] = Label(
                 name=worded(row["key"]),
                 parent=row.get("category", ""),
@@ -177,11 +177,6 @@ def _alike(
         return is_near(name, word) if is_verb else bool(likenesses(name) & likenesses(word))
 
     return tuple(label for label in labels if label != name and is_alike(label))
-
-
-def _texts(cell: str) -> tuple[str, ...]:
-    """A list as Python writes it; none where the cell holds something else."""
-    return tuple(value for value in literal_list(cell or "[]") or () if isinstance(value, str))
 
 
 def create(settings: Settings) -> AnnotationReader:

@@ -11,6 +11,7 @@ from vidence.make.sources.logs.rows import (
     LogBuilder,
     given_classes,
     literal_list,
+    literal_texts,
     noun_words,
     plain,
     span,
@@ -66,7 +67,7 @@ def create(settings: Settings) -> EventLogReader:
 
 def _event(row: Row, builder: LogBuilder) -> Event:
     when, classes = span(row, "start_timestamp", "stop_timestamp"), given_classes(row)
-    nouns = _texts(row.get("all_nouns", "")) or (row["noun"],)
+    nouns = literal_texts(row.get("all_nouns", "")) or (row["noun"],)
     given = literal_list(row.get("all_noun_classes", "") or "[]")
     if given is None or (given and len(given) != len(nouns)):
         reason = f"{row['all_noun_classes']!r} found; expected a list with a class for each of {list(nouns)}"
@@ -80,8 +81,3 @@ def _event(row: Row, builder: LogBuilder) -> Event:
         noun=(noun_words(row["noun"]), classes[1]),
         nouns=[(noun_words(text), number) for text, number in zip(nouns, ids, strict=True)],
     )
-
-
-def _texts(cell: str) -> tuple[str, ...]:
-    entries = literal_list(cell) if cell else None
-    return tuple(str(value) for value in entries or () if isinstance(value, str))

@@ -158,7 +158,7 @@ def _named(
         given = classes[place] if len(classes) == len(pairs) else None
         ids = given if isinstance(given, list | tuple) and len(given) == 2 else (-1, -1)
         verb_id, noun_id = (value if isinstance(value, int) else -1 for value in ids)
-        named.append(((verb, builder.verb_class(verb, verb_id)), (noun, builder.noun_class(noun, noun_id))))
+        named.append(((verb, builder.verbs.find(verb, verb_id)), (noun, builder.nouns.find(noun, noun_id))))
     return named
 
 

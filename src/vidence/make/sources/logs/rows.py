@@ -127,6 +127,11 @@ def literal_list(text: str) -> list[object] | None:
     return list(literal_eval) if isinstance(literal_eval, list | tuple) else None
 
 
+def literal_texts(cell: str) -> tuple[str, ...]:
+    """The texts of a list as Python writes it; none where the cell holds something else."""
+    return tuple(value for value in literal_list(cell or "[]") or () if isinstance(value, str))
+
+
 def _read_classes(path: Path, *, worded: Callable[[str], str]) -> Classes:
     """Read a table with the columns ``id``, ``key``, ``instances`` (upper or lower case).
 
@@ -181,7 +186,7 @@ class LogBuilder:
     """Takes the events of a log one by one: classes filled in, ids unique, oddities noted."""
 
     def __init__(self, *, verbs: Classes, nouns: Classes) -> None:
-        self._verbs, self._nouns = verbs, nouns
+        self.verbs, self.nouns = verbs, nouns
         self.events: list[Event] = []
         self.problems: list[str] = []
         self._places: dict[str, str] = {}
@@ -210,19 +215,11 @@ class LogBuilder:
         self._places[event.event_id] = where
         self.events.append(event)
         for kind, table, text, number in (
-            ("verb", self._verbs, event.verb, event.verb_class),
-            ("noun", self._nouns, event.noun, event.noun_class),
+            ("verb", self.verbs, event.verb, event.verb_class),
+            ("noun", self.nouns, event.noun, event.noun_class),
         ):
             if table.ids and (number < 0 or number not in table.ids):
                 self._classless.setdefault((kind, f"{text!r} (class {number})"), []).append(where)
-
-    def verb_class(self, text: str, given: int) -> int:
-        """The class of a verb: as the log gives it, otherwise by the table; -1 for an unknown one."""
-        return self._verbs.find(text, given)
-
-    def noun_class(self, text: str, given: int) -> int:
-        """The class of a noun: as the log gives it, otherwise by the table; -1 for an unknown one."""
-        return self._nouns.find(text, given)
 
     def event(
         self,
@@ -253,10 +250,10 @@ class LogBuilder:
             narration=str(row["narration"]),
             verb=verb[0],
             noun=noun[0],
-            verb_class=self.verb_class(*verb),
-            noun_class=self.noun_class(*noun),
+            verb_class=self.verbs.find(*verb),
+            noun_class=self.nouns.find(*noun),
             nouns=tuple(text for text, _ in nouns),
-            noun_classes=tuple(self.noun_class(*pair) for pair in nouns),
+            noun_classes=tuple(self.nouns.find(*pair) for pair in nouns),
         )
 
     def log(self, where: Path, extra: Sequence[str] = ()) -> EventLog:

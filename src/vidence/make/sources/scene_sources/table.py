@@ -29,7 +29,7 @@ from vidence.make.sources.scene_writing import (
     complete_lines,
 )
 from vidence.make.sources.vocabulary import Attribute, Category, Vocabulary, read_vocabulary
-from vidence.records import Record
+from vidence.records import Record, by_key
 
 _OURS = ("scene", "entity", "category", "start", "end")
 _MOST_SHOWN = 3
@@ -93,9 +93,7 @@ class _Table(AsksNobody):
             name: attribute.of for name, attribute in words.attributes.items()
         }
         complete = complete_lines(self.settings.complete, known, owner=f"table:{path}")
-        scenes: dict[str, list[_Row]] = {}
-        for row in rows:
-            scenes.setdefault(row.scene, []).append(row)
+        scenes = by_key((row.scene, row) for row in rows)
         return SceneSet(
             vocabulary=words,
             scenes=tuple(
@@ -122,9 +120,7 @@ class _Table(AsksNobody):
         return rows
 
     def _lines(self, rows: list[_Row], words: Vocabulary) -> list[Told]:
-        several: dict[str, list[_Row]] = {}
-        for row in rows:
-            several.setdefault(row.entity, []).append(row)
+        several = by_key((row.entity, row) for row in rows)
         lines: list[Told] = []
         for name, listed in several.items():
             for other in listed[1:]:
