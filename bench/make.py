@@ -254,10 +254,8 @@ def making_reads(bench: Bench) -> list[Row]:
         """Go on to the end of a stage; how many frames were decoded."""
         decoded.clear()
         context = BuildContext(cache_root=folder / "cache", memory=folder / "replies.sqlite")
-        overrides = MakeOverrides(until=stage)
-        herbench.create().make(
-            folder / "config.toml", out=folder / "out", overrides=overrides, context=context
-        )
+        overrides = MakeOverrides(out=folder / "out", until=stage)
+        herbench.create().make(folder / "config.toml", overrides=overrides, context=context)
         return sum(decoded)
 
     Video.read = read

@@ -564,9 +564,9 @@ def make(  # noqa: PLR0913 - one call, one argument for each thing that differs
     from vidence.make.pipeline.session import BuildContext, MakeOverrides, Maker
 
     maker: Maker = create("maker", name)
-    overrides = MakeOverrides(only=tuple(only), until=until, limit=limit, sheets=str(sheets))
+    overrides = MakeOverrides(out=_path(out), only=tuple(only), until=until, limit=limit, sheets=str(sheets))
     context = BuildContext.of(environment(_path(cache)), is_trusted=trust)
-    return maker.make(Path(config), out=_path(out), overrides=overrides, context=context)
+    return maker.make(Path(config), overrides=overrides, context=context)
 
 
 def _begun(

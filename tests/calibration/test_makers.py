@@ -89,7 +89,7 @@ class Making:
         (folder / "config.toml").write_text(CONFIG)
         self.context = BuildContext(cache_root=folder / "cache", memory=folder / "replies.sqlite")
         self.built: Built = herbench.create().make(
-            folder / "config.toml", out=folder / "made", overrides=MakeOverrides(), context=self.context
+            folder / "config.toml", overrides=MakeOverrides(out=folder / "made"), context=self.context
         )
         lines = (self.built.folder / DRAFTS_FILE).read_bytes().splitlines()
         self.drafts = [msgspec.json.decode(line, type=Draft) for line in lines]

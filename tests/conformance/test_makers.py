@@ -52,7 +52,7 @@ def test_its_sample_is_made_accounted_for_and_kept(name, config):
     assert outlook.sentences
     out = config.parent.parent / "out"
     first, second = [], []
-    built = maker.make(config, out=out, overrides=MakeOverrides(), context=context(config, first))
+    built = maker.make(config, overrides=MakeOverrides(out=out), context=context(config, first))
     assert built.folder == out
     assert all(path.is_file() for path in built.files)
     assert sum(built.account.questions.values()) > 0
@@ -60,7 +60,7 @@ def test_its_sample_is_made_accounted_for_and_kept(name, config):
         assert stage.n_in == stage.n_out + stage.n_dropped
     stored = json.loads((out / "account.json").read_text())
     assert [stage["stage"] for stage in stored["stages"]] == [stage.stage for stage in built.account.stages]
-    again = maker.make(config, out=out, overrides=MakeOverrides(), context=context(config, second))
+    again = maker.make(config, overrides=MakeOverrides(out=out), context=context(config, second))
     assert again.account == built.account
     assert [event for event in second if isinstance(event, UnitDone) and not event.was_cached] == []
 
@@ -72,7 +72,7 @@ def test_it_refuses_what_it_does_not_know(name, config):
     with pytest.raises(UsageError, match=r"no-such\.toml"):
         maker.foresee(config.with_name("no-such.toml"), overrides=MakeOverrides(), context=work)
     with pytest.raises(UnknownNameError):
-        maker.make(config, out=None, overrides=MakeOverrides(until="no-such-stage"), context=work)
+        maker.make(config, overrides=MakeOverrides(until="no-such-stage"), context=work)
     config.write_text(config.read_text() + "\n[no-such-table]\nx = 1\n")
     with pytest.raises(UsageError, match="no-such-table"):
         maker.foresee(config, overrides=MakeOverrides(), context=work)

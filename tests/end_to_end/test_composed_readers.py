@@ -67,7 +67,7 @@ def asked(tmp_path_factory):
     write_scenes(cards_of(world), folder / "cards.jsonl")
     (folder / "config.toml").write_text(CONFIG.format(n=N_EACH))
     context = BuildContext(cache_root=folder / "cache", memory=folder / "replies.sqlite", is_trusted=True)
-    create().make(folder / "config.toml", out=folder / "made", overrides=MakeOverrides(), context=context)
+    create().make(folder / "config.toml", overrides=MakeOverrides(out=folder / "made"), context=context)
     cards = {Path(one.path).stem: watched(folder / "world" / one.path) for one in world.videos}
     files = [
         [json.loads(line) for line in (folder / "made" / f"{name}.jsonl").read_text().splitlines()]

@@ -134,7 +134,7 @@ def made(folder: Path, out: str, config: str = "crowd.toml"):
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(engine, "create", lambda kind, spec: Author())
         return herbench.create().make(
-            folder / config, out=folder / out, overrides=MakeOverrides(), context=context
+            folder / config, overrides=MakeOverrides(out=folder / out), context=context
         )
 
 

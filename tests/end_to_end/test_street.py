@@ -177,7 +177,7 @@ def drafts(films) -> list[Draft]:
     context = BuildContext(cache_root=films / "cache", memory=films / "replies.sqlite")
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(engine, "create", lambda kind, spec: Writer())
-        built = herbench.create().make(config, out=out, overrides=MakeOverrides(), context=context)
+        built = herbench.create().make(config, overrides=MakeOverrides(out=out), context=context)
     assert any("last resort" in note for note in built.account.notes)
     lines = (out / "drafts.jsonl").read_bytes().splitlines()
     return [msgspec.json.decode(line, type=Draft) for line in lines]

@@ -97,7 +97,7 @@ class RealSet:
             cache_root=self.folder / "cache", memory=self.folder / "replies.sqlite", on_event=hear
         )
         config = self.folder / "config.toml"
-        return herbench.create().make(config, out=None, overrides=MakeOverrides(), context=context)
+        return herbench.create().make(config, overrides=MakeOverrides(), context=context)
 
     def opened(self, video: str) -> OpenedVideo:
         """What the last making kept of a video."""

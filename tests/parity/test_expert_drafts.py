@@ -17,7 +17,7 @@ def built(checks_dir, tmp_path_factory):
     root = tmp_path_factory.mktemp("released")
     (root / "mmvu.toml").write_text(f'name = "released"\nimport = "mmvu"\ndrafts = {json.dumps(str(path))}\n')
     context = BuildContext(cache_root=root / "cache", memory=root / "replies.sqlite")
-    return create().make(root / "mmvu.toml", out=root / "out", overrides=MakeOverrides(), context=context)
+    return create().make(root / "mmvu.toml", overrides=MakeOverrides(out=root / "out"), context=context)
 
 
 def table(built, name):

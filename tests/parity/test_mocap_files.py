@@ -371,7 +371,7 @@ def test_clips_by_a_stand_in_are_flagged_where_a_benchmark_is_made(mocap, tmp_pa
     (tmp_path / "map.csv").write_text("\n".join(rows))
     (tmp_path / "a.toml").write_text(f'name = "a"\nmap = "map.csv"\nmotions = "{mocap / "cmu_asfamc"}"\n')
     shop = BuildContext(cache_root=tmp_path / "cache", memory=tmp_path / "m.sqlite", on_event=lambda _: None)
-    made = create_maker().make(tmp_path / "a.toml", out=None, overrides=MakeOverrides(), context=shop)
+    made = create_maker().make(tmp_path / "a.toml", overrides=MakeOverrides(), context=shop)
     assert "1 of them have another subject's bones: jack-13_29." in made.sentences
     doubts = (made.folder / "doubts.csv").read_text()
     assert "12.asf stands in" in doubts

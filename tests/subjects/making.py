@@ -48,8 +48,8 @@ class Making:
             on_event=self._hear,
             clock=now if at is None else lambda: at,
         )
-        wanted = MakeOverrides(**overrides)
-        return self.maker.make(self.config, out=out or self.out, overrides=wanted, context=context)
+        wanted = MakeOverrides(out=out or self.out, **overrides)
+        return self.maker.make(self.config, overrides=wanted, context=context)
 
     def _hear(self, event: MakeEvent) -> None:
         self.events.append(event)

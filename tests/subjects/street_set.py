@@ -87,9 +87,7 @@ class StreetSet:
         context = BuildContext(
             cache_root=self.folder / "cache", memory=self.folder / "replies.sqlite", on_event=lambda _: None
         )
-        return herbench.create().make(
-            self.config, out=None, overrides=MakeOverrides(until=until), context=context
-        )
+        return herbench.create().make(self.config, overrides=MakeOverrides(until=until), context=context)
 
     def opened(self) -> OpenedSet:
         """What the last making kept."""

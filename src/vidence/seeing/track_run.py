@@ -5,6 +5,7 @@ A run takes what ``vidence videos track`` takes, and gives the tracks and one re
 
 import importlib.metadata
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -110,11 +111,7 @@ def track_video(
         whole, limbs = without_parts(refined.video.tracks)
         refined = replace(refined, video=replace(refined.video, tracks=whole))
         followed = replace(followed, parts=(*followed.parts, *limbs))
-    rate = job.rate if isinstance(detector, Finder) else 0.0
-    record = _record(video, followed, refined=refined, job=job, rate=rate, truth=truth)
-    if isinstance(detector, LastResort):
-        record = msgspec.structs.replace(record, caution=detector.caution)
-    return refined.video, record
+    return refined.video, _record(video, followed, refined=refined, job=job, by=detector, truth=truth)
 
 
 def show_given(
@@ -138,15 +135,9 @@ def show_given(
         basis=given.basis,
     )
     frames = [track.frame_indices for track in known.tracks]
-    record = TrackRecord(
-        video=video.probe.path,
-        n_frames=video.n_frames,
-        width_px=tracked.width_px,
-        height_px=tracked.height_px,
-        fps=round(video.probe.counted.fps, 4),
+    record = _record_on(video)(
         rate=0.0,
         identities={"tracks": given.identity},
-        versions=package_versions(),
         counts={
             "frames_with_boxes": len(np.unique(np.concatenate(frames))),
             "tracks": len(known.tracks),
@@ -177,8 +168,21 @@ def write_run(folder: Path, tracked: TrackedVideo, record: TrackRecord) -> None:
         raise DataError(f"{folder} cannot be written ({error}); say another folder with --out") from error
 
 
+def _record_on(video: Video) -> partial[TrackRecord]:
+    """A record with the facts of the video; what was done is still to be added."""
+    return partial(
+        TrackRecord,
+        video=video.probe.path,
+        n_frames=video.n_frames,
+        width_px=video.probe.width_px,
+        height_px=video.probe.height_px,
+        fps=round(video.probe.counted.fps, 4),
+        versions=package_versions(),
+    )
+
+
 def _record(
-    video: Video, followed: Followed, *, refined: Refined, job: TrackJob, rate: float, truth: MotRows | None
+    video: Video, followed: Followed, *, refined: Refined, job: TrackJob, by: object, truth: MotRows | None
 ) -> TrackRecord:
     tracked = followed.tracked
     n_boxes = len(tracked.detections.frame_indices) if tracked.detections is not None else 0
@@ -189,15 +193,9 @@ def _record(
             "associated": measure(truth, rows_of(tracked.tracks)),
             "refined": measure(truth, rows_of(refined.video.tracks)),
         }
-    return TrackRecord(
-        video=video.probe.path,
-        n_frames=video.n_frames,
-        width_px=tracked.width_px,
-        height_px=tracked.height_px,
-        fps=round(video.probe.counted.fps, 4),
-        rate=rate,
+    return _record_on(video)(
+        rate=job.rate if isinstance(by, Finder) else 0.0,
         identities=followed.identities,
-        versions=package_versions(),
         counts={
             "frames_looked_at": len(frames) - len({p.frame_index for p in followed.problems} & {*frames}),
             "frames_with_problems": len(followed.problems),
@@ -214,6 +212,7 @@ def _record(
         cuts=tracked.cuts,
         parts=followed.parts,
         problems=tuple(problem.message for problem in followed.problems),
+        caution=by.caution if isinstance(by, LastResort) else "",
         quality=quality,
     )
 

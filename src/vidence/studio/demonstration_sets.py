@@ -59,7 +59,7 @@ def make_street(folder: Path, *, cache_root: Path) -> None:
     context = BuildContext(
         cache_root=cache_root, memory=folder / STREET / "replies.sqlite", on_event=lambda _event: None
     )
-    herbench.create().make(folder / CONFIG, out=None, overrides=MakeOverrides(), context=context)
+    herbench.create().make(folder / CONFIG, overrides=MakeOverrides(), context=context)
 
 
 def _pictures(boxes: list[str]) -> Iterator[NDArray[np.uint8]]:

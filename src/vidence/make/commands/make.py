@@ -134,7 +134,6 @@ class Make(Record):
 
     name: Annotated[str, argument(**names_of("maker"))]
     config: Annotated[Path, argument(type=FILE)]
-    out: Annotated[Path | None, flag("Working folder (default: the configuration's).")] = None
     overrides: MakeOverrides
     trust: Annotated[bool, TRUST] = False
     check: Annotated[bool, flag("Only report what the configuration can produce, and what is missing.")] = (
@@ -191,7 +190,7 @@ def _made(given: Make, maker: Maker, is_held: bool) -> Built:
             jobs=given.jobs,
         )
         try:
-            return maker.make(given.config, out=given.out, overrides=overrides, context=context)
+            return maker.make(given.config, overrides=overrides, context=context)
         except (KeyboardInterrupt, VidenceError) as error:
             if display.has_begun:
                 ended = "stopped" if isinstance(error, KeyboardInterrupt) else "the making did not finish"

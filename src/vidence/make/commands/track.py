@@ -1,6 +1,6 @@
 """Detect and track the people in a video: tracks, a contact sheet, measures."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -111,6 +111,8 @@ def track(given: Track) -> None:
     format), tracks.csv, contact-sheet.jpg, and track.json with settings and counts. With --tracks, existing
     tracks are drawn and measured instead; measuring alone (--gt) needs no VIDEO.
     """
+    from vidence.engine.environment import environment
+    from vidence.media.files import known_video
     from vidence.seeing.track_run import track_video
 
     video = given.video
@@ -128,7 +130,8 @@ def track(given: Track) -> None:
         raise UsageError("no video given; expected vidence videos track VIDEO")
     job = _job(given, video)
     _check_names(job)
-    medium, content_hash = _open(video)
+    kind: Literal["frames", "video"] = "frames" if video.is_dir() else "video"
+    medium, content_hash = known_video(video, kind=kind, cache_root=environment().cache_root)
     truth = _truth(given.gt)
     folder = given.shown.out or Path("tracks") / video.resolve().stem
     kept = _kept(folder, job, content_hash=content_hash, jobs=given.jobs)
@@ -149,22 +152,19 @@ def track(given: Track) -> None:
 
 def _job(given: Track, video: Path) -> "TrackJob":
     """Return the tracking job from flags or from a configuration; flags must not contradict it."""
+    from vidence.make.herbench.config import read_herbench
+    from vidence.make.herbench.track_job import job_of
     from vidence.seeing.track_run import TrackJob
 
     how = given.following
     if given.config is not None:
-        return _configured(given.config, video, said=given_flags(type(how)))
+        if said := given_flags(type(how)):
+            raise UsageError(
+                f"{', '.join(said)} and --config both say how people are followed; leave out one of them"
+            )
+        return job_of(read_herbench(given.config), video, root=given.config.parent)
     refine = _settings(how.steps)
     return TrackJob(detector=how.detector, tracker=how.tracker, cuts=how.cuts, rate=how.rate, refine=refine)
-
-
-def _open(video: Path) -> "tuple[Video, str]":
-    """A video, and the hash of what is in it."""
-    from vidence.engine.environment import environment
-    from vidence.media.files import known_video
-
-    kind: Literal["frames", "video"] = "frames" if video.is_dir() else "video"
-    return known_video(video, kind=kind, cache_root=environment().cache_root)
 
 
 def _kept(folder: Path, job: "TrackJob", *, content_hash: str, jobs: int | None) -> "KeptWork":
@@ -243,18 +243,6 @@ def _check_names(job: "TrackJob") -> None:
         check_name(kind, spec)
     if job.cuts != "none":
         check_name("shot-detector", job.cuts)
-
-
-def _configured(config: Path, video: Path, *, said: Sequence[str]) -> "TrackJob":
-    """Return the job of a configuration, which excludes other options."""
-    from vidence.make.herbench.config import read_herbench
-    from vidence.make.herbench.track_job import job_of
-
-    if said:
-        raise UsageError(
-            f"{', '.join(said)} and --config both say how people are followed; leave out one of them"
-        )
-    return job_of(read_herbench(config), video, root=config.parent)
 
 
 def _settings(steps: str) -> "RefineSettings":

@@ -6,6 +6,7 @@ from typing import Final
 
 import numpy as np
 
+from vidence.explain.audit.blind import BlindScore
 from vidence.explain.audit.key import CHOICES, StructureFinding, structures_of
 from vidence.make.gates.model_gates import GateVerdict
 from vidence.make.gates.rules import ALL_TASKS, TextOnlyRules
@@ -68,14 +69,7 @@ def balance_tables(
             "rules",
             "Every rule on every structure",
             label="structure and rule",
-            rows=[
-                RowSpec(
-                    f"{finding.name} {kind} {score.key}", f"{finding.name}: {score.title}{_of(kind)}", score
-                )
-                for finding in findings
-                for kind, test in finding.tests.items()
-                for score in test.scores
-            ],
+            rows=_rule_lines(findings),
             measures=[
                 count("n", lambda score: score.n, "questions that it says something of"),
                 share("score", lambda score: score.score),
@@ -96,6 +90,15 @@ def balance_tables(
             ],
         ),
     )
+
+
+def _rule_lines(findings: Sequence[StructureFinding]) -> list[RowSpec[BlindScore]]:
+    return [
+        RowSpec(f"{finding.name} {kind} {score.key}", f"{finding.name}: {score.title}{_of(kind)}", score)
+        for finding in findings
+        for kind, test in finding.tests.items()
+        for score in test.scores
+    ]
 
 
 def _of(kind: str) -> str:

@@ -200,13 +200,11 @@ def motion(greys: Mapping[int, Grey], looks: Sequence[int], shots: Sequence[Shot
     differences = [
         np.abs(greys[first].astype(np.int16) - greys[second]).mean()
         for first, second in pairwise(looks)
-        if first in greys and second in greys and _in_one_shot(first, second, shots)
+        if first in greys
+        and second in greys
+        and (shots is None or any(s.clear_frame <= first and second <= s.last_frame for s in shots))
     ]
     return float(np.mean(differences)) if differences else None
-
-
-def _in_one_shot(first: int, second: int, shots: Sequence[Shot] | None) -> bool:
-    return shots is None or any(shot.clear_frame <= first and second <= shot.last_frame for shot in shots)
 
 
 def _with_reasons(measured: Measured, shots: Sequence[Shot] | None) -> Measured:

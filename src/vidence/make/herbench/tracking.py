@@ -88,10 +88,11 @@ def track_all(work: HerbenchSession, videos: list[VideoState], *, needs: Collect
             video.absent |= dict.fromkeys(NEED_TRACKS, reason or "the configuration has no [tracking]")
         if reason or work.config.shots is None:
             video.absent |= dict.fromkeys(NEED_SHOTS, reason or "the configuration has no [shots]")
+    cuts = work.config.shots if wants_shots else None
     watcher = _Watcher(
         work=work,
         rules=(tracking or TrackingRules()) if wants_tracks else None,
-        shots=_open_shots(work) if wants_shots else None,
+        shots=None if cuts is None else create("shot-detector", option_spec(cuts.detector, cuts.options)),
     )
     if watcher.rules is None and watcher.shots is None:
         return
@@ -106,14 +107,6 @@ def track_all(work: HerbenchSession, videos: list[VideoState], *, needs: Collect
     work.sentences += watcher.false_people()
     if watcher.rules is not None:
         work.close(STAGE, unit="tracks", taken=watcher.taken, kept=watcher.chosen, dropped=watcher.dropped)
-
-
-def _open_shots(work: HerbenchSession) -> ShotDetector | None:
-    rules = work.config.shots
-    if rules is None:
-        return None
-    detector: ShotDetector = create("shot-detector", option_spec(rules.detector, rules.options))
-    return detector
 
 
 @dataclass(kw_only=True)

@@ -1,6 +1,6 @@
 """Motion capture and a table of labels -> a benchmark that `vidence run actpld` reads."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Final
@@ -35,7 +35,7 @@ from vidence.make.pipeline.session import (
     Outlook,
     Session,
     StageRow,
-    working_folder,
+    started,
 )
 from vidence.media.lights import lights_path
 from vidence.media.whole import write_into
@@ -139,19 +139,13 @@ class _Build(Session):
         self.close("files", unit="trials", taken=list(trials), kept=list(files), dropped=dropped)
         self.paths = files
 
-    def _jobs(self, clip_ids: Iterable[str]) -> dict[str, ClipJob]:
-        rules, motions = self.config.clips, self.root / self.config.motions
-        return {
-            c: ClipJob(
-                trial=self.trials[c], files=self.paths[c], rules=rules, folder=self.out, motions=motions
-            )
-            for c in clip_ids
-        }
-
     def make_clips(self) -> None:
         """Make the clips; those that are there already are not made again."""
-        rules = self.config.clips
-        jobs = self._jobs(self.paths)
+        rules, motions = self.config.clips, self.root / self.config.motions
+        jobs = {
+            c: ClipJob(trial=self.trials[c], files=files, rules=rules, folder=self.out, motions=motions)
+            for c, files in self.paths.items()
+        }
         stage = Stage(name="clips", kind=ClipResult, version=VERSION, settings=msgspec.to_builtins(rules))
         units = [
             Unit(stage=stage, name=c, inputs=job.inputs, make=job.make, reads=job.reads, apart=job.apart)
@@ -295,16 +289,12 @@ class ActpldMaker:
             motion_files(config.parent / read.motions)
         return Outlook(sentences=(f"{config} makes sense",))
 
-    def make(
-        self, config: Path, *, out: Path | None, overrides: MakeOverrides, context: BuildContext
-    ) -> Built:
+    def make(self, config: Path, *, overrides: MakeOverrides, context: BuildContext) -> Built:
         """Make the benchmark; see `Maker`. `only` of the overrides are labels."""
         read = read_config(config, ActpldConfig)
-        folder = working_folder(self, config, read, out=out, overrides=overrides)
-        panel_table(read.panel, folder, title=read.name, root=config.parent)
-        return _Build(config=read, root=config.parent, out=folder, overrides=overrides, context=context).run(
-            STAGES
-        )
+        start = started(self, config, read, overrides=overrides, context=context)
+        panel_table(read.panel, start["out"], title=read.name, root=config.parent)
+        return _Build(**start, config=read).run(STAGES)
 
 
 def create() -> Maker:

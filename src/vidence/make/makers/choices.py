@@ -13,7 +13,7 @@ from vidence.make.pipeline.session import (
     Outlook,
     StageRow,
     check_models,
-    working_folder,
+    started,
 )
 from vidence.make.release.writing import RELEASE
 from vidence.make.sources.annotations.csv import empty_sheet
@@ -70,24 +70,14 @@ class ChoicesMaker:
         )
         return Outlook(sentences=(message, plan.taxonomy.words()), can_make=bool(pairs))
 
-    def make(
-        self, config: Path, *, out: Path | None, overrides: MakeOverrides, context: BuildContext
-    ) -> Built:
+    def make(self, config: Path, *, overrides: MakeOverrides, context: BuildContext) -> Built:
         """Make the questions; see `Maker`. `only` are tasks, `limit` counts questions of each task."""
-        plan, root = _plan(config, overrides.only), config.parent
-        folder = working_folder(self, config, plan.config, out=out, overrides=overrides, has_sheets=True)
+        plan = _plan(config, overrides.only)
         read = plan.config
-        with context.models(read.models, source=config, limits=read.asking, out=folder) as models:
-            work = ChoicesSession(
-                plan=plan,
-                config=read,
-                root=root,
-                out=folder,
-                context=context,
-                overrides=overrides,
-                models=models,
-                words=_words(plan, root),
-            )
+        start = started(self, config, read, overrides=overrides, context=context, has_sheets=True)
+        with context.models(read.models, source=config, limits=read.asking, out=start["out"]) as models:
+            words = _words(plan, config.parent)
+            work = ChoicesSession(**start, plan=plan, config=read, models=models, words=words)
             return _sheets(work) if overrides.sheets else work.run(STAGES)
 
 

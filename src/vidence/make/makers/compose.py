@@ -37,7 +37,7 @@ from vidence.make.pipeline.session import (
     Session,
     StageRow,
     check_models,
-    working_folder,
+    started,
 )
 from vidence.make.release.made_release import ReleaseExtras, release_questions
 from vidence.make.review.files import read_reviews
@@ -362,21 +362,12 @@ class ComposeMaker:
         message = f"{n:,} scenes; up to {n * read.quota.per_video:,} compositions are wanted"
         return Outlook(sentences=(message,), can_make=n > 0)
 
-    def make(
-        self, config: Path, *, out: Path | None, overrides: MakeOverrides, context: BuildContext
-    ) -> Built:
+    def make(self, config: Path, *, overrides: MakeOverrides, context: BuildContext) -> Built:
         """Make the questions; see `Maker`. `limit` of the overrides counts scenes."""
         read = _read(config)
-        folder = working_folder(self, config, read, out=out, overrides=overrides)
-        with context.models(read.models, source=config, limits=read.asking, out=folder) as models:
-            return _Build(
-                root=config.parent,
-                out=folder,
-                context=context,
-                overrides=overrides,
-                config=read,
-                models=models,
-            ).run(STAGES)
+        start = started(self, config, read, overrides=overrides, context=context)
+        with context.models(read.models, source=config, limits=read.asking, out=start["out"]) as models:
+            return _Build(**start, config=read, models=models).run(STAGES)
 
 
 def create() -> Maker:

@@ -23,7 +23,7 @@ from vidence.make.pipeline.session import (
     Outlook,
     StageRow,
     check_models,
-    working_folder,
+    started,
 )
 from vidence.make.release.writing import RELEASE
 from vidence.make.review.protocol import load_protocol
@@ -442,22 +442,13 @@ class ExpertMaker:
         tables = (findings_table(rows),) if any(row.findings for row in rows) else ()
         return Outlook(sentences=(message,), tables=tables, can_make=n > 0)
 
-    def make(
-        self, config: Path, *, out: Path | None, overrides: MakeOverrides, context: BuildContext
-    ) -> Built:
+    def make(self, config: Path, *, overrides: MakeOverrides, context: BuildContext) -> Built:
         """Check the drafts and take them through gates and review; see `Maker`. `limit` counts drafts."""
         read = _read(config)
-        folder = working_folder(self, config, read, out=out, overrides=overrides)
+        start = started(self, config, read, overrides=overrides, context=context)
         named = {} if read.gates is None else read.models
-        with context.models(named, source=config, limits=read.asking, out=folder) as models:
-            return _Build(
-                root=config.parent,
-                out=folder,
-                context=context,
-                overrides=overrides,
-                config=read,
-                models=models,
-            ).run(STAGES)
+        with context.models(named, source=config, limits=read.asking, out=start["out"]) as models:
+            return _Build(**start, config=read, models=models).run(STAGES)
 
 
 def create() -> Maker:

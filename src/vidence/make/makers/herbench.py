@@ -35,7 +35,7 @@ from vidence.make.pipeline.session import (
     Outlook,
     StageRow,
     Stop,
-    working_folder,
+    started,
 )
 from vidence.tables.table import several
 
@@ -331,23 +331,14 @@ class HerbenchMaker:
         sources = find_sources(read, root, cache_root=context.cache_root, limit=overrides.limit)
         return foresee(read, sources, orders, path=config, root=root, open_video=context.video)
 
-    def make(
-        self, config: Path, *, out: Path | None, overrides: MakeOverrides, context: BuildContext
-    ) -> Built:
+    def make(self, config: Path, *, overrides: MakeOverrides, context: BuildContext) -> Built:
         """Make the questions, or with sheets only what people fill in; see `Maker`."""
         read = read_herbench(config)
         orders = open_tasks(read.tasks, wanted_tasks(read, overrides.only), root=config.parent)
-        folder = working_folder(self, config, read, out=out, overrides=overrides, has_sheets=True)
-        with context.models(read.models, source=config, limits=read.asking, out=folder) as models:
-            return _Build(
-                root=config.parent,
-                out=folder,
-                context=context,
-                overrides=overrides,
-                config=read,
-                models=models,
-                orders=orders,
-            ).run(SHEETS if overrides.sheets else STAGES)
+        start = started(self, config, read, overrides=overrides, context=context, has_sheets=True)
+        with context.models(read.models, source=config, limits=read.asking, out=start["out"]) as models:
+            work = _Build(**start, config=read, models=models, orders=orders)
+            return work.run(SHEETS if overrides.sheets else STAGES)
 
 
 def wanted_tasks(config: HerbenchConfig, only: tuple[str, ...]) -> tuple[str, ...]:

@@ -34,7 +34,7 @@ from vidence.make.pipeline.session import (
     Session,
     StageRow,
     check_models,
-    working_folder,
+    started,
 )
 from vidence.make.pipeline.wording import CardWording, load_template
 from vidence.make.pipeline.writer import Objection, WritingTask, in_words, tidy, write_all
@@ -349,24 +349,14 @@ class HintsMaker:
         )
         return Outlook(sentences=(message,), can_make=n > 0)
 
-    def make(
-        self, config: Path, *, out: Path | None, overrides: MakeOverrides, context: BuildContext
-    ) -> Built:
+    def make(self, config: Path, *, overrides: MakeOverrides, context: BuildContext) -> Built:
         """Write the hints; see `Maker`. `limit` of the overrides counts questions."""
         read = _read(config)
         loaded = _load(read, config.parent)
-        folder = working_folder(self, config, read, out=out, overrides=overrides)
+        start = started(self, config, read, overrides=overrides, context=context)
         with context.models(read.models, source=config, limits=read.asking) as models:
-            return _Build(
-                root=config.parent,
-                out=folder,
-                context=context,
-                overrides=overrides,
-                config=read,
-                loaded=loaded,
-                models=models,
-                template=_template(read, config.parent),
-            ).run(STAGES)
+            template = _template(read, config.parent)
+            return _Build(**start, config=read, loaded=loaded, models=models, template=template).run(STAGES)
 
 
 def create() -> Maker:

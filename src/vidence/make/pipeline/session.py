@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Final, Generic, Protocol, TypeVar, cast
+from typing import Annotated, Final, Generic, Protocol, TypedDict, TypeVar, cast
 
 import click
 
@@ -46,9 +46,11 @@ STAGES_FOLDER: Final = "stages"
 class MakeOverrides(Record, omit_defaults=True):
     """Per-session options besides the configuration; they change no question.
 
-    `only` are the tasks (or other parts of the maker). With `sheets` the session ends when they are written.
+    `out` is the folder to work in (None: the configuration's), `only` are the tasks (or other parts of the
+    maker). With `sheets` the session ends when they are written.
     """
 
+    out: Annotated[Path | None, flag("Working folder (default: the configuration's).")] = None
     only: Annotated[tuple[str, ...], flag("Make only this task; repeatable.", metavar="TASK")] = ()
     until: Annotated[str, flag("Stop after this stage.", metavar="STAGE")] = ""
     limit: Annotated[int | None, flag("Use only the first N sources.", type=click.IntRange(min=1))] = None
@@ -209,14 +211,11 @@ class Maker(Protocol):
             VidenceError: what is wrong with it.
         """
 
-    def make(
-        self, config: Path, *, out: Path | None, overrides: MakeOverrides, context: BuildContext
-    ) -> Built:
+    def make(self, config: Path, *, overrides: MakeOverrides, context: BuildContext) -> Built:
         """Make the questions, or continue an earlier session.
 
         Args:
             config: the configuration.
-            out: the folder to work in (None: as the configuration says).
             overrides: what is wanted of this session.
             context: what is taken from outside.
 
@@ -501,23 +500,32 @@ class MakerConfig(Record, omit_defaults=True):
     out: str = ""
 
 
-def working_folder(
+class SessionStart(TypedDict):
+    """What every session begins with: fields of `Session`."""
+
+    root: Path
+    out: Path
+    context: BuildContext
+    overrides: MakeOverrides
+
+
+def started(
     maker: Maker,
     config: Path,
     read: MakerConfig,
     *,
-    out: Path | None,
     overrides: MakeOverrides,
+    context: BuildContext,
     has_sheets: bool = False,
-) -> Path:
-    """Check the requested options; return the working folder.
+) -> SessionStart:
+    """Check the requested options and prepare the working folder; return what a session begins with.
 
     Args:
         maker: the maker, with its stages.
         config: the file of its configuration.
         read: the configuration.
-        out: the folder that the user names.
         overrides: what is wanted.
+        context: the environment.
         has_sheets: whether the maker has sheets to fill in.
 
     Raises:
@@ -531,12 +539,12 @@ def working_folder(
         raise UsageError(f"{maker.name} has no sheets to fill in; leave out --sheets")
     if overrides.sheets and overrides.until:
         raise UsageError("a session with --sheets ends with them; leave out --until")
-    folder = out or config.parent / (read.out or f"made/{read.name}")
+    folder = overrides.out or config.parent / (read.out or f"made/{read.name}")
     own_folder(folder, f".vidence-make-{maker.name}")
     if overrides.sheets:
         own_folder(Path(overrides.sheets), ".vidence-sheets")
     remove_leftovers(folder)
-    return folder
+    return SessionStart(root=config.parent, out=folder, context=context, overrides=overrides)
 
 
 def check_models(

@@ -158,8 +158,8 @@ def make(folder, out, parallel, said=None):
         parallel=parallel,
         on_event=lambda event: None if said is None else said.append(event),
     )
-    overrides = MakeOverrides(until="watching")
-    herbench.create().make(folder / "config.toml", out=folder / out, overrides=overrides, context=context)
+    overrides = MakeOverrides(out=folder / out, until="watching")
+    herbench.create().make(folder / "config.toml", overrides=overrides, context=context)
     return files_of(folder / out)
 
 
@@ -220,10 +220,8 @@ def test_pictures_are_cut_on_a_cluster_with_the_same_bytes(on_ray, tmp_path, mon
             parallel=parallel,
             on_event=heard.append,
         )
-        overrides = MakeOverrides(sheets=str(tmp_path / f"sheets-{name}"))
-        herbench.create().make(
-            tmp_path / "config.toml", out=tmp_path / name, overrides=overrides, context=context
-        )
+        overrides = MakeOverrides(out=tmp_path / name, sheets=str(tmp_path / f"sheets-{name}"))
+        herbench.create().make(tmp_path / "config.toml", overrides=overrides, context=context)
         made[name] = files_of(tmp_path / name)
         monkeypatch.setattr(Cutting, "make", None)
     assert made["ray"] == made["here"]

@@ -88,9 +88,7 @@ def make(folder, model, monkeypatch, name):
     monkeypatch.setattr(engine, "create", lambda kind, spec: model)
     context = BuildContext(cache_root=folder / "cache", memory=folder / f"{name}.sqlite")
     out = folder / name
-    built = herbench.create().make(
-        folder / "config.toml", out=out, overrides=MakeOverrides(), context=context
-    )
+    built = herbench.create().make(folder / "config.toml", overrides=MakeOverrides(out=out), context=context)
     drafts = [json.loads(line) for line in (out / "drafts.jsonl").read_text().splitlines()]
     return {one.stage: one for one in built.account.stages}, drafts
 

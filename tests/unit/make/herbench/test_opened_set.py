@@ -70,8 +70,7 @@ class Street:
         )
         return herbench.create().make(
             self.folder / "config.toml",
-            out=self.folder / "made",
-            overrides=MakeOverrides(**overrides),
+            overrides=MakeOverrides(out=self.folder / "made", **overrides),
             context=context,
         )
 

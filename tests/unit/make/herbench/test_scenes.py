@@ -151,7 +151,7 @@ def test_forty_shots_are_described_in_batches_by_a_model_in_this_process(tmp_pat
     (tmp_path / "config.toml").write_text(BATCHED.format(weights=weights))
     context = BuildContext(cache_root=tmp_path / "cache", memory=tmp_path / "replies.sqlite")
     overrides = MakeOverrides(until="scenes")
-    create().make(tmp_path / "config.toml", out=None, overrides=overrides, context=context)
+    create().make(tmp_path / "config.toml", overrides=overrides, context=context)
     (asked,) = weights.iterdir()
     # Each is asked twice: a rule writes no sentence.
     assert list(Counter(asked.read_text().splitlines()).values()) == [8] * 10

@@ -72,8 +72,7 @@ class Street:
         context = BuildContext(cache_root=self.folder / "cache", memory=self.folder / "replies.sqlite")
         return herbench.create().make(
             self.folder / "config.toml",
-            out=self.folder / "made",
-            overrides=MakeOverrides(**overrides),
+            overrides=MakeOverrides(out=self.folder / "made", **overrides),
             context=context,
         )
 

@@ -54,8 +54,7 @@ def test_a_track_has_one_number_in_track_and_on_sheets(folder):
     context = BuildContext(cache_root=folder / "cache", memory=folder / "replies.sqlite")
     herbench.create().make(
         folder / "config.toml",
-        out=folder / "made",
-        overrides=MakeOverrides(sheets=str(folder / "sheets")),
+        overrides=MakeOverrides(out=folder / "made", sheets=str(folder / "sheets")),
         context=context,
     )
     sheet = msgspec.json.decode((folder / "sheets/north/sheet.json").read_bytes(), type=VideoSheet)

@@ -58,9 +58,8 @@ def make(folder, out, *, parallel=ALONE, heard=None):
         parallel=parallel,
         on_event=lambda event: None if heard is None else heard.append(event),
     )
-    herbench.create().make(
-        folder / "config.toml", out=folder / out, overrides=MakeOverrides(until="watching"), context=context
-    )
+    overrides = MakeOverrides(out=folder / out, until="watching")
+    herbench.create().make(folder / "config.toml", overrides=overrides, context=context)
     return files_of(folder / out)
 
 
@@ -164,10 +163,8 @@ def test_what_the_second_shot_detector_sees_alone_is_proposed_and_can_be_signed(
 def sentences(folder: Path, config: str, **overrides: str) -> list[str]:
     (folder / "config.toml").write_text(config)
     context = BuildContext(cache_root=folder / "cache", memory=folder / "replies.sqlite")
-    wanted = MakeOverrides(only=("rlpc",), **overrides)
-    built = herbench.create().make(
-        folder / "config.toml", out=folder / "out", overrides=wanted, context=context
-    )
+    wanted = MakeOverrides(out=folder / "out", only=("rlpc",), **overrides)
+    built = herbench.create().make(folder / "config.toml", overrides=wanted, context=context)
     return [sentence for sentence in built.sentences if "false people" in sentence]
 
 

@@ -54,7 +54,7 @@ def make(config: Path, heard=None, *, out=None, n_workers=1, **overrides: object
         on_event=([] if heard is None else heard).append,
         parallel=Parallelism(n_workers=n_workers),
     )
-    return create().make(config, out=out, overrides=MakeOverrides(**overrides), context=context)
+    return create().make(config, overrides=MakeOverrides(out=out, **overrides), context=context)
 
 
 @pytest.fixture(scope="module")
