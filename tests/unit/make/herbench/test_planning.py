@@ -99,7 +99,7 @@ def test_eyes_are_named_beside_the_tasks_that_they_make_possible(clips):
         ('detector = "rfdetr:absent.pth"', "", "the detector rfdetr:absent.pth cannot be used", "[tracking]"),
         ('detector = "rfdetr:absent.pth"', 'detections = "boxes.txt"\n', "", ""),
         ('second = "rfdetr:absent.pth"', "", "the detector rfdetr:absent.pth cannot be used", ""),
-        ('tracker = "sam2"', "", "the tracker sam2 cannot be used: sam2: needs a folder", "[tracking]"),
+        ('tracker = "sam2"', "", "the tracker sam2 cannot be used: sam2 needs a folder", "[tracking]"),
     ],
 )
 def test_a_task_that_needs_eyes_that_cannot_be_used_here_is_not_possible(

@@ -133,7 +133,7 @@ def test_a_process_of_another_machine_sees_the_same(weights, tmp_path):
 
 
 def test_what_is_missing_is_said(tmp_path, monkeypatch):
-    with pytest.raises(UsageError, match="owlv2: needs a folder or a name on the hub"):
+    with pytest.raises(UsageError, match="owlv2 needs a folder or a name on the hub"):
         open_detector("owlv2")
     with pytest.raises(UsageError, match="there is no folder"):
         open_detector(f"owlv2:{tmp_path}/none")

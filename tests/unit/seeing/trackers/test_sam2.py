@@ -116,7 +116,7 @@ def test_the_library_carries_masks_on(street, tmp_path):
 
 
 def test_what_is_missing_is_said(tmp_path, street):
-    with pytest.raises(UsageError, match="sam2: needs a folder or a name on the hub"):
+    with pytest.raises(UsageError, match="sam2 needs a folder or a name on the hub"):
         open_tracker("sam2")
     with pytest.raises(
         UsageError, match=r"of type 'owlv2'; sam2: needs Sam2VideoModel, such as facebook/sam2"
