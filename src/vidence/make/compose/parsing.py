@@ -41,6 +41,7 @@ from vidence.make.sources.composition import (
     Values,
     Variable,
     View,
+    renamed,
 )
 from vidence.make.sources.scene import ValueOrNumber, natural
 from vidence.make.sources.vocabulary import Skill
@@ -140,7 +141,7 @@ class _Parser:
         composition = Composition(
             composition=str(settings.get("id") or f"{self.source}/{number:04d}"),
             scene=str(settings.get("scene", "")),
-            steps=tuple(_renamed(step, named) for step in entries),
+            steps=tuple(msgspec.structs.replace(step, value=renamed(step.value, named)) for step in entries),
             conditions=tuple(
                 Condition(id=name, skill="semantic") for name in sorted(named.values(), key=natural)
             ),
@@ -213,7 +214,7 @@ class _Parser:
         if isinstance(expression, The | Select):  # the step itself is what is picked
             self.picks.discard(expression.pick)
             self.picks.add(name)
-            return _with_pick(expression, name)
+            return msgspec.structs.replace(expression, pick=name)
         return expression
 
     def _expression(self, node: ast.expr) -> Expression:
@@ -504,24 +505,3 @@ _CALLS: Mapping[str, Callable[[_Parser, ast.Call], Expression]] = {
     "expected": _Parser.expected,
     "at": _Parser.at,
 }
-
-
-def _with_pick(expression: The | Select, name: str) -> The | Select:
-    return msgspec.structs.replace(expression, pick=name)
-
-
-def _renamed(step: Step, named: Mapping[str, str]) -> Step:
-    """A step with the ids of its conditions."""
-
-    def walk(raw: object) -> object:
-        if isinstance(raw, dict):
-            return {
-                key: named.get(value, value) if key in _CONDITION_FIELDS else walk(value)
-                for key, value in raw.items()
-            }
-        return [walk(entry) for entry in raw] if isinstance(raw, list | tuple) else raw
-
-    return msgspec.convert(walk(msgspec.to_builtins(step)), Step)
-
-
-_CONDITION_FIELDS = ("condition", "head", "facing_condition", "turned_condition")

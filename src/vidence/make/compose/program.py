@@ -1,6 +1,6 @@
 """Build compositions step by step, and read them from files."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,8 +19,10 @@ from vidence.make.sources.composition import (
     Members,
     Step,
     Values,
+    changed,
     parts,
     read_composition_line,
+    renamed,
 )
 from vidence.make.sources.scene import Scene, natural
 from vidence.make.sources.vocabulary import Skill, unknown
@@ -74,21 +76,6 @@ class Program:
         )
 
 
-def changed(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
-    """Transform an expression bottom-up."""
-    fields: dict[str, object] = {}
-    for name in expression.__struct_fields__:
-        value = getattr(expression, name)
-        if isinstance(value, tuple) and value and all(isinstance(element, Expression) for element in value):
-            expressions: list[Expression] = []
-            for entry in value:
-                expressions.append(changed(entry, change))
-            fields[name] = tuple(expressions)
-        elif isinstance(value, Expression):
-            fields[name] = changed(value, change)
-    return change(msgspec.structs.replace(expression, **fields))
-
-
 def is_free_atom(atom: Expression) -> bool:
     """Return whether an atom tests a value, so that removing it leaves no step unused."""
     return isinstance(atom, Compare) and isinstance(atom.value, Literally | Values)
@@ -112,19 +99,12 @@ def without_atom(composition: Composition, condition: str) -> Composition | None
     kept = [entry for entry in composition.conditions if entry.id != condition]
     names = {entry.id: f"c{i}" for i, entry in enumerate(kept, start=1)}
 
-    def rename(element: Expression) -> Expression:
-        fields = {name: getattr(element, name) for name in _NAMES if getattr(element, name, "")}
-        return msgspec.structs.replace(element, **{name: names[value] for name, value in fields.items()})
-
     steps = tuple(
-        Step(variable=step.variable, value=changed(changed(step.value, drop), rename))
+        Step(variable=step.variable, value=renamed(changed(step.value, drop), names))
         for step in composition.steps
     )
     conditions = tuple(Condition(id=names[entry.id], skill=entry.skill) for entry in kept)
     return msgspec.structs.replace(composition, steps=steps, conditions=conditions)
-
-
-_NAMES = ("condition", "facing_condition", "turned_condition", "head")
 
 
 MOST_COMPOSITIONS = 200_000

@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 
 import msgspec
@@ -162,7 +162,7 @@ def fill(scenes: Mapping[str, SceneBits], quota: Quota, strength: Strength, *, s
                 )
                 cell = video.wanted(have)
                 composed = _tried(
-                    video, cell, strength, have=have, answers=answers, skill=_rarest(skills, video.search)
+                    video, cell, have=have, answers=answers, skill=_rarest(skills, video.search)
                 )
                 if composed is None:
                     continue
@@ -220,7 +220,6 @@ def _rarest(skills: Counter[Skill], search: Search) -> Skill | None:
 def _tried(
     video: _Video,
     cell: QuotaCell,
-    strength: Strength,
     *,
     have: Counter[QuotaCell],
     answers: Counter[tuple[str, ValueOrNumber] | str],
@@ -242,12 +241,13 @@ def _tried(
         if attempt == video.quota.tries // 2:
             skill = None
         video.n_tried += 1
-        composed = video.search.tried(_with_skill(cell, skill), number=video.n_tried, fits=fits)
+        composed = video.search.tried(replace(cell, skill=skill), number=video.n_tried, fits=fits)
         if composed is None:
             continue
-        if weak := _weak(composed, strength, video.search.scene.words):
-            refused[weak] += 1
-        elif attempt < video.quota.tries // 2 and _is_often(composed, answers):
+        answer, domain = _answered(composed)
+        if _says_the_answer(composed, video.search.scene.words):
+            refused["answer-in-question"] += 1
+        elif attempt < video.quota.tries // 2 and answers[answer] > _MOST_ANSWER * answers[domain]:
             refused["answer-often"] += 1
         elif not video.take(composed):
             refused["used-already"] += 1
@@ -269,42 +269,18 @@ def _answered(composed: Composed) -> tuple[tuple[str, ValueOrNumber], str]:
     return (answer.domain, answer.value), answer.domain
 
 
-def _is_often(composed: Composed, answers: Counter[tuple[str, ValueOrNumber] | str]) -> bool:
-    """Return whether an answer has more than its share of its domain already."""
-    answer, domain = _answered(composed)
-    return answers[answer] > _MOST_ANSWER * answers[domain]
-
-
-def _with_skill(cell: QuotaCell, skill: Skill | None) -> QuotaCell:
-    """Return a cell with a skill."""
-    return QuotaCell(cell.type, cell.logic, cell.n_conditions, skill)
-
-
-def _weak(composed: Composed, strength: Strength, words: Vocabulary) -> str:
-    if _says_the_answer(composed, words):
-        return "answer-in-question"
-    if any(condition.without.guess > strength.most_guess for condition in composed.proof.conditions):
-        return "weak-condition"
-    return "easy-to-guess" if composed.proof.prior > strength.most_prior else ""
-
-
 def _says_the_answer(composed: Composed, words: Vocabulary) -> bool:
     """Return whether a condition names the answer as a value of another attribute of the same domain."""
     answer = composed.proof.answer
-    for step in composed.composition.steps:
-        for part in parts(step.value):
-            if isinstance(part, Compare) and part.attribute != answer.domain:
-                says_the_answer: tuple[ValueOrNumber, ...] = ()
-                match part.value:
-                    case Literally(value=value):
-                        says_the_answer = (value,)
-                    case Values(values=values):
-                        says_the_answer = values
-                    case _:
-                        pass
-                if answer.value in says_the_answer and words.share_a_domain(part.attribute, answer.domain):
-                    return True
-    return False
+    return any(
+        part.attribute != answer.domain
+        and isinstance(part.value, Literally | Values)
+        and answer.value in (part.value.values if isinstance(part.value, Values) else (part.value.value,))
+        and words.share_a_domain(part.attribute, answer.domain)
+        for step in composed.composition.steps
+        for part in parts(step.value)
+        if isinstance(part, Compare)
+    )
 
 
 def _asked(composed: Composed) -> Iterator[tuple[str, str]]:

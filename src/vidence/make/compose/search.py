@@ -189,7 +189,10 @@ class Search:
         if fits is not None and not any(fits(wanted.type, wanted.logic, left) for left in (n, n - 1)):
             self.refused["of-another-cell"] += 1
             return None
-        return self._proved(self._composition(program, number), shape, fits=fits)
+        composition = program.composition(
+            f"{self.name}/{number:05d}", self.scene.scene, vocabulary_sha256=self._vocabulary
+        )
+        return self._proved(composition, shape, fits=fits)
 
     def _shape(self, wanted: QuotaCell) -> Shape | None:
         """Choose a shape of a cell's size: with its skill, and not drawn often, where there is one."""
@@ -256,11 +259,6 @@ class Search:
         if reason != "of-another-cell":
             self._settled[drawn] = reason
         return None
-
-    def _composition(self, program: _Program, number: int) -> Composition:
-        return program.composition(
-            f"{self.name}/{number:05d}", self.scene.scene, vocabulary_sha256=self._vocabulary
-        )
 
     # ----------------------------------------------------------------------- conjunctive
 

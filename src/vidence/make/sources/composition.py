@@ -1,6 +1,6 @@
 """A composed question as a program (`vidence-composition/1`): typed expressions, conditions with ids."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Literal, TypeAlias, cast, get_args, get_type_hints
 
@@ -322,6 +322,9 @@ def _may_hold_expressions(declared: object) -> bool:
     return isinstance(declared, type) and issubclass(declared, _Expression)
 
 
+_CONDITION_FIELDS = ("condition", "head", "facing_condition", "turned_condition")
+
+
 def conditions_in(expression: Expression) -> tuple[str, ...]:
     """The ids of the conditions inside an expression."""
     conditions: list[str] = []
@@ -338,3 +341,28 @@ def conditions_in(expression: Expression) -> tuple[str, ...]:
 def variables_in(expression: Expression) -> tuple[str, ...]:
     """The variables that an expression uses, each once."""
     return tuple(dict.fromkeys(part.name for part in parts(expression) if isinstance(part, Variable)))
+
+
+def changed(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
+    """Transform an expression bottom-up."""
+    fields: dict[str, object] = {}
+    for name in _inner_fields(type(expression)):
+        match getattr(expression, name):
+            case tuple() as several:
+                fields[name] = tuple(
+                    changed(cast("Expression", entry), change) if isinstance(entry, _Expression) else entry
+                    for entry in several
+                )
+            case _Expression() as inner:
+                fields[name] = changed(cast("Expression", inner), change)
+    return change(msgspec.structs.replace(expression, **fields))
+
+
+def renamed(expression: Expression, names: Mapping[str, str]) -> Expression:
+    """An expression with the ids of its conditions changed."""
+
+    def rename(element: Expression) -> Expression:
+        old = {name: getattr(element, name, "") for name in _CONDITION_FIELDS}
+        return msgspec.structs.replace(element, **{name: names[at] for name, at in old.items() if at})
+
+    return changed(expression, rename)
