@@ -324,7 +324,7 @@ def test_formats_that_are_not_opened(whole, tmp_path, monkeypatch, record_attack
     assert "is an HLS playlist" in said["list.m3u8 as video"]
     assert "is a list of files (ffconcat)" in said["files.mp4 as video"]
     assert "PostScript is unsupported" in said["eps.jpg as image"]
-    assert "is PDF" in said["pdf.jpg as image"]
+    assert "PDF is unsupported" in said["pdf.jpg as image"]
 
 
 def test_media_that_fill_the_memory(whole, tmp_path, effort, record_attack):
