@@ -132,7 +132,7 @@ def test_every_command_in_a_help_exists_with_its_flags(commands):
     texts = [app.help or "", *(text for command in commands.values() for text in helps(command))]
     codes = [code for text in texts for code in re.findall(r"`vidence ([^`]+)`|^ *vidence (.+)$", text, re.M)]
     wrong = []
-    for line in filter(None, (quoted or plain for quoted, plain in codes)):
+    for line in (part for quoted, plain in codes for part in (quoted or plain).split(" -- ")):
         name, rest = split_words(line.split(), commands)
         given = {word.partition("=")[0] for word in rest if word.startswith("-")}
         if name not in commands or not given <= flags(commands[name]):
