@@ -30,7 +30,10 @@ def test_a_model_that_stands_under_two_names_is_opened_once(engine):
 
 @pytest.mark.parametrize(
     ("names", "changes", "said"),
-    [(["", "rule"], {}, "models, not with baseline:longest"), ([""], {"layout": "video"}, "cannot send whole videos")],
+    [
+        (["", "rule"], {}, "models, not with baseline:longest"),
+        ([""], {"layout": "video"}, "cannot send whole videos"),
+    ],
 )
 def test_what_cannot_be_asked_in_batches_is_said(engine, names, changes, said):
     with pytest.raises(UsageError, match=said):

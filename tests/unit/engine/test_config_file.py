@@ -89,7 +89,7 @@ def test_a_good_file_is_its_record(tmp_path):
         ('detector = "x"', 'detecter = "x"', ("config.toml:16:", "'models.cards.detecter'", "'detector'")),
         ('name = "street"', "", ("config.toml:", "`name`")),
         ("seed = 3", "seed = -1", ("config.toml:", "seed is -1", "0 or more")),
-        ("seed = 3", "seed = ", ("config.toml", "no TOML", "line 3")),
+        ("seed = 3", "seed = ", ("config.toml", "not TOML", "line 3")),
         ("seed = 3", "tracking.hih = 3", ("config.toml:3:", "'high'")),
     ],
 )
