@@ -78,15 +78,10 @@ class Entry:
     def readers(self, letter: str) -> str:
         """The trials in which this letter was read, in words; empty without any."""
         who = [reply.name for reply in self.told if reply.row.read == letter]
-        if not who:
-            return ""
-        if self.is_single:
-            return "read"
-        return (
-            f"read in {', '.join(who)}"
-            if len(who) <= MOST_NAMES
-            else f"read in {len(who)} of {len(self.told)}"
-        )
+        if self.is_single or not who:
+            return "read" if who else ""
+        names = ", ".join(who) if len(who) <= MOST_NAMES else f"{len(who)} of {len(self.told)}"
+        return f"read in {names}"
 
 
 @dataclass(kw_only=True)

@@ -225,13 +225,9 @@ def _examine(
 
 def taken(runs: Sequence[PanelRun]) -> AskedPanel:
     """The runs of a panel as they are, without asking; those whose folder is not there are missing."""
-    done = AskedPanel()
-    for run in runs:
-        if _is_there(run.folder):
-            done.runs.append(run)
-        else:
-            done.missing.append(f"{run.benchmark}, {run.label}: not asked yet")
-    return done
+    there = [run for run in runs if _is_there(run.folder)]
+    missing = [f"{run.benchmark}, {run.label}: not asked yet" for run in runs if run not in there]
+    return AskedPanel(runs=there, missing=missing)
 
 
 def _is_there(folder: Path) -> bool:

@@ -242,7 +242,8 @@ def usage_table(run: Run) -> Table:
     n_in, n_out = total.input_tokens, total.output_tokens
     n_silent = sum(usage.input_tokens is None and usage.output_tokens is None for usage in new)
     remembered = (n_replies - len(new)) / n_replies if n_replies else None
-    cost, (seconds, tokens) = spent(run), median_reply(run)
+    cost, (seconds, tokens), unknown = spent(run), median_reply(run), "not reported"
+    median_s = "not known" if seconds is None else f"{seconds:,.2f}"
     rows: tuple[tuple[str, str, str, Value | Cell], ...] = (
         ("replies", "replies", "", n_replies),
         ("new", "newly asked", "", len(new)),
@@ -250,30 +251,15 @@ def usage_table(run: Run) -> Table:
             *("remembered", "remembered, %", "replies taken from the memory, paid for earlier"),
             Cell(value=remembered, kind="share"),
         ),
-        ("input", "input tokens", "of new replies, as reported", "not reported" if n_in is None else n_in),
+        ("input", "input tokens", "of new replies, as reported", unknown if n_in is None else n_in),
         *(
             [("cached", "input tokens from the cache", "the provider's", total.cached_tokens)]
             if total.cached_tokens
             else []
         ),
-        (
-            "output",
-            "output tokens",
-            "of new replies, as reported",
-            "not reported" if n_out is None else n_out,
-        ),
-        (
-            "reply-tokens",
-            "output tokens of a reply",
-            "median",
-            "not reported" if tokens is None else f"{tokens:,g}",
-        ),
-        (
-            "reply-seconds",
-            "seconds of a reply",
-            "median",
-            "not known" if seconds is None else f"{seconds:,.2f}",
-        ),
+        ("output", "output tokens", "of new replies, as reported", unknown if n_out is None else n_out),
+        ("reply-tokens", "output tokens of a reply", "median", unknown if tokens is None else f"{tokens:,g}"),
+        ("reply-seconds", "seconds of a reply", "median", median_s),
         (
             *("cost", "cost, US dollars", run.plan.prices.says if run.plan.prices else ""),
             Cell(value="no prices given") if cost is None else Cell(value=cost, text=f"{cost:,.4f}"),

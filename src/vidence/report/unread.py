@@ -134,11 +134,7 @@ def difference(paired: PairedRuns, tag: str, *, level: float) -> Comparison:
 
 def _filled(value: float) -> _Mark:
     """The score of a trial, and this value in place of it where the trial has no answer."""
-
-    def mark(row: Row) -> float | None:
-        return row.correct if row.correct is None or row.outcome == ANSWERED else value
-
-    return mark
+    return lambda row: row.correct if row.correct is None or row.outcome == ANSWERED else value
 
 
 def _with_values(paired: PairedRuns, runs: Sequence[Run], *marks: _Mark) -> PairedRuns:

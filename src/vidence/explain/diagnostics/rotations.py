@@ -151,13 +151,8 @@ Found = SideBySide[RotationsFinding]
 _ALL: Final = "orders"
 
 
-def _all_right(side: Found) -> Values:
-    marks = side.marks[_ALL]
-    return np.array([float(n_right(some) == len(some)) for some in marks], np.float64)
-
-
 def _own_order(side: Found) -> Values:
-    return np.array([float(n_right(some[:1])) for some in side.marks[_ALL]], np.float64)
+    return np.array([n_right(some[:1]) for some in side.marks[_ALL]], np.float64)
 
 
 def _right_by_chance(side: Found) -> Values:
@@ -173,9 +168,9 @@ def _headline(side: Found) -> Table:
     chances = guesses(side.items)
     of: dict[str, tuple[Values, Values, Values]] = {}
     if side.items:
-        zeros = np.zeros(len(chances))
+        all_right = np.array([n_right(some) == len(some) for some in side.marks[_ALL]], np.float64)
         of = {
-            "all": (_all_right(side), _right_by_chance(side), zeros),
+            "all": (all_right, _right_by_chance(side), np.zeros(len(chances))),
             "mean": (side.values[_ALL], chances, chances),
             "own": (_own_order(side), chances, chances),
         }

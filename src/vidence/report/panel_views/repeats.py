@@ -6,7 +6,7 @@ from msgspec import Meta
 
 from vidence.errors import UsageError
 from vidence.records import Record
-from vidence.report.panel_grid import Grid, GridCell, PanelView, SettingsView, by_benchmark
+from vidence.report.panel_grid import Grid, PanelView, SettingsView, by_benchmark
 from vidence.report.repeats import repeat_tables
 from vidence.report.scores import Draws
 from vidence.tables.charts import Statement
@@ -38,7 +38,8 @@ class Repeats(SettingsView[Settings]):
             UsageError: no run asked its questions several times.
         """
         statements: list[Statement] = []
-        for title, cells in by_benchmark(grid.scored, _named).items():
+        groups = by_benchmark(grid.scored, lambda cell: f"{cell.benchmark}, {cell.run.plan.split}")
+        for title, cells in groups.items():
             values = {
                 cell.label: tables[1]
                 for cell in cells
@@ -59,7 +60,9 @@ class Repeats(SettingsView[Settings]):
 
     def _table(self, title: str, values: dict[str, Table], measure: Column) -> Table:
         rows = {row.key: row.label for table in values.values() for row in table.rows}
-        kept = {key: label for key, label in rows.items() if self._is_shown(key)}
+        kept = {
+            k: label for k, label in rows.items() if ":" not in k or k.partition(":")[0] in self.settings.by
+        }
         return Table(
             name=f"repeats-{measure.key}:{title}",
             title=f"{title}: {measure.title}",
@@ -80,15 +83,7 @@ class Repeats(SettingsView[Settings]):
             "questions.",
         )
 
-    def _is_shown(self, key: str) -> bool:
-        tag, sign, _ = key.partition(":")
-        return not sign or tag in self.settings.by
-
 
 def create(settings: Settings) -> PanelView:
     """The view."""
     return Repeats(settings)
-
-
-def _named(cell: GridCell) -> str:
-    return f"{cell.benchmark}, {cell.run.plan.split}"
