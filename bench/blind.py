@@ -453,12 +453,13 @@ def composed(
             log["kind"] += [(text, kind, name) for text in (thing, "")]
             log["object"] += [(text, thing, name) for text in (kind, "")]
             log["kind; object"] += [(text, f"{kind}; {thing}", name) for text in (kind, thing, "")]
+    words = PlainWords(next(iter(scenes.values())).words)  # the scenes of a log share them
     items, rng = [], np.random.default_rng(seed)
     for one in found:
         offer, name = offered[one.composition.composition], one.composition.scene
         if isinstance(offer, Offer):
             order = rng.permutation(len(offer.options))
-            question = PlainWords(scenes[name].words).write(one.composition)
+            question = words.write(one.composition)
             domain = one.proof.answer.domain
             of_it = (
                 " ".join(re.findall("“(.+?)”", question.split(". ")[-2])) if domain != "count" else question
