@@ -14,6 +14,8 @@ avoid what is likely would tell by that.
 * words: softmax regression from the words of questions to answers, over all events of the log;
 * key: conditional logit over the choices of made questions, with answers, words beside answers, ranks by
   length and size, and words of the question that a choice has;
+* order: conditional logit over the orders of made questions, with log odds of what comes before what in the
+  logs of other videos, by text, first word and last word, for all pairs and for neighbours;
 * check: the best rule of `vidence items audit`.
 
 What readers, places and rules get is the mean over seeds; the best place and the best rule are chosen after.
@@ -42,6 +44,7 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_matrix, vstack
 
 N_FOLDS = 5
+READERS = ("co-occurrence", "words", "key", "order")
 LEAST_VIDEOS = 5  # that an object of HD-EPIC is moved in
 LEAST_SUBJECTS = 3  # of CMU's that a motion is recorded of
 
@@ -53,6 +56,7 @@ class Made:
     items: list
     n_asked: int
     log: tuple[tuple[str, str, str], ...] = ()
+    events: tuple[tuple[str, tuple[str, ...]], ...] = ()  # of each video the texts, in the order of time
 
 
 def fold_of(video: str) -> int:
@@ -162,6 +166,74 @@ def by_key(items: Sequence) -> Callable[[object], np.ndarray]:
     return lambda item: np.asarray(bags(marks(item)) @ w)
 
 
+def orders_of(item) -> list[list[str]]:
+    """The texts that each choice of a question about an order puts in order; none of other questions."""
+    listed = dict(re.findall(r"^(\d)\. (.+)$", item.question, re.MULTILINE))
+    ends = re.findall(r"after '(.+)' and before '(.+)'\?", item.question)
+    first, last = ends[0] if ends else ("", "")
+    some = [[first, *(listed.get(t, t) for t in c.split(" -> ")), last] for c in item.choices if " -> " in c]
+    return [[" ".join(words_of(text)) for text in texts if text] for texts in some]
+
+
+def levels(text: str) -> tuple[str, str, str]:
+    """A text, its first word, its last."""
+    return text, text.split(maxsplit=1)[0], text.rsplit(maxsplit=1)[-1]
+
+
+class Before:
+    """What comes before what in videos: log odds by text, first word and last."""
+
+    def __init__(self, events: Sequence[Sequence[str]]) -> None:
+        self.tables = []
+        for level in range(3):
+            number = {key: i for i, key in enumerate({levels(t)[level] for texts in events for t in texts})}
+            n = np.full((len(number) + 1, len(number) + 1), 0.5, np.float32)
+            for texts in events:
+                here, places = np.unique([number[levels(t)[level]] for t in texts], return_inverse=True)
+                is_of = np.eye(len(here))[places]
+                before = is_of.T @ (np.cumsum(is_of[::-1], axis=0)[::-1] - is_of)
+                n[np.ix_(here, here)] += before / np.maximum(before + before.T, 1)
+            self.tables.append((number, np.log(n / n.T)))
+
+    def marks(self, orders: Sequence[Sequence[str]]) -> np.ndarray:
+        """Of each order the log odds of all pairs, and of neighbours, at each level."""
+        rows = []
+        for texts in orders:
+            rows.append([])
+            for level, (number, odds) in enumerate(self.tables):
+                at = [number.get(levels(text)[level], -1) for text in texts]
+                rows[-1] += [np.triu(odds[np.ix_(at, at)], 1).sum(), odds[at[:-1], at[1:]].sum()]
+        return np.array(rows)
+
+
+@cache
+def before_in(events: tuple[tuple[str, tuple[str, ...]], ...], folds: frozenset[int]) -> Before:
+    """What comes before what in all folds but some."""
+    return Before([texts for video, texts in events if fold_of(video) not in folds])
+
+
+def by_order(made: Made, fold: int) -> Callable[[object], np.ndarray] | None:
+    """The reader of a fold; taught on orders of which neither the own fold nor the asked one tells."""
+    others = [i for i in made.items if fold_of(i.source_id) != fold and len(orders_of(i)) == len(i.choices)]
+    if not made.events or not others:
+        return None
+    before = {other: before_in(made.events, frozenset({fold, other})) for other in range(N_FOLDS)}
+    x = np.array([before[fold_of(item.source_id)].marks(orders_of(item)) for item in others])
+    scale = x.std(axis=(0, 1)) + 1e-9
+    x /= scale
+    each, right = np.arange(len(x)), np.array([ord(item.answer) - 65 for item in others])
+
+    def loss(w: np.ndarray) -> tuple[float, np.ndarray]:
+        p = np.exp(x @ w - (x @ w).max(axis=1, keepdims=True))
+        p /= p.sum(axis=1, keepdims=True)
+        value = -np.log(p[each, right]).sum() + 0.5 * (w**2).sum()
+        p[each, right] -= 1
+        return value, np.einsum("nc,nct->t", p, x) + w
+
+    w = minimize(loss, np.zeros(x.shape[2]), jac=True, method="L-BFGS-B").x
+    return lambda item: before[fold].marks(orders_of(item)) / scale @ w
+
+
 def place(scores: Sequence[float], right: int) -> np.ndarray:
     """How likely the right choice is at each place, first to last, by score; equal scores share theirs."""
     scores = np.asarray(scores)
@@ -184,13 +256,20 @@ def read(made: Made) -> dict[str, list[float]]:
         taught = tuple(event for event in log if fold_of(event[2]) != fold)
         if not asked or not others:
             continue
-        pairs, words, key = co_occurring(taught), by_words(taught), by_key(others)
+        pairs, words, key, order = (
+            co_occurring(taught),
+            by_words(taught),
+            by_key(others),
+            by_order(made, fold),
+        )
         for item in asked:
             right = ord(item.answer) - 65
             text = item.tags.get("reads", item.question)
             places["co-occurrence"].append(place(pairs(text, item.choices), right))
             places["words"].append(place(words(text, item.choices), right))
             places["key"].append(place(key(item), right))
+            if order is not None and orders_of(item):
+                places["order"].append(place(order(item), right))
     scores = {name: list(100 * np.mean(some, axis=0)) for name, some in places.items()}
     boards = [board for item in made.items if (board := board_of(item)) is not None]
     checks = blind_test(boards, rng=np.random.default_rng(0), n_draws=0).scores
@@ -206,7 +285,10 @@ def by_structure(made: Made) -> dict[str, Made]:
     for item in made.items:
         if item.benchmark == "herbench":
             groups[f"{item.tags['task']} `{item.tags['structure']}`"].append(item)
-    return {name: Made(items=groups[name], n_asked=len(groups[name])) for name in sorted(groups)}
+    return {
+        name: Made(items=groups[name], n_asked=len(groups[name]), events=made.events)
+        for name in sorted(groups)
+    }
 
 
 def vidence(*words: object) -> None:
@@ -386,7 +468,12 @@ licence = "CC BY-NC 4.0"
         vidence("make", "herbench", folder / "herbench.toml", "--out", folder / "made")
     lines = (folder / "made" / "items.jsonl").read_bytes().splitlines()
     items = [msgspec.json.decode(line, type=Item) for line in lines]
-    return Made(items=items, n_asked=len(items))
+    events: dict[str, list[str]] = defaultdict(list)
+    with (source / "EPIC_100_validation.csv").open(encoding="utf-8") as file:
+        for row in sorted(csv.DictReader(file), key=lambda row: row["start_timestamp"]):
+            events[row["video_id"]].append(" ".join(words_of(row["narration"])))
+    in_time = tuple((video, tuple(texts)) for video, texts in sorted(events.items()))
+    return Made(items=items, n_asked=len(items), events=in_time)
 
 
 _QUOTED = re.compile("“(.+?)”")
@@ -511,8 +598,8 @@ SETS: dict[str, tuple[str, Callable[[Path, Path, int], Made]]] = {
 
 def in_words(scores: Mapping[str, Sequence[float]]) -> list[str]:
     """What readers get by their first, their best middle, and their last choice; and the best check."""
-    readers = [places for places in scores.values() if len(places) > 1]
-    cells = [f"{some[0]:.1f}/{max(some[1:-1]):.1f}/{some[-1]:.1f}" for some in readers]
+    readers = [scores.get(reader, ()) for reader in READERS]
+    cells = [f"{some[0]:.1f}/{max(some[1:-1]):.1f}/{some[-1]:.1f}" if len(some) else "" for some in readers]
     return [*cells, f"{max(some[0] for some in scores.values() if len(some) == 1):.1f}"]
 
 
@@ -523,8 +610,8 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", default=[""], help=f"beginnings of {', '.join(SETS)}")
     parser.add_argument("--seeds", nargs="*", type=int, default=[10, 11, 12, 13, 14])
     given = parser.parse_args()
-    print("| set | asked | kept | co-occurrence | words | key | check | most of a seed |")
-    print("|---|---:|---:|---:|---:|---:|---:|---:|")
+    print(f"| set | asked | kept | {' | '.join(READERS)} | check | most of a seed |")
+    print(f"|---|---:|---:|{'---:|' * len(READERS)}---:|---:|")
     for name in (name for name in SETS if name.startswith(tuple(given.only))):
         title, make = SETS[name]
         rows: dict[str, dict[str, list[list[float]]]] = defaultdict(lambda: defaultdict(list))

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from itertools import islice
+from typing import Annotated, Final
 
 import numpy as np
 from msgspec import Meta
@@ -18,6 +19,7 @@ from vidence.make.herbench.tasks.candidates import (
     fresh,
 )
 from vidence.make.herbench.tasks.events import EventContext, event_context, span_of, used_up
+from vidence.make.herbench.tasks.guessing import FairOrders, Orders, Precedence
 from vidence.make.herbench.tasks.orders import N_WRONG, Order, exists, wrong_order, wrong_orders
 from vidence.make.pipeline.english import ARROW, order_of
 from vidence.make.pipeline.material import Corpus, Event, Material, Task
@@ -28,6 +30,8 @@ N_EVENTS = 5
 # How often a kind of event may occur, so that an order of it says something.
 _MOST_OCCURRENCES = 3
 _MOST_REPEATS = 60
+_LEARNT_FROM: Final = 15  # questions of each video and structure
+_SEED: Final = 0  # of the questions learnt from
 
 
 class Settings(Record):
@@ -41,9 +45,10 @@ class Settings(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class _NamedEvent:
-    """An event as worded, with the start times of equivalent events of the log."""
+    """An event as worded, its place in the log, and the start times of equivalent events."""
 
     event: Event
+    place: int
     text: str
     starts_s: tuple[float, ...]
 
@@ -58,9 +63,21 @@ class _Timeline:
         """Whether events of these kinds never come in that order."""
         return not exists(self.told[i].starts_s for i in order)
 
+    def places(self, order: Sequence[int]) -> list[int]:
+        """The events in an order, by their places in the log."""
+        return [self.told[i].place for i in order]
+
     def said(self, order: Sequence[int]) -> str:
         """The events in an order, in words."""
         return ARROW.join(self.told[i].text for i in order)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Question:
+    """A candidate, and the order of each option, the right one first, by places in the log."""
+
+    candidate: Candidate
+    orders: Orders
 
 
 class Asii(ComputedTask):
@@ -78,9 +95,10 @@ class Asii(ComputedTask):
     code = "ASII"
     title = "Action Sequence Integrity & Identification"
     family = "TR&C"
-    version = 2
+    version = 3
     needs: tuple[str, ...] = ("events",)
     structures: tuple[str, ...] = ("own-events", "same-events", "between")
+    _learnt: tuple[Corpus, Mapping[str, FairOrders]] | None = None
 
     def __init__(self, settings: Settings) -> None:
         self._apart_s = settings.apart_s
@@ -89,12 +107,40 @@ class Asii(ComputedTask):
         self, material: Material, corpus: Corpus, log: DraftLog, *, most: int, rng: np.random.Generator
     ) -> Sequence[Candidates]:
         """One source for each structure."""
-        events = _told(event_context(material.source.video_id, material.events, corpus))
-        return [self._candidates(events, name, rng=rng) for name in self.structures]
+        if self._learnt is None or self._learnt[0] is not corpus:
+            self._learnt = corpus, self._fair_orders(corpus)
+        context = event_context(material.source.video_id, material.events, corpus)
+        return [self._candidates(context, name, fair=fair, rng=rng) for name, fair in self._learnt[1].items()]
+
+    def _fair_orders(self, corpus: Corpus) -> Mapping[str, FairOrders]:
+        """Learn from all videos which questions of each structure to keep."""
+        contexts = {name: event_context(name, some, corpus) for name, some in sorted(corpus.events.items())}
+        before = Precedence({name: context.video.events for name, context in contexts.items()})
+        drawn: dict[str, dict[str, list[Orders]]] = {name: {} for name in self.structures}
+        rng = np.random.default_rng(_SEED)
+        for name, context in contexts.items():
+            events = _told(context)
+            for structure, some in drawn.items():
+                every = (
+                    entry for entry in self._drawn(events, structure, rng=rng) if isinstance(entry, _Question)
+                )
+                some[name] = [entry.orders for entry in islice(every, _LEARNT_FROM)]
+        return {structure: FairOrders(before, some) for structure, some in drawn.items()}
 
     def _candidates(
-        self, events: Sequence[_NamedEvent], structure: str, *, rng: np.random.Generator
+        self, context: EventContext, structure: str, *, fair: FairOrders, rng: np.random.Generator
     ) -> Candidates:
+        is_fair = fair.judge(context.video_id, context.video.events, rng=rng)
+        for entry in self._drawn(_told(context), structure, rng=rng):
+            if isinstance(entry, NoCandidate):
+                yield entry
+            elif is_fair(entry.orders):
+                yield entry.candidate
+        yield used_up(structure)
+
+    def _drawn(
+        self, events: Sequence[_NamedEvent], structure: str, *, rng: np.random.Generator
+    ) -> Iterator[_Question | NoCandidate]:
         make = {"own-events": _own_events, "same-events": _same_events, "between": _between}[structure]
         timelines = self._timelines(events, rng=rng)
         detail = (
@@ -106,7 +152,6 @@ class Asii(ComputedTask):
                 yield timeline
                 return
             yield make(timeline, timelines, rng)
-        yield used_up(structure)
 
     def _timelines(self, events: Sequence[_NamedEvent], *, rng: np.random.Generator) -> Iterator[_Timeline]:
         """New timelines as long as draws find some; events that were used are drawn again last."""
@@ -153,32 +198,37 @@ def _told(context: EventContext) -> list[_NamedEvent]:
         for way in index.ways_to_say(event):
             meant.setdefault(way, set()).update({pair_of(event), (event.verb, event.noun)})
     entries = []
-    for event in video.events:
+    for place, event in enumerate(video.events):
         texts = (event.verb, event.noun)
         text = index.phrase(texts)
         marks = {pair_of(event), texts, *meant[text]}
         when = tuple(sorted({start_s for mark in marks for start_s in starts[mark]}))
         if len(when) <= _MOST_OCCURRENCES and index.is_plain(texts):
-            entries.append(_NamedEvent(event=event, text=text, starts_s=when))
+            entries.append(_NamedEvent(event=event, place=place, text=text, starts_s=when))
     return entries
 
 
 # --------------------------------------------------------------------------- the three structures
 
 
-def _candidate(
-    structure: str, timeline: _Timeline, question: str, *, right: str, wrong: Mapping[str, str]
-) -> Candidate:
-    """A candidate; `wrong` are the wrong orders in words, and how each was made."""
+def _question(
+    structure: str,
+    timeline: _Timeline,
+    question: str,
+    *,
+    right: str,
+    wrong: Mapping[str, tuple[str, Sequence[int]]],
+) -> _Question:
+    """A question; `wrong` are the wrong orders in words, how each was made, and its events by place."""
     facts = {}
     for event in timeline.told:
         starts = ", ".join(f"{start_s:.2f}" for start_s in event.starts_s)
         facts[event.text] = f"{event.event.start_s:.2f}-{event.event.end_s:.2f} s; starts at {starts} s"
     named = {
         text if structure == "own-events" else f"wrong order {i}": how
-        for i, (text, how) in enumerate(wrong.items(), 1)
+        for i, (text, (how, _)) in enumerate(wrong.items(), 1)
     }
-    return Candidate(
+    candidate = Candidate(
         structure=structure,
         subject=timeline.said(range(N_EVENTS)),
         question=question,
@@ -187,33 +237,38 @@ def _candidate(
         evidence=tuple(span_of(named_event.event) for named_event in timeline.told),
         facts={**facts, **named},
     )
+    orders = [timeline.places(range(N_EVENTS)), *(places for _, places in wrong.values())]
+    return _Question(candidate=candidate, orders=np.array(orders, np.intp))
 
 
 def _same_events(
     timeline: _Timeline, others: Iterator[_Timeline], rng: np.random.Generator
-) -> Candidate | NoCandidate:
+) -> _Question | NoCandidate:
     wrong = wrong_orders(N_EVENTS, is_wrong=timeline.is_wrong, rng=rng)
     if len(wrong) < N_WRONG:
         return _no_orders("same-events", timeline, len(wrong))
     # The numbers under which the events are listed, in their true order.
     number = [int(i) + 1 for i in rng.permutation(N_EVENTS)]
     listed = "\n".join(f"{n}. {timeline.told[number.index(n)].text}" for n in sorted(number))
-    return _candidate(
+    return _question(
         "same-events",
         timeline,
         f"These five events are narrated in the video:\n{listed}\nIn which order do they happen?",
         right=order_of(number),
-        wrong={order_of([number[i] for i in perturbed.order]): perturbed.how for perturbed in wrong},
+        wrong={
+            order_of([number[i] for i in perturbed.order]): (perturbed.how, timeline.places(perturbed.order))
+            for perturbed in wrong
+        },
     )
 
 
 def _own_events(
     timeline: _Timeline, others: Iterator[_Timeline], rng: np.random.Generator
-) -> Candidate | NoCandidate:
-    wrong: dict[str, str] = {}
+) -> _Question | NoCandidate:
+    wrong: dict[str, tuple[str, Sequence[int]]] = {}
     for other in others:
         if perturbed := wrong_order(N_EVENTS, is_wrong=other.is_wrong, rng=rng):
-            wrong[other.said(perturbed.order)] = perturbed.how
+            wrong[other.said(perturbed.order)] = perturbed.how, other.places(perturbed.order)
         if len(wrong) == N_WRONG:
             break
     else:
@@ -223,29 +278,33 @@ def _own_events(
         "Each option lists five events of the video. Which one lists them in the order in which they happen?"
     )
     right = timeline.said(range(N_EVENTS))
-    return _candidate("own-events", timeline, question, right=right, wrong=wrong)
+    return _question("own-events", timeline, question, right=right, wrong=wrong)
 
 
 def _between(
     timeline: _Timeline, others: Iterator[_Timeline], rng: np.random.Generator
-) -> Candidate | NoCandidate:
+) -> _Question | NoCandidate:
     """The three in the middle; a wrong order of them never stands between events like the first and last."""
     last = N_EVENTS - 1
     inner = range(1, last)
 
-    def is_wrong(order: Order) -> bool:
-        return timeline.is_wrong((0, *(i + 1 for i in order), last))
+    def whole(order: Order) -> Order:
+        return (0, *(i + 1 for i in order), last)
 
-    wrong = wrong_orders(len(inner), is_wrong=is_wrong, rng=rng)
+    wrong = wrong_orders(len(inner), is_wrong=lambda order: timeline.is_wrong(whole(order)), rng=rng)
     if len(wrong) < N_WRONG:
         return _no_orders("between", timeline, len(wrong))
     first_text, last_text = timeline.told[0].text, timeline.told[last].text
-    return _candidate(
+    return _question(
         "between",
         timeline,
         f"In which order do these events happen after '{first_text}' and before '{last_text}'?",
         right=timeline.said(inner),
-        wrong={timeline.said([i + 1 for i in perturbed.order]): perturbed.how for perturbed in wrong},
+        wrong={
+            timeline.said(order[1:-1]): (perturbed.how, timeline.places(order))
+            for perturbed in wrong
+            for order in (whole(perturbed.order),)
+        },
     )
 
 

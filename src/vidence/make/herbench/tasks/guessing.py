@@ -1,14 +1,20 @@
 """Keep drawn questions so that knowing only other videos does not tell which choice is right."""
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from vidence.make.pipeline.material import Event
+from vidence.make.sources.event_index import pair_of
+
 Floats: TypeAlias = NDArray[np.float64]
+# Events of a video in some order, by place: (..., n_events).
+Orders: TypeAlias = NDArray[np.intp]
 # From a value for each thing of sets, (n_sets, n_things, n_traits), to one for each choice.
 ToChoices: TypeAlias = Callable[[Floats], Floats]
 
@@ -136,19 +142,7 @@ class FairSets:
         for _ in range(_READINGS):
             self._told.append(self._right_elsewhere(drawn, share))
             x = np.concatenate([self._traits(sets).astype(np.float32) for sets in drawn])
-            scale = x.std(axis=(0, 1)) + _LEAST
-            x = (x - x.mean(axis=1, keepdims=True)) / scale
-            at_right = x[np.arange(len(x)), right]
-            weights = np.append(self._weights, np.zeros(len(scale) - len(self._weights))) * scale
-            for step in range(_STEPS):
-                share = _share(x @ weights.astype(np.float32), right)
-                share *= np.minimum(1.0, wanted / np.maximum(np.bincount(video, share), _LEAST))[video]
-                if step % _REFRESHED == 0:
-                    likely = np.flatnonzero(share > _LEAST)
-                    flat = x[likely].reshape(-1, len(scale))
-                    spread = (flat * np.repeat(share[likely], x.shape[1])[:, None]).T @ flat / x.shape[1]
-                weights += _PACE * np.linalg.solve(spread + _RIDGE * np.eye(len(scale)), share @ at_right)
-            self._weights = weights / scale
+            self._weights, share = _fitted(x, right, video, wanted=wanted, first=self._weights)
 
     def _right_elsewhere(self, drawn: Sequence[Sets], share: Floats) -> Floats:
         """For each word and video how much more often it is of the odd thing in sets of other videos."""
@@ -185,6 +179,33 @@ class FairSets:
         return self._choices(np.concatenate([entry, least, most, *told], axis=2))
 
 
+def _fitted(
+    x: Floats, right: NDArray[np.intp], group: NDArray[np.intp], *, wanted: float, first: Floats
+) -> tuple[Floats, Floats]:
+    """Weights with which the right choice of the sets kept is as any other, and the share of each set kept.
+
+    Args:
+        x: (n_sets, n_choices, n_traits).
+        right: place of the right choice of each set.
+        group: of each set; of a group `wanted` sets at most are kept.
+        wanted: how many.
+        first: weights of the first traits to begin with.
+    """
+    scale = x.std(axis=(0, 1)) + _LEAST
+    x = (x - x.mean(axis=1, keepdims=True)) / scale
+    at_right = x[np.arange(len(x)), right]
+    weights = np.append(first, np.zeros(len(scale) - len(first))) * scale
+    for step in range(_STEPS):
+        share = _share(x @ weights.astype(np.float32), right)
+        share *= np.minimum(1.0, wanted / np.maximum(np.bincount(group, share), _LEAST))[group]
+        if step % _REFRESHED == 0:
+            likely = np.flatnonzero(share > _LEAST)
+            flat = x[likely].reshape(-1, len(scale))
+            spread = (flat * np.repeat(share[likely], x.shape[1])[:, None]).T @ flat / x.shape[1]
+        weights += _PACE * np.linalg.solve(spread + _RIDGE * np.eye(len(scale)), share @ at_right)
+    return weights / scale, share
+
+
 def _share(scores: Floats, right: NDArray[np.intp]) -> Floats:
     share: Floats = np.exp(scores.min(axis=1) - scores[np.arange(len(scores)), right])
     return share
@@ -194,3 +215,96 @@ def _marks(text: str) -> tuple[tuple[str, str], ...]:
     """What may tell a text: its first word, its last, all of it."""
     words = text.split()
     return ("first", words[0]), ("last", words[-1]), ("all", text)
+
+
+class FairOrders:
+    """Which questions about orders to keep: the right order is as usual in other videos as the wrong ones.
+
+    As `FairSets`, for readers who know what comes before what in other videos.
+
+    Args:
+        before: what is known of orders.
+        drawn: questions of all videos to learn from, the right order first: (n_choices, n_events) each.
+    """
+
+    def __init__(self, before: "Precedence", drawn: Mapping[str, Sequence[Orders]]) -> None:
+        self._before = before
+        self._weights: Floats = np.zeros(0)
+        drawn = {video: some for video, some in drawn.items() if some}
+        if len(drawn) >= LEAST_VIDEOS:
+            x = np.concatenate([
+                _order_traits(before.log_odds(video, before.events[video]), np.stack(some))
+                for video, some in drawn.items()
+            ])  # fmt: skip
+            group = np.repeat(np.arange(len(drawn)), [len(some) for some in drawn.values()])
+            right = np.zeros(len(x), np.intp)
+            self._weights, _ = _fitted(x, right, group, wanted=1.0, first=self._weights)
+
+    def judge(
+        self, video: str, events: Sequence[Event], *, rng: np.random.Generator
+    ) -> Callable[[Orders], bool]:
+        """Return what decides whether to keep a question about the events of a video."""
+        if not len(self._weights):
+            return lambda orders: True
+        log_odds = self._before.log_odds(video, events)
+
+        def keeps(orders: Orders) -> bool:
+            scores = _order_traits(log_odds, orders[None]) @ self._weights
+            return bool(rng.random() < _share(scores, np.zeros(1, np.intp))[0])
+
+        return keeps
+
+
+def _order_traits(log_odds: Floats, orders: Orders) -> Floats:
+    """What tells of pairs and neighbours, and is shared with other choices: (n_questions, n_choices, 11)."""
+    values = []
+    for first, second in (np.triu_indices(orders.shape[-1], 1), (slice(-1), slice(1, None))):
+        before, after = orders[..., first], orders[..., second]
+        values += [log_odds[before, after].sum(axis=-2), _n_shared(before * len(log_odds) + after)]
+    return np.concatenate([*values, _n_shared(orders)], axis=-1)
+
+
+def _n_shared(parts: Orders) -> Floats:
+    """How many parts of each choice the choices of its question have: (n_questions, n_choices, 1)."""
+    is_same = parts[:, :, None, :, None] == parts[:, None, :, None, :]
+    n_shared: Floats = is_same.sum(axis=(2, 3, 4))[..., None].astype(float)
+    return n_shared
+
+
+class Precedence:
+    """What comes before what in other videos than the one asked about: by verb, by noun, by both.
+
+    Args:
+        events: of all videos, each in the order of time.
+    """
+
+    def __init__(self, events: Mapping[str, Sequence[Event]]) -> None:
+        self.events = events
+        kinds = dict.fromkeys(key for some in events.values() for key in chain(*map(_kinds, some)))
+        self._number = {key: i for i, key in enumerate(kinds)}
+        self._total = np.zeros((len(kinds) + 1, len(kinds) + 1), np.float32)
+        for some in events.values():
+            for here, _, share in self._shares(some):
+                self._total[np.ix_(here, here)] += share
+
+    def _shares(self, events: Sequence[Event]) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], Floats]]:
+        """By each of three keys: those there are, that of each event, how often which comes before which."""
+        for keys in zip(*map(_kinds, events), strict=True):
+            here, places = np.unique([self._number.get(key, -1) for key in keys], return_inverse=True)
+            is_of = np.eye(len(here))[places]
+            before = is_of.T @ (np.cumsum(is_of[::-1], axis=0)[::-1] - is_of)
+            yield here, places, before / np.maximum(before + before.T, 1.0)
+
+    def log_odds(self, video: str, events: Sequence[Event]) -> Floats:
+        """Of each event of a video before each, and how long their words are: (n_events, n_events, 4)."""
+        lengths = np.array([len(event.verb) + len(event.noun) for event in events], float)
+        values = [lengths[:, None] + lengths]
+        for here, places, share in self._shares(events):
+            n = self._total[np.ix_(here, here)] - share * (video in self.events) + _UNSEEN
+            values.append(np.log(n / n.T)[np.ix_(places, places)])
+        return np.stack(values, axis=2)
+
+
+def _kinds(event: Event) -> tuple[Hashable, Hashable, Hashable]:
+    verb, noun = pair_of(event)
+    return ("verb", verb), ("noun", noun), (verb, noun)

@@ -7,11 +7,13 @@ import msgspec
 import numpy as np
 import pytest
 
-from subjects.kitchens import event, events
+from subjects.kitchens import event, events, material
 from subjects.log_tasks import ask, drafts, reasons, right
+from vidence import catalog
 from vidence.errors import UsageError
+from vidence.make.herbench.tasks import guessing
 from vidence.make.herbench.tasks.orders import perturbed, rotate, swap_mid, wrong_order, wrong_orders
-from vidence.make.pipeline.material import Event
+from vidence.make.pipeline.material import Corpus, Event
 from vidence.make.sources.event_index import EventIndex
 
 HERE = [("wash", "carrot"), ("cut", "carrot"), ("open", "kettle"), ("stir", "rice"), ("fold", "apron")]
@@ -184,6 +186,39 @@ def test_orders_are_those_of_the_log() -> None:
         starts = [span.start_s for span in draft.evidence]
         assert starts == sorted(starts)
         assert len(starts) == draft.k == 5
+
+
+def hits_by_the_usual_order() -> list[bool]:
+    """Forty videos with ten deeds in about the same order: whether the most usual of the orders is right."""
+    rng = np.random.default_rng(7)
+    corpus = Corpus(
+        events={
+            f"v{i}": events(
+                [TEN[j] for j in (np.arange(10) + rng.normal(0, 3, 10)).argsort()], video_id=f"v{i}"
+            )
+            for i in range(40)
+        }
+    )
+    place = {" ".join(pair): i for i, pair in enumerate(TEN)}
+    task, hits = catalog.create("task", "asii"), []
+    for seed, (name, log) in enumerate(corpus.events.items()):
+        flow = task.draft(material(log, video_id=name), corpus, most=9, rng=np.random.default_rng(seed))
+        with pytest.raises(StopIteration) as stop:
+            next(flow)
+        for draft in drafts(stop.value.value):
+            listed = dict(re.findall(r"^(\d)\. (.+)$", draft.question, re.MULTILINE))
+            orders = [[place[listed.get(text, text)] for text in c.split(" -> ")] for c in draft.choices]
+            usual = [sum(a < b for a, b in combinations(order, 2)) for order in orders]
+            hits.append(int(np.argmax(usual)) == draft.answer_index)
+    return hits
+
+
+def test_the_usual_order_of_events_does_not_tell(monkeypatch: pytest.MonkeyPatch) -> None:
+    hits = hits_by_the_usual_order()
+    assert len(hits) > 200
+    assert np.mean(hits) < 0.3
+    monkeypatch.setattr(guessing, "LEAST_VIDEOS", 41)
+    assert np.mean(hits_by_the_usual_order()) > 0.45
 
 
 def test_events_that_overlap_are_never_ordered() -> None:
