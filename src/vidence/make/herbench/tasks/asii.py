@@ -136,7 +136,6 @@ class Asii(ComputedTask):
                 yield entry
             elif is_fair(entry.orders):
                 yield entry.candidate
-        yield used_up(structure)
 
     def _drawn(
         self, events: Sequence[_NamedEvent], structure: str, *, rng: np.random.Generator
@@ -152,6 +151,7 @@ class Asii(ComputedTask):
                 yield timeline
                 return
             yield make(timeline, timelines, rng)
+        yield used_up(structure)
 
     def _timelines(self, events: Sequence[_NamedEvent], *, rng: np.random.Generator) -> Iterator[_Timeline]:
         """New timelines as long as draws find some; events that were used are drawn again last."""

@@ -51,7 +51,7 @@ class Fam(AbsenceTask):
 
     code = "FAM"
     title = "False Action Memory"
-    version = 3
+    version = 4
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings

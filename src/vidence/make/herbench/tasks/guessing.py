@@ -20,7 +20,7 @@ ToChoices: TypeAlias = Callable[[Floats], Floats]
 
 LEAST_VIDEOS: Final = 20  # fewer teach a reader too little
 _READINGS: Final = 2  # what is right elsewhere is counted in all sets, then in those kept
-_STEPS: Final = 40
+_STEPS: Final = 20
 _REFRESHED: Final = 5  # steps after which the spread of traits is taken again
 _PACE: Final = 0.5  # of a step, of the way that would do if the sets kept stayed the same
 _RIDGE: Final = 3.0  # in sets
