@@ -42,12 +42,12 @@ def test_questions_come_in_go_out_and_in_again_and_a_copy_is_put_back(vidence):
     assert vidence.apart("studio", "project", "one", "films", "--protocol", "mmvu").code == 0
     taken = vidence.apart("studio", "import", "one", "questions.jsonl", "--project", "films")
     assert taken.code == 0, taken.err
-    assert f"3 questions new, 0 there already; media below {vidence.folder}" in taken.out
+    assert f"3 new questions, 0 already there; media below {vidence.folder}" in taken.out
     assert vidence.apart("studio", "export", "one", "out").code == 0
     checked = vidence("items", "audit", "out/projects/films/items.jsonl", "--out", "checked")
     assert (checked.code, "3 questions" in checked.out) == (0, True), checked.out + checked.err
     review = vidence.apart("studio", "import", "two", "out/projects/films", "--project", "films")
-    assert "3 events new, 0 there already" in review.out, review.err
+    assert "3 new events, 0 already there" in review.out, review.err
     assert vidence.apart("studio", "backup", "one", "--to", "copy.sqlite3").code == 0
     for seen in (".restored.*", ".restored.*/studio.sqlite3", ".restored.*/starting.sqlite3"):
         kill_when_there(vidence, "again", seen)

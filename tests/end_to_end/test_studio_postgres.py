@@ -73,7 +73,7 @@ def test_a_review_moves_to_postgres_and_back_by_its_files(vidence, server):
 
     def moved(to):
         taken = vidence.apart("studio", "import", to, str(project), "--project", project.name)
-        assert (taken.code, "0 there already" in taken.out) == (0, True), taken.err
+        assert (taken.code, "0 already there" in taken.out) == (0, True), taken.err
         assert vidence.apart("studio", "export", to, f"of-{to}").code == 0
         again = folder / f"of-{to}" / "projects" / project.name
         for name in ("protocol.toml", "revisions.jsonl", "reviews.jsonl", "items.jsonl"):

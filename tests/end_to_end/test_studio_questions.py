@@ -78,7 +78,7 @@ def test_what_is_decided_on_pages_is_released_as_they_say_beforehand(place):
         return re.sub(r"(<[^>]+>|\s)+", " ", olga.get(address).content.decode())
 
     page = words()
-    assert "As [review] in config.toml says it." in page
+    assert "As set by [review] in config.toml." in page
     assert "is 70 % or less" in page
     n_drawn = len(verdicts(one.reviews))
     assert f"Plan: {n_drawn} of" in page

@@ -67,7 +67,7 @@ def test_check_says_what_would_be_shown_and_writes_nothing(folder, tmp_path, cap
         "8 questions of table, latin-square, to 3 people: 24 trials in total as data, and 1 of practice"
         in said
     )
-    assert "The Latin square is complete with a multiple of 2 people; with 3 some questions" in said
+    assert "The Latin square needs a multiple of 2 people; with 3 some questions" in said
     assert "One person beside one model, both around 80 %, on 4 questions" in said
     assert "Pictures frames 4 2 10.00" in said
     assert "whole whole 4 2 3.00" in said

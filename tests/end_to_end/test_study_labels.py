@@ -228,7 +228,7 @@ def test_people_label_on_sheets_and_nothing_is_taken_of_a_wrong_one(vidence, lev
     (vidence.folder / "s/study.toml").write_text(ERRORS)
     done = vidence("study", "draw", "s", "--sheets", "2")
     assert done.code == 0, done.err
-    assert "20 questions of table, split, to 2 people: 26 trials in all that are data" in done.err
+    assert "20 questions of table, split, to 2 people: 26 trials in total as data" in done.err
     kinds = {"P01": "logical", "P02": "other"}
     for who, kind in kinds.items():
         path = vidence.folder / f"s/sheets/{who}.csv"
