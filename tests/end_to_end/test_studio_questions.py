@@ -51,7 +51,7 @@ def opened(place, one):
 def looked_at(place, one, address):
     """Take the questions in, decide each of them on its page, and write the verdicts."""
     olga, bob = place.signed_in("Olga"), place.signed_in("Bob")
-    assert b"were taken in" in olga.post(address, {"act": "take"}).content
+    assert b"were imported" in olga.post(address, {"act": "take"}).content
     for name, said in verdicts(one.reviews).items():
         item = ItemRow.objects.get(item_id=name)
         base = f"/projects/kitchens/items/{item.public}"
