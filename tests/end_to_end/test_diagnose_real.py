@@ -69,7 +69,7 @@ def test_prefixes_nest_and_nothing_is_asked_twice(vidence, weights, questions):
                 # the same frames and one more, all in the order of time
                 assert [image for image in more if image in fewer] == list(fewer)
         halved = diagnosis(vidence, "mrfs", questions, model, *asks, "halved")
-        assert "; 0 replies asked for" in halved["err"]
+        assert "; 0 replies requested" in halved["err"]
         assert len(server.bodies) == n_items * (MOST + 1)
     right = {one["item_id"]: one["finding"]["right"] for one in whole["findings"]}
     for one in halved["findings"]:

@@ -79,7 +79,7 @@ def test_a_full_disk_is_a_clear_error(runs, tmp_path, monkeypatch):
 
     run = runs.load()
     monkeypatch.setattr(Path, "write_bytes", no_room)
-    with pytest.raises(StoreError, match="No space left on device; make room"):
+    with pytest.raises(StoreError, match="No space left on device; free some space"):
         write_csv([run], tmp_path / "out.csv")
 
 

@@ -228,6 +228,7 @@ def _tried(
     before = Counter(video.search.refused)
     refused: Counter[str] = Counter()
     cells = frozenset(video.quota.cells)
+    waiting: list[Composed] = []
 
     def fits(kind: AnswerType, logic: Logic, n: int) -> bool:
         quota_cell = QuotaCell(kind, logic, n)
@@ -240,6 +241,8 @@ def _tried(
             break
         if attempt == video.quota.tries // 2:
             skill = None
+            if taken := next(filter(video.take, waiting), None):
+                return taken
         video.n_tried += 1
         composed = video.search.tried(replace(cell, skill=skill), number=video.n_tried, fits=fits)
         if composed is None:
@@ -248,11 +251,13 @@ def _tried(
         if _says_the_answer(composed, video.search.scene.words):
             refused["answer-in-question"] += 1
         elif attempt < video.quota.tries // 2 and answers[answer] > _MOST_ANSWER * answers[domain]:
-            refused["answer-often"] += 1
+            waiting.append(composed)
         elif not video.take(composed):
             refused["used-already"] += 1
         else:
             return composed
+    if taken := next(filter(video.take, waiting), None):
+        return taken
     shapes = frozenset(video.search.shapes(cell))
     if is_rare and video.search.often & shapes:
         video.in_vain[cell] |= shapes - video.search.often

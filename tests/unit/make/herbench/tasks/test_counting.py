@@ -11,7 +11,7 @@ from vidence.make.pipeline.material import Corpus
 def found(here, *, video_id="v", n_asked=9, **others):
     """What can be counted by structure and words."""
     corpus = Corpus(events={video_id: tuple(here), **others})
-    counted = Counts(least=3, most=20).of(material(here), corpus, n_asked=n_asked)
+    counted = Counts(least=3, most=20).of(material(here), corpus, n_asked=n_asked)[video_id]
     return {name: {one.text: one for one in both} for name, both in counted.items()}
 
 
@@ -65,4 +65,4 @@ def test_a_corpus_is_dealt_once_and_a_video_it_does_not_know_by_itself():
     assert counts.of(material(here), corpus, n_asked=5) is first
     assert counts.of(material(here), corpus, n_asked=6) is not first
     more = events([("wash", "carrot")] * 6)
-    assert len(counts.of(material(more), corpus, n_asked=5)["pair"][0].events) == 6
+    assert len(counts.of(material(more), corpus, n_asked=5)["v"]["pair"][0].events) == 6
