@@ -9,6 +9,7 @@ import msgspec
 
 from vidence.engine.config_file import Count, CountOrNone, Share
 from vidence.errors import UsageError
+from vidence.make.compose.finding import Fits
 from vidence.make.compose.prove import without_collecting
 from vidence.make.compose.scene_bits import SceneBits
 from vidence.make.compose.search import ALL_SHAPES, Composed, QuotaCell, Search, Shape
@@ -228,7 +229,6 @@ def _tried(
     before = Counter(video.search.refused)
     refused: Counter[str] = Counter()
     cells = frozenset(video.quota.cells)
-    waiting: list[Composed] = []
 
     def fits(kind: AnswerType, logic: Logic, n: int) -> bool:
         quota_cell = QuotaCell(kind, logic, n)
@@ -236,28 +236,13 @@ def _tried(
 
     is_rare = video.is_rare(cell)
     video.search.often = video.search.often | video.in_vain[cell] if is_rare else frozenset()
-    for attempt in range(video.quota.tries):
-        if is_rare and not video.is_rare(cell):
-            break
-        if attempt == video.quota.tries // 2:
-            skill = None
-            if taken := next(filter(video.take, waiting), None):
-                return taken
-        video.n_tried += 1
-        composed = video.search.tried(replace(cell, skill=skill), number=video.n_tried, fits=fits)
-        if composed is None:
-            continue
-        answer, domain = _answered(composed)
+    for composed in _drawn(video, cell, fits, is_rare=is_rare, answers=answers, skill=skill):
         if _says_the_answer(composed, video.search.scene.words):
             refused["answer-in-question"] += 1
-        elif attempt < video.quota.tries // 2 and answers[answer] > _MOST_ANSWER * answers[domain]:
-            waiting.append(composed)
         elif not video.take(composed):
             refused["used-already"] += 1
         else:
             return composed
-    if taken := next(filter(video.take, waiting), None):
-        return taken
     shapes = frozenset(video.search.shapes(cell))
     if is_rare and video.search.often & shapes:
         video.in_vain[cell] |= shapes - video.search.often
@@ -266,6 +251,36 @@ def _tried(
     why = max(sorted(refused), key=lambda name: refused[name]) if refused else "nothing-found"
     video.dead[cell] = why, refused[why]
     return None
+
+
+def _drawn(
+    video: _Video,
+    cell: QuotaCell,
+    fits: Fits,
+    *,
+    is_rare: bool,
+    answers: Counter[tuple[str, ValueOrNumber] | str],
+    skill: Skill | None,
+) -> Iterator[Composed]:
+    """Yield compositions of a cell; one whose answer has its share waits until half of the tries are used."""
+    waiting: list[Composed] = []
+    for attempt in range(video.quota.tries):
+        if is_rare and not video.is_rare(cell):
+            break
+        if attempt == video.quota.tries // 2:
+            skill = None
+            yield from waiting
+            waiting.clear()
+        video.n_tried += 1
+        composed = video.search.tried(replace(cell, skill=skill), number=video.n_tried, fits=fits)
+        if composed is None:
+            continue
+        answer, domain = _answered(composed)
+        if attempt < video.quota.tries // 2 and answers[answer] > _MOST_ANSWER * answers[domain]:
+            waiting.append(composed)
+        else:
+            yield composed
+    yield from waiting
 
 
 def _answered(composed: Composed) -> tuple[tuple[str, ValueOrNumber], str]:
