@@ -47,10 +47,10 @@ def test_cohens_kappa_is_that_of_statsmodels():
     assert (wide.low, wide.high) == pytest.approx((theirs.kappa_low, theirs.kappa_upp), abs=0.02)
 
 
-def test_kappa_does_not_exist_where_both_always_say_the_same_one():
+def test_kappa_is_undefined_where_both_raters_always_give_one_label():
     found = cohen_kappa(["A", "A"], ["A", "A"], clusters=["a", "b"], rng=generator(), settings=FEW)
     assert math.isnan(found.value)
-    assert "does not exist" in found.method
+    assert "undefined" in found.method
 
 
 def test_agreement_on_nothing_is_refused():
