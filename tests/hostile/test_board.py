@@ -435,7 +435,7 @@ def test_of_twenty_submissions_at_once_two_are_counted(running):
     running.wait(members[0], "<strong>92</strong> points")
     page = running.wait(members[1], "the best score of the team stays")
     assert "<strong>0</strong> more today" in page
-    assert "<strong>18</strong> in all" in page
+    assert "<strong>18</strong> in total" in page
     assert [row["state"] for row in running.told.act("state")] == ["scored"] * 2
 
 
