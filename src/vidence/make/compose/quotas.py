@@ -262,15 +262,13 @@ def _drawn(
     answers: Counter[tuple[str, ValueOrNumber] | str],
     skill: Skill | None,
 ) -> Iterator[Composed]:
-    """Yield compositions of a cell; one whose answer has its share waits until half of the tries are used."""
+    """Yield compositions of a cell; one of the first half whose answer has its share comes last."""
     waiting: list[Composed] = []
     for attempt in range(video.quota.tries):
         if is_rare and not video.is_rare(cell):
             break
         if attempt == video.quota.tries // 2:
             skill = None
-            yield from waiting
-            waiting.clear()
         video.n_tried += 1
         composed = video.search.tried(replace(cell, skill=skill), number=video.n_tried, fits=fits)
         if composed is None:
