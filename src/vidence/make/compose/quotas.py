@@ -9,7 +9,6 @@ import msgspec
 
 from vidence.engine.config_file import Count, CountOrNone, Share
 from vidence.errors import UsageError
-from vidence.make.compose.finding import Fits
 from vidence.make.compose.prove import without_collecting
 from vidence.make.compose.scene_bits import SceneBits
 from vidence.make.compose.search import ALL_SHAPES, Composed, QuotaCell, Search, Shape
@@ -33,6 +32,9 @@ LEAST_SKILL = 0.1
 
 _MOST_ANSWER = 0.2
 """The share of a domain from which on other answers are looked for: five options allow no more."""
+
+_FREE_ANSWERS = 3
+"""The questions that an answer may have whatever its share, so that small scenes lose none."""
 
 _MOST_SHAPE = 0.2
 """The share from which on a shape waits until no other is found; some of the others get no options."""
@@ -236,9 +238,22 @@ def _tried(
 
     is_rare = video.is_rare(cell)
     video.search.often = video.search.often | video.in_vain[cell] if is_rare else frozenset()
-    for composed in _drawn(video, cell, fits, is_rare=is_rare, answers=answers, skill=skill):
+    for attempt in range(video.quota.tries):
+        if is_rare and not video.is_rare(cell):
+            break
+        if attempt == video.quota.tries // 2:
+            skill = None
+        video.n_tried += 1
+        composed = video.search.tried(replace(cell, skill=skill), number=video.n_tried, fits=fits)
+        if composed is None:
+            continue
+        answer, domain = _answered(composed)
         if _says_the_answer(composed, video.search.scene.words):
             refused["answer-in-question"] += 1
+        elif attempt < video.quota.tries // 2 and answers[answer] > max(
+            _FREE_ANSWERS, _MOST_ANSWER * answers[domain]
+        ):
+            refused["answer-often"] += 1
         elif not video.take(composed):
             refused["used-already"] += 1
         else:
@@ -251,34 +266,6 @@ def _tried(
     why = max(sorted(refused), key=lambda name: refused[name]) if refused else "nothing-found"
     video.dead[cell] = why, refused[why]
     return None
-
-
-def _drawn(
-    video: _Video,
-    cell: QuotaCell,
-    fits: Fits,
-    *,
-    is_rare: bool,
-    answers: Counter[tuple[str, ValueOrNumber] | str],
-    skill: Skill | None,
-) -> Iterator[Composed]:
-    """Yield compositions of a cell; one of the first half whose answer has its share comes last."""
-    waiting: list[Composed] = []
-    for attempt in range(video.quota.tries):
-        if is_rare and not video.is_rare(cell):
-            break
-        if attempt == video.quota.tries // 2:
-            skill = None
-        video.n_tried += 1
-        composed = video.search.tried(replace(cell, skill=skill), number=video.n_tried, fits=fits)
-        if composed is None:
-            continue
-        answer, domain = _answered(composed)
-        if attempt < video.quota.tries // 2 and answers[answer] > _MOST_ANSWER * answers[domain]:
-            waiting.append(composed)
-        else:
-            yield composed
-    yield from waiting
 
 
 def _answered(composed: Composed) -> tuple[tuple[str, ValueOrNumber], str]:
