@@ -280,7 +280,9 @@ class Precedence:
 
     def __init__(self, events: Mapping[str, Sequence[Event]]) -> None:
         self.events = events
-        kinds = dict.fromkeys(key for some in events.values() for key in chain(*map(_kinds, some)))
+        n_videos = Counter(chain.from_iterable({*chain(*map(_kinds, some))} for some in events.values()))
+        # Of what a single video has, other videos say nothing; most pairs are such.
+        kinds = sorted((key for key, n in n_videos.items() if n > 1), key=repr)
         self._number = {key: i for i, key in enumerate(kinds)}
         self._total = np.zeros((len(kinds) + 1, len(kinds) + 1), np.float32)
         for some in events.values():
@@ -292,6 +294,7 @@ class Precedence:
         for keys in zip(*map(_kinds, events), strict=True):
             here, places = np.unique([self._number.get(key, -1) for key in keys], return_inverse=True)
             is_of = np.eye(len(here))[places]
+            is_of[:, here < 0] = 0.0
             before = is_of.T @ (np.cumsum(is_of[::-1], axis=0)[::-1] - is_of)
             yield here, places, before / np.maximum(before + before.T, 1.0)
 
