@@ -558,8 +558,8 @@ class Facts(Record):
             n = f"{len(self.problems):,} line{'s' if len(self.problems) > 1 else ''}"
             messages.insert(
                 0,
-                f"Left out: {n} that could not be used, beside {self.n_items:,} questions; the first is "
-                f"{self.problems[0]}.",
+                f"Left out: {n} that could not be used, beside {self.n_items:,} "
+                f"question{'s' if self.n_items != 1 else ''}; the first is {self.problems[0]}.",
             )
         return " ".join(messages)
 

@@ -285,7 +285,9 @@ def read_study(path: Path) -> StudyFile:
         content = path.read_bytes()
         text = content.decode()
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"the study {path} cannot be read: {error}") from error
+        raise UsageError(
+            f"the study {path} cannot be read: {error}; give a {STUDY_FILE} or its folder"
+        ) from error
     own = config_of(text, Study, name=str(path))
     raw: Mapping[str, object] = tomllib.loads(text)
     study = own

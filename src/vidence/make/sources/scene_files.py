@@ -222,7 +222,9 @@ def _lines(path: Path) -> Iterator[Numbered]:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"the scenes {path} cannot be read: {error}") from error
+        raise DataError(
+            f"the scenes {path} cannot be read: {error}; `vidence videos scenes` writes such a file"
+        ) from error
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             try:

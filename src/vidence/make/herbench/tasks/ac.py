@@ -243,7 +243,7 @@ def _seen_at_most(target: Target, targets: Sequence[Target]) -> int:
 def _fair_leads(leads: Sequence[_Leads]) -> FairSets:
     """Learn from all videos which sets with their leaders to keep."""
     rng = np.random.default_rng(_SEED)
-    n_learnt = min(_LEARNT_FROM, _MOST_SETS // max(1, sum(len(some.behind) for some in leads)))
+    n_learnt = max(1, min(_LEARNT_FROM, _MOST_SETS // max(1, sum(len(some.behind) for some in leads))))
     return FairSets(
         EventCounts(
             {
