@@ -30,7 +30,7 @@ def board() -> None:
 
 
 class OpenedBoard(Kept):
-    """A hidden split, and the limits of its board."""
+    """A hidden split and the limits of its board."""
 
     release: Annotated[Path, argument("RELEASE", type=FOLDER)]
     split: Annotated[str, flag("Hidden split, if RELEASE has several.")] = ""
@@ -50,10 +50,10 @@ class OpenedBoard(Kept):
 
 @command("open", group=board)
 def open_for(given: OpenedBoard) -> None:
-    """Open the board of a hidden split of RELEASE in the studio DIR, or change its limits, end and title.
+    """Open a board for a hidden split of RELEASE in the studio DIR, or change its limits, end or title.
 
     RELEASE is the public folder that `vidence items release --hide SPLIT` wrote; the answers are not read.
-    Settings of an open board that are not given stay.
+    Flags left out keep the current settings of an open board.
     """
     given.open()
     from vidence.studio.leaderboard import Limits, open_board
@@ -80,10 +80,10 @@ class Scorer(Kept):
 
 @command("score", group=board)
 def score(given: Scorer) -> None:
-    """Score what is submitted to the board of the studio DIR, with the answers in the vault, until Ctrl-C.
+    """Score submissions to the board of the studio DIR against the answers in the vault, until Ctrl-C.
 
-    Run it as another user of the system than the server: one who alone may read the vault. The database gets
-    whole points as far as they are shown, and after the end points by stratum.
+    Run it as a system user other than the server's, the only one who can read the vault. The database stores
+    scores rounded as on the board, and after the end scores by stratum.
     """
     need_studio()
     from django.db import DatabaseError
@@ -102,7 +102,7 @@ def score(given: Scorer) -> None:
 
 
 def _score_all(given: Scorer) -> None:
-    """Score what waits, once or for ever."""
+    """Score waiting submissions, once or until interrupted."""
     from vidence.studio.leaderboard import board_here
     from vidence.studio.scoring import Marker, open_vault, work, write_strata
     from vidence.studio.settings import now

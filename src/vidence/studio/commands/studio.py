@@ -34,13 +34,13 @@ _MEDIA = flag("Folder of videos; may be given several times.", "--media-root", m
 
 
 class Folder(Record):
-    """The studio of a folder."""
+    """A studio's folder."""
 
     folder: Annotated[Path, argument("DIR", type=FOLDER)]
 
 
 class Kept(Folder):
-    """The studio of a folder, and its database."""
+    """A studio's folder and database."""
 
     database: Annotated[
         str,
@@ -52,7 +52,7 @@ class Kept(Folder):
     ] = ""
 
     def open(self) -> None:
-        """Have it in this process."""
+        """Configure this process for the studio."""
         need_studio()
         from vidence.studio.settings import StudioSettings
 
@@ -60,10 +60,10 @@ class Kept(Folder):
         with_secret(StudioSettings(mode="team", data=data, database=self.database, cache_root=cache))
 
     def open_there(self) -> None:
-        """Have it in this process, where there is one.
+        """Configure this process for an existing studio.
 
         Raises:
-            UsageError: there is no such folder.
+            UsageError: the folder does not exist.
         """
         if not self.folder.is_dir():
             raise UsageError(f"{self.folder} is not there; expected the folder of a studio")
@@ -71,10 +71,10 @@ class Kept(Folder):
 
 
 def need_studio() -> None:
-    """See that the extra ``studio`` is installed.
+    """Check that the extra ``studio`` is installed.
 
     Raises:
-        UsageError: it is not; the message has the command that adds it.
+        UsageError: it is not; the message has the command that installs it.
     """
     from importlib.util import find_spec
 
@@ -86,10 +86,10 @@ def need_studio() -> None:
 
 
 def there(paths: Iterable[Path]) -> tuple[Path, ...]:
-    """The whole paths of what is shown.
+    """Return absolute paths.
 
     Raises:
-        UsageError: there is nothing at one.
+        UsageError: a path does not exist.
     """
     pair = tuple(paths)
     for path in pair:
@@ -108,14 +108,14 @@ def start_alone(
     is_opened: bool = False,
     before: Callable[[], None] | None = None,
 ) -> None:
-    """Serve one person until Ctrl-C, and print the address that lets one browser in.
+    """Serve one person until Ctrl-C, and print an address that admits one browser.
 
     Args:
         settings: of the studio.
         bind: where it listens.
-        said: before the address.
-        is_opened: whether a browser is opened as well.
-        before: what is to be written into the database first.
+        said: text printed before the address.
+        is_opened: whether to open a browser as well.
+        before: called before serving, to fill the database.
     """
     from vidence.studio.serving import address, listen, new_ticket, refuse_unsafe, serve
 
@@ -137,17 +137,17 @@ def start_alone(
 
 
 def _open(door: str) -> None:
-    """Open an address where there is a browser; it is printed in any case."""
+    """Open an address in a browser, if there is one."""
     if not webbrowser.open(door):
         click.echo("No browser could be opened; open the address by hand.", err=True)
 
 
 def with_secret(settings: "StudioSettings", *, ticket: str = "") -> "Application":
-    """The application of a studio that keeps its secret in its folder, which is made if need be.
+    """Return the application of a studio; its folder and secret are created if they do not exist.
 
     Args:
         settings: of the studio.
-        ticket: the word that lets one browser in; empty: none does.
+        ticket: the one-time ticket that admits a browser; empty for none.
     """
     from vidence.studio.app import configure
     from vidence.studio.upkeep import migrate, refuse_unsafe_folder, secret_of
@@ -160,7 +160,7 @@ def with_secret(settings: "StudioSettings", *, ticket: str = "") -> "Application
 
 
 def _own(data: Path) -> None:
-    """Make the folder of a studio, or see that it is one."""
+    """Create a studio's folder, or check that a folder is one."""
     from vidence.studio.database import SQLITE_FILE
 
     own_folder(data, ".vidence-studio", SQLITE_FILE, mode=0o700)
@@ -177,7 +177,7 @@ def _listed(roles: str) -> list[str]:
 
 
 class Demo(Record):
-    """Where the demonstration is made, and how it is opened."""
+    """Where the demonstration is created, and how it is opened."""
 
     folder: Annotated[Path | None, argument("[DIR]", type=FOLDER)] = None
     port: Annotated[int, PORT] = 0
@@ -187,7 +187,7 @@ class Demo(Record):
 @click.group(invoke_without_command=True)
 @click.pass_context
 def studio(context: click.Context) -> None:
-    """Look at runs, make and review questions in the browser: for one person, or for a team.
+    """View runs, make and review questions in the browser, alone or as a team.
 
     Without a subcommand it opens a demonstration, as `vidence studio demo` does.
     """
@@ -197,9 +197,9 @@ def studio(context: click.Context) -> None:
 
 @command("demo", group=studio)
 def demonstrate(given: Demo) -> None:
-    """Open a studio to try: runs of simulated models, a review, boards, a study under way, a board of teams.
+    """Open an example studio: runs of simulated models, a review, boards, a study under way, a leaderboard.
 
-    Made in DIR, and kept there; without DIR in a folder that is removed in the end.
+    It is created in DIR and kept; without DIR, in a temporary folder that is removed at the end.
     """
     _demonstrate_in(given)
 
@@ -254,7 +254,7 @@ class Alone(Folder):
     first: Annotated[
         str,
         flag(
-            "Open at this board of the set that PATH makes, with a button that ends the command.",
+            "Open this board of the set that PATH makes, with a button that ends the command.",
             metavar="VIDEO/BOARD",
         ),
     ] = ""
@@ -262,7 +262,7 @@ class Alone(Folder):
 
 @command("open", group=studio)
 def open_alone(given: Alone) -> None:
-    """Open the studio in DIR for one person on this machine; DIR is made where it is not there."""
+    """Open the studio in DIR for one person on this machine; DIR is created if it does not exist."""
     need_studio()
     from vidence.studio.serving import Bind, refuse_unsafe
     from vidence.studio.settings import StudioSettings
@@ -282,7 +282,7 @@ def open_alone(given: Alone) -> None:
 
 
 class Reached(Record):
-    """How a server is reached from other machines."""
+    """How other machines reach a server."""
 
     host: Annotated[str, _HOST] = "127.0.0.1"
     port: Annotated[int, flag("Port to listen on; 0: any free one.", type=click.IntRange(0, 65535))] = 8000
@@ -299,10 +299,10 @@ class Reached(Record):
     )
 
     def bind(self) -> "Bind":
-        """Where the server listens.
+        """Return where the server listens.
 
         Raises:
-            UsageError: it would be reached in an unsafe way, has no name, or TLS cannot be used.
+            UsageError: the connection would be unsafe, a host name is missing, or TLS cannot be used.
         """
         from vidence.studio.serving import Bind, Tls, refuse_unsafe, try_tls
 
@@ -319,7 +319,7 @@ class Reached(Record):
 
 
 class Team(Kept):
-    """A studio for a team, and how it is reached."""
+    """A studio for a team, and how to reach it."""
 
     paths: Annotated[tuple[Path, ...], argument("[PATH]...")] = ()
     reached: Reached
@@ -328,7 +328,7 @@ class Team(Kept):
 
 @command("serve", group=studio)
 def serve_team(given: Team) -> None:
-    """Serve the studio in DIR to a team: with accounts, and beyond this machine only with TLS."""
+    """Serve the studio in DIR to a team with accounts; other machines need TLS."""
     need_studio()
     from vidence.studio.serving import address, listen, serve
     from vidence.studio.settings import LOOPBACK, StudioSettings
@@ -354,7 +354,7 @@ def serve_team(given: Team) -> None:
 
 
 class User(Record):
-    """What is done to an account."""
+    """A change to an account."""
 
     act: Annotated[Literal["add", "list", "roles", "password", "close"], argument()]
     place: Kept
@@ -371,10 +371,10 @@ class User(Record):
 
 @command("user", group=studio)
 def change_user(given: User) -> None:
-    """Add an account NAME to the studio DIR, or give it other roles or another password, close it, list all.
+    """Add the account NAME to the studio DIR, change its roles or password, close it, or list all accounts.
 
-    `add` and `password` ask for the password; `roles` takes the other roles away. With another password, or
-    when it is closed, the sessions of an account end; what it did stays.
+    `add` and `password` ask for the password; `roles` replaces all roles. Closing an account or changing its
+    password ends its sessions; its work stays.
     """
     act, name, roles, project = given.act, given.name, given.roles, given.project
     if (act != "list") != bool(name):
@@ -417,18 +417,18 @@ def _list_users() -> None:
 
 
 class Project(Kept):
-    """A project that is begun."""
+    """A project to create."""
 
     slug: Annotated[str, argument()]
     protocol: Annotated[str, flag("A protocol's name, or FILE.toml.", metavar="NAME")]
-    title: Annotated[str, flag("Its name on pages (default: SLUG).")] = ""
-    media_root: Annotated[Path | None, flag("Folder of its videos.", type=EXISTING)] = None
-    languages: Annotated[str, flag("Languages of its items, the default first.", metavar="TAG,…")] = ""
+    title: Annotated[str, flag("Title on pages (default: SLUG).")] = ""
+    media_root: Annotated[Path | None, flag("Folder of the videos.", type=EXISTING)] = None
+    languages: Annotated[str, flag("Languages of the items, the default first.", metavar="TAG,…")] = ""
 
 
 @command("project", group=studio)
 def add_project(given: Project) -> None:
-    """Create a project SLUG in the studio DIR under a protocol."""
+    """Create the project SLUG with a review protocol in the studio DIR."""
     given.open()
     from vidence.studio import projects
 
@@ -441,14 +441,14 @@ def add_project(given: Project) -> None:
 
 
 class Backup(Kept):
-    """Where a copy goes."""
+    """Where to write a backup."""
 
-    to: Annotated[Path | None, flag("The file of the copy (default: in DIR/backups).", metavar="FILE")] = None
+    to: Annotated[Path | None, flag("Backup file (default: in DIR/backups).", metavar="FILE")] = None
 
 
 @command("backup", group=studio)
 def back_up(given: Backup) -> int:
-    """Copy the database of DIR while it is in use, and check the copy."""
+    """Back up the database of DIR, even while in use, and check the copy."""
     given.open_there()
     from vidence.studio.settings import now
     from vidence.studio.upkeep import backup
@@ -457,7 +457,7 @@ def back_up(given: Backup) -> int:
 
 
 def _copied(done: "Copied") -> int:
-    """Print what is known of a copy; the exit code."""
+    """Print the result of a copy, and return the exit code."""
     for fault in done.unsure:
         click.echo(fault)
     click.echo(done)
@@ -466,7 +466,10 @@ def _copied(done: "Copied") -> int:
 
 @command("verify", group=studio)
 def verify_studio(given: Kept) -> int:
-    """Check the database of DIR: damage, rows changed by hand, chains, states; exit code 1 with faults."""
+    """Check the database of DIR for damage, rows changed by hand, broken chains and wrong states.
+
+    The exit code is 1 if there are faults.
+    """
     given.open_there()
     from django.db import connection
 
@@ -483,16 +486,16 @@ def verify_studio(given: Kept) -> int:
 
 
 class Restore(Folder):
-    """A copy of which a studio is made."""
+    """A backup to restore."""
 
     copy: Annotated[Path, argument("BACKUP", type=FILE)]
 
 
 @command("restore", group=studio)
 def restore_studio(given: Restore) -> int:
-    """Make the studio DIR of a copy that `backup` made, and check it; DIR must hold no studio yet.
+    """Restore a backup to the studio DIR, and check it; DIR must not contain a studio yet.
 
-    A copy whose rows were changed by hand is restored, too: they are named, and the exit code is 1.
+    A backup whose rows were changed by hand is restored, too: the rows are listed, and the exit code is 1.
     """
     need_studio()
     import shutil
@@ -516,16 +519,17 @@ def restore_studio(given: Restore) -> int:
 
 
 class Export(Kept):
-    """Where files go."""
+    """The folder to export to."""
 
     out: Annotated[Path, argument("OUT", type=FOLDER)]
 
 
 @command("export", group=studio)
 def export_files(given: Export) -> None:
-    """Write all projects of the studio DIR as files into OUT: people by pseudonym, no passwords.
+    """Export all projects of the studio DIR as files in OUT, with pseudonyms and without passwords.
 
-    Each is a folder of `vidence items review` with its questions; the same studio gives the same bytes.
+    Each project becomes a folder of `vidence items review` with its questions. Exporting again gives the
+    same bytes.
     """
     given.open_there()
     from vidence.studio.bridge.files import export_studio
@@ -540,22 +544,22 @@ def export_files(given: Export) -> None:
 
 
 class Import(Kept):
-    """Which files to import, and where to."""
+    """The files to import, and the project."""
 
     what: Annotated[tuple[str, ...], argument("PATH...")]
     project: Annotated[str, flag("Project that gets the questions and reviews.", metavar="SLUG")] = ""
-    data: Annotated[Path | None, flag("A benchmark's questions, where PATH is its name.")] = None
+    data: Annotated[Path | None, flag("The questions of the benchmark PATH.")] = None
     part: Annotated[str | None, flag("Split of the benchmark.", metavar="SPLIT")] = None
     by: Annotated[str, flag("Pseudonym of the author of imported questions.")] = "import"
 
 
 @command("import", group=studio)
 def import_files(given: Import) -> None:
-    """Take files into the studio DIR; a second time nothing is new.
+    """Import files into the studio DIR; importing the same files again changes nothing.
 
-    PATH is a folder of `vidence items review` (an export has one for each project), a set of `vidence make`,
-    a file of questions or a benchmark's name. Questions come in as submitted, and wait for their first look.
-    The project must be there; for a review it is made.
+    PATH is a folder of `vidence items review` (an export has one per project), a set of `vidence make`, a
+    file of questions or a benchmark's name. Imported questions wait for their first review. The project must
+    exist, except for a review folder, which creates it.
     """
     given.open()
     for name in given.what:
@@ -563,7 +567,7 @@ def import_files(given: Import) -> None:
 
 
 def _import(what: str, given: Import) -> str:
-    """Take one path in; what became of it."""
+    """Import one path, and return a summary."""
     from vidence.studio.bridge import recorded_files
 
     path, project = Path(what), given.project

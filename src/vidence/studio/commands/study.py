@@ -36,7 +36,7 @@ def study() -> None:
 
 
 class Check(Record):
-    """A study that is planned."""
+    """The study to check."""
 
     folder: Annotated[Path, STUDY]
     accuracy: Annotated[
@@ -47,9 +47,9 @@ class Check(Record):
 
 @command(group=study)
 def check(given: Check) -> None:
-    """Say what STUDY would show to how many people, for how long, and what it would find.
+    """Report what STUDY would show to each person, for how long, and the smallest effect it could detect.
 
-    STUDY is a study.toml, or its folder. All that is wrong with it is named at once. Nothing is written.
+    STUDY is a study.toml or its folder. All errors are listed at once. Nothing is written.
     """
     from vidence.study.drawing import draw as drawn_of
     from vidence.study.study import read_study
@@ -76,8 +76,8 @@ class Draw(Record):
 def draw(given: Draw) -> None:
     """Draw the trials of STUDY; write them and their pictures next to study.toml.
 
-    The files hold the right answers: they are for operators. The same command again writes the same; another
-    draw needs another folder, since answers may belong to the first.
+    The files contain the right answers, so keep them from participants. Rerunning writes the same files; for
+    another draw use a new folder, because answers may refer to the first one.
     """
     from vidence.study.drawing import draw as drawn_of
     from vidence.study.drawing import write_drawn
@@ -107,16 +107,16 @@ def draw(given: Draw) -> None:
 
 @command(group=study)
 def report(given: StudyReportWanted) -> None:
-    """Scores of the people of STUDY by phase, changes, time, agreement, exclusions, pay, and the checklist.
+    """Report the participants' scores, answer changes, times, agreement, exclusions and pay, and a checklist.
 
-    Each RUN is a model that people are set beside, on the questions that both answered. The reporting
-    checklist for human baselines (arXiv 2506.13776) has what the study recorded; the rest is for the authors.
+    Each RUN adds a model to compare people with, on the questions that both answered. The reporting
+    checklist for human baselines (arXiv 2506.13776) is filled in from the study; the rest is for the authors.
     """
     show_report(given)
 
 
 def phase_table(study: "Study", drawn_study: "DrawnStudy") -> "Table":
-    """What each phase shows to each person, how much of it, and for how long at most."""
+    """Return a table of the phases: condition, number of trials per person, and time limit."""
     from vidence.study.assignment import assignment
     from vidence.tables.table import RowSpec, count, number, tabulate, words
 
@@ -151,7 +151,7 @@ def _range(counts: list[int]) -> str:
 
 
 def _size(study: "Study", drawn_study: "DrawnStudy") -> tuple[str, ...]:
-    """How much is put to how many people."""
+    """Return sentences on the numbers of questions, people and trials."""
     from vidence.study.assignment import assignment
 
     drawn = drawn_study.drawn
@@ -173,7 +173,7 @@ def _size(study: "Study", drawn_study: "DrawnStudy") -> tuple[str, ...]:
 
 
 def _power(study: "Study", drawn_study: "DrawnStudy", *, accuracy: float) -> tuple[str, ...]:
-    """The smallest difference between a person and a model that would be found, on what a person is asked."""
+    """Return the smallest difference between a person and a model that the study could detect, in words."""
     import math
 
     import numpy as np
@@ -205,7 +205,7 @@ def _power(study: "Study", drawn_study: "DrawnStudy", *, accuracy: float) -> tup
 
 
 class Placed(Record):
-    """A study, and the studio whose database holds its participants."""
+    """A study and the studio whose database stores its participants."""
 
     folder: Annotated[Path, STUDY]
     studio: Annotated[
@@ -227,14 +227,14 @@ class Placed(Record):
         return (self.studio or self.place / _OWN_STUDIO).resolve()
 
     def is_opened(self) -> bool:
-        """Whether there is a studio at all that could hold the answers."""
+        """Whether a studio exists that could hold answers."""
         return self.studio is not None or self.data.is_dir()
 
     def row(self) -> "StudyRow":
-        """The study in the database of its studio, in this process.
+        """Return the study's row in the database of its studio.
 
         Raises:
-            UsageError: it was never opened there.
+            UsageError: the study was never opened there.
         """
         need_studio()
         from vidence.studio.settings import StudioSettings
@@ -254,7 +254,7 @@ class Placed(Record):
 
 
 class Opened(Placed):
-    """A study that is opened to participants, and how they reach it."""
+    """A study to open to participants, and how they reach it."""
 
     people: Annotated[
         int | None, flag("Number of personal links (default: n_people).", type=click.IntRange(0, 1000))
@@ -268,10 +268,10 @@ class Opened(Placed):
 
 @command("open", group=study)
 def open_to_people(given: Opened) -> None:
-    """Open STUDY, which was drawn: print the links of its participants, and serve them until Ctrl-C.
+    """Open a drawn STUDY: print a link for each participant, and serve the study until Ctrl-C.
 
-    The same command again goes on: links that were made stay, and people go on where they stopped. The
-    address for operators lets one browser in, once; a team's studio has accounts instead.
+    Rerun to continue: links stay valid, and people resume where they stopped. The operator's address works
+    once, in one browser; in a team's studio operators log in instead.
     """
     need_studio()
     from vidence.studio.serving import address, listen, new_ticket, serve
@@ -313,12 +313,12 @@ def open_to_people(given: Opened) -> None:
 
 
 def links_table(study: "StudyRow", base: str, *, n: int) -> "Table":
-    """The links of a study; as many for one person each are made as are absent.
+    """Return the links of a study as a table, after creating missing personal links.
 
     Args:
         study: the study.
         base: the address of the server.
-        n: how many links for one person each there are at least, those in use among them.
+        n: the minimum number of personal links, including those in use.
     """
     from vidence.studio.records.studies import ParticipantRow
     from vidence.studio.studies import folder_of, invite
@@ -342,7 +342,7 @@ def links_table(study: "StudyRow", base: str, *, n: int) -> "Table":
 
 
 class Closed(Placed):
-    """A study to close, or one whose filled-in sheets to read."""
+    """A study to close, and the files of answers to import first."""
 
     sheets: Annotated[tuple[Path, ...], flag("A filled sheet. [repeatable]", "--sheet", type=FILE)] = ()
     jspsych: Annotated[
@@ -352,10 +352,10 @@ class Closed(Placed):
 
 @command(group=study)
 def close(given: Closed) -> None:
-    """Take no more answers to STUDY, and write what came of it: answers, a run folder of each person, labels.
+    """Close STUDY to further answers, and write the results: answers, a run folder per person, labels.
 
-    The same command again writes the same. A sheet is taken whole or not at all: every line that cannot be
-    used is named. A second sheet of a person takes the place of the first.
+    Rerunning writes the same files. A sheet with an invalid line is rejected as a whole, and every such line
+    is listed. A person's second sheet replaces the first.
     """
     from vidence.study.running import write_closed
     from vidence.study.study import read_study

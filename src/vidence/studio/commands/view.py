@@ -1,4 +1,4 @@
-"""Look at runs, sets and questions in the browser; nothing is changed."""
+"""View runs, sets and questions in the browser; nothing is changed."""
 
 import tempfile
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ _MOST_NAMED = 20
 
 
 class View(Record):
-    """What is looked at, and how."""
+    """What to view, and how."""
 
     paths: Annotated[tuple[Path, ...], argument("[PATH]...")] = ()
     port: Annotated[int, PORT] = 0
@@ -44,26 +44,25 @@ class View(Record):
     ] = ()
     is_opened: Annotated[bool, OPENED] = True
     host: Annotated[str, flag("Address to listen on.", hidden=True)] = "127.0.0.1"
-    export: Annotated[
-        Path | None,
-        flag("Write the pages into a new folder that opens without a server, and end.", metavar="DIR"),
-    ] = None
+    export: Annotated[Path | None, flag("Write static pages to a new folder, and exit.", metavar="DIR")] = (
+        None
+    )
     listed: Annotated[
         str,
         flag(
-            "With --export: one list alone, by its address in the browser, or such as "
+            "With --export: only one list, given by its address in the browser or as in "
             "'run=runs/a&fate=wrong'.",
             "--list",
             metavar="ADDRESS",
         ),
     ] = ""
-    most: Annotated[int, flag("With --export: number of questions of each list.", type=click.IntRange(1))] = (
-        200
-    )
+    most: Annotated[
+        int, flag("With --export: maximum number of questions per list.", type=click.IntRange(1))
+    ] = 200
     has_media: Annotated[
         bool,
         flag(
-            "With --export: copy the videos and images, too; stills of frames that were shown always are.",
+            "With --export: also copy videos and images; stills of shown frames are always included.",
             "--with-media/--without-media",
         ),
     ] = False
@@ -74,7 +73,7 @@ def view(given: View) -> None:
     """View runs, datasets and questions in the browser; nothing is written to their folders.
 
     PATH is a run, a folder of runs, a set made by ``vidence make``, or a file of questions (default: runs and
-    made). A run that is going on is shown as it grows.
+    made). A run in progress is updated as it grows.
     """
     need_studio()
     from vidence.studio.serving import Bind
@@ -133,7 +132,7 @@ def _settings(
 
 
 def _export(settings: "StudioSettings", to: Path, listed: str) -> None:
-    """Write the pages of what is shown into a folder, and say what came of it."""
+    """Export the pages to a folder, and print a summary."""
     import anyio
 
     from vidence.studio.app import configure
@@ -160,10 +159,10 @@ def _export(settings: "StudioSettings", to: Path, listed: str) -> None:
 
 
 def _filter(listed: str) -> "Filter":
-    """The list of an address; runs may be named by their folders, too.
+    """Return the list with an address; runs may also be given by folder.
 
     Raises:
-        UsageError: it names no run that is shown, or more than the viewer puts side by side.
+        UsageError: it names a run that is not shown, or more runs than the viewer can compare.
     """
     from django.http import Http404, QueryDict
 
