@@ -1,1 +1,1 @@
-"""Asking at scale, and remembering."""
+"""Ask models at scale, and cache what they reply."""

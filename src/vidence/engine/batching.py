@@ -1,4 +1,4 @@
-"""Which models of a session are asked through the batch API of their provider."""
+"""Choose which models of a session are asked through their provider's batch API."""
 
 from collections.abc import Iterable, Sequence
 
@@ -16,16 +16,16 @@ from vidence.errors import UsageError
 def open_batches(
     plan: Plan, engine: Engine, names: Sequence[str], *, views: Iterable[OpenView]
 ) -> tuple[Batches, ...]:
-    """The batch APIs of the models; none where the plan has no ``batch``.
+    """Open the batch APIs of the models; empty if the plan does not set ``batch``.
 
     Args:
-        plan: what is asked.
-        engine: it has the models, is told how far batches are, and notes open ones beside its replies.
-        names: by which it knows those that answer and judge; the empty one is sent frames.
-        views: the frames that are shown.
+        plan: what to ask.
+        engine: holds the models, receives progress, and stores open batches next to its replies.
+        names: the names of the answering and judging models; the empty name receives frames.
+        views: the frames to show.
 
     Raises:
-        UsageError: a model has no batch API that is spoken here, or a selector asks one as it goes.
+        UsageError: a model has no supported batch API, or a selector asks a model while frames are chosen.
     """
     if not plan.batch:
         return ()

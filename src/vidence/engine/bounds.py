@@ -1,4 +1,4 @@
-"""What work in another process may touch: the parent's side of `engine.sandbox`."""
+"""What sandboxed work may access: the parent's side of `engine.sandbox`."""
 
 import os
 import platform
@@ -39,29 +39,29 @@ def _tables() -> _Tables:
 
 @dataclass(frozen=True, kw_only=True)
 class Bounds:
-    """What work may touch, where the system can hold it to that."""
+    """What work may access, if the system can enforce it."""
 
     reads: tuple[MediaPath, ...] = ()
-    """Files, folders and addresses. With addresses there is a network, with the keys of their drivers."""
+    """Readable files, folders and addresses. Addresses allow network access and pass their drivers' keys."""
     writes: tuple[Path, ...] = ()
-    """Folders."""
+    """Writable folders."""
 
     @property
     def networks(self) -> frozenset[str]:
-        """The protocols of the addresses, and ``any`` where there are some."""
+        """Return the protocols of the addresses, plus ``any`` if there are addresses."""
         schemes = {read.scheme for read in self.reads if isinstance(read, Address)}
         return frozenset(schemes | {"any"} if schemes else ())
 
     @property
     def environment(self) -> dict[str, str]:
-        """The variables of this process that the work finds; no key, but those of drivers."""
+        """Return the environment variables for the work: no keys except those of address drivers."""
         known = _tables().variables
         begin = tuple(name for network in self.networks for name in known.get(network, ()))
         return {k: v for k, v in os.environ.items() if k in known["always"] or k.upper().startswith(begin)}
 
     @property
     def rules(self) -> Rules:
-        """Files that are read, those that are written, and the filter of calls."""
+        """Return the readable and writable files and the system-call filter."""
         files = [str(read) for read in self.reads if not isinstance(read, Address)]
         links = [link for file in files for link in glob(f"{escape(file)}/*") if os.path.islink(link)]
         system = _globbed("always", *self.networks)
@@ -70,7 +70,7 @@ class Bounds:
         return [*system, *self._code(), *files, *links], writes, program
 
     def _code(self) -> Iterator[str]:
-        """What Python imports from, and what variables name; not a folder that holds the user's home."""
+        """Yield the paths that Python and variables name, but no folder above the user's home."""
         home, given = Path("~").expanduser().resolve(), self.environment
         values = (given.get(name, "") for name in _tables().variables["paths"])
         named = (folder for value in values for folder in value.split(os.pathsep))
@@ -85,7 +85,7 @@ def _globbed(*names: str) -> list[str]:
 
 
 def call_filter(machine: str, *, has_network: bool) -> bytes:
-    """The program that the kernel asks about each system call; a network is that of the internet.
+    """Return the BPF program that filters system calls; with a network, only internet sockets are allowed.
 
     Empty for a machine whose calls are not known.
     """

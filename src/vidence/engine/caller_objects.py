@@ -1,4 +1,4 @@
-"""What a program gives in place of names: functions and objects as parts of a run, questions in memory."""
+"""Accept Python objects in place of names: functions and objects as parts of a run, questions in memory."""
 
 import hashlib
 import math
@@ -28,7 +28,7 @@ AnyQuestions: TypeAlias = str | Path | Iterable[Item | Mapping[str, object]]
 
 
 class AnyOverrides(PlainOverrides, total=False):
-    """`PlanOverrides` as a program gives them: the typed keywords of `vidence.evaluate`."""
+    """`PlanOverrides` as Python callers give them: the typed keywords of `vidence.evaluate`."""
 
     selector: AnySelector | None
     strategy: AnyStrategy | None
@@ -41,12 +41,12 @@ QUESTIONS = Path("runs") / "questions"  # where questions are written whose run 
 
 
 def spec_of(thing: object, *, chance: str, threads: int = 1) -> str:
-    """The spec of a thing: a text is one; what else is given becomes known to this process under one.
+    """Return a spec for a text, function or object; functions and objects are registered in this process.
 
     Args:
-        thing: a text, a function, an object.
-        chance: drawn by chance (`functions.give`).
-        threads: how many calls of a model may run at the same time.
+        thing: a text (used as it is), a function, or an object.
+        chance: source of the random part of the name (`functions.give`).
+        threads: how many calls of a model may run concurrently.
     """
     if thing is None:
         raise UsageError("model= is None; give a function, an object or a spec such as 'openai:gpt-4.1'")
@@ -54,7 +54,7 @@ def spec_of(thing: object, *, chance: str, threads: int = 1) -> str:
 
 
 def with_specs(overrides: Mapping[str, object], *, chance: str) -> PlanOverrides:
-    """The overrides of a program as a plan names them: specs for objects, texts for paths."""
+    """Return a caller's overrides as plan overrides: objects become specs, paths become texts."""
     given: dict[str, object] = {k: str(v) if isinstance(v, Path) else v for k, v in overrides.items()}
     for name in ("selector", "parser", "strategy"):
         if given.get(name) is not None:
@@ -63,12 +63,12 @@ def with_specs(overrides: Mapping[str, object], *, chance: str) -> PlanOverrides
 
 
 def threads_of(settings: PlanOverrides) -> int:
-    """How many calls of a plain function may run at the same time: what the user says, or one."""
+    """Return how many calls of a plain function may run concurrently; 1 unless the user sets it."""
     return max(settings.get("concurrency") or 1, 1)
 
 
 def benchmark_of(questions: AnyQuestions, data: Path | str | None) -> tuple[str, Path | str | None]:
-    """The name of a benchmark, and where its questions are: what was given, taken for what it is.
+    """Return the benchmark's name and the location of its questions.
 
     A text is what `make_plan` makes of it; a path is that of questions of the user's own.
 
@@ -85,7 +85,7 @@ def benchmark_of(questions: AnyQuestions, data: Path | str | None) -> tuple[str,
 
 
 def questions_of(benchmark: AnyQuestions, data: AnyQuestions) -> AnyQuestions:
-    """The questions in memory that were given as the data of a benchmark; only ``table`` has such.
+    """Return questions given in memory as a benchmark's data; only ``table`` accepts them.
 
     Raises:
         UsageError: the benchmark reads the files of its release, or `benchmark` holds questions, too.
@@ -99,7 +99,7 @@ def questions_of(benchmark: AnyQuestions, data: AnyQuestions) -> AnyQuestions:
 
 
 def written(questions: Iterable[Item | Mapping[str, object]], folder: Path) -> Path:
-    """The file of questions that a program holds in memory; a table with columns is read row by row.
+    """Write questions held in memory to a file, and return its path; data frames are read row by row.
 
     The name of the file follows from what it holds, so that the same questions make the same run.
 
@@ -137,7 +137,7 @@ def written(questions: Iterable[Item | Mapping[str, object]], folder: Path) -> P
 
 
 def _rows(questions: object) -> Iterable[object]:
-    """The questions one by one; those of a data frame of pandas or polars without its empty cells."""
+    """Yield the questions; rows of a pandas or polars data frame come without empty cells."""
     for name, arguments in (("to_dicts", ()), ("to_dict", ("records",))):
         make = getattr(questions, name, None)
         if make is not None:
@@ -165,7 +165,7 @@ def _item(question: object, place: int) -> Item:
 
 
 def _plain(value: object) -> object:
-    """What a path, a number of numpy or an array is in JSON."""
+    """Convert paths, NumPy numbers and arrays to JSON types."""
     if isinstance(value, Path):
         return str(value)
     plain = getattr(value, "tolist", None)

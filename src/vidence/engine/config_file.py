@@ -1,4 +1,4 @@
-"""Strict TOML: unknown keys are refused with the nearest known one, wrong values with their line."""
+"""Strict TOML: unknown keys are rejected with the closest known key, wrong values with their line."""
 
 import difflib
 import re
@@ -39,15 +39,15 @@ Share: typing.TypeAlias = Annotated[float, Meta(gt=0, le=1)]
 
 
 def read_config(path: Path, kind: type[RecordT]) -> RecordT:
-    """The record that a TOML file holds.
+    """Read a TOML file into a record.
 
     Args:
         path: the file.
-        kind: the record; its fields are the keys, those that are records are tables.
+        kind: the record type; its fields are the keys, and fields that are records are tables.
 
     Raises:
-        UsageError: the file cannot be read, is not TOML, has a key that is not known, lacks one, or has a
-            value that makes no sense; the message has the line where it can be found.
+        UsageError: the file cannot be read, is not TOML, has an unknown key, lacks a required key, or has an
+            invalid value; the message has the line if it can be determined.
     """
     try:
         text = text_bounded(path)
@@ -57,15 +57,15 @@ def read_config(path: Path, kind: type[RecordT]) -> RecordT:
 
 
 def config_of(text: str, kind: type[RecordT], *, name: str) -> RecordT:
-    """The record that a text of TOML holds.
+    """Parse a TOML text into a record.
 
     Args:
         text: the text.
-        kind: the record; its fields are the keys, those that are records are tables.
-        name: how messages call the text: the name of its file.
+        kind: the record type; its fields are the keys, and fields that are records are tables.
+        name: the name of the file, for messages.
 
     Raises:
-        UsageError: as by `read_config`.
+        UsageError: as for `read_config`.
     """
     try:
         raw = toml_of(text)
@@ -77,7 +77,7 @@ def config_of(text: str, kind: type[RecordT], *, name: str) -> RecordT:
 
 
 def _faults(value: object, kind: object, steps: tuple[Step, ...]) -> Iterator[tuple[tuple[Step, ...], str]]:
-    """What is wrong with a value and where, the innermost first.
+    """Yield the faults of a value with their places, innermost first.
 
     The class variable `gone` of a record has a sentence for each setting that it had once.
     """
@@ -104,7 +104,7 @@ def _faults(value: object, kind: object, steps: tuple[Step, ...]) -> Iterator[tu
 
 
 def _in_words(message: str, value: object, kind: object) -> str:
-    """What msgspec says of a value, as all errors say it: what was seen, then what was expected.
+    """Reword an msgspec message in the project's style: what was read, then what was expected.
 
     >>> _in_words("Expected `int` >= 1", 0, int), _in_words("Expected `object | null`, got `str`", "x", None)
     ('0 found; expected a whole number of 1 or more', "'x' found; expected a table")
@@ -132,7 +132,7 @@ def _unknown(name: str, key: str, *, known: Sequence[str]) -> str:
 
 
 def _record_in(kind: object) -> type[Record] | None:
-    """The record that a type is, or is beside None or plain values."""
+    """Return the record type of an annotation, alone or in a union with None or plain values."""
     if isinstance(kind, type) and issubclass(kind, Record):
         return kind
     if typing.get_origin(kind) in (types.UnionType, typing.Union):
@@ -141,7 +141,7 @@ def _record_in(kind: object) -> type[Record] | None:
 
 
 def _inner(kind: object) -> object:
-    """What a tuple, list or mapping holds; anything where it is neither."""
+    """Return the element type of a tuple, list or mapping; `object` for other types."""
     options = typing.get_args(kind) if typing.get_origin(kind) in (types.UnionType, typing.Union) else (kind,)
     for option in options:
         arguments = typing.get_args(option)
@@ -158,7 +158,7 @@ def _name(steps: Sequence[Step]) -> str:
 
 
 def _place(name: str, text: str, steps: Sequence[Step]) -> str:
-    """The file and the line on which a value, or else the table that it is to stand in, begins."""
+    """Return the file and line where a value begins, or else where its table begins."""
     for n_steps in range(len(steps), 0, -1):
         if (line := _line(text.splitlines(), steps[:n_steps])) is not None:
             return f"{name}:{line}"
@@ -166,7 +166,7 @@ def _place(name: str, text: str, steps: Sequence[Step]) -> str:
 
 
 def _line(lines: Sequence[str], steps: Sequence[Step]) -> int | None:
-    """Where a value begins: behind the longest beginning of the text that is whole and does not have it."""
+    """Return the line of a value: after the longest valid prefix of the text that lacks the value."""
     start = 1
     for end in range(1, len(lines) + 1):
         try:

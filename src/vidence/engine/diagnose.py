@@ -1,4 +1,4 @@
-"""A diagnostic over the questions of a plan: frames for its views, its asks, its findings."""
+"""Run a diagnostic on the questions of a plan: the frames of its views, its requests, its findings."""
 
 import hashlib
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ from vidence.records import Failed
 
 @dataclass(kw_only=True)
 class Account:
-    """What one session of a diagnostic did. `n_asked` were put to models, `n_remembered` were not."""
+    """Counts of a session of a diagnostic: `n_asked` requests sent, `n_remembered` cached replies."""
 
     n_planned: int = 0
     n_before: int = 0
@@ -39,13 +39,13 @@ class Account:
 
 
 def open_diagnostic(name: str, options: Mapping[str, str]) -> Diagnostic:
-    """The diagnostic of that name."""
+    """Open the diagnostic with this name."""
     diagnostic: Diagnostic = create("diagnostic", Spec(name=name, options=options))
     return diagnostic
 
 
 def option_texts(options: Mapping[str, object]) -> dict[str, str]:
-    """Options as a spec writes them; None is left out.
+    """Return options as texts for a spec, without those that are None.
 
     >>> option_texts({"seed": 3, "is_blind": True, "models": ("openai:a", "openai:b"), "max": None})
     {'seed': '3', 'is_blind': 'true', 'models': 'openai:a|openai:b'}
@@ -74,22 +74,22 @@ async def diagnose(  # noqa: PLR0913 - one call, one argument for each thing tha
     now: datetime,
     on_event: Listener,
 ) -> Account:
-    """Examine every question of a plan that was not examined yet; the findings are in the run folder.
+    """Examine all questions of a plan that have no finding yet; findings are stored in the run folder.
 
     Args:
-        diagnostic: what to find out, made with `options`.
+        diagnostic: the diagnostic, created with `options`.
         plan: what to ask, as for a run.
-        folder: the run folder; a new one is made ready so that `vidence resume` can also run the plan.
-        options: those of the diagnostic, kept with its findings.
+        folder: the run folder; a new one is set up so that `vidence resume` can also run the plan.
+        options: of the diagnostic, stored with its findings.
         environment: cache and workers.
-        now: written into the header of the findings.
-        on_event: told of what happens.
+        now: written to the header of the findings.
+        on_event: receives events.
 
     Raises:
-        UsageError: all answers are hidden, the plan sends whole videos, of which no part can be shown, or
-            draws replies at temperature 0 where several to one prompt are wanted.
-        StoreError: the folder holds another run, or findings of something else.
-        VidenceError: it cannot go on; every finding so far is kept.
+        UsageError: all answers are hidden, the plan sends whole videos, which cannot be shown in part, or it
+            samples at temperature 0 although multiple replies per prompt are needed.
+        StoreError: the folder contains another run, or findings of another diagnostic.
+        VidenceError: the session cannot continue; findings so far are kept.
     """
     if plan.layout == "video":
         raise UsageError(
@@ -130,7 +130,7 @@ async def diagnose(  # noqa: PLR0913 - one call, one argument for each thing tha
 
 
 def plan_digest(plan: Plan) -> str:
-    """What decides the answers of a plan, as a short name."""
+    """Return a short digest of everything in a plan that determines its answers."""
     asked = msgspec.to_builtins(msgspec.structs.replace(what_is_asked(plan), media_at=()))
     asked = {name: value for name, value in asked.items() if name not in ("until", "against", "margin")}
     asked["n_frames"] = asked.pop("frames")  # as it was called when findings were first stored
@@ -138,7 +138,7 @@ def plan_digest(plan: Plan) -> str:
 
 
 def own_frames(diagnostic: Diagnostic, plan: Plan) -> tuple[str, ...]:
-    """That a diagnostic shows another number of frames than the plan, and what makes them the same."""
+    """Return notes that a diagnostic shows other frames than the plan, and how to align them."""
     if not isinstance(diagnostic, OwnFramesDiagnostic):
         return ()
     frames = max(v.n_frames for v in diagnostic.views(selector=plan.selector, n_frames=plan.frames).values())

@@ -1,4 +1,4 @@
-"""The events of the engine on the terminal: a bar, lines about what is in the way, how to go on."""
+"""Show the engine's events on the terminal: a progress bar, problems, and how to continue."""
 
 import math
 from collections import Counter
@@ -34,14 +34,14 @@ _AWAY_LINE_S = 60.0  # between lines about a server that is away, where no perso
 
 
 class Waits:
-    """The text about a server that does not answer: in the bar, and in lines where no terminal is."""
+    """Messages about a server that does not answer: in the bar, or as lines without a terminal."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
         self._next_line_s = math.inf  # the patience at which the next line is due
 
     def words(self, event: Waiting | Away | Back) -> str:
-        """What the bar says of a server that does not answer; nothing when it does."""
+        """Return the bar's text about a server that does not answer; empty when it answers."""
         match event:
             case Waiting():
                 if event.wait_s >= _LONG_WAIT_S and not self._console.is_terminal:
@@ -56,7 +56,7 @@ class Waits:
                 return ""
 
     def _count_down(self, event: Away) -> str:
-        """The words of the countdown; a line, too, at the beginning and every minute."""
+        """Return the countdown text; also print a line at the start and every minute."""
         if event.left_s <= self._next_line_s:
             self._next_line_s = event.left_s - (math.inf if self._console.is_terminal else _AWAY_LINE_S)
             never = "" if event.has_answered else "the server never answered; "
@@ -69,7 +69,7 @@ class Display:
     """Shows the events of a run inside ``with display.progress``."""
 
     def __init__(self, console: Console, *, doing: str = "asking", mode: str = "auto") -> None:
-        """Nothing is shown yet; `doing` is what the work does, `mode` is one of `console.flags.MODES`."""
+        """`doing` names the work, and `mode` is one of `console.flags.MODES`; nothing is shown yet."""
         self._console, self._doing = console, doing
         self._outcomes: Counter[str] = Counter()
         self._cost = 0.0
@@ -83,7 +83,7 @@ class Display:
         self.progress.note(self._note)
 
     def __call__(self, event: Event) -> None:
-        """Draw one event."""
+        """Show one event."""
         match event:
             case Started():
                 self.has_started = True
@@ -139,19 +139,19 @@ def watched(  # noqa: PLR0913 - the words of one message
     again: str = "the same command",
     progress: str = "auto",
 ) -> T:
-    """What some work makes, with its events drawn; where it does not end, what is kept and how to go on.
+    """Run work while showing its events; if it stops early, say what is kept and how to continue.
 
     Args:
-        work: is given the listener of its events.
-        console: where events are drawn.
-        doing: what the work does, as the progress line says it.
+        work: receives the event listener.
+        console: where to draw.
+        doing: name of the activity in the progress line.
         what: the work, as in ``the run in DIR``.
-        kept: what is never lost of it, as in ``what was answered is kept``.
-        again: what goes on with it.
-        progress: how it is shown, one of `console.flags.MODES`.
+        kept: what is never lost, as in ``stored replies are kept``.
+        again: the command that continues.
+        progress: one of `console.flags.MODES`.
 
     Raises:
-        VidenceError: as the work raises it; KeyboardInterrupt after Ctrl-C.
+        VidenceError: raised by the work; KeyboardInterrupt after Ctrl-C.
     """
     display = Display(console, doing=doing, mode=progress)
 
@@ -173,11 +173,11 @@ def watched(  # noqa: PLR0913 - the words of one message
 
 @contextmanager
 def watching(progress: bool | None, *, doing: str) -> Iterator[Listener]:
-    """A listener that draws what happens while the block of a Python caller runs; plain lines in a notebook.
+    """Yield a listener that shows progress during a Python caller's block; plain lines in a notebook.
 
     Args:
-        progress: whether to draw; None draws where a user can see it, in a notebook or on a terminal.
-        doing: what is done, as the bar says it.
+        progress: whether to show progress; None: if this is a notebook or a terminal.
+        doing: name of the activity in the bar.
     """
     console = Console(stderr=True)
     if progress is False or (progress is None and not (console.is_terminal or console.is_jupyter)):

@@ -1,4 +1,4 @@
-"""The one driver of flows: named models, the memory of replies, retries, limits and budgets."""
+"""The single driver of flows: named models, reply cache, retries, limits and budgets."""
 
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
@@ -46,7 +46,7 @@ ThingT = TypeVar("ThingT")
 _FIRST_LOOK_S, _LAST_LOOK_S = 0.05, 0.8
 _log = logging.getLogger(__name__)
 LONG_CHARACTERS = 20_000
-"""Replies with more are read outside the event loop, so that they do not block it."""
+"""Longest reply, in characters, that is parsed inside the event loop."""
 # What goes wrong with one question; every other error ends the run.
 _NO_REPLY = (TransientModelError, RejectedRequestError)
 AskModel: TypeAlias = Callable[[Ask], Awaitable[Reply]]
@@ -61,7 +61,7 @@ ITEM_ERRORS: Final[Mapping[Stage, tuple[type[VidenceError], ...]]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class CostedReply:
-    """A reply, whether it came out of the memory instead of the model, and what it cost in US dollars."""
+    """A reply, whether it came from the cache, and its cost in US dollars."""
 
     reply: Reply
     is_remembered: bool
@@ -69,11 +69,10 @@ class CostedReply:
 
 
 class Asker:
-    """Puts requests to one model: looks into the memory first, retries, keeps within limits.
+    """Sends requests to one model: checks the cache first, retries, and keeps within limits.
 
-    The same request asked twice at the same time is sent once, also by several processes that share the
-    memory. A reply is in the memory before anybody sees it. While the server answers nobody, nothing fails;
-    see `Outage`.
+    Identical concurrent requests are sent once, even across processes that share the cache. A reply is
+    cached before it is returned. While a server is down, requests wait instead of failing; see `Outage`.
     """
 
     def __init__(self, model: Model, *, memory: Memory, limits: Limits, on_event: Listener) -> None:
@@ -87,13 +86,13 @@ class Asker:
         self._answered: Request | None = None  # one that the server can answer
 
     async def ask(self, request: Request) -> CostedReply:
-        """The reply to a request, remembered or new.
+        """Return the reply to a request, cached or new.
 
         Raises:
-            TransientModelError: no reply after all tries (`ServerDownError`: nobody gets one).
-            RejectedRequestError: the model will not answer this request.
-            AccessError: the model will answer no request.
-            BudgetSpentError: the limit of spending is reached.
+            TransientModelError: no reply after all tries (`ServerDownError`: the server is down).
+            RejectedRequestError: the model rejected this request.
+            AccessError: the model rejects all requests.
+            BudgetSpentError: the spending limit is reached.
         """
         if isinstance(self._model, InstantModel):
             reply = await self._reply(request)
@@ -112,7 +111,7 @@ class Asker:
             done.set()
 
     async def _ask_once(self, key: bytes, request: Request) -> CostedReply:
-        """A new reply, or that for which another process has asked meanwhile."""
+        """Return a new reply, or the one that another process has just requested."""
         wait_s = _FIRST_LOOK_S
         while not (self._model.by_item or self._memory.holds(key) or self._memory.claim(key)):
             remembered = self._memory.get(key)
@@ -137,7 +136,7 @@ class Asker:
         return CostedReply(reply=reply, is_remembered=False, cost=cost)
 
     async def _send(self, request: Request) -> tuple[Reply, float]:
-        """A new reply, and what it cost."""
+        """Send the request, and return the reply and its cost."""
         limits, tries, cost = self._limits, _Tries(), 0.0
         while True:
             sent = request
@@ -172,7 +171,7 @@ class Asker:
                     return reply, cost
 
     async def _on_silence(self, error: TransientModelError, tries: "_Tries") -> None:
-        """Wait before the next try; raise after the last."""
+        """Wait before the next try; raise after the last one."""
         limits, outage = self._limits, self._outage
         limits.check_wait(error)
         if error.is_overload or error.is_server_error:
@@ -223,7 +222,7 @@ class Asker:
 
 
 async def said(model: Model, request: Request) -> Reply | VidenceError:
-    """What a model of this process says to a request of another one, or the error for its `Asker`."""
+    """Return a local model's reply to a remote request, or the error for the remote `Asker`."""
     try:
         return clean_record(await model.reply(request))
     except VidenceError as error:
@@ -233,21 +232,21 @@ async def said(model: Model, request: Request) -> Reply | VidenceError:
 
 @dataclass(kw_only=True)
 class _Tries:
-    """The tries of one question; times are those of the clock, in seconds."""
+    """The tries of one request; times are in seconds of the clock."""
 
     n_sent: int = 0
     n_failed: int = 0
-    """The times that count; an outage starts them again."""
+    """Times of the tries that count; an outage clears them."""
     first_s: float = 0.0
     sent_s: float = 0.0
     before_s: float = 0.0
-    """Who was answered after this while the question was not: the one before the last try, or an outage."""
+    """If others were answered after this time, only this request fails; set by tries and outages."""
     has_sat_out: bool = False
     is_overload_spent: bool = False
-    """Whether patience with an overload is spent, so that each refusal is a failed try."""
+    """Whether the patience for overload is used up, so that every refusal counts as a failed try."""
 
     def on_sent(self, now_s: float) -> None:
-        """It is sent now."""
+        """Record that the request is sent."""
         if not self.has_sat_out:
             self.before_s = self.sent_s if self.n_sent else now_s
         if self.n_failed == 0:
@@ -256,14 +255,14 @@ class _Tries:
         self.n_sent += 1
 
     def sit_out(self) -> None:
-        """It waits for the end of an outage."""
+        """Wait for the end of an outage."""
         self.n_failed = self.n_sent = 0
         self.before_s = self.sent_s
         self.has_sat_out = True
 
 
 class _EndError(Exception):
-    """The end of a flow, as a thread can raise it."""
+    """The end of a flow; `StopIteration` cannot be raised from a thread."""
 
     def __init__(self, stop: StopIteration) -> None:
         self.stop = stop
@@ -271,7 +270,7 @@ class _EndError(Exception):
 
 
 def _sent(flow: Flow[MadeT], replies: Sequence[Reply]) -> Sequence[Prompt | Ask] | Together:
-    """What a flow yields next, for a thread: a flow may read long replies for seconds."""
+    """Advance a flow in a thread, because parsing long replies can take seconds."""
     try:
         return flow.send(replies)
     except StopIteration as stop:
@@ -279,11 +278,11 @@ def _sent(flow: Flow[MadeT], replies: Sequence[Reply]) -> Sequence[Prompt | Ask]
 
 
 async def drive(flow: Flow[MadeT], ask: AskModel) -> MadeT:
-    """Run a flow to its end: ask what it yields, send it the replies, return what it made.
+    """Run a flow to its end: send its requests to the models, pass replies back, and return its result.
 
-    What is yielded together is asked at the same time. `TransientModelError` and
-    `RejectedRequestError` are thrown into the flow, which may handle them; otherwise they come out
-    here, as does every error that ends the run.
+    Requests yielded together are sent concurrently. `TransientModelError` and `RejectedRequestError` are
+    thrown into the flow, which may handle them; unhandled ones are raised here, as is every error that ends
+    the run.
     """
     with closing(flow):
         try:
@@ -310,7 +309,7 @@ async def drive(flow: Flow[MadeT], ask: AskModel) -> MadeT:
 
 
 async def _all(things: Sequence[ThingT], work: Callable[[ThingT], Awaitable[MadeT]]) -> list[MadeT]:
-    """Work on all at the same time; an error is raised when the others have ended."""
+    """Do work on all items concurrently; an error is raised after the others have ended."""
     if len(things) == 1:
         return [await work(things[0])]
     values: dict[int, MadeT] = {}
@@ -331,7 +330,7 @@ async def _all(things: Sequence[ThingT], work: Callable[[ThingT], Awaitable[Made
 
 
 class ItemFailedError(UsageError):
-    """Nothing can be asked about an item; `failed` says why."""
+    """Raised if no question about an item can be asked; `failed` has the reason."""
 
     def __init__(self, failed: Failed) -> None:
         self.failed = failed
@@ -339,7 +338,7 @@ class ItemFailedError(UsageError):
 
 
 def failure(error: VidenceError, stage: Stage) -> Failed:
-    """An error about one item, as its outcome."""
+    """Return the outcome of an item for an error."""
     if isinstance(error, ItemFailedError):
         return error.failed
     is_model = isinstance(error, _NO_REPLY)
@@ -347,7 +346,7 @@ def failure(error: VidenceError, stage: Stage) -> Failed:
 
 
 def no_image(digest: str) -> bytes:
-    """For flows whose prompts have no images.
+    """Reject image access, for flows whose prompts have no images.
 
     Raises:
         MediaError: always.
@@ -357,36 +356,36 @@ def no_image(digest: str) -> bytes:
 
 @dataclass(frozen=True, kw_only=True)
 class Context:
-    """What the asks of one flow have in common."""
+    """Settings shared by all requests of one flow."""
 
     item_id: str = ""
-    """The item that they are about, if there is one."""
+    """The item that the requests are about, if any."""
     image: Callable[[str], bytes] = no_image
-    """The bytes of an image by its digest; called only when the image is sent."""
+    """Returns an image's bytes by digest; called only when the image is sent."""
     model: str = ""
-    """The name of the model for asks that name none."""
+    """The default model's name."""
     stage: Stage = "prompting"
-    """What the flow does, for outcomes of items that fail (see `ITEM_ERRORS`)."""
+    """The stage named in the outcomes of failed items (see `ITEM_ERRORS`)."""
     repeat: int = 0
     n_repeats: int = 1
-    """Tell the replies of several runs of the same flow apart, all samples of the first of them included."""
+    """Separates the cached replies of repeated runs of one flow, including all samples of earlier ones."""
     shares_frames: bool = False
     """As in `Request`."""
 
 
 @dataclass(kw_only=True)
 class AskCount:
-    """Replies that were asked for and paid (`cost` in US dollars), and replies out of the memory."""
+    """Numbers of paid replies (`cost` in US dollars) and of cached replies."""
 
     n_asked: int = 0
     n_remembered: int = 0
     cost: float = 0.0
     remembered: list[Reply] = field(default_factory=list)
-    """The replies out of the memory themselves, where `keeps` says so."""
+    """The cached replies, if `keeps` is set."""
     keeps: bool = False
 
     def add(self, asked: CostedReply) -> None:
-        """Count one reply."""
+        """Count a reply."""
         if self.keeps and asked.is_remembered:
             self.remembered.append(asked.reply)
         self.n_remembered += asked.is_remembered
@@ -401,13 +400,13 @@ class ModelRules:
     spec: str
     budget: Budget
     sampling: Sampling | None = None
-    """How replies are sampled where an ask does not say; None: every ask must say."""
+    """Default sampling; None: every request must state its own."""
     overrides: Mapping[str, float] = field(default_factory=dict)
-    """Fields of `Sampling` that hold whatever an ask says."""
+    """Fields of `Sampling` that override those of requests."""
 
 
 class PromptImages(Mapping[str, bytes]):
-    """The images of a prompt by digest; one is read when it is sent, so never for a remembered reply."""
+    """The images of a prompt by digest, read only when sent, so never for a cached reply."""
 
     def __init__(self, prompt: Prompt, image: Callable[[str], bytes]) -> None:
         self._digests = dict.fromkeys(part.digest for part in prompt.parts if isinstance(part, ImagePart))
@@ -430,12 +429,11 @@ class PromptImages(Mapping[str, bytes]):
 
 @dataclass(kw_only=True, eq=False)
 class Engine(AbstractAsyncContextManager["Engine"]):
-    """Runs flows; an async context manager, which closes models and memory at its end.
+    """Runs flows; an async context manager that closes models and the cache at exit.
 
-    A model is opened when it is first asked or looked at, and stays open. The name ``""`` is the model under
-    test; its spec is another name for it. `again` is what goes on where the limits end the work. `memory` is
-    the file of the replies. `open_model` opens a model by its spec (`engine.executor`); None: as the catalog
-    does.
+    A model is opened at its first use and stays open. The name ``""`` is the model under test; its spec is an
+    alias. `again` is the command that continues after a limit. `memory` is the reply cache's file.
+    `open_model` opens a model by its spec (`engine.executor`); None: through the catalog.
     """
 
     memory: Path
@@ -459,11 +457,11 @@ class Engine(AbstractAsyncContextManager["Engine"]):
                 self._memory.close()
 
     def add(self, name: str, rules: ModelRules) -> None:
-        """Make a model known under a name."""
+        """Register a model under a name."""
         self._rules[name] = rules
 
     def model(self, name: str) -> Model:
-        """The model of that name, opened.
+        """Return the opened model with this name.
 
         Raises:
             UnknownNameError: no model has this name.
@@ -478,15 +476,15 @@ class Engine(AbstractAsyncContextManager["Engine"]):
     async def run(
         self, flow: Flow[MadeT], context: Context, *, count: AskCount | None = None
     ) -> MadeT | Failed:
-        """What a flow makes, or why nothing came of its item.
+        """Return a flow's result, or why its item failed.
 
         Args:
-            flow: it is closed at the end, whatever happens.
-            context: what its asks have in common.
-            count: counts the replies of this flow; those of all flows are in `Engine.count`.
+            flow: closed at the end in any case.
+            context: settings shared by its requests.
+            count: counts this flow's replies; `Engine.count` has those of all flows.
 
         Raises:
-            BudgetSpentError: the limit of spending is reached.
+            BudgetSpentError: the spending limit is reached.
             VidenceError: no further item can be asked about.
         """
         try:
@@ -495,7 +493,7 @@ class Engine(AbstractAsyncContextManager["Engine"]):
             return failure(error, context.stage)
 
     async def drive(self, flow: Flow[MadeT], context: Context, *, count: AskCount | None = None) -> MadeT:
-        """What a flow makes; like `run`, but errors of one item are raised, too."""
+        """Return a flow's result; like `run`, but errors of single items are raised, too."""
 
         async def ask(wanted: Ask) -> Reply:
             name = self._known(wanted.model or context.model)

@@ -26,39 +26,39 @@ _MOST_GB = 1_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class Environment:
-    """What a run takes from the machine: folders and workers. Nothing of it changes a number.
+    """Folders and workers that a run uses on this machine; they do not affect results.
 
-    `worker_max_bytes` is how much memory each process that decodes may have.
+    `worker_max_bytes` is the memory limit of each decoding process.
     """
 
     cache_root: Path
     cache_max_bytes: int = 20 * 2**30
     n_workers: int = 2
     settings_file: Path | None = None
-    """The user's own settings (`engine.trust`), or None without a file of them."""
+    """The user's settings (`engine.trust`); None if there is no settings file."""
     state_root: Path | None = None
-    """The user's own folder, where `engine.trust` keeps what they have said; None: nothing is kept."""
+    """The user's folder, where `engine.trust` stores decisions; None: nothing is stored."""
     worker_max_bytes: int = MOST_BYTES
     on: str = "local"
-    """Where the work is done: here, or on other machines (`executor.executor_of`)."""
+    """Where work is done: on this machine or others (`executor.executor_of`)."""
 
     def memory(self, named: str = "") -> Path:
-        """The file of remembered replies: the one that a plan names, or ours."""
+        """Return the reply cache's file: the plan's, or the default."""
         return Path(named) if named else self.cache_root / "replies.sqlite"
 
 
 def cache_root() -> Path:
-    """The folder for decoded frames and remembered replies: VIDENCE_CACHE, or the user's cache folder."""
+    """Return the cache folder for frames and replies: VIDENCE_CACHE, or one in the user's cache folder."""
     named = os.environ.get(CACHE_VARIABLE)
     return Path(named) if named else Path(platformdirs.user_cache_dir("vidence"))
 
 
 def environment(cache: Path | None = None, *, on: str | None = None) -> Environment:
-    """Cache and workers of this machine.
+    """Return the cache and workers of this machine.
 
     Args:
-        cache: the cache folder; None takes `cache_root`.
-        on: where the work is done; None takes VIDENCE_ON, or this machine.
+        cache: the cache folder; None: `cache_root`.
+        on: where to work; None: VIDENCE_ON, or this machine.
 
     Raises:
         UsageError: VIDENCE_CACHE_GB or VIDENCE_WORKER_GB is not a number of gigabytes.
@@ -78,7 +78,7 @@ def environment(cache: Path | None = None, *, on: str | None = None) -> Environm
 
 
 def _bytes_of(variable: str, usual: int, *, least: int = 0) -> int:
-    """The bytes that an environment variable gives in gigabytes; what is usual where it is not set."""
+    """Return the bytes of a variable given in gigabytes, or the default if it is not set."""
     text = os.environ.get(variable)
     if text is None:
         return usual
@@ -92,12 +92,12 @@ def _bytes_of(variable: str, usual: int, *, least: int = 0) -> int:
 
 
 def now() -> datetime:
-    """The time, with its zone."""
+    """Return the current time with its time zone."""
     return datetime.now(tz=UTC)
 
 
 def machine() -> str:
-    """Where the number of a process means the same: the machine, and its container where it tells."""
+    """Return an id of the space in which process numbers are unique: machine and container."""
     try:
         return f"{platform.node()} {os.readlink('/proc/self/ns/pid')}"
     except OSError:

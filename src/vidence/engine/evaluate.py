@@ -1,4 +1,4 @@
-"""A run: every question of a benchmark is shown, answered by a strategy, and scored."""
+"""A run: show every question of a benchmark, answer it with a strategy, and score the answer."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -37,20 +37,20 @@ _MOST_CHARACTERS = 300  # of a message
 
 @dataclass(kw_only=True)
 class Failures:
-    """Why questions failed: how many by each kind of error, and a message of each kind."""
+    """Counts of failed questions by kind of error, with example messages."""
 
     n: Counter[str] = field(default_factory=Counter)
     messages: dict[str, set[str]] = field(default_factory=dict)
 
     def add(self, failed: Failed) -> None:
-        """Count one; of the messages of one kind two are kept, which tells one from several."""
+        """Count a failure; keep up to two messages per kind, to tell one from several."""
         self.n[failed.error] += 1
         known = self.messages.setdefault(failed.error, set())
         if len(known) < _MOST_MESSAGES:
             known.add(failed.message)
 
     def __str__(self) -> str:
-        """The kinds, most frequent first, each with its message; the kind only where there are several."""
+        """List the kinds, most frequent first, with a message each; only the kind if messages differ."""
         entries = []
         for error, n in self.n.most_common(_MOST_KINDS):
             known = self.messages[error]
@@ -63,12 +63,12 @@ class Failures:
 
 @dataclass(kw_only=True)
 class Summary:
-    """What one session of a run did. `cost` is in US dollars, judges included; the judges' tokens apart.
+    """Results of one session of a run. `cost` is in US dollars, judges included; judge tokens are apart.
 
-    `n_failed` counts judge errors, too, and no tied panels (`n_undecided`). `n_scores_kept` counts
-    trials on which judges gave no verdict and which keep what they had.
-    `failures` says why they failed. `n_cut` counts the replies that were cut off at the limit of tokens.
-    `n_left_out` counts the lines of the question files that hold no usable question, `gaps` is as in `Facts`.
+    `n_failed` includes judge errors but not tied panels (`n_undecided`). `n_scores_kept` counts trials that
+    keep their score because judges gave no verdict. `failures` has the reasons. `n_cut` counts replies
+    truncated at the token limit. `n_left_out` counts lines of the question files without a usable question;
+    `gaps` is as in `Facts`.
     """
 
     n_planned: int
@@ -76,7 +76,7 @@ class Summary:
     n_left_out: int = 0
     gaps: tuple[str, ...] = ()
     n_hidden: int = 0
-    """Questions with hidden answers, to which the folder has a submission."""
+    """Questions with hidden answers; the run folder holds a submission for them."""
     decoding: DecodeCount = field(default_factory=DecodeCount)
     n_tried: int = 0
     n_failed: int = 0
@@ -87,14 +87,14 @@ class Summary:
     input_tokens: int = 0
     output_tokens: int = 0
     cached_tokens: int = 0
-    """Of the input tokens, those that came from the provider's cache."""
+    """Input tokens read from the provider's cache."""
     n_judge_errors: int = 0
     n_undecided: int = 0
     n_scores_kept: int = 0
     judge_input_tokens: int = 0
     judge_output_tokens: int = 0
     ended: Decision | None = None
-    """How the comparison stands that a run with ``--until`` waits for."""
+    """State of the comparison that ends a run with ``--until``."""
 
     def add(self, trial: Trial) -> None:
         """Count a trial."""
@@ -110,11 +110,11 @@ class Summary:
 
     @property
     def n_amiss(self) -> int:
-        """Of how much not everything was asked as it should be."""
+        """Return how many trials failed, were truncated or otherwise incomplete."""
         return self.n_failed + self.n_left_out + len(self.gaps)
 
     def close(self, asking: Budget, judging: Budget) -> None:
-        """Write down what was spent."""
+        """Record tokens and cost."""
         self.cost = asking.cost + judging.cost
         self.input_tokens, self.output_tokens = asking.input_tokens, asking.output_tokens
         self.cached_tokens = asking.cached_tokens
@@ -125,11 +125,11 @@ class Summary:
 async def run(
     plan: Plan, folder: Path, *, environment: Environment, now: datetime, on_event: Listener
 ) -> Summary:
-    """Run a plan in a folder; a folder that already holds this run is taken up where it stopped.
+    """Run a plan in a folder; a run that the folder already contains is resumed.
 
     Raises:
-        StoreError: the folder holds another run, or is in use.
-        VidenceError: the run cannot go on; everything answered so far is kept.
+        StoreError: the folder contains another run, or is in use.
+        VidenceError: the run cannot continue; everything answered so far is kept.
     """
     is_new = not (folder / PLAN_FILE).exists()
     try:
@@ -150,13 +150,13 @@ async def run(
 
 
 def own_run(folder: Path) -> None:
-    """Make a private run folder, whose marks are its trials and its plan; errors as for `own_folder`."""
+    """Create a private run folder, recognised by its trials and plan; errors as for `own_folder`."""
     own_folder(folder, RUN_FILE, PLAN_FILE, mode=0o700)
 
 
 @contextmanager
 def opened_run(folder: Path, prepared: PreparedRun) -> Iterator[RunStore]:
-    """The store of a run folder, new or as it was left, with plan and questions written down."""
+    """Open the store of a new or existing run folder, with plan and questions written."""
     plan, facts = prepared.plan, prepared.facts
     own_run(folder)
     with RunStore(folder, is_writer=True) as store:
@@ -175,15 +175,15 @@ def opened_run(folder: Path, prepared: PreparedRun) -> Iterator[RunStore]:
 
 
 def write_submission(prepared: PreparedRun, store: RunStore, folder: Path) -> int:
-    """Write what was answered to questions with hidden answers, as `engine.submission` reads it.
+    """Write the answers to questions with hidden answers, in the format of `engine.submission`.
 
-    An answer is a letter in the item's own order of the choices, or a text; empty where none could be read.
+    An answer is a letter in the item's original choice order, or a text; empty if none could be parsed.
 
     Returns:
-        How many such questions there are; where there are none, nothing is written.
+        The number of such questions; nothing is written if it is 0.
 
     Raises:
-        StoreError: it cannot be written.
+        StoreError: the file cannot be written.
     """
     hidden = {item.item_id: item for item in prepared.items if item.is_hidden}
     if not hidden:
@@ -204,7 +204,7 @@ def write_submission(prepared: PreparedRun, store: RunStore, folder: Path) -> in
 
 
 def _remove_unbegun(folder: Path) -> None:
-    """Remove a run folder of this session in which nothing was answered."""
+    """Remove a run folder created in this session if nothing was answered."""
     if not (folder / RUN_FILE).exists():
         return
     with RunStore(folder) as store:
@@ -217,10 +217,10 @@ def _remove_unbegun(folder: Path) -> None:
 
 
 def _check_plan(earlier: Plan, now: Plan, *, folder: Path) -> None:
-    """Refuse a folder whose plan asks otherwise; the message has every field that differs with both values.
+    """Reject a folder whose plan differs; the message lists the differing fields with both values.
 
     Raises:
-        StoreError: it does.
+        StoreError: the plans differ.
     """
     values = differing(earlier, now)
     if values:
@@ -239,7 +239,7 @@ def _said(value: object) -> str:
 
 
 class _DecidedError(BudgetSpentError):
-    """Nothing new is begun, as where the budget is spent: the comparison is decided."""
+    """Raised when the comparison is decided, to stop new requests as an exhausted budget does."""
 
 
 async def _answer_all(session: Session, store: RunStore, rule: StopRule | None) -> Summary:

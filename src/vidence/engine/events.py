@@ -1,4 +1,4 @@
-"""What a progress display needs to know; the command line draws it, everybody else may ignore it."""
+"""Events of the engine for progress displays."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,9 +9,9 @@ from vidence.records import Failed, Record, Trial
 
 @dataclass(frozen=True, kw_only=True)
 class Started:
-    """A run begins: how many trials are planned, and how many of them an earlier session answered.
+    """A run starts: the number of planned trials, and how many an earlier session has answered.
 
-    `notes` say what is special about the questions, `problems` which lines could not be used.
+    `notes` describe special features of the questions, `problems` the lines that could not be used.
     """
 
     n_planned: int
@@ -22,7 +22,7 @@ class Started:
 
 @dataclass(frozen=True, kw_only=True)
 class TrialStored:
-    """One trial is stored. `cost` is in US dollars, 0 where no price is known or the reply was remembered."""
+    """A trial is stored. `cost` is in US dollars; 0 if the price is unknown or the reply was cached."""
 
     trial: Trial
     cost: float
@@ -30,7 +30,7 @@ class TrialStored:
 
 @dataclass(frozen=True, kw_only=True)
 class Waiting:
-    """The model did not answer and will be asked again in `wait_s` seconds."""
+    """The model did not answer and will be tried again in `wait_s` seconds."""
 
     reason: str
     wait_s: float
@@ -39,10 +39,10 @@ class Waiting:
 
 @dataclass(frozen=True, kw_only=True)
 class Away:
-    """The model does not answer; sent every second until it does, or until patience is spent.
+    """The model does not answer; sent every second until it does or until patience runs out.
 
-    `left_s` is the patience that is left, `wait_s` the time to the next question whether it is back.
-    `has_answered` tells a server that went away from one that was never there.
+    `left_s` is the remaining patience, `wait_s` the time to the next probe. `has_answered` distinguishes a
+    server that went down from one that never answered.
     """
 
     reason: str
@@ -53,28 +53,28 @@ class Away:
 
 @dataclass(frozen=True, kw_only=True)
 class Back:
-    """The model answers again, after so many seconds."""
+    """The model answers again, after this many seconds."""
 
     after_s: float
 
 
 @dataclass(frozen=True, kw_only=True)
 class Trouble:
-    """Something is wrong with a video or with a machine of a cluster; the run goes on."""
+    """A problem with a video or with a machine of a cluster; the run continues."""
 
     message: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class BatchNews:
-    """A batch was sent, or how far it is."""
+    """A batch was sent, or has progressed."""
 
     message: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExaminedOne:
-    """A diagnostic is done with one question; its finding is stored."""
+    """A diagnostic has examined a question; its finding is stored."""
 
     item_id: str
     finding: Record | Failed
@@ -82,7 +82,7 @@ class ExaminedOne:
 
 @dataclass(frozen=True, kw_only=True)
 class JobDone:
-    """One job of a construction step is done; `failed` says why nothing came of it."""
+    """A job of a construction step has ended; `failed` has the reason if it failed."""
 
     name: str
     failed: Failed | None = None

@@ -1,6 +1,6 @@
-"""Where work is done: in processes of this machine, or where the executor that `--on` names does it.
+"""Executors: run work in processes of this machine, or where `--on` says.
 
-The executors of other machines are a wing (`engine.cluster`): files that the catalogue finds by name.
+Executors for other machines are a wing (`engine.cluster`): files that the catalogue finds by name.
 """
 
 import os
@@ -32,7 +32,7 @@ from vidence.media.address import MediaPath
 
 T = TypeVar("T")
 NO_BOUND_BYTES: Final = 2**62
-"""For networks on a device: their libraries reserve far more addresses than they use memory."""
+"""No memory limit for networks on a GPU: their libraries reserve far more address space than they use."""
 _EXIT_S: Final = 2.0
 _KEPT: Final = ("facts", "frames", "silent")  # folders of our cache into which workers write
 # Libraries of linear algebra set memory aside for a thread on each core, and decoders use none.
@@ -42,24 +42,24 @@ _FROM_OUTSIDE: Final = ("SIGKILL", "SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT")
 
 
 class _KilledError(Exception):
-    """A worker was killed from outside; the message is the name of the signal."""
+    """A worker was killed by a signal; the message is the signal's name."""
 
 
 NOTHING: Final = Bounds()
 
 
 class Workers(AbstractAsyncContextManager["Workers"]):
-    """At most so many worker processes, started when needed and ended on leaving the context.
+    """A pool of worker processes, started when needed and ended when the context exits.
 
-    A worker has its own session: Ctrl-C in a terminal reaches the run, which ends its workers. One
-    whose parent was killed ends after its job, or by an alarm soon after the job's deadline. What a worker
-    starts is in its process group, and ends with it.
+    Each worker has its own session: Ctrl-C in a terminal reaches the run, which ends its workers. A worker
+    whose parent was killed ends after its job, or by an alarm soon after the job's deadline. Processes that a
+    worker starts are in its process group and end with it.
 
     Args:
-        most: how many workers there may be.
-        most_bytes: how much memory each of them may have (on Linux; elsewhere there is no bound).
-        n_threads: with how many threads the linear algebra of each of them works.
-        bounds: what they may touch.
+        most: the maximum number of workers.
+        most_bytes: memory limit per worker (Linux only).
+        n_threads: threads of linear algebra per worker.
+        bounds: what workers may access.
     """
 
     def __init__(
@@ -87,20 +87,20 @@ class Workers(AbstractAsyncContextManager["Workers"]):
             self._clear()
 
     async def run(self, key: str, function: Callable[[], T], *, deadline_s: float) -> T:
-        """What `function` returns; it must be picklable, and so must be what it returns.
+        """Return the result of `function`; function and result must be picklable.
 
-        A worker that is killed from outside gets one more try.
+        A worker killed by a signal is retried once.
 
         Args:
             key: the file that the work is about, for messages.
             function: a function, or a `functools.partial` of one.
-            deadline_s: how long it may take, in seconds, without waiting for its turn; it is then killed.
+            deadline_s: time limit in seconds, excluding the wait for a worker; the worker is then killed.
 
         Raises:
-            DecodeTimeoutError: it did not finish.
-            MediaError: its process crashed or was killed twice, it took too much memory, or it raised
-                something unforeseen.
-            VidenceError: as it raised it.
+            DecodeTimeoutError: the time limit was exceeded.
+            MediaError: the process crashed or was killed twice, exceeded its memory, or raised an unexpected
+                exception.
+            VidenceError: raised by the function.
         """
         job = _framed(pickle.dumps((key, deadline_s, function), protocol=pickle.HIGHEST_PROTOCOL))
         async with self._free:
@@ -119,11 +119,11 @@ class Workers(AbstractAsyncContextManager["Workers"]):
         return cast("T", outcome)
 
     async def _tried(self, key: str, job: bytes, *, deadline_s: float) -> Outcome:
-        """The outcome of a job.
+        """Return the outcome of a job.
 
         Raises:
-            _KilledError: the worker was killed from outside.
-            MediaError: as `run`.
+            _KilledError: the worker was killed by a signal.
+            MediaError: as for `run`.
         """
         process, first = await self._process()
         try:
@@ -151,7 +151,7 @@ class Workers(AbstractAsyncContextManager["Workers"]):
         return outcome
 
     async def _process(self) -> tuple[Process, bytes]:
-        """A worker, and what it is sent before its job."""
+        """Return a worker and the message that it needs before its job."""
         while self._idle:
             process = self._idle.pop()
             if process.returncode is None:
@@ -179,7 +179,7 @@ def _framed(content: bytes) -> bytes:
 
 
 async def _exchange(process: Process, message: bytes, *, most_bytes: int) -> bytes:
-    """What a worker answers; nothing where it says that this is more than it may have."""
+    """Return a worker's answer; empty if the answer exceeds the size limit."""
     sent = cast("ByteSendStream", process.stdin)
     received = BufferedByteReceiveStream(cast("ByteReceiveStream", process.stdout))
     await sent.send(message)
@@ -213,14 +213,14 @@ async def _end(process: Process) -> None:
 
 
 def _kill_group(process: Process) -> None:
-    """Kill a worker and all that it started; the group has the number of the worker as long as one lives."""
+    """Kill a worker and all processes that it started; the group id is the worker's process id."""
     if hasattr(os, "killpg"):
         with suppress(ProcessLookupError, PermissionError):  # nobody is left
             os.killpg(process.pid, signal.SIGKILL)
 
 
 def _killed_by(returncode: int | None) -> str:
-    """The name of the signal that ended a process; empty where none did."""
+    """Return the name of the signal that ended a process; empty if none did."""
     if returncode is None or returncode >= 0:
         return ""
     known = {int(signals): signals.name for signals in signal.Signals}
@@ -229,44 +229,44 @@ def _killed_by(returncode: int | None) -> str:
 
 LOCAL: Final = "local"
 Opener: TypeAlias = Callable[[str], Model]
-"""Opens the model of a spec."""
+"""Opens a model by its spec."""
 
 
 class Processes(Protocol):
-    """Processes that do work; `workers.Workers` are those of this machine."""
+    """Processes that run work; `workers.Workers` are those of this machine."""
 
     @property
     def n_places(self) -> int:
-        """How many functions they do at a time."""
+        """Return how many functions run at a time."""
 
     async def run(self, key: str, function: Callable[[], T], *, deadline_s: float) -> T:
-        """What a function returns; see `Workers.run`."""
+        """Return a function's result; see `Workers.run`."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Parallelism:
-    """Where pieces of work are done, and how many at a time. Nothing of it changes what is made."""
+    """Where work runs, and how many pieces at a time; results do not depend on it."""
 
     n_workers: int = 1
-    """How many processes of this machine work."""
+    """Processes on this machine."""
     most_bytes: int = MOST_BYTES
-    """How much memory each of them may have; other machines have their own VIDENCE_WORKER_GB."""
+    """Memory limit per process; other machines use their own VIDENCE_WORKER_GB."""
     on: str = LOCAL
-    """Here, or on other machines (`executor_of`)."""
+    """This machine, or others (`executor_of`)."""
     most_each: int | None = None
-    """How many processes work on each of them; None: one for each processor."""
+    """Processes per other machine; None: one per processor."""
     gpus_each: int | None = None
     """For work that keeps a network: one process works on each machine, or (not 0) for so many of its GPUs;
     None: it keeps none."""
     bounds: Bounds = NOTHING
-    """What the work may touch."""
+    """What the work may access."""
 
     @classmethod
     def of(cls, environment: Environment, *, jobs: int | None = None) -> Self:
-        """As an environment says; `jobs` is how many processes work, here or on each of the other machines.
+        """Return the parallelism of an environment; `jobs` is the number of processes per machine.
 
         Raises:
-            UsageError: the environment names no place to work, or one that is not installed.
+            UsageError: the environment names an unknown executor, or one that is not installed.
         """
         executor_of(environment.on)
         return cls(
@@ -278,31 +278,31 @@ class Parallelism:
         )
 
     def touching(self, reads: Iterable[MediaPath], *writes: Path) -> Self:
-        """The same for work that reads these files, and writes into these folders, too."""
+        """Return the same for work that also reads these files and writes to these folders."""
         writes = (*self.bounds.writes, *writes)
         return replace(self, bounds=Bounds(reads=tuple(dict.fromkeys(reads)), writes=writes))
 
     @property
     def is_away(self) -> bool:
-        """Whether the work is done by other machines: what is written there is not here."""
+        """Whether the work runs on other machines, so that files it writes are not here."""
         return self.on != LOCAL
 
     @property
     def has_others(self) -> bool:
-        """Whether there is more to work with than one process of this machine."""
+        """Whether more than one process of this machine can work."""
         return self.is_away or self.n_workers > 1
 
 
 class Executor(Protocol):
-    """Does work for commands that run here: they alone ask, remember and write."""
+    """Runs work for commands; only the command's own process sends requests, caches and writes."""
 
     def processes(
         self, wanted: Parallelism, *, on_trouble: Callable[[str], None]
     ) -> AbstractAsyncContextManager[Processes]:
-        """Worker processes that run until the context is left; `on_trouble` receives lost machines."""
+        """Start worker processes that run until the context exits; `on_trouble` receives lost machines."""
 
     def opener(self, specs: Collection[str]) -> Opener | None:
-        """How models are opened whose weights are not in this process; None: all are.
+        """Return how to open models with weights elsewhere; None if all open in this process.
 
         Args:
             specs: all models that will be opened.
@@ -313,21 +313,21 @@ class LocalExecutor:
     """The `Executor` of this machine."""
 
     def processes(self, wanted: Parallelism, *, on_trouble: Callable[[str], None]) -> Workers:
-        """Worker processes of this machine."""
+        """Return worker processes of this machine."""
         return Workers(wanted.n_workers, most_bytes=wanted.most_bytes, bounds=wanted.bounds)
 
     def opener(self, specs: Collection[str]) -> None:
-        """Models are opened in this process."""
+        """Return None: models open in this process."""
 
 
 def executor_of(on: str) -> Executor:
-    """The executor of that name.
+    """Return the executor with this name.
 
     Args:
-        on: ``local``, or the name of an executor with its address and its settings behind it.
+        on: ``local``, or an executor's name followed by its address and settings.
 
     Raises:
-        UsageError: there is none of that name, a setting is wrong, or what it needs is not installed.
+        UsageError: an unknown name, an invalid setting, or a missing package.
     """
     if on == LOCAL:
         return LocalExecutor()

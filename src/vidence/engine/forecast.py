@@ -1,4 +1,4 @@
-"""What a run would take: asks, tokens, dollars and hours, from its questions, frames and the prices."""
+"""Estimate what a run would need: requests, tokens, dollars and hours."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -20,17 +20,17 @@ from vidence.records import Usage
 from vidence.tables.table import Cell, Column, Kind, Row, Table
 
 REPLY_S = 5.0
-"""How long a reply is assumed to take."""
+"""Assumed seconds per reply."""
 CHARACTERS = 4
-"""So many are assumed to be a token of the words."""
+"""Assumed characters per text token."""
 _MOST_LOOKED_AT = 20
 
 
 async def forecast(plan: Plan, *, environment: Environment, now: datetime) -> Table:
-    """A table of what a whole run of the plan would take, with empty replies and with the longest allowed.
+    """Return a table of what the whole run would need, with empty replies and with replies of full length.
 
     Raises:
-        VidenceError: the run could not begin.
+        VidenceError: the run could not start.
     """
     async with opened_session(plan, environment=environment, now=now, on_event=lambda _: None) as session:
         prepared = session.prepared
@@ -88,7 +88,7 @@ def _whole(each: float | None, n: int) -> int | None:
 def _dollars(
     plan: Plan, notes: list[str], *, read: float | None, written: float | None, n: int
 ) -> float | None:
-    """Of `n` asks that each read and write so much; what is not known is noted."""
+    """Return the cost of `n` requests with these tokens; unknown prices are noted."""
     prices = plan.prices
     if prices is None:
         notes.append(
@@ -102,7 +102,7 @@ def _dollars(
 
 
 def _word_tokens(prepared: PreparedRun, lines: Mapping[str, Sequence[Line]]) -> float:
-    """The tokens of the words of a question and of a reply, on average."""
+    """Return the average text tokens of a question and of a reply."""
     prompts = [prepared.prompter.prompt(i, (), duration_s=0.0).prompt for i in prepared.items]
     n_shown = math.inf if prepared.plan.subtitles == "all" else prepared.plan.frames
     value = sum(
@@ -112,7 +112,7 @@ def _word_tokens(prepared: PreparedRun, lines: Mapping[str, Sequence[Line]]) -> 
 
 
 def _frame_tokens(prepared: PreparedRun, notes: list[str], environment: Environment) -> float | None:
-    """Of the frames of a question, on average over some that are looked at; None where it is not known."""
+    """Return the average tokens of a question's frames, from a sample; None if unknown."""
     plan = prepared.plan
     rule, layout = image_rule(plan.model), Layout.parse(plan.layout)
     sizes = _sizes(prepared, environment)
@@ -131,7 +131,7 @@ def _frame_tokens(prepared: PreparedRun, notes: list[str], environment: Environm
 
 
 def _sizes(prepared: PreparedRun, environment: Environment) -> Sequence[tuple[int, int, int]]:
-    """Width and height of the frames, and how many, of some questions spread over all."""
+    """Return width, height and number of frames for questions spread over the set."""
     plan, entries = prepared.plan, list[tuple[int, int, int]]()
     items = [item for item in prepared.items if item.media]
     for item in items[:: max(1, len(items) // _MOST_LOOKED_AT)]:

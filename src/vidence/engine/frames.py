@@ -1,4 +1,4 @@
-"""From questions to the frames they are shown: each video is decoded once, in a process of its own."""
+"""From questions to frames: each video is decoded once, in a separate process."""
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -43,7 +43,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True)
 class FrameStore:
-    """Where media are and decoded frames are kept; `deadline_s` is how long one video may take."""
+    """Where media and decoded frames are stored; `deadline_s` is the time limit per video."""
 
     media_root: MediaPath
     cache_root: Path
@@ -51,16 +51,15 @@ class FrameStore:
     deadline_s: float
     whole_video: bool = False
     audio: str = "drop"
-    """Whether a whole video is sent with its sound."""
+    """Whether whole videos are sent with sound."""
 
 
 @dataclass(kw_only=True, eq=False)
 class FrameDesk:
     """Selects and delivers frames for groups of questions about the same media.
 
-    The decoder runs in worker processes: it cannot block the event loop, cannot take the run down
-    when it crashes, and is killed when it passes its deadline; its video is then set aside for the
-    rest of the session.
+    The decoder runs in worker processes: it cannot block the event loop or crash the run, and is killed at
+    its deadline; the video is then skipped for the rest of the session.
     """
 
     views: Mapping[str, OpenView]
@@ -84,9 +83,9 @@ class FrameDesk:
         )
 
     async def show(self, items: Sequence[Item]) -> dict[str, dict[str, ViewContent | Failed]]:
-        """What each of these questions can be shown, by item id and by view.
+        """Return what to show for each question, by item id and view.
 
-        The frames of all views come out of one pass over a video for each way of encoding them.
+        The frames of all views come from one pass over a video per encoding.
         """
         looks = any(view.traits.needs_media for view in self.views.values())
         if not looks and not self.place.whole_video:
@@ -150,7 +149,7 @@ class FrameDesk:
         return facts
 
     async def _kept_facts(self, source: Source) -> MediaFacts | None:
-        """What is kept of a file; the server of an address is asked in a thread whether it is still the same.
+        """Return the cached facts of a file; for an address, ask the server whether the file has changed.
 
         Raises:
             MediaError: the server does not answer, or refuses.
@@ -160,7 +159,7 @@ class FrameDesk:
         return await anyio.to_thread.run_sync(find) if isinstance(path, Address) else find()
 
     async def _whole(self, source: Source, facts: MediaFacts | Failed) -> Silent | Failed | None:
-        """The file that is sent where whole videos are; None where they are not."""
+        """Return the file to send if the plan sends whole videos; None otherwise."""
         path, kind = source
         if kind != "video":
             return None
@@ -184,7 +183,7 @@ class FrameDesk:
             return self._set_aside(source, error)
 
     def _say_unchecked(self, path: str) -> None:
-        """Warn once for each file that its item names a hash that is not checked."""
+        """Warn once per file if its item states a hash that is not checked."""
         if path not in self._unchecked:
             self._unchecked.add(path)
             self.on_trouble(f"{path}: the SHA-256 of its item is not checked, because the server states none")
@@ -200,7 +199,7 @@ class FrameDesk:
     def _clip(
         self, item: Item, facts: dict[Source, MediaFacts | Failed], *, shared: dict[tuple[Media, ...], Clip]
     ) -> Clipped | Failed:
-        """The media of a question as one clip; questions about the same media share it (`shared`)."""
+        """Return a question's media as one clip; questions about the same media share it (`shared`)."""
         parts: list[tuple[Media, MediaFacts]] = []
         for media in item.media:
             fact = facts[self._source(media)]
@@ -230,7 +229,7 @@ class FrameDesk:
         *,
         scores: dict[str, dict[str, Found]],
     ) -> dict[str, Selection | Failed]:
-        """The frames of each view; views for another try that have none are left out."""
+        """Return the frames of each view; retry views without frames are left out."""
         if isinstance(result, Failed):
             return dict.fromkeys(self.views, result)
         known = [fact for source in result.sources if isinstance(fact := facts[source], MediaFacts)]
@@ -292,7 +291,7 @@ class FrameDesk:
     def _union(
         self, items: Iterable[Item], chosen: dict[str, dict[str, Selection | Failed]]
     ) -> dict[tuple[Source, str], tuple[Encoding, set[int]]]:
-        """The frames to deliver, by source and by the key of their encoding."""
+        """Return the frames to deliver, by source and encoding key."""
         wanted: dict[tuple[Source, str], tuple[Encoding, set[int]]] = {}
         for item in items:
             sources = [self._source(media) for media in item.media]
@@ -323,7 +322,7 @@ class FrameDesk:
     async def _deliver_to_selector(
         self, source: Source, indices: Sequence[int], encoding: Encoding, *, keep: bool
     ) -> Mapping[int, EncodedFrame]:
-        """Frames for an embedder (not cached, since its scores are) or for a model.
+        """Return frames for an embedder (not cached, because its scores are) or for a model.
 
         Raises:
             MediaError: the file, or one of the frames, cannot be decoded.
@@ -346,7 +345,7 @@ class FrameDesk:
         content_hash: str,
         is_scoring: bool = False,
     ) -> Delivery:
-        """Frames out of the cache or decoded; they are kept where the hash of the file is given."""
+        """Return frames from the cache or the decoder; cached if the file's hash is given."""
         if content_hash:
             cached = await anyio.to_thread.run_sync(self._from_cache, content_hash, indices, encoding)
             if cached is not None:

@@ -1,7 +1,7 @@
-"""Benchmarks fetched by their names: what a release has, what of it is taken, and where it lies then.
+"""Fetch benchmarks by name: what a release contains, which files are needed, and where they are stored.
 
-Files of a hub stay in the cache of its library; what was unpacked, or came from elsewhere, lies in our cache
-folder, below ``got``, with a note of the last revision of each benchmark that was fetched.
+Files of the hub stay in its library's cache. Extracted files and those from elsewhere are in our cache
+folder, below ``got``, with a record of the last fetched revision of each benchmark.
 """
 
 import hashlib
@@ -41,7 +41,7 @@ _ENDINGS = (".jsonl", ".ndjson", ".json", ".csv", ".gz")
 
 @dataclass(frozen=True, kw_only=True)
 class Offer:
-    """What can be fetched: `questions` and `media` are files of the hub; `benchmark` is empty for others."""
+    """What can be fetched: `questions` and `media` are hub files; `benchmark` is empty for other sets."""
 
     benchmark: str
     release: Release
@@ -51,39 +51,39 @@ class Offer:
     questions: tuple[HubFile, ...]
     media: tuple[HubFile, ...]
     config: str = ""
-    """The configuration of the questions, where other tables lie in their folder."""
+    """The configuration, if the folder also contains other tables."""
 
     @property
     def folder(self) -> str:
-        """The folder of the questions in the data set, where they are tables of one configuration."""
+        """Return the data set's folder with the tables of one configuration."""
         parents = {str(PurePosixPath(question.path).parent) for question in self.questions}
         is_table = all(question.path.endswith(".parquet") for question in self.questions)
         return parents.pop().removeprefix(".") if len(parents) == 1 and is_table else ""
 
     def fetch(self, files: Sequence[HubFile], on_file: OnFile) -> Path:
-        """As `Hub.fetch`."""
+        """Fetch files; see `Hub.fetch`."""
         return self.hub.fetch(self.listing, files, named=self.named.revision, on_file=on_file)
 
 
 @dataclass(frozen=True, kw_only=True)
 class NeededMedia:
-    """The media that some questions need: files as they are by the path that names them, and archives."""
+    """The media that questions need: separate files, and archives."""
 
     plain: dict[str, HubFile]
     packed: tuple[HubFile, ...]
     left: tuple[str, ...]
-    """Paths that no file is; they may be in the archives."""
+    """Paths that are not separate files; they may be in the archives."""
     spare: frozenset[str]
-    """Those of subtitles, which not every medium has."""
+    """Subtitle files; not every video has one."""
 
     @property
     def files(self) -> tuple[HubFile, ...]:
-        """All that is fetched, each once."""
+        """Return all files to fetch, without duplicates."""
         return tuple(dict.fromkeys((*self.plain.values(), *self.packed)))
 
 
 class Got(Record):
-    """What was fetched last of a benchmark, as the plan of a run names it."""
+    """The last fetch of a benchmark, as plans refer to it."""
 
     data: str
     media: str | None = None
@@ -97,17 +97,17 @@ class Got(Record):
 
 
 def offer(name: str, *, hub: Hub, config: str | None = None, split: str | None = None) -> Offer:
-    """What a benchmark's release has, or a data set of the hub.
+    """Return what can be fetched of a benchmark, or of a data set on the hub.
 
     Args:
         name: a benchmark, or ``hf:OWNER/NAME@REVISION``.
-        hub: where it is looked for.
-        config: the configuration, where there are several.
-        split: that of the benchmark, which may have a release of its own.
+        hub: the hub to query.
+        config: the configuration, if there are several.
+        split: the split of the benchmark, which may have a separate release.
 
     Raises:
-        DataError: it is not there, or not open to this user.
-        UsageError: an unknown name, a benchmark that has no release, or a configuration that is not named.
+        DataError: the release does not exist, or this user may not read it.
+        UsageError: an unknown name, a benchmark without a release, or a missing or unknown configuration.
     """
     if is_address(name):
         benchmark, release, address = "", _ANYTHING, HubAddress.parse(name)
@@ -137,10 +137,10 @@ def offer(name: str, *, hub: Hub, config: str | None = None, split: str | None =
 
 
 def release_of(name: str, split: str | None = None) -> Release:
-    """Where a benchmark was released, or a split of it.
+    """Return the release of a benchmark or of one split.
 
     Raises:
-        UsageError: there is no such benchmark, or it says nothing of a release.
+        UsageError: there is no such benchmark, or it states no release.
     """
     if not is_known("benchmark", name):
         known = [word for word in ready("benchmark") if _release(word) is not None]
@@ -152,10 +152,10 @@ def release_of(name: str, split: str | None = None) -> Release:
 
 
 def benchmark_at(name: str, *, is_mapped: bool) -> tuple[str, Path | None]:
-    """The benchmark that a user names, and where its questions are; None where only a benchmark is named.
+    """Return the benchmark that a user names and the location of its questions; None for a name alone.
 
-    A file or folder, and a data set ``hf:OWNER/NAME`` of the hub, are questions of the benchmark `table`; the
-    release of a benchmark is read as that benchmark, unless a mapping says how.
+    A file, folder or data set ``hf:OWNER/NAME`` is read as the benchmark `table`; the release of a benchmark
+    is read as that benchmark unless a mapping is given.
     """
     is_place = is_address(name) or name.lower().endswith(_ENDINGS) or Path(name).exists()
     if is_known("benchmark", name) or not is_place:
@@ -164,14 +164,14 @@ def benchmark_at(name: str, *, is_mapped: bool) -> tuple[str, Path | None]:
 
 
 def _released_at(address: str) -> str:
-    """The benchmark whose questions lie at an address; empty for others."""
+    """Return the benchmark released at an address; empty if there is none."""
     repo = HubAddress.parse(address).repo
     releases = ((name, release) for name in ready("benchmark") for release in _releases(name).values())
     return next((name for name, release in releases if release.hub == repo and not release.github), "")
 
 
 def command_for(benchmark: str) -> str:
-    """The command that fetches a benchmark with its media; empty where it is not released."""
+    """Return the command that fetches a benchmark with media; empty if it has no release."""
     release = _release(benchmark)
     return "" if release is None or release.absent else f"vidence get {benchmark} --media"
 
@@ -181,14 +181,14 @@ def _release(name: str, split: str | None = None) -> Release | None:
 
 
 def _releases(name: str) -> dict[str | None, Release]:
-    """The release of a benchmark, and those of splits that lie elsewhere."""
+    """Return the releases of a benchmark, by split; None is the main one."""
     benchmark: Benchmark = create("benchmark", name)
     values = {None: getattr(benchmark, "release", None), **getattr(benchmark, "releases", {})}
     return {split: release for split, release in values.items() if isinstance(release, Release)}
 
 
 def _first_fitting(files: Sequence[HubFile], patterns: Sequence[str], *, every: bool) -> tuple[HubFile, ...]:
-    """The files that fit the first pattern which any fits; with `every` those that fit one of them."""
+    """Return the files that match the first pattern with matches; with `every`, any pattern."""
     entries = [tuple(file for file in files if fnmatchcase(file.path, pattern)) for pattern in patterns]
     if every:
         return tuple(dict.fromkeys(fit for fits in entries for fit in fits))
@@ -196,7 +196,7 @@ def _first_fitting(files: Sequence[HubFile], patterns: Sequence[str], *, every: 
 
 
 def _of_config(files: tuple[HubFile, ...], config: str | None) -> tuple[HubFile, ...]:
-    """The tables of one configuration: those in the folder of its name, or of that name but for a number."""
+    """Return the tables of one configuration: in the folder of its name, or with its name and a number."""
     tables = [file for file in files if file.path.endswith(".parquet")]
     by_folder = len(_folders(tables)) > 1
     known = sorted(
@@ -217,7 +217,7 @@ def _of_config(files: tuple[HubFile, ...], config: str | None) -> tuple[HubFile,
 
 
 def _table_name(file: HubFile) -> str:
-    """The name of a table without the number of its part: ``lite`` of ``lite-00000-of-00002.parquet``."""
+    """Return a table's name without the part number: ``lite`` for ``lite-00000-of-00002.parquet``."""
     return re.sub(r"-\d+(-of-\d+)?$", "", PurePosixPath(file.path).stem)
 
 
@@ -226,17 +226,17 @@ def _folders(files: Iterable[HubFile]) -> set[PurePosixPath]:
 
 
 def get_questions(offered: Offer, *, cache_root: Path, github: str, own: Path | None, on_file: OnFile) -> str:
-    """Fetch the questions; what a plan names as its data.
+    """Fetch the questions, and return the location for a plan's data.
 
     Args:
         offered: the release.
         cache_root: our cache folder.
-        github: the address below which files of GitHub are.
-        own: a file of questions that was fetched by other means.
-        on_file: told of each file that is there.
+        github: the base address of GitHub files.
+        own: a file of questions that the user already has.
+        on_file: called for each fetched file.
 
     Raises:
-        DataError: a file cannot be had, or is not the one that is listed.
+        DataError: a file cannot be fetched, or does not match its listing.
     """
     revision = offered.listing.address.revision
     folder = offered.fetch(offered.questions, on_file)
@@ -267,10 +267,10 @@ def get_questions(offered: Offer, *, cache_root: Path, github: str, own: Path | 
 
 
 def wanted_media(offered: Offer, items: Sequence[Item]) -> NeededMedia:
-    """Which files hold the media that some questions need.
+    """Return the files that contain the media of some questions.
 
-    Of the archives those are taken whose names are a folder of what is needed, and all others for what is in
-    no such folder.
+    Archives whose names match a needed folder are chosen; all other archives only for media in no such
+    folder.
     """
     media = (medium.path for item in items for medium in item.media if medium.path)
     spare = frozenset(item.subtitles.path for item in items if item.subtitles is not None)
@@ -297,14 +297,14 @@ def wanted_media(offered: Offer, items: Sequence[Item]) -> NeededMedia:
 def get_media(
     offered: Offer, wanted: NeededMedia, *, cache_root: Path, on_file: OnFile
 ) -> tuple[str | None, tuple[str, ...], tuple[str, ...]]:
-    """Fetch media and unpack them.
+    """Fetch media and extract archives.
 
     Returns:
-        Where they lie, as a plan names it, or None where that is beside the questions; the paths that could
-        not be had; and the members of archives that were refused.
+        The location for a plan, or None if it is next to the questions; the paths that are missing; and the
+        archive members that were refused.
 
     Raises:
-        DataError: a file cannot be had, or an archive cannot be unpacked.
+        DataError: a file cannot be fetched, or an archive cannot be extracted.
     """
     address = offered.listing.address
     folder = offered.fetch(wanted.files, on_file)
@@ -336,14 +336,14 @@ def get_media(
 def get_files(
     offered: Offer, *, cache_root: Path, with_media: bool, on_file: OnFile
 ) -> tuple[Path, Path | None, tuple[str, ...]]:
-    """Fetch the files of any data set; archives are unpacked where they lie, as a user would.
+    """Fetch the files of any data set; archives are extracted in place, as a user would.
 
     Returns:
-        The folder of the files; the one of all media, where some came out of archives; and the members of
-        archives that were refused.
+        The folder of the files; the folder of all media, if some came from archives; and the archive members
+        that were refused.
 
     Raises:
-        DataError: a file cannot be had, or an archive cannot be unpacked.
+        DataError: a file cannot be fetched, or an archive cannot be extracted.
     """
     folder = offered.fetch((*offered.questions, *(offered.media if with_media else ())), on_file)
     archives = [medium for medium in offered.media if with_media and is_archive(medium.path)]
@@ -366,10 +366,10 @@ def get_files(
 
 
 def check_room(offered: Offer, files: Sequence[HubFile], *, cache_root: Path, is_unpacked: bool) -> None:
-    """See that the disks have room for what is fetched and, out of archives, for it again.
+    """Check the free disk space for downloads and extracted archives.
 
     Raises:
-        StoreError: they have not; nothing was fetched.
+        StoreError: there is not enough; nothing was fetched.
     """
     packed = sum(file.n_bytes for file in files if is_archive(file.path)) if is_unpacked else 0
     absent = sum(file.n_bytes for file in offered.hub.absent(offered.listing, files))
@@ -392,7 +392,7 @@ def _is_packed(file: HubFile, joined: Sequence[str]) -> bool:
 
 
 def _archives(packed: Sequence[HubFile], joined: Sequence[str]) -> Iterator[tuple[str, Sequence[HubFile]]]:
-    """The archives by the names that they have whole, each with its pieces."""
+    """Yield the archives by full name, each with its parts."""
     for pattern in joined:
         if pieces := sorted(
             (entry for entry in packed if fnmatchcase(entry.path, pattern)), key=attrgetter("path")
@@ -412,7 +412,7 @@ def _stem(path: str) -> str:
 
 
 def place_file(source: Path, target: Path) -> None:
-    """Make a second name for a file where the disk allows it, else a copy."""
+    """Hard-link a file if the disk allows it, else copy it."""
     if target.exists():
         return
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -426,7 +426,7 @@ def place_file(source: Path, target: Path) -> None:
 
 
 def media_folder(folder: Path, items: Sequence[Item]) -> Path:
-    """The folder that was named, the one above that the paths begin in, or the only one below with media.
+    """Return the media folder: as given, its parent if paths start there, or its only subfolder with media.
 
     Raises:
         UsageError: there is no such folder.
@@ -444,9 +444,9 @@ def media_folder(folder: Path, items: Sequence[Item]) -> Path:
 
 
 def note(cache_root: Path, benchmark: str, got: Got) -> None:
-    """Write down what was fetched: last of a benchmark, if it is one, and of this very data.
+    """Record a fetch: as the benchmark's last one, and for its data.
 
-    Media of the same data that were fetched before are still there.
+    Media that were fetched earlier for the same data are kept in the record.
     """
     if got.media is None and (before := fetched_from(cache_root, got.data)) is not None:
         got = msgspec.structs.replace(got, media=before.media)
@@ -457,10 +457,10 @@ def note(cache_root: Path, benchmark: str, got: Got) -> None:
 
 
 def fetched_from(cache_root: Path, data: str) -> Got | None:
-    """What is noted of the data of a plan, which an address may name a folder of; None where nothing is.
+    """Return the record of a plan's data, including folders inside an address; None if there is none.
 
     Raises:
-        StoreError: the note is damaged.
+        StoreError: the record is damaged.
     """
     whole = str(replace(HubAddress.parse(data), folder="")) if is_address(data) else data
     for path in (_note_of_data(cache_root, name) for name in dict.fromkeys((data, whole))):
@@ -470,15 +470,15 @@ def fetched_from(cache_root: Path, data: str) -> Got | None:
 
 
 def is_fetched(cache_root: Path, benchmark: str) -> bool:
-    """Whether something was fetched of a benchmark."""
+    """Whether any part of a benchmark was fetched."""
     return _note(cache_root, benchmark).is_file()
 
 
 def noted(cache_root: Path, benchmark: str) -> Got:
-    """What was fetched last of a benchmark.
+    """Return the last fetch of a benchmark.
 
     Raises:
-        UsageError: nothing was; the message has the command that does, or says why there is none.
+        UsageError: nothing was fetched; the message has the command, or says why there is none.
     """
     path = _note(cache_root, benchmark)
     if path.is_file():
@@ -500,7 +500,7 @@ def _read_note(path: Path, what_to_do: str) -> Got:
 
 
 def file_hashes(files: Iterable[HubFile]) -> dict[str, str]:
-    """The hashes of files as the hub lists them: SHA-256, or git's for small ones."""
+    """Return the hashes of files as listed by the hub: SHA-256, or git's for small files."""
     return {file.path: file.sha256 or f"git:{file.git_sha1}" for file in files}
 
 

@@ -1,4 +1,4 @@
-"""Results of other tools as run folders: their questions and replies, scored by the parsers of vidence."""
+"""Import results of other tools as run folders, scored by vidence's parsers."""
 
 import re
 from collections import Counter
@@ -37,10 +37,9 @@ _NO_REPLY = Failed(stage="model", error="RejectedRequestError", message="the imp
 
 @dataclass(frozen=True, kw_only=True)
 class Log:
-    """What a file of results holds.
+    """The contents of a results file.
 
-    `media_root` is the folder that paths of media start from, where it is known; `problems` are the rows that
-    cannot be used.
+    `media_root` is the base folder of media paths, if known; `problems` are unusable rows.
     """
 
     path: Path
@@ -57,24 +56,24 @@ class Log:
 
 
 def result_presets() -> tuple[str, ...]:
-    """The presets that read results, by name."""
+    """Return the names of the presets that read results."""
     return tuple(name for name, preset in presets().items() if preset.reply is not None)
 
 
 def read_log(path: Path, layout: str, *, questions: Plan | None = None, model: str = "") -> Log:
-    """The questions and replies of a file of results.
+    """Read the questions and replies of a results file.
 
     Args:
-        path: the file, or the folder that holds only one such file.
-        layout: a preset, a TOML file or pairs, as for ``--map``. A preset stands for all whose names begin
-            with it: the first that fits the columns is taken.
-        questions: a plan of the questions that were asked; None takes those of the log. They are found by
-            their ids, or, where the log counts rows, by their place.
-        model: who replied; empty takes what the log says.
+        path: the file, or a folder with exactly one such file.
+        layout: a preset, a TOML file or pairs, as for ``--map``. A preset also stands for all presets whose
+            names start with it: the first one that fits the columns is used.
+        questions: a plan with the questions asked; None: the log's own. Questions are matched by id, or by
+            position if the log numbers rows.
+        model: the name of the model; empty: as in the log.
 
     Raises:
-        DataError: nothing usable there.
-        UsageError: no such layout, or one without replies.
+        DataError: the file has nothing usable.
+        UsageError: no such layout, or a layout without replies.
     """
     others = [name for name in result_presets() if layout in presets() and name.startswith(f"{layout}-")]
     maps = [read_map(name) for name in (layout, *others)]
@@ -107,7 +106,7 @@ def read_log(path: Path, layout: str, *, questions: Plan | None = None, model: s
 
 
 def _fitting(path: Path, maps: Sequence[ColumnMap]) -> tuple[ColumnMap, Table]:
-    """The first mapping whose columns the file has, or the first of all, and the rows as it wants them."""
+    """Return the first mapping whose columns the file has, or the first mapping, with the rows it needs."""
     tables = (
         (column_map, read_rows(path, levels=column_map.levels, is_log=column_map.is_log, what="results"))
         for column_map in maps
@@ -119,17 +118,17 @@ def _fitting(path: Path, maps: Sequence[ColumnMap]) -> tuple[ColumnMap, Table]:
 
 
 class _LoggedQuestions:
-    """The questions that a log is about, by their ids or by their places."""
+    """The questions of a log, by id or by position."""
 
     def __init__(self, loaded: Loaded) -> None:
         self.loaded = loaded
         self._by_id = {item.item_id: item for item in loaded.items}
 
     def counts_rows(self, ids: Sequence[str]) -> bool:
-        """Whether a log with these ids counts the rows of the questions.
+        """Whether a log with these ids refers to questions by row number.
 
         Raises:
-            DataError: it does, and a line of the questions cannot be used, so that the count is off.
+            DataError: it does, but an unusable line of the questions shifts the numbers.
         """
         if any(name in self._by_id for name in ids) or not all(name.isdecimal() for name in ids):
             return False
@@ -141,7 +140,7 @@ class _LoggedQuestions:
         return True
 
     def find(self, item_id: str, *, is_row: bool) -> Item:
-        """The question.
+        """Return the question.
 
         Raises:
             FieldError: there is none.
@@ -158,7 +157,7 @@ class _LoggedQuestions:
 def _taken(
     table: Table, mapping: ColumnMap, *, columns: ReplyColumns, asked: _LoggedQuestions | None
 ) -> tuple[tuple[Item, ...], tuple[Recorded, ...], tuple[str, ...]]:
-    """The questions of a log, its replies, and the rows that cannot be used."""
+    """Return the questions and replies of a log, and its unusable rows."""
     reader = ItemReader(mapping, folder=table.file.path.parent)
     gathering = QuestionReader(
         table.file, strict=False, format_hint="is it of the layout that was named, with its choices?"
@@ -193,7 +192,7 @@ def _taken(
 
 
 def model_of(path: Path) -> str:
-    """Who replied, by the results beside a file of samples of lmms-eval, or else by the name of the file."""
+    """Return the model's name, from lmms-eval's results next to its samples, or from the file name."""
     stamp, samples, _ = path.name.partition("_samples_")
     results = path.with_name(f"{stamp}_results.json")
     if samples and results.is_file():
@@ -211,7 +210,7 @@ def model_of(path: Path) -> str:
 
 
 def default_import_folder(log: Log) -> Path:
-    """The run folder of an import where none is named."""
+    """Return the default run folder of an import."""
     return Path("runs") / f"imported-{_name_of(log)}-{log.content_hash[:8]}"
 
 
@@ -229,24 +228,24 @@ async def import_log(
     now: datetime,
     on_event: Listener,
 ) -> int:
-    """Make a run folder from a log: no model is asked, replies are scored by the plan's parsers.
+    """Create a run folder from a log: no model is asked; the plan's parsers score the replies.
 
     The folder holds the questions (``items.jsonl``) and the replies (a file named after the model), so that
-    the run can be taken up, judged and read again as any other.
+    the run can be resumed, judged and parsed again like any other.
 
     Args:
-        log: what was read.
-        folder: the run folder; it must not hold a run.
+        log: the log.
+        folder: the run folder; it must not contain a run.
         overrides: fields of the plan, as for a run.
         environment: cache and workers.
-        now: written into the facts of the run.
-        on_event: told of each reply.
+        now: written to the facts of the run.
+        on_event: called for each reply.
 
     Returns:
-        How many questions the log holds no reply to; they count as wrong.
+        The number of questions without a reply in the log; they count as wrong.
 
     Raises:
-        StoreError: the folder holds a run, or cannot be written.
+        StoreError: the folder contains a run, or cannot be written.
     """
     if (folder / PLAN_FILE).exists():
         raise StoreError(f"{folder} holds a run already; choose another --out")
@@ -281,7 +280,7 @@ async def import_log(
 
 
 def _trials(prepared: PreparedRun, log: Log, values: Mapping[tuple[str, int], Recorded]) -> Iterator[Trial]:
-    """The trials of a run; a free answer has the mark of the log as a verdict."""
+    """Yield the trials of a run; for a free answer, the log's mark is the verdict."""
     for item in prepared.items:
         for repeat in range(prepared.plan.repeats):
             entry = values.get((item.item_id, repeat))
@@ -315,7 +314,7 @@ def _reply(entry: Recorded) -> Reply:
 
 
 def _facts(prepared: PreparedRun, log: Log) -> Facts:
-    """The facts of the run, which say where it comes from."""
+    """Return the facts of the run, including its origin."""
     note = (
         f"imported from {log.path.name} (SHA-256 {log.content_hash[:16]}..., read as {log.layout}): replies "
         f"of {log.model}, which vidence did not ask"

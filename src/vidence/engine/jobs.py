@@ -1,6 +1,6 @@
-"""Flows of a construction step, run against models that are named in its configuration.
+"""Run the flows of a construction step with the models that its configuration names.
 
-From outside this is an ordinary object; inside, an engine in the event loop of another thread.
+The interface is synchronous; inside, an engine runs in another thread's event loop.
 """
 
 from collections.abc import Callable, Mapping
@@ -26,9 +26,9 @@ from vidence.records import Failed, Record, Sampling
 
 
 class NamedModel(Record, omit_defaults=True):
-    """A model that steps ask by name.
+    """A model that steps refer to by name.
 
-    ``temperature``, ``top_p`` and ``max_tokens`` in `spec` hold whatever a step would like.
+    ``temperature``, ``top_p`` and ``max_tokens`` in `spec` override a step's own values.
     """
 
     spec: str
@@ -39,16 +39,16 @@ class NamedModel(Record, omit_defaults=True):
 
     @property
     def prices(self) -> Prices | None:
-        """What it costs: as given, else as listed; None where neither is known."""
+        """Return the prices: as given, else as listed; None if unknown."""
         return given_prices(self.price_in, self.price_out) or listed_prices([self.spec])
 
 
 class Jobs(ExitStack):
-    """Runs flows to their ends; use it as a context manager.
+    """Runs flows to their ends; a context manager.
 
-    A model is opened when the first flow asks it, and stays open until the end. Replies are remembered in
-    the same file as those of runs, so that nothing is asked twice, whatever ended the session before. Weights
-    are opened here, or where `on` says (`executor.Executor.opener`).
+    A model is opened at its first request and stays open. Replies are cached in the same file as those of
+    runs, so that nothing is asked twice after an interruption. Weights are opened in this process, or where
+    `on` says (`executor.Executor.opener`).
     """
 
     def __init__(
@@ -92,16 +92,16 @@ class Jobs(ExitStack):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The models that can be asked."""
+        """Return the names of the models."""
         return tuple(self._overrides)
 
     @property
     def spent(self) -> AskCount:
-        """What was done so far."""
+        """Return the replies and cost so far."""
         return replace(self._engine.count, cost=sum(budget.cost for budget in self._budgets))
 
     def identity(self, name: str) -> str:
-        """What tells a model from others, with how its replies are sampled; it is opened for this.
+        """Return the identity of a model and its sampling; this opens the model.
 
         Raises:
             UnknownNameError: no model has this name.
@@ -111,18 +111,18 @@ class Jobs(ExitStack):
         return model.identity + (msgspec.json.encode(overrides, order="sorted").decode() if overrides else "")
 
     def run(self, flows: Mapping[str, Flow[MadeT]], *, model: str = "") -> dict[str, MadeT | Failed]:
-        """What came of each flow, under its name, in the order given.
+        """Run flows, and return their results by name, in the order given.
 
-        A flow whose model gives no reply, or whose pictures cannot be read, has failed; the others go on.
+        A flow fails if its model gives no reply or its pictures cannot be read; the others continue.
 
         Args:
-            flows: by names, which progress displays show.
-            model: the name of the model that asks without a name of their own are put to.
+            flows: by name, as progress displays show them.
+            model: the default model for requests that name none.
 
         Raises:
-            UnknownNameError: a model that is not named in the configuration.
-            BudgetSpentError: the limit of spending is reached; every reply so far is remembered.
-            ModelError: a model answers nobody any more; every reply so far is remembered.
+            UnknownNameError: a model that the configuration does not name.
+            BudgetSpentError: the spending limit is reached; replies so far are cached.
+            ModelError: a model no longer answers; replies so far are cached.
         """
         future = self._opened_portal().start_task_soon(self._run_all, flows, model)
         try:

@@ -1,4 +1,4 @@
-"""Judge the replies that runs have stored: of one run, or by several judges to be set beside each other."""
+"""Judge stored replies of a run, or compare several judges on them."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,7 +27,7 @@ from vidence.records import EXTRACT, Item, Record, Reply, Score, Trial, Unreadab
 
 _WITHHELD = Unreadable(reason="withheld from the judge")
 N_FIRST = 20
-"""How many replies a judge is asked about before anything is stored."""
+"""Replies that a judge must have seen before verdicts are stored."""
 _MOST_LOST = 0.1
 
 
@@ -273,7 +273,7 @@ class JudgesWanted(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class _Case:
-    """A reply with its prompt, and the verdict of the rules where they decide."""
+    """A reply with its prompt, and the rules' verdict if they decide."""
 
     run: str
     item: Item
@@ -365,7 +365,7 @@ def _words(judge: Judge, prompts_dir: str | None) -> str:
 
 
 def _cases(name: str, folder: Path, plan: Plan) -> Iterable[_Case]:
-    """The stored replies of a run."""
+    """Yield the stored replies of a run."""
     parser: Scorer = create("parser", plan.text_parser)
     with RunStore(folder) as store:
         items = {item.item_id: item for item in store.items()}

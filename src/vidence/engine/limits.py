@@ -1,4 +1,4 @@
-"""How much at once, how long to wait, how much to spend."""
+"""Limits of concurrency, waiting and spending."""
 
 import math
 import re
@@ -24,17 +24,17 @@ from vidence.records import Record, Reply
 from vidence.text import sentence
 
 SAME_COMMAND: Final = "the same command"
-"""What goes on with work that has no command of its own for it."""
+"""How to continue work that has no command for it, in messages."""
 RESUME: Final = "`vidence resume`"
-"""What goes on with a run."""
+"""How to continue a run, in messages."""
 
 
 class AdaptiveLimit:
-    """How many requests may be in flight: halved when the server has trouble (429, 5xx), then grown again.
+    """The number of concurrent requests: halved when the server has trouble (429, 5xx), then raised again.
 
-    Additive increase, multiplicative decrease: a reply adds 1/limit, an overload halves, unless the
-    request was sent before the last cut, because all those in flight report the same overload. A
-    server that says how long to wait is left alone for that long by everybody.
+    Additive increase, multiplicative decrease: a reply adds 1/limit, an overload halves it, unless the
+    request was sent before the last cut, because all requests in flight report the same overload. If a server
+    states a waiting time, no request is sent before it has passed.
     """
 
     def __init__(self, most: int, *, clock: Callable[[], float]) -> None:
@@ -48,17 +48,17 @@ class AdaptiveLimit:
 
     @property
     def allowed(self) -> int:
-        """How many requests may be in flight now."""
+        """Return how many requests may be in flight now."""
         return max(1, int(self._allowed))
 
     @property
     def silent_s(self) -> float:
-        """How long ago the last reply came (or the run began), in seconds."""
+        """Return the seconds since the last reply, or since the start."""
         return self._clock() - self._last_reply_s
 
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[float]:
-        """Wait for a place, and for the end of a wait that the server asked for; gives the time then."""
+        """Wait for a slot, and for the end of a wait that the server asked for; yield the time."""
         try:
             self._slots.acquire_nowait()
         except anyio.WouldBlock:
@@ -71,13 +71,13 @@ class AdaptiveLimit:
             self._slots.release()
 
     def on_reply(self) -> None:
-        """A request was answered: allow a little more."""
+        """Raise the limit a little after a reply."""
         self._last_reply_s = self._clock()
         self._allowed = min(float(self._most), self._allowed + 1.0 / self._allowed)
         self._slots.total_tokens = self.allowed
 
     def on_overload(self, retry_after_s: float | None, *, sent_s: float) -> None:
-        """The server has too much to do, or fails: allow half, and keep quiet for as long as it asked."""
+        """Halve the limit after an overload or server error, and wait as long as the server asks."""
         now_s = self._clock()
         if retry_after_s is not None:
             self._quiet_until_s = max(self._quiet_until_s, now_s + retry_after_s)
@@ -88,14 +88,14 @@ class AdaptiveLimit:
 
 
 class Pace:
-    """How many requests, and tokens read and written, there may be in a minute, evenly spread.
+    """Rate limits per minute for requests and for tokens, evenly spread.
 
-    What a request takes is known when it is answered; until then it counts as much as those before it took
-    on average. It is counted as it is then, so that the rate holds over a minute and not in every second.
+    A request's tokens are known only when it is answered; until then the average of earlier requests is
+    assumed. Tokens count when known, so the rate holds per minute but not per second.
 
     Args:
-        requests_per_minute: None: as many as there are.
-        tokens_per_minute: None: as many as there are.
+        requests_per_minute: None: unlimited.
+        tokens_per_minute: None: unlimited.
         clock: the time in seconds.
     """
 
@@ -114,7 +114,7 @@ class Pace:
         self._n_tokens = 0
 
     async def turn(self) -> float:
-        """Wait until one more may be sent; gives how many tokens it counts for the time being."""
+        """Wait until another request may be sent; return its assumed tokens."""
         if self._requests is None and self._tokens is None:
             return 0.0
         expected = self._n_tokens / self._n_replies if self._n_replies else 0.0
@@ -126,7 +126,7 @@ class Pace:
         return expected
 
     def add(self, reply: Reply, *, expected: float) -> None:
-        """A request was answered that counted for so many tokens."""
+        """Record the reply to a request with these assumed tokens."""
         n = (reply.usage.input_tokens or 0) + (reply.usage.output_tokens or 0)
         self._n_replies += 1
         self._n_tokens += n
@@ -140,9 +140,9 @@ class Pace:
 
 @dataclass(kw_only=True)
 class Backoff:
-    """How long to wait before the next try: exponential with full jitter, never less than asked for.
+    """Waiting times between tries: exponential with full jitter, at least as long as the server asks.
 
-    Units: seconds. `most_s` caps the wait that we choose, not one that the server asks for.
+    Units: seconds. `most_s` limits our own waiting times, not those that the server asks for.
     """
 
     rng: np.random.Generator
@@ -150,7 +150,7 @@ class Backoff:
     most_s: float = 30.0
 
     def wait_s(self, n_tries: int, retry_after_s: float | None) -> float:
-        """The wait after `n_tries` tries that failed."""
+        """Return the wait after `n_tries` failed tries."""
         ceiling = min(self.most_s, self.first_s * 2.0 ** (n_tries - 1))
         chosen = float(self.rng.uniform(ceiling / 2, ceiling))
         return chosen if retry_after_s is None else retry_after_s + float(self.rng.uniform(0, 0.1 * ceiling))
@@ -158,9 +158,9 @@ class Backoff:
 
 @dataclass(kw_only=True)
 class Budget:
-    """Tokens and money of one session; without `prices` nothing costs anything.
+    """Tokens and cost of one session; without `prices` the cost is 0.
 
-    Budgets with the same list `shared` have one limit together: that of the answers and of the judges.
+    Budgets with the same list `shared` have a common limit, as those of answers and judges.
     """
 
     prices: Prices | None = None
@@ -170,14 +170,14 @@ class Budget:
     output_tokens: int = field(default=0, init=False)
     cached_tokens: int = field(default=0, init=False)
     cost: float = field(default=0.0, init=False)
-    """What was spent in this session, in US dollars."""
+    """US dollars spent in this session."""
     _is_blind: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         self.shared.append(self)
 
     def add(self, reply: Reply) -> float:
-        """Count the tokens of a reply that was paid for; what it cost, in US dollars."""
+        """Count the tokens of a paid reply, and return its cost in US dollars."""
         n_in, n_out = reply.usage.input_tokens, reply.usage.output_tokens
         self._is_blind |= n_in is None and n_out is None
         self.input_tokens += n_in or 0
@@ -188,7 +188,7 @@ class Budget:
         return cost
 
     def check(self, *, again: str = SAME_COMMAND) -> None:
-        """Raise `BudgetSpentError` when the limit is reached, or cannot be watched; `again` goes on then."""
+        """Raise `BudgetSpentError` if the limit is reached or uncheckable; `again` continues the work."""
         if self.max_cost is None:
             return
         if self._is_blind and self.prices is not None:
@@ -209,10 +209,10 @@ _UNIT_S = {"s": 1.0, "m": 60.0, "h": 3600.0, None: 1.0}
 
 
 def duration_s(text: str) -> float:
-    """The seconds of a duration such as ``90s``, ``15m`` or ``1h``; a number alone is seconds.
+    """Return the seconds of a duration such as ``90s``, ``15m`` or ``1h``; a bare number is seconds.
 
     Raises:
-        UsageError: it is none.
+        UsageError: not a duration.
 
     >>> duration_s("15m"), duration_s("1.5h"), duration_s("90")
     (900.0, 5400.0, 90.0)
@@ -224,24 +224,24 @@ def duration_s(text: str) -> float:
 
 
 class AskLimits(Record, omit_defaults=True):
-    """How much is asked at once, how long it may take and what it may cost."""
+    """Limits of concurrency, time and cost."""
 
     concurrency: int = 16
-    """Requests in flight at most, for each model."""
+    """Most concurrent requests per model."""
     timeout_s: float = 180.0
-    """How long to wait for one reply, in seconds."""
+    """Timeout of a request in seconds."""
     attempts: int = 6
-    """Tries for one request, the first included."""
+    """Tries per request, including the first."""
     patience_s: float = 600.0
-    """How many seconds to wait for a server that does not answer; with 0 its questions fail."""
+    """Seconds to wait for a server that does not answer; with 0, questions fail at once."""
     requests_per_minute: float | None = None
-    """To each model; None: no bound."""
+    """Requests per minute for each model; None: unlimited."""
     tokens_per_minute: float | None = None
-    """Read and written by each model; None: no bound."""
+    """Input and output tokens per minute for each model; None: unlimited."""
     max_cost: float | None = None
-    """In US dollars, for all models of one session together."""
+    """US dollars for all models of a session together."""
     seed: int = 0
-    """Of the waiting times."""
+    """Seed of the waiting times."""
 
     def __post_init__(self) -> None:
         if self.patience_s < 0:
@@ -253,11 +253,10 @@ class AskLimits(Record, omit_defaults=True):
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """Everything that keeps a run from asking too much. `attempts` counts the first try.
+    """All limits of a run. `attempts` includes the first try.
 
-    A refusal of a server that is overloaded is no try, as long as it answered somebody within the
-    last `patience_s` seconds: whoever keeps to a quota must not lose questions to it. `patience_s` is also
-    how long an `Outage` is sat out.
+    An overload refusal does not count as a try if the server answered any request in the last `patience_s`
+    seconds: respecting a quota must not lose questions. `patience_s` also bounds an `Outage`.
     """
 
     in_flight: AdaptiveLimit
@@ -269,10 +268,10 @@ class Limits:
     patience_s: float = 600.0
     longest_wait_s: float = 3600.0
     again: str = SAME_COMMAND
-    """What goes on where these limits ended the work, as messages say it."""
+    """How to continue after a limit ended the work, for messages."""
 
     def check_wait(self, error: TransientModelError) -> None:
-        """Raise `ServerDownError` when the server asks for a wait longer than the patience."""
+        """Raise `ServerDownError` if the server asks for a wait longer than the patience."""
         if error.retry_after_s is not None and error.retry_after_s > self.longest_wait_s:
             raise ServerDownError(
                 f"the server asks to wait {error.retry_after_s:.0f} s ({error}); answers are kept, and "
@@ -281,12 +280,12 @@ class Limits:
 
 
 class Outage:
-    """Waits for a server that does not answer: no question fails, and one at a time probes it.
+    """Waits for a server that is down: no question fails, and one request at a time probes the server.
 
-    An outage begins when a question has failed in all its tries for want of a server (no connection, 5xx,
-    overload) and nobody was answered meanwhile. From then on nothing is sent but by the one whose turn it
-    is; turns go round, so that a question which the server can never answer does not keep up the others. The
-    first answer to anybody ends it. After `patience_s` seconds the run ends.
+    An outage starts when a request has failed in all its tries without a server (no connection, 5xx,
+    overload) and no other request was answered meanwhile. Only the request whose turn it is is then sent;
+    turns rotate, so that a request that the server can never answer does not block the others. The first
+    answer ends the outage. After `patience_s` seconds the run ends.
     """
 
     def __init__(self, limits: Limits, *, on_event: Listener) -> None:
@@ -315,26 +314,26 @@ class Outage:
         return self._last_answer_s > time_s
 
     def on_answer(self) -> None:
-        """Note an answer of the server."""
+        """Record an answer of the server."""
         self._last_answer_s = self._clock()
         if self.is_on:
             self._error = None
             self._on_event(Back(after_s=self._last_answer_s - self._began_s))
 
     def on_silence(self, error: TransientModelError, *, since_s: float) -> None:
-        """Note that the server did not answer; an outage that is not yet known began at `since_s`."""
+        """Record that the server did not answer; a new outage counts from `since_s`."""
         if not self.is_on:
             self._began_s, self._n_probes = since_s, 0
         self._error = error
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[bool]:
-        """Wait for the turn to send something: at once, or in an outage when it is time to see if it is over.
+        """Wait for the turn to send: at once, or in an outage at the next probe.
 
-        Gives whether it is an outage in which nobody else waits for a turn.
+        Yields whether there is an outage and no other request waits for a turn.
 
         Raises:
-            ServerDownError: patience is spent.
+            ServerDownError: patience has run out.
         """
         async with AsyncExitStack() as held:
             if self.is_on:
@@ -349,7 +348,7 @@ class Outage:
         self._n_waiting -= 1
 
     async def _wait(self) -> bool:
-        """Count down to the next probe; whether the outage still lasts then."""
+        """Count down to the next probe; return whether the outage still lasts."""
         probe_s = self._clock() + self._limits.backoff.wait_s(self._n_probes + 1, None)
         end_s = self._began_s + self._limits.patience_s
         while self._error is not None:
@@ -381,10 +380,10 @@ class Outage:
 
 
 class DownDetector:
-    """Ends a run whose server answers with nothing that is of use, instead of trying for days.
+    """Ends a run whose server gives no usable answers, instead of trying for days.
 
-    Counts questions that failed after all their tries, with no reply in between, and questions that
-    were rejected before any was answered. A server that is away is an `Outage`.
+    Counts consecutive questions that failed in all their tries, and questions rejected before any was
+    answered. A server that does not respond is an `Outage`.
     """
 
     def __init__(self, most: int, *, most_rejected: int = 20, again: str = SAME_COMMAND) -> None:
@@ -396,12 +395,12 @@ class DownDetector:
         self._has_answered = False
 
     def on_reply(self) -> None:
-        """Note an answer of the server."""
+        """Record an answer of the server."""
         self._n_in_a_row = 0
         self._has_answered = True
 
     def on_rejection(self, error: RejectedRequestError) -> None:
-        """A question was rejected; raise when that is all that this server does."""
+        """Record a rejected question; raise if the server has done nothing else."""
         self._n_in_a_row = 0
         self._n_rejected += 1
         if not self._has_answered and self._n_rejected >= self._most_rejected:
@@ -411,7 +410,7 @@ class DownDetector:
             ) from error
 
     def on_failure(self, error: TransientModelError) -> None:
-        """A question failed after all its tries; raise when there were too many of them in a row."""
+        """Record a question that failed in all its tries; raise after too many in a row."""
         self._n_in_a_row += 1
         if self._n_in_a_row >= self._most:
             raise ServerDownError(

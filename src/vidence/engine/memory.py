@@ -1,4 +1,4 @@
-"""The memory of replies, in SQLite: what was asked before is not asked again."""
+"""The reply cache in SQLite: no request is sent twice."""
 
 import hashlib
 import os
@@ -31,10 +31,10 @@ _PUT = "INSERT OR IGNORE INTO replies VALUES (?, ?)"
 
 
 def memory_key(request: Request, *, identity: str, by_item: bool) -> bytes:
-    """The hash of what is sent: model, way of drawing, words, exact image bytes, schema of the reply, sample.
+    """Return the hash of a request: model, sampling, text, exact image bytes, reply schema, sample number.
 
-    Names of templates, positions of frames and the id of the item (unless the model reads it) are
-    not sent and do not count. The choices count where their log-probabilities are asked for.
+    Template names, frame positions and the item id (unless the model reads it) are not sent and do not count.
+    Choices count if their log-probabilities are requested.
     """
     prompt = request.prompt
     parts: list[object] = []
@@ -61,11 +61,11 @@ def memory_key(request: Request, *, identity: str, by_item: bool) -> bytes:
 
 
 class Memory(ExitStack):
-    """Replies under the hash of what was asked; several runs and processes may share one file.
+    """Replies by the hash of their requests; several runs and processes may share one file.
 
-    Whoever is about to ask takes a lease on the key, so that two runs at the same time ask once. It ends with
-    the reply, when it is let go of, or `LEASE_S` after its process was last seen; a process of this machine
-    that is gone is known at once. It is a context manager, and has a `close`.
+    A caller leases a key before asking, so that two concurrent runs ask once. A lease ends with the reply, on
+    release, or `LEASE_S` seconds after its process was last seen; a dead process on this machine is detected
+    at once. Also a context manager, with a `close`.
 
     Args:
         path: the file.
@@ -92,7 +92,7 @@ class Memory(ExitStack):
         self.callback(self._writer.flush)
 
     def get(self, key: bytes) -> Reply | None:
-        """The reply to what was asked under this key, or None."""
+        """Return the reply under this key, or None."""
         if key in self._unwritten:
             self._writer.flush()
         with translated(self.path):
@@ -100,9 +100,9 @@ class Memory(ExitStack):
             return decoded(self._decoder, row[0]) if row else None
 
     def put(self, key: bytes, reply: Reply) -> None:
-        """Keep a reply; no end of this process can lose it when this turn of the event loop has ended.
+        """Store a reply; it survives the end of the process once this turn of the event loop is over.
 
-        The first one under a key stays. A power cut may take those of the last `LogSync.EVERY_S` seconds.
+        The first reply under a key stays. A power cut may lose those of the last `LogSync.EVERY_S` seconds.
         """
         self._keeper.check()
         if self._writer.is_idle:
@@ -116,7 +116,7 @@ class Memory(ExitStack):
         return key in self._held
 
     def claim(self, key: bytes) -> bool:
-        """Take the lease on a key; False while another process has it, or if its reply is stored."""
+        """Lease a key; False if another process holds it or its reply is stored."""
         with translated(self.path):
             if not self._owner:
                 self._sign_in()
@@ -134,13 +134,13 @@ class Memory(ExitStack):
         return self._db.execute(_CLAIM, (key, self._owner)).rowcount == 1
 
     def release(self, key: bytes) -> None:
-        """Let go of a lease without a reply; nothing where it is not held."""
+        """Release a lease without a reply; no effect if it is not held."""
         if key in self._held:
             self._held.remove(key)
             self._writer.add(_RELEASE, (key, self._owner))
 
     def _is_alive(self, home: str | None, pid: int | None, until_s: float | None) -> bool:
-        """Whether the owner of a lease is there: it was seen lately (a clock set back says nothing)."""
+        """Whether a lease's owner is alive: it was seen recently (a clock set back is ignored)."""
         if until_s is None or not 0 < until_s - self._clock() <= 2 * LEASE_S:
             return False
         return home != machine() or pid is None or is_running(pid)
@@ -166,7 +166,7 @@ class Memory(ExitStack):
             self._db.execute("DELETE FROM owners WHERE owner = ?", (self._owner,))
 
     def _beat(self) -> None:
-        """Say that this process is there; runs in another thread, on a connection of its own."""
+        """Refresh this process's leases; runs in another thread with its own connection."""
         now_s = self._clock()
         if not 0 <= now_s - self._beat_s < LEASE_S / 4:
             # Others write for long, or the disk is full: asking says so.

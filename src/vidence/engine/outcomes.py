@@ -1,7 +1,7 @@
-"""What comes of a job, as bytes: pickled by a worker, and read by a parent that does not trust it.
+"""Outcomes of jobs as bytes: pickled by a worker, read by a parent that does not trust it.
 
-A file that exploits a decoder speaks for its worker. So the parent makes plain values and classes of data
-only: nothing is called but their constructors, nothing is imported, and arrays are numbers in a buffer.
+A file that exploits a decoder controls its worker. The parent therefore creates only plain values and data
+classes: it calls only their constructors, imports nothing, and reads arrays as numbers in a buffer.
 """
 
 import copyreg
@@ -32,7 +32,7 @@ _NUMBERS: Final = "biufcSU"
 
 
 def dumps(value: object) -> bytes:
-    """A value for `loads`.
+    """Serialise a value for `loads`.
 
     Raises:
         TypeError: an array of objects.
@@ -47,14 +47,14 @@ def dumps(value: object) -> bytes:
 
 
 def loads(key: str, content: bytes) -> object:
-    """The value.
+    """Deserialise a value.
 
     Args:
         key: the file that the job was about, for messages.
-        content: what a worker sent, which may be anything.
+        content: what a worker sent; untrusted.
 
     Raises:
-        MediaError: it is no value, or names what is not data.
+        MediaError: not a value, or it refers to something other than data.
     """
     try:
         return _Unpickler(io.BytesIO(content)).load()
@@ -63,14 +63,14 @@ def loads(key: str, content: bytes) -> object:
 
 
 def no_result(key: str, why: str) -> MediaError:
-    """The error for what is no outcome of a job."""
+    """Return the error for bytes that are not an outcome."""
     return MediaError(
         f"{key}: its decoder sent an invalid result ({why}), which can be an attack; it is skipped"
     )
 
 
 def _reduced(value: "NDArray[np.generic] | np.generic") -> tuple[Callable[..., object], tuple[object, ...]]:
-    """An array, or a number of numpy, as the call of `_array` that makes it."""
+    """Reduce an array or NumPy number to a call of `_array`."""
     if value.dtype.kind not in _NUMBERS:
         raise TypeError(f"an array of {value.dtype} cannot be the result of a job; expected numbers or texts")
     return _array, (value.dtype.str, value.shape, pickle.PickleBuffer(value.reshape(-1).data))
@@ -87,10 +87,10 @@ def _array(kind: str, shape: tuple[int, ...], data: bytes) -> "NDArray[np.generi
 
 
 class _Unpickler(pickle.Unpickler):
-    """Finds plain values, the records and dataclasses of what decodes and detects, and errors of vidence."""
+    """Allows plain values, records and dataclasses of decoding and detection, and vidence's errors."""
 
     def find_class(self, module: str, name: str) -> object:
-        """The class of that name, in a module that is there already."""
+        """Return an allowed class from a module that is already loaded."""
         kind = getattr(sys.modules.get(module), name, None)
         if (module, name) in _PLAIN:
             return kind

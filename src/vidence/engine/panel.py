@@ -1,4 +1,4 @@
-"""A panel: several models, under several conditions, on several benchmarks. Each of its cells is a run."""
+"""A panel of models, conditions and benchmarks. Each cell is a run."""
 
 import functools
 import itertools
@@ -28,15 +28,14 @@ from vidence.media.address import is_address
 from vidence.records import Record
 
 ADDRESS: Final = "hf:"
-"""Begins what is no path but an address on the hub."""
+"""Prefix of an address on the hub."""
 
 
 class PanelBenchmark(Record):
-    """One benchmark of a panel, and settings that hold for it.
+    """A benchmark of a panel, with settings of its own.
 
-    `data` are its questions and `media` the folder of its videos, relative to the file of the panel; without
-    `data` they are what ``vidence get`` fetched. With `trials` false no run is asked on it: it is there for
-    diagnostics.
+    `data` are its questions and `media` the folder of its videos, relative to the panel's file; without
+    `data`, what ``vidence get`` fetched. If `trials` is false, only diagnostics use it.
     """
 
     benchmark: str
@@ -48,28 +47,28 @@ class PanelBenchmark(Record):
 
 
 class ModelFacts(Record, omit_defaults=True):
-    """What views of a panel ask of a model beside its replies."""
+    """Facts about a model that views of a panel use."""
 
     family: str = ""
-    """The series that it is one size of."""
+    """The model series."""
     base: str = ""
-    """The name of the model of this panel that it was made from."""
+    """Name of its base model in this panel."""
     size_b: Annotated[float, msgspec.Meta(gt=0)] | None = None
-    """Billions of parameters; None where that is not known."""
+    """Billions of parameters; None if unknown."""
     people: bool = False
-    """Whether these are people: rows beside the models, and part of no mean or rank over models."""
+    """Whether these are people: shown with the models, but excluded from means and ranks."""
 
     def facts(self) -> "ModelFacts":
-        """The facts about the model, without the settings of its requests."""
+        """Return the facts without the request settings."""
         return ModelFacts(family=self.family, base=self.base, size_b=self.size_b, people=self.people)
 
 
 UNKNOWN: Final = ModelFacts()
-"""The facts of a model whose table states none."""
+"""Facts of a model without a table entry."""
 
 
 class PanelModel(ModelFacts):
-    """One model of a panel. `rows` name how papers asked such a model (`paper_rows`)."""
+    """A model of a panel. `rows` name paper rows that used such a model (`paper_rows`)."""
 
     model: str
     name: str = ""
@@ -78,11 +77,11 @@ class PanelModel(ModelFacts):
 
 
 class PanelFolder(ModelFacts):
-    """A run folder that is there already: asked elsewhere, made of recorded replies, or of people.
+    """An existing run folder: asked elsewhere, made of recorded replies, or of people.
 
-    `folder` is relative to the file of the panel. That of a study, or a pattern such as
-    ``study/people/*-open`` for a single of its phases, is a row of all its people. `model` and `condition`
-    are its place among the others; by default the name of the run, and none.
+    `folder` is relative to the panel's file. A study folder, or a pattern such as ``study/people/*-open`` for
+    one of its phases, becomes a row of all its people. `model` and `condition` place it in the panel; by
+    default the run's name, and none.
     """
 
     folder: str
@@ -91,10 +90,9 @@ class PanelFolder(ModelFacts):
 
 
 class Condition(Record):
-    """One way to ask in which the runs of a panel differ.
+    """A way to ask, in which the runs of a panel differ.
 
-    `options` are those of every model under it, such as its budget of thinking; they replace what the spec
-    of the model says.
+    `options` apply to every model under it, such as a thinking budget, and override the model's spec.
     """
 
     name: str
@@ -103,10 +101,10 @@ class Condition(Record):
 
 
 class PanelDiagnostic(Record):
-    """A diagnostic that is made on runs of a panel; its findings lie in their folders.
+    """A diagnostic to run on runs of a panel; its findings are stored in their folders.
 
-    `diagnostic` is its name, with options behind ``?`` or in `options`. It is made on the runs of these
-    benchmarks, models and conditions, by their names in the panel; on all of them where none is named.
+    `diagnostic` is its name, with options after ``?`` or in `options`. It runs on the named benchmarks,
+    models and conditions, or on all if none are named.
     """
 
     diagnostic: str
@@ -117,11 +115,11 @@ class PanelDiagnostic(Record):
 
 
 class PanelFile(Record):
-    """What the file of a panel holds; `settings` hold for all its runs.
+    """The contents of a panel's file; `settings` apply to all its runs.
 
-    Settings have the names of the fields of a plan. Those of a benchmark replace those of the panel, those of
-    the rows of papers these, then those of the model, then those of the condition. `max_cost` is for all runs
-    and diagnostics of one session together.
+    Settings are named like the fields of a plan. Later ones override earlier ones: the panel's, the
+    benchmark's, those of paper rows, the model's, the condition's. `max_cost` covers all runs and diagnostics
+    of a session.
     """
 
     title: str = ""
@@ -151,14 +149,14 @@ class PanelFile(Record):
 
 
 def panel_of(mapping: Mapping[str, object], *, chance: str) -> PanelFile:
-    """A panel that a program holds in place of a file; its models may be functions and objects.
+    """Return a panel that a program defines; its models may be functions and objects.
 
     Args:
-        mapping: what the file of a panel would hold.
+        mapping: the contents of a panel's file.
         chance: as for `spec_of`.
 
     Raises:
-        UsageError: it is no panel; the message says which field is wrong.
+        UsageError: not a panel; the message names the wrong field.
     """
     whole = dict(mapping)
     if isinstance(models := whole.get("models"), list | tuple):
@@ -179,7 +177,7 @@ def panel_of(mapping: Mapping[str, object], *, chance: str) -> PanelFile:
 
 @dataclass(frozen=True, kw_only=True)
 class PanelRun:
-    """One cell of a panel: what is asked, and in which folder."""
+    """A cell of a panel: the plan and its folder."""
 
     benchmark: str
     model: str
@@ -188,7 +186,7 @@ class PanelRun:
     folder: Path
     about: ModelFacts = UNKNOWN
     has_trials: bool = True
-    """Whether its questions are asked; False where only diagnostics ask on its benchmark."""
+    """Whether to ask the questions; False if only diagnostics use the benchmark."""
 
     @property
     def label(self) -> str:
@@ -197,7 +195,7 @@ class PanelRun:
 
 
 class PaperRow(Record):
-    """How a paper asked some of the models of its tables."""
+    """How a paper asked some of the models in its tables."""
 
     says: str
     source: str
@@ -206,23 +204,23 @@ class PaperRow(Record):
 
 @functools.cache
 def paper_rows() -> Mapping[str, PaperRow]:
-    """How papers asked the models of their tables, by ``BENCHMARK/ROW``."""
+    """Return how papers asked the models of their tables, by ``BENCHMARK/ROW``."""
     values = packaged("vidence.engine", "panel_rows.toml", dict[str, dict[str, PaperRow]])
     return {f"{benchmark}/{name}": row for benchmark, some in values.items() for name, row in some.items()}
 
 
 def planned(panel: PanelFile, *, beside: Path, root: Path, cache: Path | None = None) -> tuple[PanelRun, ...]:
-    """The runs of a panel: benchmark by benchmark, model by model, condition by condition.
+    """Return the runs of a panel, ordered by benchmark, model and condition.
 
     Args:
         panel: the panel.
-        beside: the folder that data is relative to.
-        root: the folder of the panel; every run has one of its own in it.
+        beside: the folder that data paths are relative to.
+        root: the panel's folder, with a subfolder per run.
         cache: as for `make_plan`.
 
     Raises:
-        UsageError: an unknown name, an impossible value, two runs in one folder, or a limit of spending where
-            the price of a model is not known.
+        UsageError: an unknown name, an invalid value, two runs in one folder, or a spending limit with a
+            model of unknown price.
     """
     runs = []
     for entry, model, condition in itertools.product(panel.benchmarks, panel.models, panel.conditions):
@@ -257,14 +255,14 @@ def planned(panel: PanelFile, *, beside: Path, root: Path, cache: Path | None = 
 
 
 def given_runs(panel: PanelFile, *, beside: Path) -> tuple[PanelRun, ...]:
-    """The run folders that a panel names; nothing in them is asked.
+    """Return the run folders that a panel names; they are only read.
 
     Args:
         panel: the panel.
         beside: the folder that they are relative to.
 
     Raises:
-        StoreError: no run folder.
+        StoreError: not a run folder.
     """
     entries = []
     for run in panel.runs:
@@ -288,7 +286,7 @@ def given_runs(panel: PanelFile, *, beside: Path) -> tuple[PanelRun, ...]:
 
 
 def _merged(layers: Iterable[Mapping[str, object]]) -> PlanOverrides:
-    """The settings of layers of TOML, of which a later one takes the place of earlier ones."""
+    """Merge settings of TOML layers; later layers override earlier ones."""
     settings: dict[str, object] = {}
     for layer in layers:
         for key in layer:
@@ -302,7 +300,7 @@ def _merged(layers: Iterable[Mapping[str, object]]) -> PlanOverrides:
 def _rows(
     model: PanelModel, benchmark: str, benchmarks: Sequence[PanelBenchmark]
 ) -> Iterator[Mapping[str, object]]:
-    """The settings of the rows of papers that are about this benchmark."""
+    """Yield the settings of the paper rows about this benchmark."""
     asked = {entry.benchmark for entry in benchmarks}
     for name in model.rows:
         if name not in paper_rows():
@@ -315,7 +313,7 @@ def _rows(
 
 
 def _with_options(model: str, options: Mapping[str, object]) -> str:
-    """The spec of a model with other options."""
+    """Return a model's spec with other options."""
     if not options:
         return model
     texts = option_texts(options)
@@ -340,7 +338,7 @@ def _media_of(entry: PanelBenchmark, path: Path) -> str | None:
 
 
 def slug(text: str) -> str:
-    """A name as that of a folder.
+    """Turn a name into a folder name.
 
     >>> slug("Letters & rules, twice"), slug("...")
     ('Letters---rules--twice', 'run')
@@ -379,10 +377,10 @@ def check_panel(
     is_trusted: bool,
     more: Iterable[Need] = (),
 ) -> None:
-    """See that the user has allowed what the file of a panel wants; `more` is what its diagnostics want.
+    """Check that the user trusts what a panel's file requires; `more` are its diagnostics' needs.
 
     Raises:
-        TrustError: it wants what needs the user's word; nothing was asked.
+        TrustError: the user must confirm first; nothing was asked.
     """
     needs = (
         need for run in runs for need in needs_of_plan(run.plan, folder=run.folder, environment=environment)

@@ -1,4 +1,4 @@
-"""The diagnostics of a panel: on which of its runs each is made, with which options, and what it wants."""
+"""The diagnostics of a panel: their runs, options and requirements."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from vidence.errors import UnknownNameError, UsageError
 
 @dataclass(frozen=True, kw_only=True)
 class Examination:
-    """A diagnostic on one run of a panel; its findings lie in the folder of the run, question by question."""
+    """A diagnostic on one run of a panel; findings are stored per question in the run's folder."""
 
     run: PanelRun
     diagnostic: Diagnostic
@@ -24,25 +24,25 @@ class Examination:
 
     @property
     def label(self) -> str:
-        """The diagnostic with its options, the benchmark, and the run."""
+        """Return the diagnostic with its options, the benchmark and the run."""
         label = ", ".join(f"{key} {value}" for key, value in self.options.items())
         what = f"{self.diagnostic.name} ({label})" if label else self.diagnostic.name
         return f"{what} on {self.run.benchmark}, {self.run.label}"
 
     @property
     def name(self) -> str:
-        """The name under which its findings are kept."""
+        """Return the name under which findings are stored."""
         return diagnosis_name(self.diagnostic.name, self.options)
 
     @property
     def others(self) -> dict[str, str]:
-        """The specs of the models that it asks beside that of the run, by its names of them."""
+        """Return the specs of the other models that it asks, by its names for them."""
         return {
             name: model_spec(self.run.plan.model, spec) for name, spec in self.diagnostic.models().items()
         }
 
     def needs(self) -> Iterator[Need]:
-        """What its further models and selectors want that needs the user's word."""
+        """Yield what its further models and selectors need the user's trust for."""
         plan = self.run.plan
         for spec in self.others.values():
             yield from needs_of_spec("model", spec, base=plan.model)
@@ -76,7 +76,7 @@ def examinations(panel: PanelFile, runs: Sequence[PanelRun]) -> tuple[Examinatio
 
 
 def _chosen(entry: PanelDiagnostic, runs: Sequence[PanelRun]) -> list[PanelRun]:
-    """The runs that a diagnostic of the panel is made on."""
+    """Return the runs that a diagnostic applies to."""
     kept = list(runs)
     for field, names in (
         ("benchmark", entry.benchmarks),
@@ -91,7 +91,7 @@ def _chosen(entry: PanelDiagnostic, runs: Sequence[PanelRun]) -> list[PanelRun]:
 
 
 def _check(examination: Examination) -> None:
-    """Refuse before anything is asked what `diagnose` would refuse later."""
+    """Reject now what `diagnose` would reject later."""
     if examination.run.plan.layout == "video":
         raise UsageError(
             f"{examination.label}: diagnostics show parts of a video, the layout 'video' all of it; name the "

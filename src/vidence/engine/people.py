@@ -1,4 +1,4 @@
-"""The run folders of the people of a study, which are read together as a single row."""
+"""Run folders of a study's people, read together as a single row."""
 
 from pathlib import Path
 from typing import Final
@@ -7,14 +7,14 @@ from vidence.engine.plan import PLAN_FILE
 from vidence.errors import UsageError
 
 PEOPLE_FOLDER: Final = "people"
-"""In a study: a run folder for each person, `P03`, or for each person and phase, `P03-PHASE`."""
+"""Subfolder of a study with a run folder per person, `P03`, or per person and phase, `P03-PHASE`."""
 EXCLUDED_FOLDER: Final = "excluded"
-"""Beside it: run folders of those who finished and were left out, for the score with them."""
+"""Subfolder with run folders of excluded people who finished, for the score including them."""
 _MARK: Final = "*"
 
 
 def person_of(folder: Path) -> str:
-    """The pseudonym in the name of a run folder.
+    """Return the pseudonym in a run folder's name.
 
     >>> person_of(Path("study/people/P03-open")), phase_of(Path("study/people/P03-open"))
     ('P03', 'open')
@@ -23,18 +23,18 @@ def person_of(folder: Path) -> str:
 
 
 def phase_of(folder: Path) -> str:
-    """The phase in the name of a run folder; empty where the study has one phase."""
+    """Return the phase in a run folder's name; empty if the study has one phase."""
     return folder.name.partition("-")[2]
 
 
 def person_folders(folder: Path) -> tuple[Path, ...]:
-    """The run folders of people that a path stands for; none where it is a run folder itself, or no study.
+    """Return the run folders of people that a path stands for; none for a run folder or other folder.
 
     Args:
         folder: the folder of a study with a single phase, or a pattern such as ``study/people/*-open``.
 
     Raises:
-        UsageError: nothing that fits the pattern, a study without run folders, or one of several phases.
+        UsageError: no match, a study without run folders, or a study with several phases.
     """
     if _MARK in folder.name:
         phase = phase_of(folder)

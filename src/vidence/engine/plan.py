@@ -1,4 +1,4 @@
-"""One run as one record, readable from TOML."""
+"""A run as one record, readable from TOML."""
 
 import functools
 import importlib.metadata
@@ -57,7 +57,7 @@ FORMAT: Literal["vidence-plan/1"] = "vidence-plan/1"
 
 
 def _setting(help_text: str) -> msgspec.Meta:
-    """A field that has no flag of its own: ``--set FIELD=VALUE``."""
+    """Mark a field without a flag of its own: ``--set FIELD=VALUE``."""
     return msgspec.Meta(description=help_text, extra={})
 
 
@@ -72,7 +72,7 @@ _OUT = "US dollars per million tokens written (default: as listed)."
 
 
 class SamplingFlags(Record):
-    """The flags that change the `sampling` of a plan; None leaves it as it is."""
+    """Flags that change a plan's `sampling`; None leaves the value."""
 
     temperature: Annotated[float | None, flag("Sampling temperature; 0 is greedy.")] = None
     top_p: Annotated[float | None, _setting("Nucleus sampling.")] = None
@@ -82,7 +82,7 @@ class SamplingFlags(Record):
 
 
 class ExtractFlag(Record):
-    """A short form of `judge` and `judge_models`, see `read_overrides`."""
+    """Shorthand for `judge` and `judge_models`; see `read_overrides`."""
 
     extract_with: Annotated[
         str | None, flag("Text model that extracts the choice from replies that no rule can parse.")
@@ -90,11 +90,11 @@ class ExtractFlag(Record):
 
 
 class Plan(Record):
-    """Everything that decides what a run asks and how; each flag of ``vidence run`` is one field.
+    """Everything that determines what a run asks and how; each flag of ``vidence run`` is a field.
 
-    `protocol` is the set of rules that the fields below started from. Nothing is judged while `judge_models`
-    is empty; several are a panel. Of the questions only those are asked that were drawn for the study in the
-    folder `study`, where it names one.
+    `protocol` is the set of rules that the fields started from. Nothing is judged while `judge_models` is
+    empty; several judge models form a panel. If `study` names a study's folder, only the questions drawn for
+    it are asked.
     """
 
     format: Literal["vidence-plan/1"] = FORMAT
@@ -217,7 +217,7 @@ class Plan(Record):
     judge_price_in: Annotated[float, _setting(_IN)] = 0.0
     judge_price_out: Annotated[float, _setting(_OUT)] = 0.0
     listed: Prices | None = None
-    """What the table of prices said of the models when the plan was made; `prices` are those that count."""
+    """Listed prices when the plan was created; `prices` returns those that apply."""
     judge_listed: Prices | None = None
     memory: Annotated[str, _setting("File of the reply memory (default: in the cache folder).")] = ""
     until: Annotated[
@@ -279,7 +279,7 @@ class Plan(Record):
 
     @property
     def stratum(self) -> tuple[str, int] | None:
-        """The tag of `sample_by`, and how many questions with each of its values; None without.
+        """Return the tag of `sample_by` and the number of questions per value; None if it is not set.
 
         Raises:
             UsageError: it is not ``TAG=N`` with a whole number above 0.
@@ -296,29 +296,29 @@ class Plan(Record):
 
     @property
     def prices(self) -> Prices | None:
-        """What answers cost: as given, else as listed; None where neither is known."""
+        """Return the prices of answers: as given, else as listed; None if unknown."""
         prices = given_prices(self.price_in, self.price_out) or self.listed
         return prices.in_batches() if prices is not None and self.batch else prices
 
     @property
     def judge_prices(self) -> Prices | None:
-        """What verdicts cost, likewise."""
+        """Return the prices of verdicts: as given, else as listed; None if unknown."""
         prices = given_prices(self.judge_price_in, self.judge_price_out) or self.judge_listed
         return prices.in_batches() if prices is not None and self.batch else prices
 
     @property
     def view(self) -> View:
-        """The frames that it shows."""
+        """Return the frames to show."""
         return View(selector=self.selector, n_frames=self.frames, size=self.size)
 
     @property
     def limits(self) -> AskLimits:
-        """How much it asks at once, and for how long."""
+        """Return the limits of concurrency, time and cost."""
         return msgspec.convert(self, AskLimits, from_attributes=True)
 
 
 class PlainOverrides(TypedDict, total=False):
-    """The settings of `PlanOverrides` that are no spec; None leaves one as the protocol has it."""
+    """Settings of `PlanOverrides` that are not specs; None keeps the protocol's value."""
 
     name: str | None
     media: str | None
@@ -381,7 +381,7 @@ class PlainOverrides(TypedDict, total=False):
 
 
 class PlanOverrides(PlainOverrides, total=False):
-    """The settings that replace those of the protocol: fields of `Plan` and of `SamplingFlags`."""
+    """Settings that override the protocol's: fields of `Plan` and of `SamplingFlags`."""
 
     selector: str | None
     strategy: str | None
@@ -389,28 +389,28 @@ class PlanOverrides(PlainOverrides, total=False):
 
 
 def plan_flags() -> tuple[Flag, ...]:
-    """The flags of a plan, in the order of its fields; what is not given is None."""
+    """Return the flags of a plan, in the order of its fields; a flag not given is None."""
     return tuple(replace(entry, default=None) for entry in flags_of(Plan, SamplingFlags, ExtractFlag))
 
 
 def plan_settings() -> dict[str, str]:
-    """The fields of a plan that have no flag of their own, with what each is for."""
+    """Return the fields of a plan without a flag, with their descriptions."""
     hints = get_type_hints(Plan, include_extras=True) | get_type_hints(SamplingFlags, include_extras=True)
     metas = {name: meta for name, hint in hints.items() for meta in getattr(hint, "__metadata__", ())}
     return {name: meta.description or "" for name, meta in metas.items() if meta.extra == {}}
 
 
 def read_setting(name: str, text: str, *, known: Container[str] = ()) -> object:
-    """The value of a field of `plan_settings` from what a user wrote.
+    """Parse the value of a field in `plan_settings`.
 
     Args:
         name: of the field.
-        text: what was written.
-        known: the fields that may be set; all of them where it is empty.
+        text: the value as text.
+        known: the fields that may be set; empty: all.
 
     Raises:
         UnknownNameError: there is no such field.
-        UsageError: it cannot be read.
+        UsageError: the value is invalid.
     """
     known = {word: says for word, says in plan_settings().items() if not known or word in known}
     if name not in known:
@@ -424,13 +424,13 @@ def read_setting(name: str, text: str, *, known: Container[str] = ()) -> object:
 
 
 def read_overrides(given: Mapping[str, object]) -> PlanOverrides:
-    """Overrides that a file or a program gives by name; None and what is not given leave a setting as it is.
+    """Check overrides given by name in a file or program; None leaves a setting as it is.
 
     `extract_with` becomes the judge ``extract`` with that model.
 
     Raises:
-        UnknownNameError: a name that no setting has.
-        UsageError: a value of another type, or `extract_with` beside another judge.
+        UnknownNameError: no setting has this name.
+        UsageError: a value of another type, or `extract_with` together with another judge.
     """
     for name in sorted(given.keys() - PlanOverrides.__annotations__.keys()):
         raise UnknownNameError("setting of a run", name, PlanOverrides.__annotations__)
@@ -460,7 +460,7 @@ _SET = Flag(
 
 
 def flag_of(field: str) -> str:
-    """The flag that sets a field of the plan.
+    """Return the flag that sets a field of the plan.
 
     >>> flag_of("prompts_dir"), flag_of("timeout_s")
     ('--prompts-dir', '--set timeout_s')
@@ -473,12 +473,12 @@ def flag_of(field: str) -> str:
 
 
 def plan_part(*, only: Container[str] = (), settings: Container[str] | None = None) -> msgspec.Meta:
-    """A field of `PlanOverrides`, which the flags of a plan give.
+    """Return a field of `PlanOverrides` that is filled from a plan's flags.
 
     Args:
-        only: the fields that have a flag; all of them where it is empty.
-        settings: the fields without one that ``--set`` takes; all of them where it is empty, and without
-            it there is no ``--set``.
+        only: the fields to offer flags for; empty: all.
+        settings: the fields without flags that ``--set`` accepts; if both are empty, all of them; if only
+            this is empty, there is no ``--set``.
     """
     flags = [entry for entry in plan_flags() if not only or entry.field in only]
 
@@ -496,18 +496,18 @@ class Stratum(Record):
     tag: str
     value: str
     n: int
-    """How many could be drawn."""
+    """Questions available."""
     n_sampled: int
-    """How many of them are asked."""
+    """Questions asked."""
 
     @property
     def probability(self) -> float:
-        """How likely a question of it was to be asked."""
+        """Return the probability that a question of the stratum is drawn."""
         return self.n_sampled / self.n
 
 
 class Facts(Record):
-    """What a run met: versions, revisions and hashes, so that it can be repeated and trusted."""
+    """Facts recorded by a run: versions, revisions and hashes, for reproducing it."""
 
     vidence: str
     git_revision: str
@@ -526,7 +526,7 @@ class Facts(Record):
     licence: str
     terms: str = ""
     release: str = ""
-    """Where `vidence get` fetched the questions, with the commit; the licence that it states, and when."""
+    """Where and when `vidence get` fetched the questions, with commit and licence."""
     release_licence: str = ""
     fetched_at: str = ""
     judge_version: int = 0
@@ -537,22 +537,22 @@ class Facts(Record):
     n_items: int
     n_planned: int
     strata: tuple[Stratum, ...] = ()
-    """Those of a stratified sample."""
+    """Strata of a stratified sample."""
     study_sha256: str = ""
-    """Of the study.toml by which the questions were drawn."""
+    """Hash of the study.toml by which the questions were drawn."""
     subset_sha256: str = ""
-    """Of the file of the subset, which the run folder keeps."""
+    """Hash of the subset's file, which is kept in the run folder."""
     notes: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     gaps: tuple[str, ...] = ()
-    """For how many questions media are missing, and what became of these."""
+    """Numbers of questions with missing media, by what was done about them."""
     started_at: str
     ended: Decision | None = None
-    """How the comparison stood when a run with ``--until`` ended; trials that failed count as wrong."""
+    """State of the comparison at the end of a run with ``--until``; failed trials count as wrong."""
 
     @property
     def left_out(self) -> str:
-        """What was left out when the questions were read, or of media, in sentences; empty for nothing."""
+        """Describe the questions and media that were left out; empty if there are none."""
         messages = [f"Caution: {gap}." for gap in self.gaps]
         if self.problems:
             n = f"{len(self.problems):,} line{'s' if len(self.problems) > 1 else ''}"
@@ -590,7 +590,7 @@ class _PlanFile(Record):
 
 
 def write_plan(folder: Path, plan: Plan, facts: Facts) -> None:
-    """Write plan and facts to ``plan.toml``, whole or not at all."""
+    """Write plan and facts to ``plan.toml`` atomically."""
     # TOML has no null: what is absent has the default, where that is not None it is "unset".
     sampling = {
         name: "unset" if value is None and name in _MAY_BE_UNSET else value
@@ -609,10 +609,10 @@ def write_plan(folder: Path, plan: Plan, facts: Facts) -> None:
 
 
 def read_plan(folder: Path) -> tuple[Plan, Facts]:
-    """Read ``plan.toml`` of a run folder.
+    """Read ``plan.toml`` from a run folder.
 
     Raises:
-        StoreError: no such file, not TOML, or written by another format of vidence.
+        StoreError: the file is missing, is not TOML, or has another format version.
     """
     path = folder / PLAN_FILE
     try:
@@ -634,11 +634,11 @@ def read_plan(folder: Path) -> tuple[Plan, Facts]:
 
 
 def read_plan_file(path: Path) -> tuple[Plan, Facts | None]:
-    """Read a plan, and the facts of the run that it was written for, where the file holds them.
+    """Read a plan, and the facts of its run if the file has them.
 
     Raises:
         FileNotFoundError: there is no such file.
-        StoreError: not TOML, or written by another format of vidence.
+        StoreError: the file is not TOML, or has another format version.
     """
     try:
         raw = toml_of(text_bounded(path))
@@ -674,7 +674,7 @@ def read_plan_file(path: Path) -> tuple[Plan, Facts | None]:
 
 
 def read_source(path: Path) -> tuple[Path, Plan, Facts | None]:
-    """The file of a plan that shall be repeated, and what is in it.
+    """Return the file and contents of a plan to repeat.
 
     Args:
         path: a ``plan.toml``, or the folder of a run.
@@ -691,7 +691,7 @@ def read_source(path: Path) -> tuple[Path, Plan, Facts | None]:
 
 
 def git_revision() -> str:
-    """The git revision that vidence runs from, with ``+`` where the tree is changed; empty outside git."""
+    """Return vidence's git revision, with ``+`` if the tree has changes; empty outside git."""
     here, stdout = Path(__file__), ""
     for command in (
         ["git", "ls-files", "--error-unmatch", here.name],  # fails in a checkout that does not hold us
@@ -709,7 +709,7 @@ def git_revision() -> str:
 
 @functools.cache
 def machine_facts() -> dict[str, object]:
-    """Version, revision, Python, platform and the libraries that can change a number, for `Facts`."""
+    """Return versions, revision, platform and the libraries that can affect results, for `Facts`."""
     versions: dict[str, str] = {}
     for name in ("av", "msgspec", "numpy", "pillow", "scipy", "torch", "transformers", "aiohttp"):
         with suppress(importlib.metadata.PackageNotFoundError):

@@ -1,4 +1,4 @@
-"""From what a user asked for to a plan, and from a plan to everything that a run needs."""
+"""From a user's request to a plan, and from a plan to everything a run needs."""
 
 import functools
 import hashlib
@@ -70,7 +70,7 @@ _OWNER_AND_NAME = re.compile(
 )  # a path with an ending is that of a file
 
 NOBODY = "baseline:random"
-"""The model of a plan that asks no model."""
+"""The model in plans that ask no model."""
 MOST_FOLDERS = 1000  # of one plan where it is repeated
 _QUOTES = re.compile(r"\bsubtitles?\b", re.IGNORECASE)
 _SAMPLED = {"model_seed": "seed", "choice_logps": "want_choice_logps"}  # fields of `Sampling`
@@ -80,21 +80,21 @@ _UNSAMPLED = dict.fromkeys(("limit", "sample", "sample_by", "subset"))
 def make_plan(
     benchmark_name: str, *, data: Path | None, model: str, overrides: PlanOverrides, cache: Path | None = None
 ) -> Plan:
-    """The plan for a benchmark: what its paper prescribes, and what the user overrides of it.
+    """Return the plan for a benchmark: its paper's protocol with the user's overrides.
 
     Args:
         benchmark_name: a name from the catalog, or questions as for `get.benchmark_at`.
-        data: the file or folder of questions, or an address ``hf:OWNER/NAME@REVISION``, which is pinned
-            to its commit; None takes what ``vidence get`` fetched.
-        model: a model spec; ``temperature``, ``top_p`` and ``max_tokens`` in it are moved to the
-            plan's sampling.
-        overrides: fields of `Plan`, and those of `Sampling` (its `seed` as ``model_seed``, since the
-            plan has a seed of its own), as in `PlanOverrides`; None leaves a field as it is.
-        cache: our cache folder; None takes that of the environment.
+        data: the file or folder of questions, or an address ``hf:OWNER/NAME@REVISION``, which is pinned to
+            its commit; None: what ``vidence get`` fetched.
+        model: a model spec; its ``temperature``, ``top_p`` and ``max_tokens`` are moved to the plan's
+            sampling.
+        overrides: fields of `Plan` and of `Sampling` (its `seed` as ``model_seed``, because the plan has a
+            seed of its own), as in `PlanOverrides`; None keeps a field.
+        cache: our cache folder; None: the environment's.
 
     Raises:
-        DataError: an address that was not fetched; the message has the command that does.
-        UsageError: an unknown name (the nearest is named) or an impossible value.
+        DataError: an address that was not fetched; the message has the command that fetches it.
+        UsageError: an unknown name (the closest is suggested) or an invalid value.
     """
     check_secrets("model", model)  # before anything of it is shown or stored
     given = read_overrides(overrides)
@@ -127,17 +127,17 @@ def make_plan(
 def changed_plan(
     plan: Plan, *, data: Path | None = None, model: str | None = None, overrides: PlanOverrides
 ) -> Plan:
-    """A plan with other settings.
+    """Return a plan with other settings.
 
     Args:
-        plan: what all other settings are taken from.
-        data: other questions; None leaves them.
-        model: another model, as for `make_plan`; None leaves it.
-        overrides: as for `make_plan`. An empty value leaves a setting, too, and of ``limit`` and the samples
-            those that are given take the place of the others.
+        plan: the plan to change.
+        data: other questions; None keeps them.
+        model: another model, as for `make_plan`; None keeps it.
+        overrides: as for `make_plan`. An empty value keeps a setting; if ``limit`` or a sample is given, it
+            replaces all of these.
 
     Raises:
-        UsageError: an unknown name, an impossible value, or a protocol: a plan has its rules written out.
+        UsageError: an unknown name, an invalid value, or a protocol, which a plan cannot change.
     """
     given = read_overrides({k: v for k, v in overrides.items() if v not in ((), {})})
     if "protocol" in given:
@@ -150,7 +150,7 @@ def changed_plan(
 
 
 def _filled(plan: Plan, *, model: str | None, given: PlanOverrides) -> Plan:
-    """The plan with another model, whose spec can say how it samples, and with what is given."""
+    """Return the plan with another model, including sampling options in its spec, and overrides."""
     spec, sampled = plan.model, dict[str, float]()
     if model is not None:
         check_secrets("model", model)  # before anything of it is shown or stored
@@ -187,7 +187,7 @@ def _filled(plan: Plan, *, model: str | None, given: PlanOverrides) -> Plan:
 
 
 def _as_in_the_paper(plan: Plan) -> Subtitling:
-    """How subtitles are shown by the plan's protocol, or by the first of its benchmark that shows any."""
+    """Return how the plan's protocol shows subtitles, or the benchmark's first protocol that does."""
     protocols = benchmark_of(plan.benchmark, plan.map or "").protocols
     rules = (protocols[name] for name in (plan.protocol, *protocols) if name in protocols)
     names = [rule.subtitles for rule in rules if rule.subtitles != "none"]
@@ -200,7 +200,7 @@ def _as_in_the_paper(plan: Plan) -> Subtitling:
 
 
 def _media_place(text: str) -> str:
-    """As `_whole_place`, or the address of a folder whose media are read where they are (`media.address`)."""
+    """Return an absolute path as `_whole_place`, or the address of remote media (`media.address`)."""
     return str(place(text)) if media_address.is_address(text) else _whole_place(text)
 
 
@@ -214,7 +214,7 @@ def _named_addresses(texts: Sequence[str]) -> tuple[str, ...]:
 
 
 def _whole_place(text: str) -> str:
-    """A path from the root, since a run is taken up from any folder; an address with its commit."""
+    """Return an absolute path, so that runs resume from any folder, or an address with its commit."""
     if is_address(text) and not _NETWORK.match(text):
         return str(pinned(HubAddress.parse(text), hub_cache()))
     if _NETWORK.match(text):
@@ -232,10 +232,10 @@ def _whole_place(text: str) -> str:
 
 
 def benchmark_of(name: str, mapping: str) -> Benchmark:
-    """The benchmark of a plan, told how a file in another layout is read where the plan says it.
+    """Return the benchmark of a plan, with the mapping for files in another layout.
 
     Raises:
-        UsageError: no such benchmark or mapping, or a benchmark whose layout is its own.
+        UsageError: no such benchmark or mapping, or a benchmark with a fixed layout.
     """
     if not mapping:
         benchmark: Benchmark = create("benchmark", name)
@@ -249,11 +249,11 @@ def benchmark_of(name: str, mapping: str) -> Benchmark:
 
 
 def load_questions(plan: Plan) -> Loaded:
-    """The questions of a plan, with the folder in which their media lie.
+    """Load the questions of a plan, with the folder of their media.
 
     Raises:
-        DataError: nothing usable in the data, or an address that was not fetched.
-        UsageError: a split that does not exist.
+        DataError: the data has nothing usable, or an address was not fetched.
+        UsageError: the split does not exist.
     """
     benchmark = benchmark_of(plan.benchmark, plan.map or "")
     loaded = benchmark.load(data_place(plan.data), split=plan.split, strict=plan.strict)
@@ -263,17 +263,17 @@ def load_questions(plan: Plan) -> Loaded:
 
 
 def media_root_of(plan: Plan, loaded: Loaded) -> MediaPath:
-    """Where the media of a plan lie: the folder of its questions, or an address.
+    """Return where the plan's media are: the folder of its questions, or an address.
 
     Raises:
-        UsageError: an address that cannot be read.
+        UsageError: the address is invalid.
     """
     is_remote = plan.media is not None and media_address.is_address(plan.media)
     return place(plan.media or "") if is_remote else loaded.media_root
 
 
 def _check_values(given: PlanOverrides) -> None:
-    """Refuse a setting that would say nothing, and a memory in a folder that is not there."""
+    """Reject settings without effect, and a reply cache in a folder that does not exist."""
     judging = {
         "--judge": given.get("judge"),
         "--set judge_panel": given.get("judge_panel"),
@@ -290,7 +290,7 @@ def _check_values(given: PlanOverrides) -> None:
 
 
 def open_views(views: Mapping[str, View], plan: Plan) -> dict[str, OpenView]:
-    """Views by name with their selectors opened, each selector once."""
+    """Open the selectors of views, each selector once."""
     own = None if plan.prompts_dir is None else Path(plan.prompts_dir)
     words = Templates.load(plan.prompts, override=own)
     picture: Literal["png", "jpeg"] = "png" if plan.layout.startswith("montage") else "jpeg"
@@ -312,7 +312,7 @@ def open_views(views: Mapping[str, View], plan: Plan) -> dict[str, OpenView]:
 
 @dataclass(frozen=True, kw_only=True)
 class PreparedRun:
-    """Everything that a run needs, checked, before anything is asked."""
+    """Everything that a run needs, checked before anything is asked."""
 
     plan: Plan
     facts: Facts
@@ -325,11 +325,11 @@ class PreparedRun:
     text_parser: Scorer
 
     def parser_for(self, item: Item) -> Scorer:
-        """Choices are read by the plan's parser; texts by its text parser, or they wait for a judge."""
+        """Return an item's parser: the plan's for choices, its text parser or none for texts."""
         return self.parser if item.answer_kind == "choice" else self.text_parser
 
     def choice_order(self, item: Item, repeat: int) -> tuple[int, ...]:
-        """The order in which choices are shown: the item's own, or one sampled for item and repeat."""
+        """Return the order in which to show choices: the item's, or one drawn for item and repeat."""
         if not self.plan.shuffle_choices or item.answer_kind != "choice":
             return ()
         return shuffled(f"{self.plan.seed}/{item.item_id}/{repeat}", len(item.choices))
@@ -337,7 +337,7 @@ class PreparedRun:
 
 @functools.lru_cache(maxsize=1 << 14)  # a study wants the same orders at each request
 def shuffled(words: str, n: int) -> tuple[int, ...]:
-    """An order of `n` choices, which follows from the words."""
+    """Return an order of `n` choices determined by the words."""
     rng = np.random.default_rng(list(hashlib.sha256(words.encode()).digest()))
     return tuple(int(i) for i in rng.permutation(n))
 
@@ -352,20 +352,20 @@ def prepare(  # noqa: PLR0913 - everything that a run needs; each stands for its
     now: datetime,
     cache_root: Path | None = None,
 ) -> PreparedRun:
-    """Check everything that a plan names, and read its questions.
+    """Check all names in a plan, and load its questions.
 
     Args:
         plan: what to ask.
-        strategy: that of the plan, opened.
-        view: the frames of the plan, its selector opened.
-        models: the model under test by the name ``""``, and those that the selector asks by their specs.
-        pool: the judges of the plan, if it names some.
-        now: written into the facts of the run.
-        cache_root: our cache folder, with the notes of what was fetched.
+        strategy: the plan's, opened.
+        view: the plan's frames, with the selector opened.
+        models: the model under test as ``""``, and the selector's models by spec.
+        pool: the plan's judges, if any.
+        now: recorded in the facts of the run.
+        cache_root: our cache folder, with the records of fetched data.
 
     Raises:
-        DataError: nothing usable in the data; `MissingMediaError` lists media that are not there.
-        UsageError: an unknown name or an impossible value.
+        DataError: the data has nothing usable; `MissingMediaError` lists missing media.
+        UsageError: an unknown name or an invalid value.
     """
     benchmark: Benchmark = create("benchmark", plan.benchmark)
     model, traits = models[""], view.traits
@@ -420,7 +420,7 @@ def prepare(  # noqa: PLR0913 - everything that a run needs; each stands for its
 
 
 def _asked_with(strategy: Strategy, view: OpenView, models: Mapping[str, Model]) -> dict[str, object]:
-    """What decides the asks beside the questions, as facts."""
+    """Return, as facts, what affects requests besides the questions."""
     # What the selector's choice depends on beside its version: its file of scores, the models it asks.
     identities = (view.traits.scores_digest, *(models[spec].identity for spec in view.traits.models))
     return {
@@ -433,7 +433,7 @@ def _asked_with(strategy: Strategy, view: OpenView, models: Mapping[str, Model])
 
 
 def _origin(data: str, cache_root: Path | None) -> dict[str, str]:
-    """Where the questions were fetched, as facts; nothing where they were not."""
+    """Return, as facts, where the questions were fetched; empty if they were not."""
     got = None if cache_root is None else fetched_from(cache_root, data)
     if got is None:
         return {}
@@ -441,7 +441,7 @@ def _origin(data: str, cache_root: Path | None) -> dict[str, str]:
 
 
 def _subtitle_notes(items: Sequence[Item], plan: Plan, media_root: MediaPath) -> tuple[str, ...]:
-    """Warn that questions quote subtitles which are not shown, or that some or all have none."""
+    """Warn if questions quote subtitles that are not shown, or if subtitles are missing."""
     if plan.subtitles == "none":
         quoting = [item for item in items if _QUOTES.search(item.question)]
         has_some = any(item.subtitles for item in quoting)
@@ -461,7 +461,7 @@ def _subtitle_notes(items: Sequence[Item], plan: Plan, media_root: MediaPath) ->
 
 
 def _limit_notes(plan: Plan, view: OpenView, model: Model) -> tuple[str, ...]:
-    """That a rule which says itself how many frames there are is limited by the plan."""
+    """Warn if the plan limits a selector that sets the number of frames itself."""
     if not view.traits.thins or not model.looks:
         return ()
     return (
@@ -471,7 +471,7 @@ def _limit_notes(plan: Plan, view: OpenView, model: Model) -> tuple[str, ...]:
 
 
 def _cache_notes(items: Sequence[Item], prompter: Prompter, model: Model) -> tuple[str, ...]:
-    """That words before the frames keep a provider's cache from serving them, by the first such video."""
+    """Warn if text before the frames prevents prompt caching, naming the first such video."""
     if isinstance(model, HttpModel) and model.caches:
         begins: dict[str, str] = {}
         for item in items:
@@ -487,15 +487,15 @@ def _cache_notes(items: Sequence[Item], prompter: Prompter, model: Model) -> tup
 def narrowed(
     items: Sequence[Item], plan: Plan, *, recorded: Container[str] | None = None
 ) -> tuple[Sequence[Item], list[str]]:
-    """The questions that a plan's `where`, `limit` and samples leave, and what to say of them.
+    """Apply a plan's `where`, `limit` and samples; return the questions and notes.
 
     Args:
         items: all questions.
-        plan: what is asked.
-        recorded: only questions with these ids, of which `limit` and the samples are taken.
+        plan: what to ask.
+        recorded: restrict to questions with these ids before `limit` and samples.
 
     Raises:
-        UsageError: no question has such a tag.
+        UsageError: no question has the tag.
     """
     kept, notes = items, list[str]()
     if plan.study:
@@ -523,7 +523,7 @@ def narrowed(
 def choose_items(
     loaded: Loaded, plan: Plan, *, model: Model, shows_media: bool = True
 ) -> tuple[Sequence[Item], tuple[str, ...]]:
-    """The questions that a plan asks, in the order of the release, and notes on what was left out."""
+    """Return the questions that a plan asks, in release order, and notes on those left out."""
     wanted, notes = _wanted(loaded, plan, model=model)
     root = media_root_of(plan, loaded) if model.looks and shows_media else None
     items, messages = _with_usable(wanted, plan, root)
@@ -537,7 +537,7 @@ def choose_items(
 
 
 def _gaps(loaded: Loaded, items: Sequence[Item], plan: Plan, *, model: Model) -> tuple[str, ...]:
-    """For how many questions media are missing, beside those that are shown theirs."""
+    """Return how many questions have missing media, and how they are handled."""
     n_wanted, n_bare = len(_wanted(loaded, plan, model=model)[0]), sum(not item.media for item in items)
     is_part = model.looks and n_bare < len(items)
     counted = {
@@ -548,7 +548,7 @@ def _gaps(loaded: Loaded, items: Sequence[Item], plan: Plan, *, model: Model) ->
 
 
 def _wanted(loaded: Loaded, plan: Plan, *, model: Model) -> tuple[Sequence[Item], list[str]]:
-    """The questions of a plan, whether their media are there or not, and what to say of them."""
+    """Return the questions of a plan, with or without media, and notes."""
     if plan.shuffle_choices and isinstance(model, RecordedModel):
         raise UsageError(
             f"{plan.model} gives recorded letters, which shuffled choices would change; add "
@@ -563,7 +563,7 @@ def _wanted(loaded: Loaded, plan: Plan, *, model: Model) -> tuple[Sequence[Item]
 def _with_usable(
     wanted: Sequence[Item], plan: Plan, root: MediaPath | None
 ) -> tuple[Sequence[Item], list[str]]:
-    """The questions whose media can be used, and what to say of the others."""
+    """Return the questions with usable media, and notes on the others."""
     items, unusable = placed(wanted, plan, root)  # what is not read is stored all the same
     notes = [*unusable]
     if root is not None:
@@ -577,10 +577,10 @@ def _with_usable(
 
 
 def every_item(loaded: Loaded, plan: Plan) -> Sequence[Item]:
-    """The questions of a plan that asks no model: those with its tags, without its sampling.
+    """Return the questions of a plan that asks no model: filtered by tags, not sampled.
 
     Raises:
-        UsageError: there is none.
+        UsageError: there are none.
     """
     return choose_items(loaded, _unsampled(plan, recorded_only=False), model=create("model", NOBODY))[0]
 
@@ -590,7 +590,7 @@ def _unsampled(plan: Plan, *, recorded_only: bool) -> Plan:
 
 
 def _strata(items: Sequence[Item], plan: Plan, *, asked: Sequence[Item], model: Model) -> tuple[Stratum, ...]:
-    """The strata that the sample of a plan by a tag was drawn from."""
+    """Return the strata of a plan's sample."""
     tag = str(plan.sample_by).rpartition("=")[0]
     recorded = model.recorded_ids() if plan.recorded_only and isinstance(model, RecordedModel) else None
     everything = _unsampled(plan, recorded_only=plan.recorded_only)
@@ -598,7 +598,7 @@ def _strata(items: Sequence[Item], plan: Plan, *, asked: Sequence[Item], model: 
 
 
 def _check_letter(letter: str, items: Sequence[Item], *, spec: str) -> None:
-    """Refuse a letter that is a choice of no question."""
+    """Reject a letter that no question has as a choice."""
     most = max((len(item.choices) for item in items), default=0)
     if most and letter_index(letter) >= most:
         raise UsageError(
@@ -610,16 +610,17 @@ def _check_letter(letter: str, items: Sequence[Item], *, spec: str) -> None:
 def placed(
     items: Sequence[Item], plan: Plan, root: MediaPath | None
 ) -> tuple[Sequence[Item], tuple[str, ...]]:
-    """The questions whose media lie where a plan lets them be read, and how many others are left out.
+    """Return the questions whose media the plan may read, and notes on the others.
 
     Args:
         items: the questions.
-        plan: it names each bucket and server that may be read: a file is not the user's word.
-        root: where the media lie; without it nothing is read, and only addresses are looked at.
+        plan: names the buckets and servers that may be read; question files cannot grant this.
+        root: the media folder; without it nothing is read, and only addresses are checked.
 
     Raises:
-        DataError: a medium has no place, an address cannot be used, such as one with a secret, or is not
-            named, and the plan leaves out no questions; no server was asked, and the message has no secret.
+        DataError: a medium has no location, an address is invalid or contains a secret, or its server is not
+            named, and the plan does not leave out questions; no server was contacted, and the message
+            contains no secret.
     """
     given = [place(text) for text in (plan.media or "", *plan.media_at) if media_address.is_address(text)]
     known = {entry.origin for entry in given if isinstance(entry, Address)}
@@ -646,7 +647,7 @@ def placed(
 
 
 def _refuse(unusable: Sequence[str], unnamed: Mapping[str, int]) -> None:
-    """Raise where media have no place, or how many lie at each bucket or server that is not named."""
+    """Raise for media without a location, or count those at buckets and servers that are not named."""
     if unusable:
         raise DataError(
             f"a question names media that cannot be used: {unusable[0]}; --allow-missing leaves such "
@@ -665,10 +666,10 @@ def _refuse(unusable: Sequence[str], unnamed: Mapping[str, int]) -> None:
 def _inside(
     items: Sequence[Item], media_root: MediaPath, paths: Sequence[MediaPath], *, plan: Plan
 ) -> tuple[Sequence[Item], str]:
-    """The questions that may be asked though media lie outside the folder, and what to say of these.
+    """Return the questions that may be asked although media are outside the folder, with a note.
 
     Raises:
-        DataError: none may, and the plan leaves out no questions.
+        DataError: none may be asked, and the plan does not leave out questions.
     """
     n = f"{len(paths):,} media lie" if len(paths) > 1 else "1 medium lies"
     listed = ", ".join(map(str, paths[:3])) + (", ..." if len(paths) > 3 else "")
@@ -688,7 +689,7 @@ def _inside(
 def _with_media(
     items: Sequence[Item], media_root: MediaPath, absent: Sequence[MediaPath], *, plan: Plan
 ) -> tuple[Sequence[Item], str]:
-    """The questions whose media are all there, and how many are left out; errors as `prepare`."""
+    """Return the questions with all media present, and a note on the others; errors as for `prepare`."""
     gone = set(absent)
 
     def is_whole(item: Item) -> bool:
@@ -711,7 +712,7 @@ def _with_media(
 
 
 def _absent_words(items: Sequence[Item], absent: Sequence[MediaPath], *, n_questions: int) -> str:
-    """Which media are missing, and which are there and are something else."""
+    """Describe missing media, and media that are not files."""
     kinds = {medium.kind for item in items for medium in item.media}
     name = {frozenset({"video"}): "video", frozenset({"image"}): "image"}.get(frozenset(kinds), "medium")
     many = "media" if name == "medium" else f"{name}s"
@@ -724,7 +725,7 @@ def _absent_words(items: Sequence[Item], absent: Sequence[MediaPath], *, n_quest
 
 
 def _what_is_there(path: MediaPath) -> str:
-    """What stands in the place of a medium, or keeps one from seeing it."""
+    """Describe what exists at a medium's path, or why it cannot be accessed."""
     if isinstance(path, Address):
         return ""
     try:
@@ -737,7 +738,7 @@ def _what_is_there(path: MediaPath) -> str:
 
 
 def check_same(before: Facts, now: Facts, *, folder: Path) -> None:
-    """Refuse to go on with a run whose questions, prompts, selector or model have changed."""
+    """Refuse to resume a run whose questions, prompts, selector or model have changed."""
     for name, what in MUST_AGREE.items():
         if getattr(before, name) != getattr(now, name):
             raise StoreError(
@@ -747,12 +748,12 @@ def check_same(before: Facts, now: Facts, *, folder: Path) -> None:
 
 
 def default_folder(plan: Plan) -> Path:
-    """The run folder of a plan where none is named."""
+    """Return a plan's default run folder."""
     return Path("runs") / run_name(plan)
 
 
 def new_folder(plan: Plan) -> Path:
-    """The run folder of a plan where none is named and none that is there shall be gone on with."""
+    """Return a plan's default run folder, numbered if it exists."""
     first = default_folder(plan)
     names = (first, *(first.with_name(f"{first.name}-{n}") for n in range(2, MOST_FOLDERS + 1)))
     path = next((folder for folder in names if not folder.exists()), None)
@@ -764,9 +765,9 @@ def new_folder(plan: Plan) -> Path:
 
 
 def run_name(plan: Plan) -> str:
-    """A folder name for a plan: what is asked, who answers, and a short hash of the rest but its label.
+    """Return a folder name for a plan: benchmark, model, and a short hash of all else but the label.
 
-    The same command gives the same name, so that repeating it goes on with the run.
+    The same command gives the same name, so repeating it resumes the run.
     """
     spec = parse_spec(plan.model)
     words = [plan.benchmark, spec.name, Path(spec.argument).name if "/" in spec.argument else spec.argument]

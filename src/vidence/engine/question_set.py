@@ -1,4 +1,4 @@
-"""The questions that a command is about: a file, or a benchmark; and the file that it writes them to."""
+"""Load the questions that a command works on, from a file or a benchmark, and write questions."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -24,7 +24,7 @@ _MOST_NAMED = 5
 
 
 class QuestionSet(Record):
-    """The questions that a command is about, by the name of a file or of a benchmark."""
+    """The questions that a command works on, by file or benchmark name."""
 
     what: Annotated[str, argument("ITEMS")]
     data: Annotated[Path | None, flag("Questions of a benchmark (default: as fetched).", type=PATH)] = None
@@ -34,10 +34,10 @@ class QuestionSet(Record):
     where: Annotated[dict[str, str], WHERE] = msgspec.field(default_factory=dict)
 
     def load(self) -> "LoadedSet":
-        """Read the questions; print the licence of a benchmark, and what was left out.
+        """Load the questions; print a benchmark's licence and notes on what was left out.
 
         Raises:
-            UsageError: there is no such file or benchmark, or no question.
+            UsageError: there is no such file or benchmark, or it has no questions.
         """
         overrides: PlanOverrides = {
             "split": self.split,
@@ -59,7 +59,7 @@ class QuestionSet(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class LoadedSet:
-    """The questions of a set, and the plan by which they were read."""
+    """Loaded questions, and the plan they were loaded by."""
 
     name: str
     plan: Plan
@@ -67,14 +67,14 @@ class LoadedSet:
     items: tuple[Item, ...]
 
     def with_answers(self, *, doing: str, is_partial: bool = False) -> "LoadedSet":
-        """The set for what needs the answers of its questions.
+        """Return the set for work that needs answers.
 
         Args:
             doing: what needs them, for the message.
-            is_partial: leave out the questions with hidden answers, and say how many.
+            is_partial: leave out questions with hidden answers, and say how many.
 
         Raises:
-            UsageError: answers are hidden; with `is_partial` those of all questions.
+            UsageError: answers are hidden; with `is_partial`, those of all questions.
         """
         kept = tuple(item for item in self.items if not item.is_hidden)
         if not (n_hidden := len(self.items) - len(kept)):
@@ -87,7 +87,7 @@ class LoadedSet:
 
 
 def items_in(items: Iterable[Item], path: Path, *, media_root: Path) -> None:
-    """Write questions in the item format, with paths as they are seen from the file; ``-`` prints them.
+    """Write questions in the item format, with paths relative to the file; ``-`` prints them.
 
     Raises:
         StoreError: the file cannot be written.

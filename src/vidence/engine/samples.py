@@ -1,4 +1,4 @@
-"""Which of a benchmark's questions a plan draws, and how likely each was to be drawn."""
+"""Which questions a plan draws, and their probabilities of being drawn."""
 
 import hashlib
 from collections.abc import Sequence
@@ -15,17 +15,17 @@ from vidence.records import Item, Record
 from vidence.statistics.groups import group_rule
 
 SUBSET_FILE = "subset.json"
-"""The subset of a run, in its folder."""
+"""File name of a run's subset."""
 DRAWN_FILE = "drawn.json"
-"""What was drawn for a study, in its folder."""
+"""File name of a study's draw."""
 
 DrawT = TypeVar("DrawT", bound=msgspec.Struct)
 Drawn: TypeAlias = tuple[Sequence[Item], list[str]]
-"""The questions in the order of the release, and what to say of them."""
+"""Questions in release order, and notes."""
 
 
 def drawn(items: Sequence[Item], plan: Plan) -> Drawn:
-    """The questions that `limit` and the sample of a plan leave.
+    """Apply a plan's `limit` and sample.
 
     Raises:
         UsageError: no question has the tag of a stratified sample.
@@ -41,7 +41,7 @@ def drawn(items: Sequence[Item], plan: Plan) -> Drawn:
 
 
 def _whole_groups(items: Sequence[Item], some: Sequence[Item], plan: Plan) -> Drawn:
-    """Some questions, with the others of their groups where the headline scores groups."""
+    """Add the rest of the drawn questions' groups if the headline scores groups."""
     grouped = group_rule(plan.headline)
     if grouped is None:
         return some, []
@@ -57,16 +57,16 @@ class _Asked(msgspec.Struct):
 
 
 class StudyDraw(msgspec.Struct):
-    """The part of `DRAWN_FILE` that a run reads: which questions are asked, by which study.toml."""
+    """The part of `DRAWN_FILE` that a run reads: the questions asked, and the hash of study.toml."""
 
     study_sha256: str
     asked: tuple[_Asked, ...]
 
     def of(self, items: Sequence[Item]) -> list[Item]:
-        """The drawn questions among those of a set, in the order of the set.
+        """Return the drawn questions of a set, in the order of the set.
 
         Raises:
-            UsageError: one of them is not in the set.
+            UsageError: a drawn question is not in the set.
         """
         ids = {entry.item_id for entry in self.asked}
         kept = [item for item in items if item.item_id in ids]
@@ -79,10 +79,10 @@ class StudyDraw(msgspec.Struct):
 
 
 def read_draw(folder: Path, kind: type[DrawT]) -> DrawT:
-    """What was drawn for the study in a folder, as a record of its fields.
+    """Read a study's draw from its folder.
 
     Raises:
-        DataError: nothing was, or the file cannot be read.
+        DataError: nothing was drawn, or the file cannot be read.
     """
     path = folder / DRAWN_FILE
     if not path.exists():
@@ -93,17 +93,17 @@ def read_draw(folder: Path, kind: type[DrawT]) -> DrawT:
 
 
 def question_digest(item: Item) -> str:
-    """What a question asks, as a short hash: its words, its choices in their own order, its answer."""
+    """Return a short hash of a question's text, its choices in their own order, and its answer."""
     return hashlib.sha256(msgspec.json.encode((item.question, item.choices, item.answer))).hexdigest()[:16]
 
 
 class Subset(Record):
-    """Questions that a full score can be predicted from, its anchors, and all that the prediction needs.
+    """Questions from which a full score can be predicted (anchors), and the data for the prediction.
 
-    Of each anchor, in one order: its digest by its id, what it counts in the full score, and its chance at
-    each ability. `whole` is the curve of all questions, weighted. `error` is the root mean squared error of
-    the prediction over left-out models, `n_runs` of them; `sampling` the standard error of a full score, the
-    questions being a sample. `average` is micro or macro:TAG.
+    For each anchor, in one order: its digest by id, its weight in the full score, and its probability of
+    being right at each ability. `whole` is the weighted curve of all questions. `error` is the root mean
+    squared error of the prediction over `n_runs` left-out models; `sampling` the standard error of a full
+    score from sampling questions. `average` is micro or macro:TAG.
     """
 
     format: Literal["vidence-subset/1"] = "vidence-subset/1"
@@ -118,10 +118,10 @@ class Subset(Record):
     curves: tuple[tuple[float, ...], ...]
 
     def of(self, items: Sequence[Item]) -> list[Item]:
-        """The questions of the subset among those of a set, in the order of the set.
+        """Return the subset's questions in a set, in the order of the set.
 
         Raises:
-            UsageError: one of them is not in the set, or asks something else there.
+            UsageError: a question is missing from the set, or differs there.
         """
         kept = [item for item in items if self.digests.get(item.item_id) == question_digest(item)]
         if lost := sorted(self.digests.keys() - {item.item_id for item in kept}):
@@ -134,17 +134,17 @@ class Subset(Record):
 
 
 def read_subset(path: Path) -> Subset:
-    """The subset in a file; see `read_json`."""
+    """Read a subset from a file; see `read_json`."""
     advice = "expected a file that `vidence stats subset RUN... --out FILE` wrote"
     return read_json(path, Subset, advice=advice)
 
 
 def strata_met(items: Sequence[Item], asked: Sequence[Item], tag: str) -> tuple[Stratum, ...]:
-    """The strata of a sample by a tag, with how many questions each has and how many of them are asked.
+    """Return the strata of a sample by a tag, with the numbers of available and asked questions.
 
     Args:
-        items: the questions that could be drawn.
-        asked: those of them that are asked.
+        items: the available questions.
+        asked: the questions asked.
         tag: the tag.
     """
     n_asked = {value: len(places) for value, places in strata(asked, tag).items()}
@@ -155,7 +155,7 @@ def strata_met(items: Sequence[Item], asked: Sequence[Item], tag: str) -> tuple[
 
 
 def strata(items: Sequence[Item], tag: str) -> dict[str, list[int]]:
-    """The places of the questions with each value of a tag; questions without it are in none."""
+    """Return the positions of the questions by value of a tag; questions without the tag are left out."""
     values: dict[str, list[int]] = {}
     for place, item in enumerate(items):
         if tag in item.tags:
@@ -164,13 +164,13 @@ def strata(items: Sequence[Item], tag: str) -> dict[str, list[int]]:
 
 
 def no_such_tag(tag: str, items: Sequence[Item]) -> UsageError:
-    """The message for a tag that no question has."""
+    """Return the error for a tag that no question has."""
     tags = sorted({t for i in items for t in i.tags})
     return UsageError(f"no question has the tag {tag!r}; tags are: {', '.join(tags) or 'none'}")
 
 
 def _each(items: Sequence[Item], tag: str, n: int, *, seed: int) -> Drawn:
-    """N questions with each value of a tag; one value's do not depend on the others."""
+    """Draw N questions per value of a tag, independently for each value."""
     places = strata(items, tag)
     if not places:
         raise no_such_tag(tag, items)

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Final, TypeAlias
 
 Rules: TypeAlias = tuple[list[str], list[str], bytes]
-"""Files and folders that are read, those that are written, and a filter of calls (empty: none)."""
+"""Readable paths, writable folders, and a system-call filter (empty: none)."""
 # Landlock's rights by their bits. Nothing may make links, devices, pipes and sockets (6, 9 to 12).
 _READ: Final = 1 << 0 | 1 << 2 | 1 << 3  # execute, read a file, list a folder
 _WRITE: Final = 1 << 1 | 1 << 2 | 1 << 3 | 1 << 4 | 1 << 5 | 1 << 7 | 1 << 8 | 1 << 13 | 1 << 14
@@ -25,7 +25,7 @@ _NO_NEW_PRIVILEGES, _SET_SECCOMP, _FILTER = 38, 22, 2
 
 
 def confine(rules: Rules) -> None:
-    """Take rights from this process and all that it starts, as far as the system can."""
+    """Drop rights of this process and its children, as far as the system allows."""
     if sys.platform != "linux":
         return
     reads, writes, program = rules
@@ -39,14 +39,14 @@ def confine(rules: Rules) -> None:
 
 
 def landlock_version() -> int:
-    """The version of Landlock; 0 where the system has none."""
+    """Return the version of Landlock; 0 if the system has none."""
     if sys.platform != "linux":
         return 0
     return max(0, int(ctypes.CDLL(None).syscall(_NEW_RULESET, None, ctypes.c_long(0), ctypes.c_long(1))))
 
 
 def in_force() -> tuple[bool, bool]:
-    """Whether this process is kept from files of others, and from the network; found by trying."""
+    """Test whether files of others and the network are blocked for this process."""
     return _is_refused(partial(os.listdir, "/")), _is_refused(socket.socket)
 
 
@@ -59,7 +59,7 @@ def _is_refused(attempt: Callable[[], object]) -> bool:
 
 
 def _bound_files(system: ctypes.CDLL, reads: list[str], writes: list[str]) -> None:
-    """Refuse all files but these; folders that are written are made where they are absent."""
+    """Block all files but these; missing writable folders are created."""
     abi = landlock_version()
     known = (1 << 12 + min(abi, 3)) - 1  # versions 1 to 3 know 13 to 15 rights
     attributes = struct.pack("QQQ", known, 0, _SCOPES)[: 24 if abi >= 6 else 8]

@@ -1,4 +1,4 @@
-"""What a reply is worth: by the parser's rules, then by judges where the plan names their models."""
+"""Score replies: by the parser's rules, then by judges if the plan names judge models."""
 
 import logging
 from collections.abc import Sequence
@@ -29,16 +29,16 @@ from vidence.records import (
 from vidence.text import without_thinking
 
 MOST_READ_CHARACTERS = 200_000
-"""Of a reply without its reasoning; the slowest parser takes a second or two for so many."""
+"""Most characters of a reply, excluding reasoning; the slowest parser takes 1 to 2 s for that many."""
 RECORDED = frozenset({"replay", "scripted"})
-"""Models whose replies were written down before anything was asked."""
+"""Providers that replay recorded replies."""
 _log = logging.getLogger(__name__)
 
 
 def score_reply(item: Item, result: Reply | Outcome, parser: Scorer) -> Score:
-    """The score of a reply, or of an outcome, by rules; a parser that breaks fails only this item.
+    """Score a reply or outcome by rules; a parser error fails only this item.
 
-    Where the answer is hidden the reply is read, and has no value.
+    If the answer is hidden, the reply is parsed but has no score.
     """
     try:
         return _read(item, result, parser)
@@ -66,7 +66,7 @@ def _read(item: Item, result: Reply | Outcome, parser: Scorer) -> Score:
 
 
 def _too_long(reply: Reply) -> Unreadable | None:
-    """Why a reply is not read, if it is too long for that."""
+    """Return an outcome if a reply is too long to parse."""
     if len(reply.text) <= MOST_READ_CHARACTERS:
         return None
     n = len(without_thinking(reply.text))
@@ -77,9 +77,9 @@ def _too_long(reply: Reply) -> Unreadable | None:
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeModel:
-    """A model that judges: its name in the engine, its identity, how its verdicts are sampled.
+    """A judge model: its name in the engine, its identity, and its sampling.
 
-    `is_recorded` says that its words were written down before, see `ask.judging.verdicts.Form.read`.
+    `is_recorded` means that its replies were recorded earlier; see `ask.judging.verdicts.Form.read`.
     """
 
     name: str
@@ -88,7 +88,7 @@ class JudgeModel:
     is_recorded: bool = False
 
     def signed(self, score: Score) -> Score:
-        """A score whose verdicts say who gave them, and how they were sampled."""
+        """Add the judge and its sampling to a score's verdicts."""
         verdicts = tuple(
             msgspec.structs.replace(v, judge_model=self.identity, temperature=self.sampling.temperature)
             for v in score.verdicts
@@ -98,14 +98,14 @@ class JudgeModel:
 
 @dataclass(frozen=True, kw_only=True)
 class JudgePool:
-    """A judge and the models that speak for it; with several of them `rule` decides, see `combine`."""
+    """A judge and its models; with several models, `rule` decides (see `combine`)."""
 
     judge: Judge
     models: Sequence[JudgeModel]
     rule: str = "majority"
 
     def score(self, item: Item, reply: Reply, *, ruled: Score) -> Flow[Score]:
-        """The score of a reply; `ruled` where the judge leaves it at what the rules say, or has no answer."""
+        """Return the score of a reply; `ruled` if the judge defers to the rules or gives no answer."""
         if isinstance(ruled.outcome, Failed) or item.is_hidden:
             return ruled
         scores = yield from together(
@@ -121,7 +121,7 @@ class JudgePool:
 
     @property
     def facts(self) -> dict[str, object]:
-        """What the facts of a run say of the judge."""
+        """Return facts about the judge for the run."""
         return {
             "judge_version": self.judge.version,
             "judge_prompts_digest": self.judge.prompts_digest,
@@ -130,16 +130,16 @@ class JudgePool:
         }
 
     def has_judged(self, score: Score) -> bool:
-        """Whether these models have given their verdict as this judge, be they tied; not after an error."""
+        """Whether these models have judged, ties included, errors excluded."""
         return self.has_asked(score) and not score.has_judge_error
 
     def has_asked(self, score: Score) -> bool:
-        """Whether these models were asked as this judge, whatever came of it."""
+        """Whether these models were asked as this judge, with any outcome."""
         is_ours = score.scorer == self.judge.name and score.scorer_version == self.judge.version
         return is_ours and self._gave(score.verdicts)
 
     def has_asked_in_vain(self, score: Score) -> bool:
-        """Whether these models gave no verdict, so that the score is the one from before."""
+        """Whether these models gave no verdict, so that the earlier score stands."""
         return self._gave(score.unanswered)
 
     def _gave(self, verdicts: Sequence[Verdict]) -> bool:
@@ -160,7 +160,7 @@ class JudgePool:
 
 
 def _addressed(flow: Flow[MadeT], model: JudgeModel) -> Flow[MadeT]:
-    """A flow with its asks put to this model, sampled as it judges where an ask does not say."""
+    """Direct a flow's requests to this model, with its judging sampling as default."""
     with closing(flow):
         try:
             wanted = next(flow)

@@ -1,4 +1,4 @@
-"""What selectors go by: scores of frames from embedders or models, and searches through a video."""
+"""What selectors need: scores of frames from embedders or models, and searches through a video."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -41,11 +41,11 @@ Found: TypeAlias = Scores | SearchResult | Failed
 
 @dataclass(kw_only=True)
 class ScoreDesk:
-    """Scores for views whose selectors want some, from embedders or models.
+    """Computes scores for views whose selectors need them, with embedders or models.
 
-    An embedder is opened when it is first needed, and used by one question at a time. Frames for it are
-    delivered without loss at the size that it wants, and only those that the cache lacks. A model gets
-    frames as the view shows them (`deliver_kept` keeps them).
+    An embedder is opened at first use, and used by one question at a time. It receives losslessly encoded
+    frames at its own size, and only those without a cached score. A model receives frames as the view shows
+    them (`deliver_kept` caches them).
     """
 
     cache_root: Path
@@ -57,9 +57,9 @@ class ScoreDesk:
     _lock: anyio.Lock = field(default_factory=anyio.Lock)
 
     async def scores(self, view: OpenView, questions: Sequence[Clipped]) -> dict[str, Found]:
-        """One score for each candidate of each question, or what a search found, by item id.
+        """Return a score per candidate, or a search result, by item id.
 
-        Nothing for views that want none, and for questions about nothing but single images.
+        Empty for views that need none, and for questions about single images only.
         """
         selector = view.scoring
         if selector is None or not selector.score_rules.embedder or view.rules.retry:
@@ -103,7 +103,7 @@ class ScoreDesk:
         positions: NDArray[np.int64],
         model: str,
     ) -> MadeT:
-        """A flow about frames of a question; a model is asked only if the flow does."""
+        """Run a flow about a question's frames; a model is asked only if the flow requires it."""
         frames = await delivered(question, positions, encoding=view.encoding, deliver=self.deliver_kept)
         data: dict[str, bytes] = {}
         images = [image_part(frame, data, positions=(position,)) for position, frame in enumerate(frames)]
@@ -173,14 +173,14 @@ class ScoreDesk:
         return self._embedders[key]
 
     def _search(self, searching: Search, question: Clipped, embedder: Embedder) -> SearchResult:
-        """What a search ends with, with an embedder in the place of a detector; what it saw is kept.
+        """Run a search with an embedder in place of a detector; its scores are cached.
 
-        A `Detector` is shown mosaics, and nothing of it is kept, since what it finds in a cell may depend on
-        the others.
+        A `Detector` sees mosaics, and its results are not cached, because those of one cell may depend on the
+        others.
 
         Raises:
-            MediaError: a frame that it looks at cannot be decoded.
-            UsageError, DataError: what the embedder or the search raises.
+            MediaError: a frame cannot be decoded.
+            UsageError, DataError: raised by the embedder or the search.
         """
         try:
             wanted = next(searching)
@@ -195,7 +195,7 @@ class ScoreDesk:
             return searched
 
     def _matched(self, wanted: SearchView, question: Clipped, embedder: Embedder) -> NDArray[np.float64]:
-        """What the embedder says of frames; those seen before are not decoded."""
+        """Return the embedder's scores of frames; frames with cached scores are not decoded."""
         encoding = _encoding(wanted)
         key = f"{encoding.key}-{wanted.width_px}x{wanted.height_px}"
         cache = ScoreCache(self.cache_root, embedder, frames_key=key, max_bytes=self.cache_max_bytes)
@@ -230,7 +230,7 @@ class ScoreDesk:
 
 @dataclass(kw_only=True)
 class _Lots:
-    """Pictures by frame index for the embedder's thread: delivered in large lots, unpacked in small ones."""
+    """Pictures by frame index for the embedder's thread: delivered in large lots, decoded in small ones."""
 
     source: Source
     encoding: Encoding
@@ -249,7 +249,7 @@ class _Lots:
 def _by_source(
     questions: Sequence[Clipped], candidates: Mapping[str, NDArray[np.int64]]
 ) -> dict[Source, list[tuple[Clipped, set[int]]]]:
-    """For each source, which of its frames each question wants scored."""
+    """Return, for each source, the frames to score for each question."""
     wanted: dict[Source, list[tuple[Clipped, set[int]]]] = {}
     for question in questions:
         positions = candidates[question.item.item_id]
@@ -263,7 +263,7 @@ def _by_source(
 def _texts_of(
     wanted: Mapping[Source, list[tuple[Clipped, set[int]]]], questions: Sequence[Clipped], rules: ScoreRules
 ) -> dict[Source, tuple[str, list[int], list[str]]]:
-    """For each source its content hash, the frames to score and the texts to match them with."""
+    """Return, for each source, its content hash, the frames to score, and the texts to match."""
     hashes = {s: h for q in questions for s, h in zip(q.sources, q.hashes, strict=True)}
     return {
         source: (
@@ -294,10 +294,10 @@ def _assembled(
 async def delivered(
     question: Clipped, positions: NDArray[np.int64], *, encoding: Encoding, deliver: Deliver
 ) -> list[EncodedFrame]:
-    """Frames of a question by their positions in its clip, in that order.
+    """Return a question's frames by position in its clip, in the given order.
 
     Raises:
-        MediaError: one cannot be decoded.
+        MediaError: a frame cannot be decoded.
     """
     refs = question.clip.refs(positions)
     values: dict[tuple[int, int], EncodedFrame] = {}
@@ -313,7 +313,7 @@ def _encoding(wanted: SearchView) -> Encoding:
 
 
 def _scaled(frame: EncodedFrame, wanted: SearchView) -> Picture:
-    """The picture in exactly the size of a cell, whatever its shape, as the released code scales it."""
+    """Scale a picture to exactly the size of a cell, ignoring its aspect ratio as the released code does."""
     picture = Image.fromarray(decode_image(frame.data))
     size = (wanted.width_px, wanted.height_px)
     return np.asarray(picture.resize(size, Image.Resampling.BILINEAR), np.uint8)

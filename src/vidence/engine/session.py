@@ -1,4 +1,4 @@
-"""A session: each question is shown its frames and handed to a consumer; replies overlap with decoding."""
+"""A session: questions get their frames and are passed to a consumer, while other videos are decoded."""
 
 import errno
 from collections import Counter, deque
@@ -61,10 +61,10 @@ _NO_MORE_FILES = (errno.EMFILE, errno.ENFILE)
 
 
 def check_draws(what: object, plan: Plan) -> None:
-    """See that replies can differ, where a strategy or a diagnostic wants several to one prompt.
+    """Check that replies can differ, if a strategy or diagnostic needs several per prompt.
 
     Raises:
-        UsageError: they are drawn at temperature 0.
+        UsageError: the temperature is 0.
     """
     if isinstance(what, Drawing) and what.n_drawn > 1 and plan.sampling.temperature == 0:
         raise UsageError(
@@ -74,7 +74,7 @@ def check_draws(what: object, plan: Plan) -> None:
 
 
 def add_judges(engine: Engine, plan: Plan, budget: Budget) -> JudgePool:
-    """Make the judge models of a plan known to an engine, and open them."""
+    """Register a plan's judge models with an engine, and open them."""
     judge = judge_of(plan.judge, plan)
     models = tuple(
         judge_model(engine, text, judge=judge, name=f"judge {position}", budget=budget)
@@ -84,14 +84,14 @@ def add_judges(engine: Engine, plan: Plan, budget: Budget) -> JudgePool:
 
 
 def judge_of(name: str, plan: Plan) -> Judge:
-    """The judge of that name, with the templates and the seed of a plan."""
+    """Return the named judge, with the plan's templates and seed."""
     own = None if plan.judge_prompts_dir is None else Path(plan.judge_prompts_dir)
     judge: Judge = create("judge", name, prompts_dir=own)
     return replace(judge, seed=plan.seed) if isinstance(judge, TemplateJudge) else judge
 
 
 def judge_model(engine: Engine, text: str, *, judge: Judge, name: str, budget: Budget) -> JudgeModel:
-    """A model that speaks for a judge, opened; the engine knows it by `name`."""
+    """Open a model for a judge and register it as `name`."""
     parsed = parse_spec(text)
     spec, sampled = without_sampling(parsed)
     sampling = msgspec.convert(msgspec.to_builtins(judge.sampling) | sampled, Sampling)
@@ -102,9 +102,9 @@ def judge_model(engine: Engine, text: str, *, judge: Judge, name: str, budget: B
 
 @dataclass(kw_only=True)
 class ShownSubject:
-    """A `contracts.Question` (and so a `Subject`) over frames that were delivered.
+    """A `contracts.Question` (and therefore a `Subject`) with delivered frames.
 
-    The choices of `item` are in the order in which they are shown; `choice_order` says which that is.
+    The choices of `item` are in display order; `choice_order` gives the original indices.
     """
 
     item: Item
@@ -115,24 +115,24 @@ class ShownSubject:
     n_repeats: int = 1
     choice_order: tuple[int, ...] = ()
     lines: tuple[Line, ...] = ()
-    """The subtitles of its medium, where the plan shows them."""
+    """Subtitles, if the plan shows them."""
     shares_frames: bool = False
-    """Whether another question begins with the same frames (see `Request`)."""
+    """Whether another question starts with the same frames (see `Request`)."""
     last_view: str | None = None
-    """The view that was asked for last."""
+    """The view requested last."""
     last_prompt: Prompt | None = None
-    """The prompt that was made last; None where it could not be made."""
+    """The prompt composed last; None if that failed."""
     _images: dict[str, bytes] = field(default_factory=dict)
     _ahead: dict[str, Prompted] = field(default_factory=dict)
 
     @property
     def shown(self) -> tuple[str, ...]:
-        """The names of the views that can be shown."""
+        """Return the names of the views that can be shown."""
         return tuple(name for name, view in self.views.items() if isinstance(view, ViewContent))
 
     @property
     def context(self) -> Context:
-        """What the asks about this question have in common."""
+        """Return the settings shared by the requests about this question."""
         return Context(
             item_id=self.item.item_id,
             image=self._images.__getitem__,
@@ -142,22 +142,22 @@ class ShownSubject:
         )
 
     def n_frames(self, view: str) -> int:
-        """How many frames this view has."""
+        """Return the number of frames of a view."""
         return len(self._shown(view).frames)
 
     def times_s(self, view: str) -> tuple[float, ...]:
-        """The time of each frame of a view, in its order; several media are played one after the other."""
+        """Return the times of a view's frames in seconds; multiple media follow each other."""
         content = self._shown(view)
         starts_s = content.starts_s or (0.0,) * len(self.item.media)
         return tuple(starts_s[ref.media_index] + ref.time_s for ref in content.selection.frames)
 
     def selection(self, view: str | None) -> Selection | None:
-        """The frames of a view; None where it cannot be shown, or the model looks at none."""
+        """Return the frames of a view; None if it cannot be shown or the model sees no frames."""
         result = None if view is None else self.views.get(view)
         return result.selection if isinstance(result, ViewContent) and self.prepared.model.looks else None
 
     def compose_ahead(self, view: str) -> None:
-        """Make the prompt that shows a whole view now, since its pictures take time; errors as `prompt`."""
+        """Compose the prompt of a whole view now, since encoding takes time; errors as `prompt`."""
         self._ahead[view] = self._composed(view, None)
 
     def prompt(
@@ -184,16 +184,16 @@ class ShownSubject:
         return prompted.prompt
 
     def read(self, reply: Reply) -> Outcome:
-        """What the plan's parser reads from a reply."""
+        """Parse a reply with the plan's parser."""
         return self.ruled(reply).outcome
 
     def ruled(self, result: Reply | Failed, *, order: tuple[int, ...] = ()) -> Score:
-        """The score of a reply, or of its absence, by the plan's parser alone."""
+        """Score a reply, or its absence, with the plan's parser alone."""
         item = self.item.with_order(order)
         return score_reply(item, result, self.prepared.parser_for(item))
 
     def mark(self, reply: Reply, *, order: tuple[int, ...] = ()) -> Flow[Score]:
-        """Right or wrong, by the plan's parser and its judges."""
+        """Score a reply with the plan's parser and judges."""
         ruled = self.ruled(reply, order=order)
         if self.pool is None:
             return ruled
@@ -235,7 +235,7 @@ class ShownSubject:
 
 @dataclass(frozen=True, kw_only=True)
 class Session:
-    """A plan with its models opened. `asking` is the budget of the answers, `judging` that of the judges."""
+    """A plan with its models opened. `asking` is the budget of answers, `judging` that of judges."""
 
     prepared: PreparedRun
     engine: Engine
@@ -246,16 +246,16 @@ class Session:
     environment: Environment
     on_event: Listener
     identities: Mapping[str, str]
-    """What tells each model from others, by its names; judges apart."""
+    """Identities of the models by name, without judges."""
     is_run: bool
-    """A run shows choices in the order that the plan draws, and frames only to a model that looks at them."""
+    """Whether this is a run: choices in the plan's order, and frames only for models that see."""
     needs_frames: bool
     """Whether media are opened."""
     batches: tuple[Batches, ...] = ()
-    """The batch APIs of its models; with them, a question may take several passes."""
+    """Batch APIs of the models; a question may then take several passes."""
 
     def groups(self, todo: Todo, *, most: int = _GROUP_WITHOUT_MEDIA) -> Iterator[Todo]:
-        """The questions by video, in the order of the first of each; without media so many together."""
+        """Yield questions grouped by video, in order of first appearance; without media, `most` at a time."""
         if not self.needs_frames:
             yield from (todo[start : start + most] for start in range(0, len(todo), most))
             return
@@ -272,16 +272,16 @@ class Session:
         n_consumers: int,
         count: DecodeCount,
     ) -> None:
-        """Show every question and `ask` it; frames are prepared and questions asked at the same time.
+        """Show all questions and `ask` each; frames are prepared while questions are asked.
 
         Args:
             todo: the questions.
-            ask: what is done with one that is shown.
-            n_consumers: how many at a time.
-            count: of what is decoded.
+            ask: called with each shown question.
+            n_consumers: how many run concurrently.
+            count: counts decoded frames.
 
         Raises:
-            BudgetSpentError: the budget ends it early.
+            BudgetSpentError: the budget ended the session.
             VidenceError: no further question can be asked.
         """
         plan, environment = self.prepared.plan, self.environment
@@ -333,17 +333,17 @@ class Session:
 
     @property
     def _shares_frames(self) -> bool:
-        """Whether the provider keeps the frames of one question for the next."""
+        """Whether the provider caches a question's frames for the next one."""
         model = self.prepared.model
         return self.is_run and self.needs_frames and isinstance(model, HttpModel) and model.caches
 
     @property
     def shows_lines(self) -> bool:
-        """Whether subtitles are read for the model."""
+        """Whether subtitles are loaded for the model."""
         return self.prepared.plan.subtitles != "none" and self.prepared.model.looks
 
     def lines(self, items: Sequence[Item]) -> dict[str, tuple[Line, ...]]:
-        """The subtitles of questions by their ids, each file read once; one that is not there has none."""
+        """Return the subtitles by question id; each file is read once, and a missing file gives none."""
         read: dict[Subtitles, tuple[Line, ...]] = {}
         for subtitles in {item.subtitles for item in items if item.subtitles is not None}:
             place = located(self.prepared.media_root, Media(path=subtitles.path))
@@ -355,7 +355,7 @@ class Session:
         return {item.item_id: read.get(item.subtitles, ()) for item in items if item.subtitles is not None}
 
     async def show(self, group: Todo, *, desk: FrameDesk) -> list[ShownSubject]:
-        """Questions about one medium with what is shown of it."""
+        """Return the questions about one medium with their frames."""
         items = list({item.item_id: item for item, _ in group}.values())
         values: Mapping[str, Mapping[str, ViewContent | Failed]]
         if self.needs_frames:
@@ -401,16 +401,16 @@ async def opened_session(
     views: Mapping[str, View] | None = None,
     others: Mapping[str, str] | None = None,
 ) -> AsyncIterator[Session]:
-    """Open and check everything that a plan names; its models are closed at the end, whatever happens.
+    """Open and check everything that a plan names; models are always closed at the end.
 
     Args:
         plan: what to ask.
         environment: cache and workers.
-        now: written into the facts of the run.
-        on_event: told of what happens.
+        now: recorded in the facts of the run.
+        on_event: receives events.
         views: the frames to show; None: those of the plan's strategy.
-        others: specs of further models by the names under which flows ask them, where one that begins with
-            ``+`` is the plan's with other options; None: those of the plan's strategy.
+        others: specs of further models by the names that flows use; a spec that starts with ``+`` is the
+            plan's model with other options; None: those of the plan's strategy.
     """
     asking = Budget(prices=plan.prices, max_cost=plan.max_cost)
     judging = replace(asking, prices=plan.judge_prices)
@@ -469,14 +469,14 @@ async def opened_session(
 
 @dataclass
 class _Ready(Generic[ReadyT]):
-    """Something produced, and what is set when it is taken, or consumed, where its group waits for that."""
+    """A produced thing, and the event set when it is taken, or consumed if its group waits for that."""
 
     thing: ReadyT
     taken: anyio.Event | None = None
     consumed: anyio.Event | None = None
 
     def end(self) -> None:
-        """Nothing is to be waited for any more."""
+        """Release waiters."""
         for event in (self.taken, self.consumed):
             if event is not None:
                 event.set()
@@ -484,20 +484,20 @@ class _Ready(Generic[ReadyT]):
 
 @dataclass(kw_only=True)
 class Pipeline(Generic[GroupT, ReadyT]):
-    """Makes something of each group with `produce` and hands it on, one by one, to `consume`.
+    """Produces something for each group and passes each part to `consume`.
 
-    Nothing is produced before a consumer takes it, so that memory holds the frames of a few videos, however
-    long the run is. When the budget is spent, nothing new is begun and what is under way ends.
+    Nothing is produced before a consumer can take it, so memory holds the frames of few videos regardless of
+    the run's length. When the budget is spent, nothing new starts and work in progress finishes.
     """
 
     produce: Callable[[GroupT], Awaitable[Sequence[ReadyT]]]
     consume: Callable[[ReadyT], Awaitable[None]]
     first_alone: bool = False
-    """Whether the others of a group wait until its first was consumed, as a provider's cache needs it."""
+    """Whether a group's first part is consumed before the others, for the provider's cache."""
     _ready: deque[_Ready[ReadyT]] = field(default_factory=deque, init=False)
-    """What no consumer has taken yet; what waits for others to be consumed is not in it."""
+    """Parts that no consumer has taken, except those waiting for another part."""
     _n_ready: anyio.Semaphore = field(init=False)
-    """So many consumers may look into `_ready`; those who find nothing there have nothing to come."""
+    """Counts parts in `_ready`; a consumer that finds it empty is done."""
     _n_consumers: int = field(default=0, init=False)
     _spent: BudgetSpentError | None = field(default=None, init=False)
 
@@ -505,7 +505,7 @@ class Pipeline(Generic[GroupT, ReadyT]):
         """Produce and consume everything.
 
         Raises:
-            BudgetSpentError: it was spent on the way.
+            BudgetSpentError: the budget was spent.
             VidenceError: the first error that ended the work.
         """
         waiting = iter(groups)
@@ -551,7 +551,7 @@ class Pipeline(Generic[GroupT, ReadyT]):
                 await taken.wait()
 
     async def _follow(self, consumed: anyio.Event, rest: Sequence[ReadyT]) -> None:
-        """Hand on the rest of a group, before any other group."""
+        """Pass on the rest of a group before any other group."""
         await consumed.wait()
         self._ready.extendleft(_Ready(entry) for entry in reversed(rest))
         for _ in rest:
@@ -584,7 +584,7 @@ def _digests(view: ViewContent | Failed) -> tuple[str, ...]:
 
 
 def first_error(group: BaseExceptionGroup[BaseException], kind: type[ErrorT]) -> ErrorT | None:
-    """The first error of a kind in a group, and in the groups inside it."""
+    """Return the first error of a kind in an exception group, searched recursively."""
     for error in group.exceptions:
         inside = first_error(error, kind) if isinstance(error, BaseExceptionGroup) else error
         if isinstance(inside, kind):
@@ -595,9 +595,9 @@ def first_error(group: BaseExceptionGroup[BaseException], kind: type[ErrorT]) ->
 async def each(
     things: Sequence[ReadyT], consume: Callable[[ReadyT], Awaitable[None]], *, n_consumers: int
 ) -> Sequence[ReadyT]:
-    """Consume things as they are, several at the same time; errors as for `Pipeline.work`.
+    """Consume things concurrently without a producer; errors as for `Pipeline.work`.
 
-    Those whose answers come with a batch are returned.
+    Returns those whose answers come with a batch.
     """
     later: list[ReadyT] = []
 
@@ -621,7 +621,7 @@ async def in_waves(
     batches: Sequence[Batches],
     on_event: Listener,
 ) -> None:
-    """Work on all, and again on what `work` returns because its answers come with a batch.
+    """Work on all, and again on those that `work` returns because their answers come with a batch.
 
     Raises:
         VidenceError: a batch cannot be sent or read, or `work` raises it.

@@ -1,7 +1,7 @@
-"""Work that is done in other processes, one piece beside the other, for callers that do not await.
+"""Run work in other processes for synchronous callers.
 
-The processes are on this machine or on others (`engine.executor`); the callers do not see the difference.
-Video files are looked into so, and this process keeps what they hold.
+The processes are on this machine or on others (`engine.executor`). Video files are probed this way, and this
+process caches the results.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,9 +20,9 @@ from vidence.media.files import MediaFacts, cached_facts, keep_facts, look_into
 
 T = TypeVar("T")
 Piece: TypeAlias = tuple[str, Callable[[], T]]
-"""The file that the work is about, for messages, and the work; picklable, as `Workers.run` wants it."""
+"""The file that the work is about, for messages, and the work, picklable as for `Workers.run`."""
 DEADLINE_S: Final = 24 * 3600.0
-"""A piece of work may well take an hour on a large picture; a decoder that hangs must end some day."""
+"""Time limit in seconds: large pictures may take an hour, but a decoder that hangs must be ended."""
 # Results that nobody has taken yet; with more, no further piece is begun.
 _MOST_WAITING: Final = 32
 _LOOK_S: Final = 0.05
@@ -35,19 +35,19 @@ def side_by_side(
     on_trouble: Callable[[str], None] = lambda message: None,
     deadline_s: float = DEADLINE_S,
 ) -> Iterator[tuple[int, T | VidenceError]]:
-    """What comes of each piece of work and its number, in the order in which they end.
+    """Run pieces of work in parallel; yield each number and result in order of completion.
 
     Args:
-        pieces: the work; the next piece is taken when a worker is free for it.
-        parallel: where it is done.
-        on_trouble: told what happens to other machines, while a result is waited for.
-        deadline_s: how long a piece may take.
+        pieces: the work; the next piece is taken when a worker is free.
+        parallel: where it runs.
+        on_trouble: receives problems of other machines while waiting.
+        deadline_s: time limit per piece.
 
     Yields:
-        What was made, or the error that a piece ended with; the others go on.
+        The result, or the error of the piece; other pieces continue.
 
     Raises:
-        VidenceError: the place where it is done cannot be used.
+        VidenceError: the executor cannot be used.
     """
     queue: SimpleQueue[tuple[int, T | VidenceError] | str | None] = SimpleQueue()
     waiting = enumerate(pieces)
@@ -90,7 +90,7 @@ def side_by_side(
 
 @dataclass(frozen=True, kw_only=True)
 class ProbedFile:
-    """The facts of a file, or why it cannot be read; `was_kept` says that they were known."""
+    """The facts of a file, or why it cannot be read; `was_kept` if they were cached."""
 
     made: MediaFacts | MediaError
     was_kept: bool
@@ -99,16 +99,16 @@ class ProbedFile:
 def look_side_by_side(
     files: Sequence[Path], parallel: Parallelism, *, cache_root: Path, on_trouble: Callable[[str], None]
 ) -> Iterator[tuple[int, ProbedFile]]:
-    """The facts of video files by their numbers, or why a file cannot be read, as they become known.
+    """Probe video files in parallel; yield each number and result as it becomes known.
 
     Args:
         files: the files.
-        parallel: where they are looked into.
-        cache_root: where facts are kept; what is kept is not looked for again.
-        on_trouble: told what happens to machines of a cluster.
+        parallel: where to probe.
+        cache_root: where facts are cached; cached files are not probed again.
+        on_trouble: receives problems of cluster machines.
 
     Raises:
-        VidenceError: it cannot go on.
+        VidenceError: the work cannot continue.
     """
     missing: list[int] = []
     for number, file in enumerate(files):

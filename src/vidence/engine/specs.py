@@ -1,4 +1,4 @@
-"""Specs as plans keep them: how replies are sampled apart, and the paths of files whole."""
+"""Specs as plans store them: sampling options moved out, file paths made absolute."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -33,10 +33,10 @@ _MARK = "?"  # begins the options of a spec, so that no path before them can hol
 
 
 def without_sampling(spec: Spec) -> tuple[str, dict[str, float]]:
-    """The spec of a model without what says how replies are sampled, and that: fields of `Sampling`.
+    """Split a model's spec into the spec without sampling options, and these: fields of `Sampling`.
 
     Raises:
-        UsageError: a value that is no number.
+        UsageError: a value is not a number.
     """
     sampled: dict[str, float] = {}
     kept: list[str] = []
@@ -53,7 +53,7 @@ def without_sampling(spec: Spec) -> tuple[str, dict[str, float]]:
 
 
 def named_specs(kind: str, spec_text: str, *, base: str = "") -> Iterator[tuple[str, Spec]]:
-    """A spec, and the models and embedders that it names, each with its kind.
+    """Yield a spec, and the models and embedders that it names, each with its kind.
 
     Args:
         kind: of the spec.
@@ -81,7 +81,7 @@ def named_specs(kind: str, spec_text: str, *, base: str = "") -> Iterator[tuple[
 
 
 def models_asked(model: str, *, strategy: str, selector: str) -> tuple[str, ...]:
-    """The specs of all models whose replies a plan pays for as answers: its own first, then further ones."""
+    """Return the specs of all models whose replies a plan pays for as answers, its own first."""
     further = _models_of(parse_spec(strategy)).values()
     options = parse_spec(selector)
     inner = [_inner(text) for text in (options.argument, *options.options.values())]
@@ -93,24 +93,24 @@ def models_asked(model: str, *, strategy: str, selector: str) -> tuple[str, ...]
 
 
 def _models_of(spec: Spec) -> dict[str, str]:
-    """The specs of the models that a strategy names, by its options; without the model under test."""
+    """Return the specs of the models that a strategy names, by option, without the model under test."""
     settings = settings_type("strategy", spec.name) if spec.name in names("strategy") else None
     wanted = fields_of(settings, "is_model") if settings is not None else frozenset()
     return {key: text for key, text in spec.options.items() if key in wanted and text not in ("", SELF)}
 
 
 def _inner(text: str) -> tuple[str, str]:
-    """The kind and the spec of what a selector names in a text; two empty texts where it names nothing."""
+    """Return kind and spec of the thing that a selector's text names; empty if there is none."""
     if text.startswith(FIRST_OF_SPEC):
         return "model", text.removeprefix(FIRST_OF_SPEC)
     return ("embedder", text) if text.partition(":")[0] in names("embedder") else ("", "")
 
 
 def check_secrets(kind: str, spec_text: str, *, base: str = "") -> None:
-    """See that a spec can be shown and stored: no part of it is, or may hold, a key; `base` as above.
+    """Check that a spec can be shown and stored: no part is, or may contain, a key; `base` as above.
 
     Raises:
-        UsageError: it cannot; the message shows nothing of what may be a key.
+        UsageError: it cannot; the message does not repeat any possible key.
     """
     for inner, spec in named_specs(kind, spec_text, base=base):
         known = settings_type(inner, spec.name) if spec.name in names(inner) else None
@@ -130,7 +130,7 @@ def check_secrets(kind: str, spec_text: str, *, base: str = "") -> None:
 
 
 def check_overrides(given: PlanOverrides, *, model: str) -> None:
-    """`check_secrets` for the specs among overrides of a plan that asks `model`, and for its name."""
+    """Run `check_secrets` on the specs among a plan's overrides, and on its name."""
     for judge in given.get("judge_models") or ():
         check_secrets("model", judge)
     parts = {kind: given.get(kind) for kind in ("selector", "strategy", "parser")}
@@ -142,7 +142,7 @@ def check_overrides(given: PlanOverrides, *, model: str) -> None:
 
 
 def with_whole_paths(plan: Plan) -> Plan:
-    """The plan with the whole paths of the files that its specs name: a run is taken up from any folder."""
+    """Make the file paths in a plan's specs absolute, so that the run can be resumed from any folder."""
     return msgspec.structs.replace(
         plan,
         benchmark=whole_spec("benchmark", plan.benchmark),
@@ -156,13 +156,13 @@ def with_whole_paths(plan: Plan) -> Plan:
 
 
 def whole_spec(kind: str, spec_text: str) -> str:
-    """A spec with whole paths where its thing takes the name of a file (`catalog.FilePath`).
+    """Make the path in a spec absolute if it takes a file name (`catalog.FilePath`).
 
-    An argument stays as it is where there is no such file, since it may name something on a hub. The models
-    and embedders that a selector names are specs themselves.
+    An argument that is not an existing file is kept, because it may be a name on a hub. Models and embedders
+    that a selector names are specs themselves.
 
     Raises:
-        UsageError: the whole path holds a ``?``.
+        UsageError: the absolute path contains a ``?``.
 
     >>> whole_spec("model", "openai:gpt-4.1"), whole_spec("model", "replay:/said/answers.jsonl?id=key")
     ('openai:gpt-4.1', 'replay:/said/answers.jsonl?id=key')
@@ -197,20 +197,20 @@ def whole_spec(kind: str, spec_text: str) -> str:
 
 
 def _whole_inner(text: str) -> str:
-    """The text with the whole path of the model or embedder that a selector names in it."""
+    """Make the path of the model or embedder that a selector names absolute."""
     inner, spec_text = _inner(text)
     return text.removesuffix(spec_text) + whole_spec(inner, spec_text) if inner else text
 
 
 def fields_of(settings: type[Record], message: str) -> frozenset[str]:
-    """The fields of a record of settings whose types say something of themselves, such as ``is_path``."""
+    """Return the settings fields whose types carry this message, such as ``is_path``."""
     return frozenset(
         field.name for field in msgspec.structs.fields(settings) if plain_type(field.type)[1].get(message)
     )
 
 
 def code_file(argument: str) -> str:
-    """The file in ``FILE.py:NAME``; empty for a function that is in no file.
+    """Return the file in ``FILE.py:NAME``; empty for a function without a file.
 
     >>> code_file("models.py:answer"), code_file("answer@1f0c5e")
     ('models.py', '')
@@ -226,10 +226,10 @@ def _whole_code(argument: str) -> str:
 
 
 def _whole_argument(path: str) -> str:
-    """The path from the root where there is such a file or folder; otherwise as it was written.
+    """Return the absolute path if the file or folder exists; otherwise the text as written.
 
     Raises:
-        UsageError: the whole path holds a ``?``, so that no spec can name it.
+        UsageError: the absolute path contains a ``?``, which a spec cannot express.
     """
     place = Path(path)
     try:
@@ -245,7 +245,7 @@ def _whole_argument(path: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """A value that `parse_spec` reads as it is."""
+    """Escape a value for `parse_spec`."""
     return text.replace("%", "%25").replace("&", "%26")
 
 
@@ -260,14 +260,14 @@ _NO_ANSWER: Mapping[str, object] = {
 
 
 def what_is_asked(plan: Plan) -> Plan:
-    """A plan without what it is called, and without what changes its speed or cost but no answer."""
+    """Return a plan without its label and without settings that affect only speed or cost."""
     return msgspec.structs.replace(with_whole_paths(plan), **_NO_ANSWER)
 
 
 def differing(earlier: Plan, now: Plan) -> dict[str, tuple[object, object]]:
-    """The fields in which two plans ask otherwise, each with both values; `sampling` field by field.
+    """Return the fields in which two plans differ, with both values; `sampling` field by field.
 
-    What the fields hold is as in ``plan.toml``; what changes no answer is left out (`what_is_asked`).
+    Values are as in ``plan.toml``; fields that do not affect answers are ignored (`what_is_asked`).
     """
     before, after = (_flat(what_is_asked(plan)) for plan in (earlier, now))
     return {name: (value, after[name]) for name, value in before.items() if value != after[name]}
@@ -281,9 +281,9 @@ def _flat(plan: Plan) -> dict[str, object]:
 
 
 def short_name(model: str, *, with_provider: bool = False) -> str:
-    """A model without its options and folders, short enough for a table.
+    """Return a model's name without options and folders, short enough for a table.
 
-    Who serves it is left out where what follows says enough: it is the name of a checkpoint.
+    The provider is left out if the rest is clear, as the name of a checkpoint is.
 
     >>> short_name("openai:Qwen/Qwen2.5-VL-7B?base_url=http://localhost:8000/v1"), short_name("scripted:A")
     ('Qwen2.5-VL-7B', 'scripted:A')
@@ -302,7 +302,7 @@ def short_name(model: str, *, with_provider: bool = False) -> str:
 
 
 def short_names(models: Iterable[str]) -> dict[str, str]:
-    """Short names of models, without the address of their server; those that share a name are numbered.
+    """Return short names of models, without server addresses; duplicates are numbered.
 
     >>> short_names(["openai:m?base_url=http://a/v1", "", "openai:m?base_url=http://b/v1"]).values()
     dict_values(['m', 'not named', 'm (2)'])
@@ -316,12 +316,12 @@ def short_names(models: Iterable[str]) -> dict[str, str]:
 
 
 def label(plan: Plan) -> str:
-    """What tables, figures and pages call the run of a plan: its name, or a short one of its model."""
+    """Return a run's label for tables, figures and pages: its name, or its model's short name."""
     return plan.name or short_name(plan.model)
 
 
 def model_spec(base: str, spec: str) -> str:
-    """The spec of another model; ``+key=value`` is the plan's own model with this option.
+    """Return another model's spec; ``+key=value`` is the plan's own model with this option.
 
     >>> model_spec("openai:gpt-5?api=chat", "+thinking_budget=1024")
     'openai:gpt-5?api=chat&thinking_budget=1024'

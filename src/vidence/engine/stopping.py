@@ -1,4 +1,4 @@
-"""When a run asks no more: its comparison with another run is decided (``vidence run --until``)."""
+"""Stop a run when its comparison with another run is decided (``vidence run --until``)."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -16,19 +16,19 @@ _MOST_NAMED = 5
 
 
 class StopRule:
-    """Looks at the difference to another run after every source whose trials are all there.
+    """Tests the difference to another run after each source whose trials are complete.
 
-    A trial that failed, or of which a judge gave no verdict, may be asked again. So it counts as wrong and as
-    right, and the comparison is decided where both decide it alike. `ended` is how it stands.
+    A trial that failed or has no verdict may be asked again, so it counts both as wrong and as right; the
+    comparison is decided if both agree. `ended` is the current state.
 
     Args:
-        prepared: the run, whose plan says until when it asks.
-        before: how it ended before; where it was decided then, nothing is looked at any more.
+        prepared: the run, whose plan states the rule.
+        before: the state at the end of an earlier session; if decided, nothing more is tested.
 
     Raises:
-        UsageError: the runs are about other data, the other one has no score for a question, or answers wait
+        UsageError: the runs use different data, the other run lacks a score for a question, or answers wait
             for a judge or are hidden.
-        StoreError: the other folder holds no run.
+        StoreError: the other folder is not a run.
     """
 
     def __init__(self, prepared: PreparedRun, before: Decision | None) -> None:
@@ -51,15 +51,15 @@ class StopRule:
 
     @property
     def is_decided(self) -> bool:
-        """Whether what the plan waits for has come."""
+        """Whether the condition of the plan is met."""
         return self.ended.n_decisive > 0
 
     def left(self, todo: Sequence[tuple[Item, int]], stored: Sequence[Trial]) -> list[tuple[Item, int]]:
-        """The questions by source, in the order of the looks; none once it is decided.
+        """Return the questions left, grouped by source in order of the tests; none once it is decided.
 
         Args:
             todo: what may be asked.
-            stored: the trials that there are. Failed ones are asked again where they leave it open.
+            stored: existing trials. Failed ones are asked again if they leave the comparison open.
         """
         for trials in (stored, [trial for trial in stored if not isinstance(trial.score.outcome, Failed)]):
             if not self.is_decided:
@@ -68,7 +68,7 @@ class StopRule:
         return sorted(todo if places else (), key=lambda pair: places[pair[0].source_id])
 
     def add(self, trial: Trial) -> None:
-        """Count a trial; nothing changes any more once it is decided."""
+        """Count a trial; no effect once the comparison is decided."""
         if self.is_decided:
             return
         mark, marks = trial.score.counted, self._marks.setdefault(trial.item_id, {})
@@ -81,7 +81,7 @@ class StopRule:
 
 
 def _check_marked(plan: Plan, items: Sequence[Item]) -> None:
-    """See that every reply is marked as soon as it is there."""
+    """Check that every reply can be scored immediately."""
     hidden = sum(item.is_hidden for item in items)
     waiting = sum(item.answer_kind != "choice" for item in items)
     is_judged = plan.judge_models and plan.judge != EXTRACT
@@ -96,7 +96,7 @@ def _check_marked(plan: Plan, items: Sequence[Item]) -> None:
 
 
 def _read_against(prepared: PreparedRun) -> tuple[dict[str, float], str]:
-    """The mean mark of each question in the other run, and the tag of a macro mean of both plans."""
+    """Return the other run's mean score per question, and the macro-average tag of both plans."""
     plan, folder = prepared.plan, Path(prepared.plan.against)
     other, facts = read_plan(folder)
     here = (plan.benchmark, prepared.facts.content_hash)

@@ -1,7 +1,7 @@
 """A run in SQLite, with its questions, trials and findings.
 
-A row that was written survives ``kill -9`` (write-ahead log), and a power cut a second later. Trials and
-findings are only ever appended; of several rows for one question (and repeat) the last one counts.
+A written row survives ``kill -9`` (write-ahead log), and a power cut a second later. Trials and findings are
+only appended; the last row for a question (and repeat) counts.
 """
 
 import asyncio
@@ -72,7 +72,7 @@ _NOTHING = msgspec.Raw(b"null")
 
 
 class TrialRow(Record):
-    """A trial without its names and its selection, which have their own columns."""
+    """A trial without its ids and selection, which have columns of their own."""
 
     prompt: Prompt | None
     reply: Reply | None
@@ -82,16 +82,16 @@ class TrialRow(Record):
     steps: tuple[Step, ...] = ()
 
     def trial(self, item_id: str, repeat: int, selection: Selection | None) -> Trial:
-        """The whole."""
+        """Return the complete trial."""
         return Trial(item_id=item_id, repeat=repeat, selection=selection, **msgspec.structs.asdict(self))
 
 
 class _BriefText(msgspec.Struct, tag="text"):
-    """Words of a prompt, not read."""
+    """Text of a prompt, skipped when reading."""
 
 
 class _Picture(msgspec.Struct, tag="image"):
-    """An image of a prompt, not read."""
+    """An image of a prompt, skipped when reading."""
 
 
 class _BriefPrompt(msgspec.Struct):
@@ -100,7 +100,7 @@ class _BriefPrompt(msgspec.Struct):
 
 
 class BriefRow(msgspec.Struct):
-    """The same, where of prompts only the template and the videos are read."""
+    """A `TrialRow` whose prompt has only the template and the videos."""
 
     prompt: _BriefPrompt | None
     reply: Reply | None
@@ -110,7 +110,7 @@ class BriefRow(msgspec.Struct):
     steps: tuple[Step, ...] = ()
 
     def trial(self, item_id: str, repeat: int, selection: Selection | None) -> Trial:
-        """The trial without the words of its prompt."""
+        """Return the trial without the text of its prompt."""
         prompt = None
         if self.prompt is not None:
             videos = tuple(part for part in self.prompt.parts if isinstance(part, VideoPart))
@@ -120,7 +120,7 @@ class BriefRow(msgspec.Struct):
 
 
 class FindingRow(Record):
-    """What a diagnostic found of one question, or why it could not."""
+    """A diagnostic's finding on one question, or why there is none."""
 
     finding: msgspec.Raw = _NOTHING
     failed: Failed | None = None
@@ -128,7 +128,7 @@ class FindingRow(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class Stored:
-    """One row of trials; `seq` grows with every row. Without a `trial` it is damaged, as `problem` says."""
+    """A row of trials; `seq` increases with every row. A damaged row has no `trial`, but a `problem`."""
 
     seq: int
     item_id: str
@@ -138,7 +138,7 @@ class Stored:
 
 
 class Header(Record):
-    """What the findings of a diagnostic are about; those with the same header may be added up."""
+    """What a diagnostic's findings are about; findings with equal headers can be combined."""
 
     format: str = "vidence-findings/1"
     diagnostic: str
@@ -152,7 +152,7 @@ class Header(Record):
 
 
 def diagnosis_name(name: str, options: Mapping[str, str]) -> str:
-    """The name under which the findings of a diagnostic with these options are kept.
+    """Return the name under which a diagnostic with these options stores its findings.
 
     >>> diagnosis_name("mrfs", {"max": "8"})
     'mrfs-max-8'
@@ -163,7 +163,7 @@ def diagnosis_name(name: str, options: Mapping[str, str]) -> str:
 
 
 def log_of(path: Path) -> Path:
-    """The write-ahead log of a store.
+    """Return the write-ahead log of a store.
 
     >>> log_of(Path("run.sqlite")).name
     'run.sqlite-wal'
@@ -172,11 +172,10 @@ def log_of(path: Path) -> Path:
 
 
 class LogSync:
-    """Brings the log of a store to the disk every `EVERY_S` seconds, in a thread of its own.
+    """Syncs a store's log to disk every `EVERY_S` seconds, in a thread of its own.
 
-    A log that is synced at every row would cost two waits for the disk for each question. So the end of a
-    process loses nothing, and a power cut what was written in the last `EVERY_S` seconds and the time that
-    the disk takes. The thread begins with the first `check`.
+    Syncing at every row would wait for the disk twice per question. The end of a process loses nothing, and a
+    power cut loses what was written in the last `EVERY_S` seconds. The thread starts at the first `check`.
     """
 
     EVERY_S = 1.0
@@ -191,10 +190,10 @@ class LogSync:
         self._file: int | None = None
 
     def check(self) -> None:
-        """See that the thread runs.
+        """Start the thread if it is not running.
 
         Raises:
-            StoreError: the disk did not take the log.
+            StoreError: the log could not be synced.
         """
         if self._error is not None:
             raise StoreError(f"{self._log} could not be written to the disk: {self._error}; check the disk")
@@ -224,7 +223,7 @@ class LogSync:
                 self.beat()
 
     def _synced(self, before: tuple[int, int] | None) -> tuple[int, int] | None:
-        """Sync the log where it has changed; its size and time when that began."""
+        """Sync the log if it has changed; return its size and time at the start."""
         if self._file is None:
             try:
                 self._file = os.open(self._log, os.O_RDWR | getattr(os, "O_BINARY", 0))
@@ -241,7 +240,7 @@ class LogSync:
 
 @contextmanager
 def translated(path: Path) -> Iterator[None]:
-    """SQLite's errors as `StoreError`s that name the file and say what to do."""
+    """Convert SQLite's errors to `StoreError`s that name the file and say what to do."""
     try:
         yield
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -259,10 +258,10 @@ def translated(path: Path) -> Iterator[None]:
 
 
 def decoded(decoder: msgspec.json.Decoder[DecodedT], json: object) -> DecodedT:
-    """What a cell holds.
+    """Decode the JSON in a cell.
 
     Raises:
-        msgspec.DecodeError: it is damaged; SQLite keeps no types.
+        msgspec.DecodeError: it is damaged; SQLite does not enforce types.
     """
     if not isinstance(json, str | bytes):
         raise msgspec.DecodeError(f"expected JSON, found {json!r}")
@@ -274,7 +273,7 @@ def _stored(
     selections: msgspec.json.Decoder[Selection],
     rows: "msgspec.json.Decoder[RowT]",
 ) -> Stored:
-    """A row as it is; one that is damaged with what is wrong."""
+    """Convert a row; a damaged one gets a `problem`."""
     seq, name, repeat, digest, selection_json, json = row
     item_id = name.decode(errors="replace") if isinstance(name, bytes) else repr(name)
     whole = Stored(seq=seq, item_id=item_id, repeat=repeat if isinstance(repeat, int) else 0)
@@ -288,7 +287,7 @@ def _stored(
 
 @contextmanager
 def transaction(db: sqlite3.Connection) -> Iterator[None]:
-    """All or nothing; inside another it is a part of that one."""
+    """All or nothing; nested transactions join the outer one."""
     is_inside = db.in_transaction
     if is_inside:
         yield
@@ -304,9 +303,9 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
 
 
 class TurnWriter:
-    """Writes what one turn of the event loop adds to a file in one transaction, at the end of the turn.
+    """Writes all rows of one turn of the event loop in one transaction, at the end of the turn.
 
-    A transaction costs as much as the rest of a row. Outside a loop a row is written at once.
+    A transaction costs as much as the rest of a row. Outside a loop, rows are written at once.
     """
 
     def __init__(self, db: sqlite3.Connection, path: Path) -> None:
@@ -321,10 +320,10 @@ class TurnWriter:
         return not self._rows
 
     def add(self, statement: str, row: tuple[object, ...]) -> None:
-        """Write this row soon.
+        """Queue a row.
 
         Raises:
-            StoreError: an earlier one could not be written.
+            StoreError: an earlier row could not be written.
         """
         self._check()
         self._rows.append((statement, row))
@@ -335,10 +334,10 @@ class TurnWriter:
                 self.flush()
 
     def flush(self) -> None:
-        """Write what was not written yet.
+        """Write all queued rows.
 
         Raises:
-            StoreError: it cannot be written.
+            StoreError: a row cannot be written.
         """
         self._check()
         rows, self._rows = self._rows, []
@@ -360,7 +359,7 @@ class TurnWriter:
 
 @contextmanager
 def opened_file(path: Path, *, file_format: str, tables: str = "") -> Iterator[sqlite3.Connection]:
-    """A file with the tables of an SQL file; without it stays as it is, and others may write into it."""
+    """Open a file with the tables of an SQL file; without that, as it is, shared with other writers."""
     address = str(path)
     if not tables:
         # Without a log beside it and without the right to make one, nobody can be writing.
@@ -405,7 +404,7 @@ def opened_file(path: Path, *, file_format: str, tables: str = "") -> Iterator[s
 
 
 def _make_file(path: Path) -> None:
-    """Make the file, and with its rights the log beside it, for this user alone."""
+    """Create the file, private to this user as its log will be."""
     try:
         make_private_file(path)
     except OSError as error:
@@ -415,10 +414,10 @@ def _make_file(path: Path) -> None:
 
 
 def _refuse_links(folder: Path) -> None:
-    """Refuse to write through a link in a run folder, which may come from another user.
+    """Reject symbolic links in a run folder, which may come from another user.
 
     Raises:
-        StoreError: it holds a link.
+        StoreError: the folder contains a link.
     """
     try:
         links = sorted(entry.name for entry in os.scandir(folder) if entry.is_symlink())
@@ -431,7 +430,7 @@ def _refuse_links(folder: Path) -> None:
 
 
 def _keep_log(db: sqlite3.Connection) -> None:
-    """Change to a write-ahead log; SQLite does not wait here by itself while another makes the file."""
+    """Switch to a write-ahead log; SQLite does not wait here while another process creates the file."""
     for _ in range(_LOG_TRIES - 1):
         try:
             db.execute("PRAGMA journal_mode=WAL")
@@ -446,7 +445,7 @@ def _keep_log(db: sqlite3.Connection) -> None:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """An exclusive transaction as a lock on a folder: it works on every system and ends with the process."""
+    """Hold an exclusive transaction as a folder lock; it works on every system and ends with the process."""
     path = folder / _LOCK_FILE
     is_ours = False
     while not is_ours:
@@ -475,7 +474,7 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def is_in_use(folder: Path) -> bool:
-    """Whether a process works in a run folder now; one that was killed has left its file, and no lock."""
+    """Whether a process works in a run folder; a killed process leaves its file but no lock."""
     path = folder / _LOCK_FILE
     try:
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=0)) as db:
@@ -494,10 +493,10 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 
 class RunStore(ExitStack):
-    """The questions of one run and what came of them: ``DIR/run.sqlite``.
+    """A run's questions, trials and findings: ``DIR/run.sqlite``.
 
-    Opened for writing it holds a lock on the folder until it is closed, or until the process dies; there is
-    then this one file and no other. It is a context manager, and has a `close`.
+    Opened for writing, it locks the folder until it is closed or the process ends; there is then this one
+    file only. Also a context manager, with a `close`.
     """
 
     def __init__(self, folder: Path, *, is_writer: bool = False) -> None:
@@ -535,10 +534,10 @@ class RunStore(ExitStack):
         return msgspec.json.encode(value).decode()
 
     def put_items(self, items: Sequence[Item]) -> None:
-        """Keep the questions of the run, in their order, instead of those that were there.
+        """Replace the run's questions, in order.
 
         Raises:
-            StoreError: a question that was asked already is not among them, or one is there twice.
+            StoreError: a question that was asked is missing, or a question occurs twice.
         """
 
         def rows() -> Iterator[tuple[int, str, str]]:
@@ -559,7 +558,7 @@ class RunStore(ExitStack):
                     )
 
     def items(self) -> tuple[Item, ...]:
-        """The questions of the run, in their order."""
+        """Return the run's questions, in order."""
         decoder = msgspec.json.Decoder(Item)
         with translated(self.path):
             rows = self._db.execute("SELECT json FROM items ORDER BY position")
@@ -567,10 +566,10 @@ class RunStore(ExitStack):
             return tuple(sharing.item(decoded(decoder, json)) for (json,) in rows)
 
     def add(self, trial: Trial) -> None:
-        """Append one trial; no end of this process can lose it when this turn of the event loop has ended.
+        """Append a trial; it survives the end of the process once this turn of the event loop is over.
 
-        A power cut may take those of the last `LogSync.EVERY_S` seconds; they are asked again, out of the
-        reply memory where that has them.
+        A power cut may lose those of the last `LogSync.EVERY_S` seconds; they are asked again, from the reply
+        cache if it has them.
         """
         self._keeper.check()
         digest: bytes | None = None
@@ -587,7 +586,7 @@ class RunStore(ExitStack):
         )
 
     def answered(self) -> set[tuple[str, int]]:
-        """Item id and repeat of every trial that did not fail; these are never asked again."""
+        """Return item id and repeat of every trial that did not fail; these are never asked again."""
         with translated(self.path):
             rows = self._db.execute(
                 "SELECT item_id, repeat FROM trials WHERE outcome IN (?, ?, ?)", _NOT_FAILED
@@ -595,17 +594,17 @@ class RunStore(ExitStack):
             return {(item_id, repeat) for item_id, repeat in rows}
 
     def n_stored(self) -> dict[tuple[str, int], int]:
-        """How often each trial was stored: once, and once more whenever it was asked or judged again."""
+        """Return how often each trial was stored: once, and again for every retry or judgement."""
         with translated(self.path):
             rows = self._db.execute("SELECT item_id, repeat, COUNT(*) FROM trials GROUP BY item_id, repeat")
             return {(item_id, repeat): n for item_id, repeat, n in rows}
 
     def trials(self, *, are_brief: bool = False) -> Iterator[Trial]:
-        """The last trial of every question and repeat, in the order of the questions.
+        """Yield the last trial of every question and repeat, in the order of the questions.
 
         Args:
-            are_brief: of prompts only the template and the videos, which many trials share; `prompts` has the
-                rest.
+            are_brief: load only the template and the videos of prompts, which many trials share; `prompts`
+                loads the rest.
         """
         selections = msgspec.json.Decoder(Selection)
         brief, whole = msgspec.json.Decoder(BriefRow), msgspec.json.Decoder(TrialRow)
@@ -634,20 +633,20 @@ class RunStore(ExitStack):
                 yield msgspec.structs.replace(trial, prompt=prompt, score=scores.setdefault(score, score))
 
     def rows_after(self, seq: int, n: int) -> list[Stored]:
-        """The rows that came in after the one of this number, at most `n`, in their order, prompts brief.
+        """Return up to `n` rows added after a sequence number, in order, with brief prompts.
 
-        Each row is read for itself: of a damaged one it is said what is wrong, and the others are there.
+        Each row is decoded separately; damaged rows carry a problem.
 
         Args:
             seq: 0 for all.
-            n: how many at most.
+            n: the maximum number.
         """
         selections, rows = msgspec.json.Decoder(Selection), msgspec.json.Decoder(BriefRow)
         with translated(self.path):
             return [_stored(row, selections, rows) for row in self._db.execute(_AFTER, (seq, n)).fetchall()]
 
     def trial(self, item_id: str, repeat: int = 0) -> Stored | None:
-        """The last trial of one question with its full prompt; None before the first."""
+        """Return the last trial of one question with its full prompt; None before the first."""
         with translated(self.path):
             row = self._db.execute(_LAST, (item_id, repeat)).fetchone()
         if row is None:
@@ -655,24 +654,24 @@ class RunStore(ExitStack):
         return _stored(row, msgspec.json.Decoder(Selection), msgspec.json.Decoder(TrialRow))
 
     def item(self, item_id: str) -> Item | None:
-        """One question of the run, with its choices in their own order; None if it is not in the run."""
+        """Return a question of the run, with choices in their own order; None if it is not in the run."""
         with translated(self.path):
             row = self._db.execute("SELECT json FROM items WHERE item_id = ?", (item_id,)).fetchone()
             return None if row is None else decoded(msgspec.json.Decoder(Item), row[0])
 
     def line(self) -> tuple[str | None, int]:
-        """What was kept for lists of runs, and a number that grows with every trial that is stored."""
+        """Return the summary cached for lists of runs, and a number that grows with every stored trial."""
         with translated(self.path):
             kept, last_trial = self._db.execute(_LINE).fetchone()
         return kept, last_trial
 
     def keep_line(self, text: str) -> None:
-        """Keep what a list of runs shows of this one."""
+        """Cache the summary for lists of runs."""
         with translated(self.path):
             self._db.execute("INSERT OR REPLACE INTO meta VALUES ('line', ?)", (text,))
 
     def prompts(self, asked: Iterable[tuple[str, int]]) -> dict[tuple[str, int], Prompt | None]:
-        """What was sent in the last trials of these questions, by item id and repeat."""
+        """Return the prompts of the last trials of these questions, by item id and repeat."""
         rows = msgspec.json.Decoder(TrialRow)
         query = "SELECT json FROM trials WHERE item_id = ? AND repeat = ? ORDER BY seq DESC LIMIT 1"
         with translated(self.path):
@@ -680,10 +679,10 @@ class RunStore(ExitStack):
             return {pair: decoded(rows, row[0]).prompt for pair, row in prompts.items() if row is not None}
 
     def begin_diagnosis(self, name: str, header: Header) -> None:
-        """Make ready for findings under this name.
+        """Prepare to store findings under this name.
 
         Raises:
-            StoreError: there are findings of something else under it.
+            StoreError: the name holds findings of something else.
         """
         with translated(self.path):
             self._db.execute("INSERT OR IGNORE INTO diagnoses VALUES (?, ?)", (name, self._json(header)))
@@ -697,7 +696,7 @@ class RunStore(ExitStack):
                 )
 
     def header(self, name: str) -> Header:
-        """What the findings under this name are about.
+        """Return the header of the findings under this name.
 
         Raises:
             StoreError: there are none.
@@ -709,15 +708,15 @@ class RunStore(ExitStack):
             return decoded(msgspec.json.Decoder(Header), row[0])
 
     def diagnoses(self) -> dict[str, Header]:
-        """What the findings in this run are about, by the names under which they are kept."""
+        """Return the headers of this run's findings, by name."""
         with translated(self.path):
             rows = self._db.execute("SELECT name, header FROM diagnoses ORDER BY name").fetchall()
             return {name: msgspec.json.decode(header, type=Header) for name, header in rows}
 
     def add_finding(self, name: str, examined: Examined) -> None:
-        """Append what came of one question; no end of this process can lose it when this returns.
+        """Append a finding; it survives the end of the process.
 
-        A power cut may take the last ones, as with `add`; they are then examined again.
+        A power cut may lose the last ones, as with `add`; they are then examined again.
         """
         self._keeper.check()
         if isinstance(examined.finding, Failed):
@@ -731,7 +730,7 @@ class RunStore(ExitStack):
             )
 
     def finding(self, name: str, item_id: str, finding: type[Record]) -> Record | Failed | None:
-        """The last finding of one question; None where it was not examined. Arguments as for `findings`."""
+        """Return the last finding on a question; None if it was not examined. Arguments as for `findings`."""
         query = "SELECT json FROM findings WHERE diagnosis = ? AND item_id = ? ORDER BY seq DESC LIMIT 1"
         with translated(self.path):
             result = self._db.execute(query, (name, item_id)).fetchone()
@@ -741,11 +740,11 @@ class RunStore(ExitStack):
             return row.failed or msgspec.json.decode(row.finding, type=finding)
 
     def findings(self, name: str, finding: type[Record]) -> dict[str, Examined]:
-        """The last finding of every question that was examined, by item id, in the order of the questions.
+        """Return the last finding on every examined question, by item id, in the order of the questions.
 
         Args:
             name: as from `diagnosis_name`.
-            finding: the record that the diagnostic makes of a question.
+            finding: the diagnostic's finding type.
         """
         rows = msgspec.json.Decoder(FindingRow)
         query = (

@@ -1,4 +1,4 @@
-"""Submitted answers to questions with hidden answers: read, checked, and scored where the answers are."""
+"""Submitted answers to questions with hidden answers: read, checked, and scored next to the answers."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ ANSWERS_FILE: Final = "answers.jsonl"
 SUBMITTED: Final = "submitted answers"
 MOST_REPEATS: Final = 100
 MOST_NAMED: Final = 5
-"""Lines of each fault that are named."""
+"""Most lines listed per fault."""
 _MOST_CHARACTERS: Final = 60
 _NOT_SUBMITTED = Failed(
     stage="model", error="RejectedRequestError", message="the submission has no answer to this question"
@@ -46,8 +46,8 @@ _OUTSIDE = Unreadable(reason="the submitted answer is none of the options")
 class SubmittedAnswer(Record):
     """An answer to one question: a line of a submission.
 
-    `answer` is the letter of a choice in the item's own order, or the text of an open answer; it counts.
-    `reply` are the words that it was read from, for a judge; an empty `answer` is read from them.
+    `answer` is a choice's letter in the item's own order, or the text of an open answer; it is what counts.
+    `reply` is the text that it was parsed from, for a judge; an empty `answer` is parsed from it.
     """
 
     item_id: Annotated[str, msgspec.Meta(min_length=1)]
@@ -57,13 +57,13 @@ class SubmittedAnswer(Record):
 
     @property
     def key(self) -> tuple[str, int]:
-        """Which trial it answers."""
+        """Return the trial that it answers."""
         return self.item_id, self.repeat
 
 
 @dataclass(frozen=True, kw_only=True)
 class Submission:
-    """The rows of a submission, and the place of each in its file."""
+    """The rows of a submission, and their positions in the file."""
 
     content_hash: str
     rows: tuple[SubmittedAnswer, ...]
@@ -72,11 +72,11 @@ class Submission:
 
 @dataclass(frozen=True, kw_only=True)
 class SubmissionCheck:
-    """A submission set against the questions that it is about; nothing here depends on a right answer.
+    """A submission compared with its questions; independent of the right answers.
 
-    `rows` has the answers to known questions, at most one for each trial, letters for choices. `unknown` ids
-    are left out, of `doubled` ones the first counts; `missing` answers, and those `outside` the options,
-    count as wrong.
+    `rows` has the answers to known questions, at most one per trial, with letters for choices. `unknown` ids
+    are left out; of `doubled` ones the first counts; `missing` answers and those `outside` the options count
+    as wrong.
     """
 
     items: tuple[Item, ...]
@@ -89,14 +89,14 @@ class SubmissionCheck:
 
     @property
     def is_clean(self) -> bool:
-        """Whether each question has an answer among its options, and nothing else is there."""
+        """Whether each question has an answer among its options, and there are no other rows."""
         return not (self.unknown or self.doubled or self.missing or self.outside)
 
     def sentences(self, *, is_taken: bool = True) -> tuple[str, ...]:
-        """What is wrong, a sentence for each kind of fault with its first lines; empty where nothing is.
+        """Describe the faults, one sentence per kind with its first lines; empty if there are none.
 
         Args:
-            is_taken: say, too, what becomes of such lines in a submission that is scored.
+            is_taken: also say how such lines are scored.
         """
         sentences = (
             (self.unknown, "unknown id", "unknown ids", "left out"),
@@ -117,11 +117,11 @@ class SubmissionCheck:
 
 
 def read_submission(path: Path) -> Submission:
-    """The rows of a submission: a run folder, its ``submission.jsonl``, or a table with the same columns.
+    """Read a submission: a run folder, its ``submission.jsonl``, or a table with the same columns.
 
     Raises:
-        DataError: no such file, or a row that is no answer; the message has its line.
-        UsageError: the file needs a library that is not installed.
+        DataError: no such file, or an invalid row; the message has its line.
+        UsageError: the file format needs a library that is not installed.
     """
     file = path / SUBMISSION_FILE if path.is_dir() else path
     if path.is_dir() and not file.exists():
@@ -130,10 +130,10 @@ def read_submission(path: Path) -> Submission:
 
 
 def submission_in(table: Table) -> Submission:
-    """The rows of a submission that was read from a file.
+    """Return the rows of a submission from a table.
 
     Raises:
-        DataError: a row is no answer; the message has its line.
+        DataError: an invalid row; the message has its line.
     """
     rows, places = [], []
     for place, row in table.lines:
@@ -146,15 +146,15 @@ def submission_in(table: Table) -> Submission:
 
 
 def hidden_items(folder: Path, split: str | None = None) -> tuple[Item, ...]:
-    """The whole items of a hidden split, from the folder that ``vidence items release --hide`` wrote outside.
+    """Return the complete items of a hidden split, from the folder of ``vidence items release --hide``.
 
     Args:
-        folder: that of the answers.
-        split: which; None where there is only one.
+        folder: the folder with the answers.
+        split: the split; None if there is only one.
 
     Raises:
-        DataError: it is no such folder, or what is there cannot be read.
-        UsageError: no such split, or several of which one must be named.
+        DataError: not such a folder, or it cannot be read.
+        UsageError: no such split, or several to choose from.
     """
     rows = files.objects(files.read(folder / ANSWERS_FILE, what="hidden answers"))
     splits = sorted({text_of(row, "split") for _, row in rows})
@@ -171,7 +171,7 @@ def hidden_items(folder: Path, split: str | None = None) -> tuple[Item, ...]:
 
 
 def _submitted(row: Row) -> SubmittedAnswer:
-    """The answer in one row; further columns are left alone."""
+    """Return the answer in a row; other columns are ignored."""
     known = [name for name in SubmittedAnswer.__struct_fields__ if row.get(name) not in (None, "")]
     if absent := [name for name in ("item_id", "answer") if name not in row]:
         columns = _short(", ".join(name for name in row if not name.startswith("@")))
@@ -188,7 +188,7 @@ def _submitted(row: Row) -> SubmittedAnswer:
 
 
 def checked(submission: Submission, items: Sequence[Item]) -> SubmissionCheck:
-    """Set a submission against the questions, which may be without their answers."""
+    """Check a submission against its questions, with or without answers."""
     by_id = {item.item_id: item for item in items}
     rows: dict[tuple[str, int], SubmittedAnswer] = {}
     unknown, doubled, outside = [], [], []
@@ -222,7 +222,7 @@ def checked(submission: Submission, items: Sequence[Item]) -> SubmissionCheck:
 
 
 def _in_letters(row: SubmittedAnswer, item: Item) -> SubmittedAnswer:
-    """The row with the letter of a choice for its answer, given as a letter or a text; as it is otherwise."""
+    """Return the row with a choice's letter as answer, given as letter or text; otherwise unchanged."""
     if item.answer_kind == "text" or not row.answer:
         return row
     try:
@@ -243,11 +243,11 @@ def _short(text: str) -> str:
 
 
 def rules_for(items: Sequence[Item], *, is_judged: bool) -> PlanOverrides:
-    """How answers to these questions are scored by default: as the protocol of their benchmark says.
+    """Return how answers to these questions are scored by default: by their benchmark's protocol.
 
     Args:
         items: the questions.
-        is_judged: whether a judge model is named; only then a judge is.
+        is_judged: whether a judge model is given; without one, no judge is used.
     """
     rules = AskingRules()
     if items and items[0].benchmark in names("benchmark"):
@@ -266,24 +266,24 @@ async def score_submission(
     now: datetime,
     on_event: Listener,
 ) -> Summary:
-    """Score a checked submission as a run: the plan's parsers, then its judges where it names some.
+    """Score a checked submission as a run: with the plan's parsers, then its judges, if any.
 
-    The run folder that comes of it holds the questions with their answers, and can be reported and compared.
+    The resulting run folder contains the questions with their answers, and can be reported and compared.
 
     Args:
-        check: what `checked` returned for the questions with their answers.
-        folder: the run folder; it must not hold a run.
+        check: the result of `checked` for the questions with answers.
+        folder: the run folder; it must not contain a run.
         overrides: fields of the plan, such as `parser`, `headline`, `judge` and `judge_models`.
         environment: cache and workers.
-        now: written into the facts of the run.
-        on_event: told of each trial.
+        now: recorded in the facts of the run.
+        on_event: called for each trial.
 
     Returns:
-        What was done, by judges above all.
+        The summary, mainly of judges.
 
     Raises:
         DataError: the submission answers none of the questions.
-        StoreError: the folder holds a run, or cannot be written.
+        StoreError: the folder contains a run, or cannot be written.
         VidenceError: a judge cannot be opened or asked; verdicts so far are kept.
     """
     if not check.rows:
@@ -321,7 +321,7 @@ async def score_submission(
 def _trials(
     prepared: PreparedRun, check: SubmissionCheck, *, is_judged: bool
 ) -> Iterator[tuple[Item, Trial]]:
-    """The trials as the parsers score them, each with its question."""
+    """Yield the questions and their trials as scored by the parsers."""
     rows = {row.key: row for row in check.rows}
     for item in prepared.items:
         for repeat in range(check.n_repeats):
@@ -333,10 +333,10 @@ def _trials(
 
 
 def _read(row: SubmittedAnswer | None, item: Item, parser: Scorer) -> tuple[Reply | None, Score]:
-    """The words that stand for a submitted answer, and its score.
+    """Return the text of a submitted answer, and its score.
 
-    The whole reply is kept where the parser reads the submitted answer from it, so that a judge sees what it
-    would see in a run; a letter read in another order of the choices, or another answer, stands alone.
+    The whole reply is used if the parser finds the submitted answer in it, so that a judge sees what it would
+    see in a run; otherwise the answer is used alone.
     """
     words = "" if row is None else row.reply or row.answer
     if row is None or not words.strip():

@@ -1,7 +1,7 @@
-"""What a foreign file may not decide alone: where keys go, which model is asked, which code runs.
+"""What files from others may not decide alone: where keys are sent, which models are asked, which code runs.
 
-Plans of run folders and configurations are data (docs/design/trust.md). What they name is compared with what
-the user has said: on a command line before, with ``--trust``, or in the file of settings.
+Plans in run folders and configurations are data (docs/design/trust.md). What they name is compared with what
+the user has allowed: on an earlier command line, with ``--trust``, or in the settings file.
 """
 
 import hashlib
@@ -34,22 +34,22 @@ _PORTS: Final = {"https": 443, "http": 80}
 
 
 class UserSettings(Record):
-    """The user's own file of settings: what any plan or configuration may do without a flag."""
+    """The user's settings file: what any plan or configuration may do without a flag."""
 
     hosts: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
-    """By the environment variable of a key, the servers that it may be sent to; https where not said."""
+    """Servers that each key's environment variable may be sent to; https by default."""
     code: tuple[str, ...] = ()
-    """Checkpoints, as models name them, whose own Python code may run."""
+    """Checkpoints whose own Python code may run."""
     media: tuple[str, ...] = ()
-    """Buckets, data sets of the hub and servers that plans may have media read from."""
+    """Buckets, hub data sets and servers that plans may read media from."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Need:
-    """One thing that needs the user's word.
+    """A thing that needs the user's permission.
 
-    `name` tells it from others, `words` say it in a message, `entry` is what would allow it in the settings
-    (empty: nothing).
+    `name` identifies it, `words` describe it in messages, `entry` is the settings entry that would allow it
+    (empty: none).
     """
 
     name: str
@@ -61,7 +61,7 @@ class Need:
 
 
 def needs_of_plan(plan: Plan, *, folder: Path, environment: Environment) -> tuple[Need, ...]:
-    """What a plan wants that needs the user's word, each thing once."""
+    """Return what a plan needs permission for, without duplicates."""
     specs = [("model", plan.model), *(("model", spec) for spec in plan.judge_models)]
     specs += [("selector", plan.selector), ("strategy", plan.strategy)]
     return (
@@ -73,13 +73,13 @@ def needs_of_plan(plan: Plan, *, folder: Path, environment: Environment) -> tupl
 
 
 def needs_of_parsers(plan: Plan) -> tuple[Need, ...]:
-    """The code that the parsers of a plan run: a parser can be a function in a file."""
+    """Return the code that a plan's parsers run; a parser can be a function in a file."""
     specs = (plan.parser, plan.text_parser)
     return tuple(dict.fromkeys(need for spec in specs for need in needs_of_spec("parser", spec)))
 
 
 def needs_of_memory(plan: Plan, *, folder: Path, environment: Environment) -> tuple[Need, ...]:
-    """The file of remembered replies, where a plan has it written outside the run and the cache folder."""
+    """Return the reply cache's file, if the plan puts it outside the run and cache folders."""
     if not plan.memory:
         return ()
     memory = Path(plan.memory).resolve()
@@ -89,7 +89,7 @@ def needs_of_memory(plan: Plan, *, folder: Path, environment: Environment) -> tu
 
 
 def needs_of_media(plan: Plan) -> tuple[Need, ...]:
-    """The buckets and servers that the media of a plan are read from, with what lets the user in there."""
+    """Return the buckets and servers of a plan's media, with their credentials' names."""
     places = [place(text) for text in (plan.media or "", *plan.media_at) if is_address(text)]
     origins = dict.fromkeys(entry.origin for entry in places if isinstance(entry, Address))
     return tuple(
@@ -101,7 +101,7 @@ def needs_of_media(plan: Plan) -> tuple[Need, ...]:
 
 
 def needs_of_spec(kind: str, spec_text: str, *, base: str = "") -> Iterator[Need]:
-    """What a spec, and the models that it names, want that needs the user's word; `base` as `named_specs`."""
+    """Yield what a spec, and the models it names, need permission for; `base` as for `named_specs`."""
     for inner, spec in named_specs(kind, spec_text, base=base):
         known = settings_type(inner, spec.name) if spec.name in names(inner) else None
         if known is None:
@@ -152,7 +152,7 @@ def _code(spec: Spec, words: str) -> Need:
 
 
 def _digest(path: Path) -> str:
-    """The hash of the code of a file or folder; empty without readable code."""
+    """Return the hash of the code in a file or folder; empty without readable code."""
     try:
         files = sorted(path.glob("**/*.py")) if path.is_dir() else [path] if path.suffix == ".py" else []
         contents = [file.read_bytes() for file in files]
@@ -162,7 +162,7 @@ def _digest(path: Path) -> str:
 
 
 def origin_of(address: str) -> str:
-    """Scheme, host and port of an address, https where it names none; the address itself where it is none.
+    """Return scheme, host and port of an address, https by default; the text itself if it is not an address.
 
     >>> origin_of("http://H.example:8000/v1"), origin_of("h.example"), origin_of("https://h.example:443/")
     ('http://h.example:8000', 'https://h.example', 'https://h.example')
@@ -188,11 +188,11 @@ def _is_loopback(address: str) -> bool:
 
 
 def taken_up(folder: Path, *, environment: Environment, is_trusted: bool) -> Plan:
-    """The plan of a run folder whose model will be asked again.
+    """Return the plan of a run folder that is to be resumed.
 
     Raises:
         StoreError: not a run folder.
-        TrustError: it wants what needs the user's word.
+        TrustError: it needs the user's permission.
     """
     plan, _ = read_plan(folder)
     needs = needs_of_plan(plan, folder=folder, environment=environment)
@@ -203,9 +203,9 @@ def taken_up(folder: Path, *, environment: Environment, is_trusted: bool) -> Pla
 def repeated(
     plan: Plan, written: Plan, *, source: Path, folder: Path, environment: Environment, is_trusted: bool
 ) -> None:
-    """See that the user has allowed what a plan wants that comes from a file.
+    """Check that the user has allowed what a plan from a file needs.
 
-    What the command line put into it is the user's own word.
+    Settings from the command line are allowed.
 
     Args:
         plan: what will be asked, in `folder`.
@@ -216,7 +216,7 @@ def repeated(
         is_trusted: as for `check`.
 
     Raises:
-        TrustError: it wants what needs the user's word.
+        TrustError: it needs the user's permission.
     """
     of_file = needs_of_plan(written, folder=folder, environment=environment)
     wanted = needs_of_plan(plan, folder=folder, environment=environment)
@@ -226,22 +226,22 @@ def repeated(
 
 
 def begun(plan: Plan, *, folder: Path, environment: Environment) -> None:
-    """Remember what the user has named in a plan of their own, so that it can be taken up without a flag."""
+    """Record what the user named in a plan of their own, so that it can be resumed without a flag."""
     remember(needs_of_plan(plan, folder=folder, environment=environment), environment=environment)
 
 
 def check(needs: Iterable[Need], *, source: Path, environment: Environment, is_trusted: bool) -> None:
-    """See that the user has allowed what a file wants; a word that is given now is remembered.
+    """Check that the user has allowed what a file needs; a permission given now is recorded.
 
     Args:
-        needs: what it wants.
+        needs: what it needs.
         source: the file.
-        environment: where the user's settings and earlier words are.
-        is_trusted: whether the user gives the word now.
+        environment: holds the user's settings and earlier permissions.
+        is_trusted: whether the user gives permission now.
 
     Raises:
-        TrustError: a word is missing; nothing was asked.
-        UsageError: the file of settings makes no sense.
+        TrustError: a permission is missing; nothing was asked.
+        UsageError: the settings file is invalid.
     """
     wanted = tuple(needs)
     if not wanted:
@@ -265,7 +265,7 @@ def check(needs: Iterable[Need], *, source: Path, environment: Environment, is_t
 
 
 def remember(needs: Iterable[Need], *, environment: Environment) -> None:
-    """Write down, in the user's own folder, what the user has said; a second time is not needed."""
+    """Record permissions in the user's folder, so that they need not be given again."""
     root = environment.state_root
     if root is None:
         return
@@ -308,10 +308,10 @@ def _quoted(text: str) -> str:
 
 
 def read_settings_file(path: Path | None) -> UserSettings:
-    """The user's settings; the defaults without a file.
+    """Read the user's settings; defaults if there is no file.
 
     Raises:
-        UsageError: it cannot be read, or holds something else.
+        UsageError: the file cannot be read or is invalid.
     """
     if path is None:
         return UserSettings()

@@ -1,4 +1,4 @@
-"""One picture and one question put to a model, to see whether it answers, sees and how fast it is."""
+"""Send a model one picture and one question, to test whether it answers, sees, and how fast it is."""
 
 import time
 from collections.abc import Callable
@@ -22,10 +22,10 @@ _NAME = "model"
 
 @dataclass(frozen=True, kw_only=True)
 class Tryout:
-    """What a model did with the picture, twice.
+    """Results of asking a model about a picture twice.
 
-    Both times are in seconds from the question to the reply; the first has the loading of weights in it. The
-    replies are None where there was none; `failure` says why.
+    Both times are in seconds from request to reply; the first includes loading weights. A missing reply is
+    None; `failure` says why.
     """
 
     first: Reply | None
@@ -41,21 +41,21 @@ class Tryout:
 
     @property
     def tokens_per_s(self) -> float | None:
-        """Tokens of the second reply by its time, where the model counts them."""
+        """Return tokens per second of the second reply, if the model counts tokens."""
         n = self.second.usage.output_tokens if self.second else None
         return n / self.second_s if n and self.second_s > 0 else None
 
 
 def tryout(spec: str, *, memory: Path, clock: Callable[[], float] = time.monotonic) -> Tryout:
-    """Put a picture of one colour to a model twice; nothing is tried again.
+    """Ask a model about a picture of one colour twice, without retries.
 
     Args:
         spec: the model.
-        memory: a file for the replies, which must be empty: a remembered reply says nothing of the model.
-        clock: tells seconds.
+        memory: the reply cache's file, which must be empty, so that the model itself is tested.
+        clock: the time in seconds.
 
     Raises:
-        UsageError: the spec is none, or what the model needs is not installed.
+        UsageError: an invalid spec, or a missing package.
     """
     picture = np.empty((SIDE_PX, SIDE_PX, 3), np.uint8)
     picture[:] = _RGB

@@ -1,4 +1,4 @@
-"""Views of a question: what is to be shown of it, and the frames that its selector chooses."""
+"""Views of a question: which frames its selector chooses."""
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -30,7 +30,7 @@ Deliver: TypeAlias = Callable[
 
 @dataclass(frozen=True, kw_only=True)
 class Clipped:
-    """A question, its media as one clip, the source of each medium and its content hash."""
+    """A question, its media as one clip, and each medium's source and content hash."""
 
     item: Item
     clip: Clip
@@ -40,9 +40,9 @@ class Clipped:
 
 @dataclass(frozen=True, kw_only=True)
 class ViewContent:
-    """What one question is shown in one view.
+    """What one view of a question shows.
 
-    `starts_s` says for each medium of the question when it begins, if all are played one after the other.
+    `starts_s` is the start of each medium in seconds, if they are played one after the other.
     """
 
     selection: Selection
@@ -54,7 +54,7 @@ class ViewContent:
 
 @dataclass(frozen=True, kw_only=True)
 class OpenView:
-    """A view with its selector opened; `words` are what a selector asks a model in, if it asks one."""
+    """A view with its selector opened; `words` are the templates for selectors that ask a model."""
 
     rules: View
     selector: Selector
@@ -63,18 +63,18 @@ class OpenView:
 
     @cached_property
     def traits(self) -> Traits:
-        """What its selector says of itself."""
+        """Return the selector's traits."""
         return Traits.of(self.selector)
 
     @cached_property
     def scoring(self) -> ScoringSelector | None:
-        """The view's selector, if it ranks frames by scores."""
+        """Return the selector if it ranks frames by scores, else None."""
         return self.selector if isinstance(self.selector, ScoringSelector) else None
 
 
 @dataclass(kw_only=True)
 class DecodeCount:
-    """How much was decoded; a video that is opened twice for pixels would show here.
+    """Counts decoding work; a video that is opened twice for pixels would show here.
 
     `n_scoring_passes` were for selectors, which look at other frames before any is chosen.
     """
@@ -95,7 +95,7 @@ class DecodeCount:
 
 
 def check_whole(item: Item) -> None:
-    """Refuse what would be sent only in part, or with more than the question is about."""
+    """Reject an item whose video would be sent only in part, or with more than the question is about."""
     if len(item.media) > 1 or any(
         m.kind != "video" or m.start_s is not None or m.end_s is not None for m in item.media
     ):
@@ -106,7 +106,7 @@ def check_whole(item: Item) -> None:
 
 
 def video_type(path: Path) -> str:
-    """The media type that a file name stands for.
+    """Return the media type of a file name.
 
     >>> video_type(Path("a.webm"))
     'video/webm'
@@ -120,10 +120,10 @@ def video_type(path: Path) -> str:
 
 
 def clip_of(parts: Sequence[tuple[Media, MediaFacts]]) -> Clip:
-    """One question's media as one sequence of frames; spans ``[start_s, end_s)`` are cut out.
+    """Return a question's media as one sequence of frames; spans ``[start_s, end_s)`` are cut out.
 
     Raises:
-        DataError: a span holds no frame of its video.
+        DataError: a span contains no frame of its video.
     """
     times: list[np.ndarray[tuple[int], np.dtype[np.float64]]] = []
     media_indices: list[np.ndarray[tuple[int], np.dtype[np.int64]]] = []
@@ -155,10 +155,10 @@ def clip_of(parts: Sequence[tuple[Media, MediaFacts]]) -> Clip:
 
 
 def check_some(view: OpenView, question: Clipped) -> None:
-    """Refuse a choice of no frame at all, where there are frames and the selector shows some.
+    """Reject a selection without frames if the video has frames and the selector shows some.
 
     Raises:
-        DataError: always in such a case; the question would be asked as if it had no video.
+        DataError: always in this case; the question would be asked as if it had no video.
     """
     if question.clip.n_frames and view.traits.needs_media:
         raise DataError(
@@ -169,7 +169,7 @@ def check_some(view: OpenView, question: Clipped) -> None:
 
 
 def few_words(view: OpenView, question: Clipped, n_chosen: int) -> list[str]:
-    """A note where a selector that ranks by scores chose fewer frames than the budget and the video allow."""
+    """Return a note if a score-based selector chose fewer frames than budget and video allow."""
     wanted = min(view.rules.n_frames, question.clip.n_frames)
     if view.rules.retry or n_chosen >= wanted or view.scoring is None:
         return []
@@ -177,9 +177,9 @@ def few_words(view: OpenView, question: Clipped, n_chosen: int) -> list[str]:
 
 
 def parted(view: OpenView, clip: Clip, item: Item) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The positions of single images, which are always shown, and of all else, from which is chosen.
+    """Split positions into single images, which are always shown, and frames to choose from.
 
-    Selectors that ignore the budget (all, the central one, none) choose from everything.
+    Selectors without a budget (all, the central one, none) choose from everything.
     """
     is_image = np.array([medium.is_still for medium in item.media], bool)
     if view.traits.budget == "ignored":
@@ -189,12 +189,12 @@ def parted(view: OpenView, clip: Clip, item: Item) -> tuple[NDArray[np.int64], N
 
 
 def budget_left(n_frames: int, n_stills: int) -> int:
-    """What single images leave of a budget: one frame at least."""
+    """Return the budget left after single images, at least one frame."""
     return max(1, n_frames - n_stills)
 
 
 def moving_part(view: OpenView, question: Clipped) -> Clipped | None:
-    """The question with the frames that are chosen from; None where all that it has are single images."""
+    """Return the question with the frames to choose from; None if it has only single images."""
     stills, moving = parted(view, question.clip, question.item)
     if not len(stills):
         return question
@@ -204,17 +204,17 @@ def moving_part(view: OpenView, question: Clipped) -> Clipped | None:
 def positions_of(
     view: OpenView, clip: Clip, item: Item, *, scores: NDArray[np.float64] | SearchResult | None = None
 ) -> NDArray[np.int64]:
-    """The positions that a view shows, in its order.
+    """Return the positions that a view shows, in its order.
 
-    Single images are always shown, and count; the budget thins the videos between them, down to one frame.
-    In a ranked view they come first, in the order of the item.
+    Single images are always shown, and count; the budget thins the videos between them, down to one frame. In
+    a ranked view they come first, in the item's order.
 
     Args:
         view: its rules.
         clip: the frames.
         item: the question.
-        scores: one for each candidate among the frames that are no single images, for a selector that goes
-            by scores which are not in a file; or what a search ended with, in positions among them.
+        scores: one per candidate among the frames that are not single images, for a selector that ranks by
+            computed scores; or a search's result, as positions among them.
     """
     stills, moving = parted(view, clip, item)
     if not len(stills):
@@ -237,7 +237,7 @@ def _chosen(
     n_frames: int,
     scores: NDArray[np.float64] | SearchResult | None,
 ) -> NDArray[np.int64]:
-    """What the rule of a view chooses, single images apart."""
+    """Return the positions that the view's rule chooses, without single images."""
     selector = view.selector
     if view.rules.retry:
         if not isinstance(selector, RetryingSelector):

@@ -22,11 +22,11 @@ Job = tuple[str, float, Callable[[], object]]  # the file it is about, the deadl
 
 
 def serve(most_bytes: int) -> None:
-    """Answer jobs from standard input, where its rules come first, on standard output.
+    """Read jobs from standard input, preceded by the rules, and answer on standard output.
 
     Args:
-        most_bytes: how much memory this process may have. Where the system does not hold processes to a
-            limit on their addresses (Windows, macOS), there is none.
+        most_bytes: memory limit of this process. Systems that do not limit address space (Windows, macOS)
+            ignore it.
     """
     _bound_memory(most_bytes)
     jobs, outcomes = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
@@ -67,13 +67,13 @@ def _read(jobs: BinaryIO) -> object:
 
 
 def _end_at(seconds: float) -> None:
-    """Let the system end this process then, even inside a decoder and with no parent to do it; 0: never."""
+    """Have the system end this process then, even inside a decoder or without a parent; 0: never."""
     if hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
 def _done(job: Job, most_bytes: int) -> bytes:
-    """The outcome of a job as it is sent."""
+    """Return the outcome of a job as bytes."""
     try:
         return _made(job)
     except VidenceError as known:

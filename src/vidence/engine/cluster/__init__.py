@@ -1,1 +1,1 @@
-"""Machines of a cluster: a wing. An executor is one file here, found by the name that `--on` begins with."""
+"""Clusters, an optional wing. Each file is one executor, found by the prefix of `--on`."""

@@ -1,4 +1,4 @@
-"""Actors of Ray on the machines of a cluster: each does what it is called for; a lost one is replaced."""
+"""Ray actors on the machines of a cluster; lost actors are replaced."""
 
 import asyncio
 import io
@@ -29,28 +29,28 @@ from vidence.records import Record, Reply
 
 T = TypeVar("T")
 MOST_LOSSES: Final = 3
-"""So many workers may be lost with one call, or in one place; it may well be what they die of."""
+"""Most workers that one call, or one place, may lose before the call itself is blamed."""
 BEGIN_S: Final = 300.0
-"""How long a worker may take to be there: Python, vidence and its libraries are loaded from a shared disk."""
+"""Seconds that a worker may take to start; it loads Python and its libraries from a shared disk."""
 COMING_S: Final = 900.0
-"""The same where its machine may have to come first."""
+"""Seconds that a worker may take to start if its machine may have to be provisioned first."""
 PULSE_S: Final = 3.0
-"""How long after an answer a worker, and the head, is asked again whether it is there."""
+"""Seconds between liveness checks of a worker and of the head."""
 SILENT_S: Final = 10.0
-"""So long without an answer, and it counts as lost."""
+"""Seconds without an answer after which a worker counts as lost."""
 GATHER_S: Final = 0.002
-"""How long an exchange waits for further calls, or results, that are on their way with the first one."""
+"""Seconds that an exchange waits for further calls or results to send together."""
 MOST_BYTES: Final = 8 * 10**6
-"""About so much goes to a worker in one exchange, and at least a call."""
+"""Approximate most bytes per exchange; at least one call is sent."""
 _END_S: Final = 2.0
 Actor: TypeAlias = Any
-"""Ray has no types for actors."""
+"""Untyped, because Ray has no types for actors."""
 Connected: TypeAlias = Callable[[], AbstractContextManager[tuple[ModuleType, str]]]
-"""Connects this process to the cluster; gives the library, and where the head listens, as HOST:PORT."""
+"""Connects this process to the cluster, and yields the library and the head's address, HOST:PORT."""
 
 
 class Version(Record):
-    """What must be the same on every machine."""
+    """The versions that must be equal on all machines."""
 
     vidence: str
     git_revision: str
@@ -60,12 +60,12 @@ class Version(Record):
 
 
 def version() -> Version:
-    """That of this process."""
+    """Return the versions of this process."""
     return Version(vidence=__version__, git_revision=git_revision())
 
 
 def refused(theirs: Version, ours: Version, lacking: Sequence[str], *, machine: str) -> UsageError | None:
-    """Why a machine cannot work with us: it has another vidence, or lacks keys; None where it can."""
+    """Return why a machine cannot be used (another vidence, or missing keys), or None if it can."""
     known = theirs.git_revision and ours.git_revision
     if theirs.vidence != ours.vidence or (known and theirs.git_revision != ours.git_revision):
         return UsageError(
@@ -81,9 +81,9 @@ def refused(theirs: Version, ours: Version, lacking: Sequence[str], *, machine: 
 
 @dataclass(frozen=True)
 class _Pickled:
-    """Work that is unpickled by the process that does it, and what it made by the driver.
+    """Work and results, pickled by the driver and by the process that does the work.
 
-    Nothing on the way needs its libraries, and arrays are no views into Ray's store, which they would fill.
+    Processes in between need not import its libraries, and arrays do not become views into Ray's store.
     """
 
     content: bytes
@@ -94,7 +94,7 @@ class _Pickled:
 
 
 class Machine:
-    """The actor: does work in processes of its own, and asks models that it opens."""
+    """The actor: runs work in processes of its own, and asks the models that it opens."""
 
     def __init__(self) -> None:
         self._workers: Workers | None = None
@@ -104,15 +104,15 @@ class Machine:
         self._is_over = anyio.Event()
 
     async def pulse(self) -> None:
-        """Be there: called in a thread of its own, whatever else the actor does."""
+        """Answer a liveness check, in a separate thread."""
 
     async def begin(
         self, *, folder: str, n_cpus: int, size: "Size", keys: Sequence[str]
     ) -> tuple[Version, Sequence[str]]:
-        """Be ready; the version, and which of the keys are not set here.
+        """Set up the actor, and return its versions and the keys that are not set on this machine.
 
-        Paths start from `folder` where this machine has it. Processes that keep a network work with all
-        processors, and their memory has no bound.
+        Paths are resolved against `folder` if this machine has it. Processes that keep a network use all
+        processors, and their memory is not limited.
         """
         if Path(folder).is_dir():
             os.chdir(folder)
@@ -126,12 +126,12 @@ class Machine:
         return version(), [name for name in keys if not os.environ.get(name)]
 
     async def exchange(self, content: bytes) -> list[tuple[int, object]]:
-        """Begin calls, and give what came of those and of earlier ones, as soon as there is something.
+        """Start calls, and return finished results of these and earlier calls as soon as there are any.
 
-        It ends without, too, when the next one comes.
+        Returns early, possibly empty, when the next exchange arrives.
 
         Args:
-            content: pickled calls, as number, method and arguments, and None.
+            content: pickled calls (number, method, arguments) and None.
         """
         self._is_over.set()
         self._is_over = is_over = anyio.Event()
@@ -151,7 +151,7 @@ class Machine:
         self._is_over.set()
 
     async def do(self, key: str, content: bytes, deadline_s: float) -> bytes | VidenceError:
-        """Do work in a process of its own; what it made is pickled."""
+        """Run work in a separate process, and return its pickled result."""
         if self._workers is None:
             raise VidenceError("a machine was given work before it had begun")
         try:
@@ -160,12 +160,12 @@ class Machine:
             return error
 
     async def reply(self, spec: str, identity: str, request: Request) -> Reply | VidenceError:
-        """The reply of a model, which is opened on its first question, or the error.
+        """Return a model's reply, or the error; the model is opened at its first request.
 
         Args:
-            spec: the model.
-            identity: what tells it from others, where the command was begun.
-            request: what is asked.
+            spec: of the model.
+            identity: tells models apart; computed where the command was started.
+            request: the request.
         """
         try:
             if spec not in self._models:
@@ -181,7 +181,7 @@ class Machine:
         return await said(self._models[spec], request)
 
     async def end(self) -> None:
-        """End the processes, and let go of the weights."""
+        """End the processes, and free the weights."""
         for model in self._models.values():
             await model.close()
         if self._workers is not None:
@@ -190,24 +190,24 @@ class Machine:
 
 @dataclass(frozen=True, kw_only=True)
 class Size:
-    """How many actors there are, and what each takes of its machine."""
+    """The number of actors, and what each one takes of its machine."""
 
     replicas: int = 0
-    """How many; 0: one on each machine, or for `n_cpus` processors or `n_gpus` GPUs of it."""
+    """Number of actors; 0: one per machine, or one per `n_cpus` processors or `n_gpus` GPUs."""
     n_cpus: int = 0
-    """0: its part of the machine's."""
+    """Processors per actor; 0: an equal share of the machine's."""
     n_gpus: int = 0
     takes_cpus: bool = True
-    """Whether its processors are taken from other work of the cluster."""
+    """Whether the processors are reserved with Ray."""
     most_each: int | None = None
-    """How many processes may work on each machine; None: one for each processor."""
+    """Most processes per machine; None: one per processor."""
     is_network: bool = False
-    """Whether what it does keeps a network: one process, with all its processors as threads."""
+    """Whether the work keeps a network loaded: one process, with all processors as threads."""
     bounds: Bounds = NOTHING
-    """What its processes may touch."""
+    """What the processes may access."""
 
     def rooms(self, resources: Mapping[str, float]) -> list[int]:
-        """The processors of each actor on a machine, of which Ray counts these resources.
+        """Return the processors of each actor on a machine with these Ray resources.
 
         >>> Size(n_gpus=2).rooms({"CPU": 16.0, "GPU": 8.0})
         [4, 4, 4, 4]
@@ -225,40 +225,40 @@ class Size:
         return [self.n_cpus or n_here // max(n, 1)] * n
 
     def n_processes(self, n_cpus: int) -> int:
-        """How many processes an actor with so many processors has."""
+        """Return the number of processes of an actor with this many processors."""
         return 1 if self.is_network else min(n_cpus, self.most_each or n_cpus)
 
 
 @dataclass(eq=False, kw_only=True)
 class Place:
-    """Where an actor is."""
+    """A slot for one actor."""
 
     host: str
     node_id: str
-    """Ray's name of the machine; empty: Ray finds one, or waits for it."""
+    """Ray's node id; empty: Ray chooses a machine, or waits for one."""
     n_cpus: int
     actor: Actor = None
-    """None: it is lost, or has not begun."""
+    """The actor; None if it is lost or not started."""
     is_ready: bool = False
     has_failed: anyio.Event = field(default_factory=anyio.Event)
-    """A call came to nothing: is the actor still there?"""
+    """Set when a call failed, to check at once whether the actor is alive."""
     n_lost: int = 0
     outcomes: dict[int, asyncio.Future[object]] = field(default_factory=dict)
-    """Of the calls that the actor has on hand, or is to have, by number; None: it was lost with the call."""
+    """Futures of pending calls, by number; the result None means that the actor was lost with the call."""
     unsent: list[tuple[int, str, tuple[object, ...]]] = field(default_factory=list)
-    """Number, method and arguments of calls that it is to have."""
+    """Number, method and arguments of calls not sent yet."""
     has_news: anyio.Event = field(default_factory=anyio.Event)
-    """There is something to exchange."""
+    """Set when there is something to exchange."""
     turn: anyio.Lock = field(default_factory=anyio.Lock)
-    """Who has it waits for news."""
+    """Held by the exchange that waits for results."""
 
     def end(self, number: int, outcome: object) -> None:
-        """Give what came of a call to its caller, who may be gone."""
+        """Set the result of a call; its caller may be gone."""
         if (waited_for := self.outcomes.pop(number, None)) and not waited_for.done():
             waited_for.set_result(outcome)
 
     def batch(self) -> bytes:
-        """The next calls, for `Machine.exchange`; what they share, such as frames, is there once."""
+        """Pickle the next calls for `Machine.exchange`; shared content, such as frames, is included once."""
         buffer = io.BytesIO()
         pickler = pickle.Pickler(buffer, pickle.HIGHEST_PROTOCOL)
         while self.unsent and buffer.tell() < MOST_BYTES:
@@ -272,14 +272,14 @@ class Place:
 
 
 def places(size: Size, nodes: Iterable[Mapping[str, Any]]) -> list[Place]:
-    """The places of the actors on the machines of a cluster.
+    """Return the actors' places on the machines of a cluster.
 
     Args:
         size: of the actors.
-        nodes: the machines, as Ray counts them.
+        nodes: the machines, as Ray lists them.
 
     Raises:
-        UsageError: no machine has room for one.
+        UsageError: no machine has room for an actor.
     """
     if size.replicas:
         return [Place(host="the cluster", node_id="", n_cpus=size.n_cpus or 1) for _ in range(size.replicas)]
@@ -299,9 +299,10 @@ def places(size: Size, nodes: Iterable[Mapping[str, Any]]) -> list[Place]:
 
 
 async def answer(reference: Any) -> Any:  # noqa: ANN401 - Ray has no types for what actors return
-    """What an actor answers; a wait that is cancelled leaves the call alone.
+    """Await an actor's answer; cancelling the wait does not cancel the call.
 
-    Ray's own awaiting cancels its future, and its client then fails in a thread when the answer comes.
+    Awaiting Ray's reference directly cancels its future, and Ray's client then fails in a thread when the
+    answer arrives.
     """
     loop, has_come = asyncio.get_running_loop(), anyio.Event()
 
@@ -316,12 +317,12 @@ async def answer(reference: Any) -> Any:  # noqa: ANN401 - Ray has no types for 
 
 
 class Machines:
-    """Actors of one size. A call goes to the one with least to do, and to another one where that is lost.
+    """Actors of one size. Each call goes to the least busy actor, and to another one if that is lost.
 
     Args:
         connected: connects this process to the cluster.
         size: of the actors.
-        on_trouble: told of actors that are lost.
+        on_trouble: called with lost actors.
     """
 
     def __init__(self, connected: Connected, size: Size, *, on_trouble: Callable[[str], None]) -> None:
@@ -336,10 +337,10 @@ class Machines:
         self.places: list[Place] = []
 
     def open(self, size_of: Callable[[Size, list[Mapping[str, Any]]], Size] = lambda size, _: size) -> None:
-        """Connect, and see where there is room; actors begin with the first call.
+        """Connect, and find room for the actors, which start at the first call.
 
         Args:
-            size_of: changes the size, as the machines are.
+            size_of: adapts the size to the machines.
 
         Raises:
             UsageError: there is no cluster, or no room on it.
@@ -352,7 +353,7 @@ class Machines:
             self._stack = stack.pop_all()
 
     async def close(self) -> None:
-        """End the actors, whatever they are at."""
+        """End the actors, even while they work."""
         for task in self._tasks:
             task.cancel()
         if not isinstance(self._problem, LostClusterError):  # without a head Ray would wait for a minute
@@ -368,15 +369,15 @@ class Machines:
         self._stack.close()
 
     async def call(self, method: str, *words: object, most_calls: int | None = None) -> Any:  # noqa: ANN401 - what the method returns
-        """What a method of an actor returns; None where `MOST_LOSSES` of them were lost with it.
+        """Return the result of an actor's method; None if `MOST_LOSSES` actors were lost with the call.
 
         Args:
             method: of `Machine`.
-            words: its arguments.
-            most_calls: how many of these calls one actor has on hand; None: two for each process.
+            words: the arguments.
+            most_calls: how many of these calls one actor may have at a time; None: two per process.
 
         Raises:
-            VidenceError: the method gave it, or no actor can be had.
+            VidenceError: the method returned it, or no actor can be started.
         """
         for _ in range(MOST_LOSSES):
             place, number = await self._free(most_calls), next(self._numbers)
@@ -395,7 +396,7 @@ class Machines:
         return None
 
     async def _free(self, most_calls: int | None) -> Place:
-        """The place with least to do that takes one more call."""
+        """Wait for the least busy place that can take another call."""
         if not self._tasks:
             for work in (self._watch_head(), *map(self._keep, self.places)):
                 self._begin(work)
@@ -418,7 +419,7 @@ class Machines:
         return task
 
     def _ended(self, task: asyncio.Task[None]) -> None:
-        """Give a fault of ours to those who wait."""
+        """Pass an internal error on to the waiting callers."""
         if not task.cancelled() and (fault := task.exception()):
             self._end_all(fault)
 
@@ -435,7 +436,7 @@ class Machines:
     # ------------------------------------------------------------------ beginning and ending
 
     async def _keep(self, place: Place) -> None:
-        """Keep an actor in a place, until too many were lost there."""
+        """Restart a place's actor until too many are lost."""
         while place.n_lost < MOST_LOSSES and await self._head_answers():
             place.actor = actor = self._actor(place)
             exchanges = [self._begin(self._exchange(place, actor)) for _ in range(2)]
@@ -473,7 +474,7 @@ class Machines:
         )
 
     async def _lost(self, place: Place, actor: Actor) -> str:
-        """Have an actor begin and ask it, again and again, whether it is there; why it is lost."""
+        """Start an actor and check it repeatedly; return the reason when it is lost."""
         begun = actor.begin.remote(
             folder=str(Path.cwd()), n_cpus=place.n_cpus, size=self.size, keys=keys_in_use()
         )
@@ -494,9 +495,9 @@ class Machines:
             return "it says nothing" if place.is_ready else "it did not start in time"
 
     async def _exchange(self, place: Place, actor: Actor) -> None:
-        """Give an actor its calls, and take what came of them, many at a time.
+        """Send an actor its calls and collect results, many at a time.
 
-        Two of these take turns: while the actor has nothing to give to the one, the other brings new calls.
+        Two of these run in turns: while one waits for results, the other sends new calls.
         """
         while True:
             async with place.turn:
@@ -516,7 +517,7 @@ class Machines:
                 place.has_news.set()
 
     async def _watch_head(self) -> None:
-        """End all work when the head is gone: Ray itself would end this process a minute later."""
+        """Stop all work when the head is gone; Ray itself would end this process a minute later."""
         last_s = anyio.current_time()
         while anyio.current_time() < last_s + SILENT_S:
             if await self._head_answers():
@@ -532,7 +533,7 @@ class Machines:
         return False
 
     def _leave(self, place: Place) -> None:
-        """Have others do what a place was at."""
+        """Hand a place's calls to other places."""
         for number in tuple(place.outcomes):
             place.end(number, None)
 
@@ -546,7 +547,7 @@ class Machines:
 
 
 class MachineProcesses(Machines, AbstractAsyncContextManager["MachineProcesses"]):
-    """The `engine.executor.Processes` of a cluster: those of its machines."""
+    """The `engine.executor.Processes` of a cluster."""
 
     async def __aenter__(self) -> Self:
         self.open()
@@ -557,11 +558,11 @@ class MachineProcesses(Machines, AbstractAsyncContextManager["MachineProcesses"]
 
     @property
     def n_places(self) -> int:
-        """How many functions they do at a time."""
+        """Return how many functions run at a time."""
         return sum(self.size.n_processes(place.n_cpus) for place in self.places)
 
     async def run(self, key: str, function: Callable[[], T], *, deadline_s: float) -> T:
-        """What `function` returns; see `Workers.run`."""
+        """Return the result of `function`; see `Workers.run`."""
         content = pickle.dumps(function, protocol=pickle.HIGHEST_PROTOCOL)
         came = await self.call("do", key, content, deadline_s)
         if came is None:

@@ -1,4 +1,4 @@
-"""Machines of a Ray cluster: `ray` is the one that this machine is part of, `ray://HOST:10001` any other."""
+"""The executor for Ray clusters: `ray` is this machine's cluster, `ray://HOST:10001` any other."""
 
 import importlib
 import logging
@@ -23,7 +23,7 @@ _ANSWER_S: Final = 10.0  # how long the head of a cluster may take to accept a c
 
 
 class Settings(Record):
-    """What stands behind ``ray``, as ``ray?replicas=8&gpus=1``."""
+    """The options of ``ray``, as in ``ray?replicas=8&gpus=1``."""
 
     positional: ClassVar[str] = "address"
 
@@ -49,7 +49,7 @@ class Settings(Record):
 
 
 def create(settings: Settings) -> "RayExecutor":
-    """The executor.
+    """Create the executor.
 
     Raises:
         UsageError: Ray is not installed.
@@ -66,10 +66,10 @@ class RayExecutor:
 
     @contextmanager
     def connected(self) -> Iterator[tuple[ModuleType, str]]:
-        """A connection to the cluster, and where its head listens; one that is there is used, and stays.
+        """Yield Ray and the head's address; an existing connection is reused and left open.
 
         Raises:
-            UsageError: there is no cluster, nothing takes connections where one was, or it takes no driver.
+            UsageError: there is no cluster, it does not answer, or it refuses the driver.
         """
         ray = self._ray
         if ray.is_initialized():
@@ -83,7 +83,7 @@ class RayExecutor:
             ray.shutdown()
 
     def processes(self, wanted: Parallelism, *, on_trouble: Callable[[str], None]) -> MachineProcesses:
-        """Processes on all machines; see `Executor.processes`."""
+        """Return processes on all machines; see `Executor.processes`."""
         settings = self._settings
         size = Size(
             replicas=settings.replicas,
@@ -96,7 +96,7 @@ class RayExecutor:
         return MachineProcesses(self.connected, size, on_trouble=on_trouble)
 
     def opener(self, specs: Collection[str]) -> Opener | None:
-        """Weights are opened on the machines; servers are asked from here; see `Executor.opener`."""
+        """Return what opens models: weights on the machines, servers from here; see `Executor.opener`."""
         weights = [spec for spec in specs if has_weights(spec)]
         if not weights:
             return None
@@ -106,10 +106,10 @@ class RayExecutor:
 
 
 def library() -> ModuleType:
-    """Ray.
+    """Import Ray.
 
     Raises:
-        UsageError: it is not installed; the message has the command that does.
+        UsageError: Ray is not installed; the message has the command that installs it.
     """
     try:
         return importlib.import_module("ray")
@@ -118,7 +118,7 @@ def library() -> ModuleType:
 
 
 def _connect(ray: ModuleType, address: str, *, may_be_open: bool) -> str:
-    """Join a cluster; where its head listens."""
+    """Join a cluster, and return the head's address."""
     named = address or "ray"
     try:
         place = _answering(address or _own_cluster())
@@ -144,11 +144,11 @@ def _connect(ray: ModuleType, address: str, *, may_be_open: bool) -> str:
 
 
 def _check_token(place: str, named: str) -> None:
-    """Refuse a cluster that does what callers without a token ask, and one that does not know ours.
+    """Refuse a cluster that accepts callers without a token, or that rejects ours.
 
     Raises:
-        UsageError: one of the two.
-        ConnectionError: nothing answers there as Ray does.
+        UsageError: the cluster is refused.
+        ConnectionError: no Ray head answers at the address.
     """
     if _serves(place):
         raise UsageError(
@@ -166,7 +166,7 @@ def _check_token(place: str, named: str) -> None:
 
 
 def _serves(place: str, token: str = "") -> bool:
-    """Whether a head does what a caller with a token asks, or with none: it is asked, whatever is set."""
+    """Whether a head accepts requests with this token, or without one; tested by a request."""
     grpc = importlib.import_module("grpc")
     of_clients = place.startswith("ray://")
     method = "/ray.rpc.RayletDriver/ClusterInfo" if of_clients else "/ray.rpc.NodeInfoGcsService/CheckAlive"
@@ -189,7 +189,7 @@ def _join(ray: ModuleType, place: str) -> None:
 
 
 def _own_cluster() -> str:
-    """Where the head of this machine's cluster listens, as HOST:PORT.
+    """Return the head's address in this machine's cluster, HOST:PORT.
 
     Raises:
         ConnectionError: there is none, or several are and nothing says which.
@@ -204,7 +204,7 @@ def _own_cluster() -> str:
 
 
 def _answering(place: str) -> str:
-    """The place, if something there takes connections: Ray itself waits for minutes for a head that is gone.
+    """Return the address if something accepts connections there; Ray itself would wait for minutes.
 
     Raises:
         OSError: nothing does.

@@ -1,4 +1,4 @@
-"""Weights on the machines of a cluster: replicas that are asked by flows of this process."""
+"""Model weights on the machines of a cluster: replicas that this process sends requests to."""
 
 import logging
 import sys
@@ -17,14 +17,14 @@ _log: Final = logging.getLogger(__name__)
 
 
 def has_weights(spec: str) -> bool:
-    """Whether a model has weights of its own; servers have theirs elsewhere."""
+    """Whether a model's weights are loaded by vidence, not by a server."""
     name = parse_spec(spec).name
     settings = settings_type("model", name) if name in names("model") else None
     return settings is not None and issubclass(settings, WeightSettings)
 
 
 def gpus_of(spec: str) -> int:
-    """How many GPUs the weights of a spec take.
+    """Return how many GPUs the weights of a spec need.
 
     >>> gpus_of("vllm:some/weights?tensor_parallel_size=2"), gpus_of("transformers:w?device=cpu")
     (2, 0)
@@ -34,15 +34,15 @@ def gpus_of(spec: str) -> int:
 
 
 def gpus_taken(wanted: int, nodes: Iterable[Mapping[str, Any]], *, may_grow: bool) -> int:
-    """How many GPUs a replica takes on a cluster; where it has none, weights are on processors.
+    """Return how many GPUs a replica uses on a cluster; without GPUs, weights run on processors.
 
     Args:
-        wanted: what the weights take.
-        nodes: the machines, as Ray counts them.
-        may_grow: whether machines may come that have GPUs.
+        wanted: how many the weights need.
+        nodes: the machines, as Ray lists them.
+        may_grow: whether machines with GPUs may be added.
 
     Raises:
-        UsageError: the cluster has some, and no machine has as many as are wanted.
+        UsageError: the cluster has GPUs, but no machine has as many as needed.
     """
     if may_grow:
         return wanted
@@ -55,13 +55,13 @@ def gpus_taken(wanted: int, nodes: Iterable[Mapping[str, Any]], *, may_grow: boo
 
 
 class Replicas:
-    """Replicas of some models: each has all of them, since the first one alone would take all GPUs.
+    """Replicas that each load all of the models; a replica per model would let the first take all GPUs.
 
     Args:
         connected: connects this process to the cluster.
-        size: of each, without its GPUs.
+        size: of each replica, without GPUs.
         specs: the models.
-        n_gpus: the GPUs of each; None: as the models take.
+        n_gpus: GPUs per replica; None: as the models need.
     """
 
     def __init__(self, connected: Connected, size: Size, specs: Sequence[str], *, n_gpus: int | None) -> None:
@@ -71,7 +71,7 @@ class Replicas:
         self._n_open = 0
 
     def open(self, spec: str) -> Model:
-        """A model: weights on the replicas, which begin with the first request; all else in this process.
+        """Open a model: weights on the replicas, which start at the first request; others in this process.
 
         Raises:
             UsageError: there is no cluster, or none of its machines has as many GPUs as a model takes.
@@ -92,19 +92,19 @@ class Replicas:
         return replace(size, n_gpus=n_gpus)
 
     async def close(self) -> None:
-        """A model is closed; with the last one the replicas end."""
+        """Close one model; closing the last one ends the replicas."""
         self._n_open -= 1
         if not self._n_open:
             await self.machines.close()
 
 
 class ReplicatedModel:
-    """A `Model` whose weights are replicas: a request goes to the one with least to do."""
+    """A `Model` whose requests go to the least busy replica."""
 
     by_item = False
 
     def __init__(self, spec: str, own: Model, replicas: Replicas) -> None:
-        """`own` is the model as this process would open it; its weights are not loaded here."""
+        """`own` is the model opened in this process; its weights are not loaded here."""
         self._spec, self._replicas = spec, replicas
         self.identity = own.identity
         self.looks = own.looks
@@ -112,7 +112,7 @@ class ReplicatedModel:
         self.max_in_flight = own.max_in_flight and own.max_in_flight * len(replicas.machines.places)
 
     async def reply(self, request: Request) -> Reply:
-        """Answer one request; see `Model.reply`."""
+        """Return the reply to a request; see `Model.reply`."""
         sent = replace(request, images=dict(request.images))
         reply: Reply | None = await self._replicas.machines.call(
             "reply", self._spec, self.identity, sent, most_calls=self._most_each
@@ -125,5 +125,5 @@ class ReplicatedModel:
         return reply
 
     async def close(self) -> None:
-        """Let go of the replicas, when no other model of theirs is open."""
+        """Release the replicas if no other model uses them."""
         await self._replicas.close()

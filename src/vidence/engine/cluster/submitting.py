@@ -1,4 +1,4 @@
-"""The files with which a cluster is asked for: a batch script for Slurm, a job of KubeRay for Kubernetes."""
+"""Job files that request machines: a batch script for Slurm, a KubeRay job for Kubernetes."""
 
 import json
 import shlex
@@ -16,12 +16,12 @@ COMMANDS = (
     *("run", "resume", "diagnose", "panel", "make"),
     *("videos track", "videos select", "replies judge", "replies judges"),
 )
-"""What works on a cluster."""
+"""Commands that can run on a cluster."""
 _TERM_S = 120  # before the end of a job, so that the run ends what is under way
 
 
 class ResourceRequest(Record):
-    """What is asked for, for each machine and in all."""
+    """The machines to request, per machine and in total."""
 
     nodes: Annotated[int, flag("Machines.", type=click.IntRange(1))] = 4
     cpus: Annotated[int, flag("Processors of each machine.", type=click.IntRange(1))] = 16
@@ -30,7 +30,7 @@ class ResourceRequest(Record):
     name: Annotated[str, flag("Name of the job.")] = "vidence"
 
     def __post_init__(self) -> None:
-        """Refuse what no scheduler takes for a name."""
+        """Reject names that schedulers do not accept."""
         plain = self.name.replace("-", "")
         if not (plain.isascii() and plain.isalnum() and plain.islower() and self.name[0].isalpha()):
             raise UsageError(
@@ -39,7 +39,7 @@ class ResourceRequest(Record):
 
 
 def command_line(words: Sequence[str]) -> str:
-    """The command as a shell takes it.
+    """Return the command, quoted for a shell.
 
     Raises:
         UsageError: it does not work on a cluster, or says itself where it works.
@@ -56,13 +56,13 @@ def command_line(words: Sequence[str]) -> str:
 
 
 def slurm(words: Sequence[str], wanted: ResourceRequest, *, time_limit: str, partition: str = "") -> str:
-    """A batch script: the first machine is the head and runs the command, the others work.
+    """Return a batch script: the first machine is the head and runs the command, the others are workers.
 
     Args:
         words: the command without ``vidence``.
         wanted: the machines.
-        time_limit: as ``sbatch --time`` takes it.
-        partition: where the site has several; empty: its default.
+        time_limit: in the format of ``sbatch --time``.
+        partition: the partition; empty: the site's default.
     """
     asked = [
         f"--job-name={wanted.name}",
@@ -81,15 +81,15 @@ def slurm(words: Sequence[str], wanted: ResourceRequest, *, time_limit: str, par
 def kubernetes(
     words: Sequence[str], wanted: ResourceRequest, *, image: str, claim: str, mount: str, secret: str = ""
 ) -> str:
-    """A RayJob for the operator of KubeRay: a head without work of its own, and as many workers.
+    """Return a RayJob for the KubeRay operator: a head that does no work, and workers.
 
     Args:
         words: the command without ``vidence``; its paths are below `mount`.
         wanted: the machines.
-        image: a container with vidence and its extra ``ray``.
-        claim: the name of a volume claim with questions, videos and runs, which all machines may read.
-        mount: where it is mounted.
-        secret: the name of a secret with the keys of hosted models; empty: none.
+        image: a container image with vidence and its extra ``ray``.
+        claim: name of a volume claim, readable by all machines, with questions, videos and runs.
+        mount: where the claim is mounted.
+        secret: name of a secret with the keys of hosted models; empty: none.
     """
     sizes = {"cpu": str(wanted.cpus), "memory": f"{wanted.memory_gb}Gi"}
     if wanted.gpus:
@@ -99,7 +99,7 @@ def kubernetes(
 
 
 def _filled(template: str, wanted: ResourceRequest, **values: object) -> str:
-    """A file of ``templates/``; `json` quotes a text for YAML, `quoted` for a shell."""
+    """Fill in a file of ``templates/``; `json` quotes a text for YAML, `quoted` for a shell."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("vidence.engine.cluster"),
         undefined=jinja2.StrictUndefined,

@@ -1,6 +1,6 @@
-"""The commands of this wing: one file each, found by its name (`vidence.cli.finding`); and its extras."""
+"""The commands of this wing, one file each, found by name (`vidence.cli.finding`), and its extras."""
 
 from vidence.installation import Extra
 
 EXTRAS = {"ray": Extra("work on a Ray cluster", ("ray",))}
-"""What `vidence doctor` looks for."""
+"""Packages that `vidence doctor` checks."""

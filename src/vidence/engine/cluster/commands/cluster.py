@@ -13,7 +13,7 @@ SECTION = "Ask"
 
 
 class Cluster(Record):
-    """Which scheduler is asked, for which machines, and the command that runs on them."""
+    """The scheduler, the machines to request, and the command to run on them."""
 
     scheduler: Annotated[Literal["slurm", "k8s"], argument()]
     words: Annotated[tuple[str, ...], argument("COMMAND...", type=click.UNPROCESSED)]
