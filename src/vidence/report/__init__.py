@@ -1,1 +1,1 @@
-"""Numbers become terminal tables, one HTML page, CSV and JSON."""
+"""Reports: terminal tables, HTML pages, CSV and JSON."""

@@ -1,4 +1,4 @@
-"""The questions that a page shows one by one, each with what all runs made of it, and their filters."""
+"""The questions that a page shows one by one, with the replies of all runs, and their filters."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,10 +21,10 @@ ThingT = TypeVar("ThingT")
 
 @dataclass(frozen=True, kw_only=True)
 class RunReply:
-    """What one run made of a question, in one of its repeats.
+    """One run's reply to a question, in one of its repeats.
 
-    `name` is that of the run, and of the repeat where there are several; empty where there is nothing to tell
-    apart. `prompt_note` says why there is no prompt to show; empty where one was sent.
+    `name` is that of the run and, with several repeats, of the repeat; empty if there is only one trial.
+    `prompt_note` says why there is no prompt to show; empty if a prompt was sent.
     """
 
     run_id: str
@@ -39,8 +39,8 @@ class RunReply:
 class Entry:
     """One question on the page, with the trials of all runs.
 
-    `is_one_order` is whether its choices stood in the same order each time; `item` has those of the first
-    trial.
+    `is_one_order` is whether all trials showed the choices in the same order; `item` has the order of the
+    first.
     """
 
     id: str
@@ -51,32 +51,32 @@ class Entry:
 
     @property
     def row(self) -> Row:
-        """The only trial, or the first."""
+        """Return the first trial."""
         return self.told[0].row
 
     @property
     def is_single(self) -> bool:
-        """Whether there is one trial alone."""
+        """Whether there is exactly one trial."""
         return len(self.told) == 1
 
     @property
     def one_sheet(self) -> str:
-        """The sheet of the frames that all trials were shown in the same way; empty without such frames."""
+        """Return the contact sheet of the frames if all trials showed the same; empty otherwise."""
         ways = {(trial.sheet_id, trial.shown) for trial in self.told}
         return self.told[0].sheet_id if len(ways) == 1 else ""
 
     @property
     def marks(self) -> str:
-        """Run and status of each trial, for the filters."""
+        """Return run and status of each trial, for the filters."""
         return " ".join(f"{reply.run_id}:{reply.row.status}" for reply in self.told)
 
     @property
     def n_right(self) -> int:
-        """In how many trials the answer is right."""
+        """Return the number of trials with a right answer."""
         return sum(reply.row.status == "right" for reply in self.told)
 
     def readers(self, letter: str) -> str:
-        """The trials in which this letter was read, in words; empty without any."""
+        """Name the trials whose answer was this letter; empty if there are none."""
         who = [reply.name for reply in self.told if reply.row.read == letter]
         if self.is_single or not who:
             return "read" if who else ""
@@ -86,7 +86,7 @@ class Entry:
 
 @dataclass(kw_only=True)
 class Browser:
-    """All entries, what they can be filtered by as (value, words) pairs, and how much text was shown."""
+    """All entries, their filters as (value, label) pairs, and the amount of text shown."""
 
     note: str
     entries: tuple[Entry, ...]
@@ -96,7 +96,7 @@ class Browser:
     n_characters: int = 0
 
     def cut(self, text: str) -> str:
-        """A text cut to what fits on the page; shorter once much has been printed."""
+        """Truncate a text to fit the page; shorter once much text has been printed."""
         most = LONG_TEXT if self.n_characters < TEXT_BUDGET else SHORT_TEXT
         self.n_characters += min(len(text), most)
         if len(text) <= most:
@@ -107,7 +107,7 @@ class Browser:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _TrialOfRun:
-    """One trial: the id and the name of its run, the run, and the trial."""
+    """One trial with its run, and the run's id and name."""
 
     run_id: str
     name: str
@@ -116,13 +116,13 @@ class _TrialOfRun:
 
 
 def pick(things: Sequence[ThingT], fates: Sequence[Hashable], n: int) -> list[ThingT]:
-    """About `n` of some things, alike many of each fate and evenly spread, in their order.
+    """Choose about `n` things, balanced over fates and evenly spread, in their order.
 
-    Fates that are rare are shown whole, and what they leave over goes to the others.
+    Rare fates are shown completely, and the room they leave goes to the others.
 
     Args:
-        things: what to pick from.
-        fates: what became of each.
+        things: what to choose from.
+        fates: the outcome of each.
         n: how many.
     """
     positions = by_key((fate, i) for i, fate in enumerate(fates))
@@ -135,11 +135,11 @@ def pick(things: Sequence[ThingT], fates: Sequence[Hashable], n: int) -> list[Th
 
 
 def chosen_questions(runs: Sequence[tuple[str, str, Run]], *, n_items: int) -> list[list[_TrialOfRun]]:
-    """The questions to show, each with its trials in all runs; about `n_items` trials in all.
+    """Return the questions to show with their trials in all runs, about `n_items` trials in total.
 
     Args:
         runs: for each run its id on the page, its name, and the run.
-        n_items: how many trials there is room for.
+        n_items: the maximum number of trials.
     """
     if len(runs) == 1 and runs[0][2].plan.repeats == 1:  # the same, without a list for each of very many
         ((run_id, name, run),) = runs
@@ -159,7 +159,7 @@ def chosen_questions(runs: Sequence[tuple[str, str, Run]], *, n_items: int) -> l
 
 
 def _with_prompts(questions: Sequence[Sequence[_TrialOfRun]]) -> list[list[_TrialOfRun]]:
-    """The same with all that was sent, which a run may have left out; each run is opened once."""
+    """Load the complete prompts, which runs may have skipped; each run is opened once."""
     by_run = by_key((trial.run_id, trial) for trials in questions for trial in trials)
     whole: dict[tuple[str, str, int], Row] = {}
     for run_id, some in by_run.items():
@@ -179,8 +179,8 @@ def browse(runs: Sequence[tuple[str, str, Run]], *, sheets: ContactSheets, n_ite
 
     Args:
         runs: for each run its id on the page, its name, and the run.
-        sheets: makes the pictures.
-        n_items: how many trials to show in all.
+        sheets: makes the contact sheets.
+        n_items: the maximum number of trials.
     """
     tag_ids: dict[tuple[str, str], str] = {}  # short ids for tag values, which may be any text
     chosen = chosen_questions(runs, n_items=n_items)
@@ -247,7 +247,7 @@ def _entry(
 
 
 def _how_many(runs: Sequence[tuple[str, str, Run]], entries: Sequence[Entry]) -> str:
-    """How many of all questions are there, and how they were chosen."""
+    """Say how many of all questions are shown, and how they were chosen."""
     n, n_all = sum(len(entry.told) for entry in entries), sum(len(run.rows) for _, _, run in runs)
     questions = f" on {len(entries):,} questions" if n != len(entries) else ""
     if n == n_all:

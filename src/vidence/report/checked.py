@@ -1,4 +1,4 @@
-"""Replies of a run that a person read, and its score with what they say."""
+"""Replies of a run that people read, and the score corrected by their readings."""
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,12 +17,12 @@ from vidence.records import Estimate, Item, Record, Trial, by_key
 from vidence.statistics.prediction_powered import LEAST_READ, PseudoMarks, corrected
 
 FOLDER: Final = "check"
-"""In a run folder: the study that puts drawn replies to people, and `FILE`."""
+"""Subfolder of a run folder with the study of the drawn replies, and with `FILE`."""
 FILE: Final = "check.json"
 LABELS_FOLDER, RATINGS_FILE = "labels", "ratings.csv"
-"""Where a study keeps what people said of replies."""
+"""Where a study stores people's ratings of replies."""
 STATES, CORRECT, POINTS = "states", "correct", "score"
-"""What people say of a reply, see `answers_to`."""
+"""Columns of people's ratings, see `answers_to`."""
 _OF_TEXTS: Mapping[str, Mapping[str, tuple[float, float]]] = {
     CORRECT: {"right": (1.0, np.nan), "wrong": (0.0, np.nan)},
     POINTS: {str(n): (float(n >= RIGHT_FROM), n / SCALE) for n in range(SCALE + 1)},
@@ -30,10 +30,10 @@ _OF_TEXTS: Mapping[str, Mapping[str, tuple[float, float]]] = {
 
 
 class CheckDraw(Record):
-    """Which replies of a run were drawn for people to read: `FILE`.
+    """The replies of a run that were drawn for people to read: `FILE`.
 
-    `replies_sha256` is that of all replies of the run, see `digest_of`. `strata` has every question whose
-    reply could be drawn, `drawn` those that were.
+    `replies_sha256` is the hash of all replies of the run, see `digest_of`. `strata` contains every question
+    whose reply could be drawn, `drawn` those that were.
     """
 
     format: Literal["vidence-check/1"] = "vidence-check/1"
@@ -44,9 +44,9 @@ class CheckDraw(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class Checked:
-    """The sample of a run: the replies drawn, and what people score each, from 0 to 1.
+    """The sample of a run: the replies drawn, and people's score of each, 0 to 1.
 
-    `read` says whether it is right, `points` what share of all points it gets, where the judge gives any.
+    `read` is whether it is right, `points` its share of all points if the judge gives points.
     """
 
     draw: CheckDraw
@@ -55,20 +55,20 @@ class Checked:
 
     @property
     def n_unread(self) -> int:
-        """How many drawn replies no person has read."""
+        """Return the number of drawn replies that no person has read."""
         return len(self.draw.drawn) - len(self.read)
 
     def pseudo_marks(self, items: Sequence[Item], *, points: bool = False) -> PseudoMarks:
-        """The marks, or shares of all points, of some questions, corrected by what was read.
+        """Return the scores, or shares of points, of some questions, corrected by the readings.
 
-        A reply without words is wrong, which nobody has to read.
+        An empty reply is wrong without being read.
         """
         places, *whole = self._whole
         return whole[points].part([places.get(item.item_id, len(places)) for item in items])
 
     @cached_property
     def _whole(self) -> tuple[Mapping[str, int], PseudoMarks, PseudoMarks]:
-        """The places of all replies that could be drawn; their marks and points, then those of no words."""
+        """Return the positions of all replies in the frame of the sample, and their scores and points."""
         places = {item_id: place for place, item_id in enumerate(self.draw.strata)}
         strata, unknown = (*self.draw.strata.values(), ""), np.full(len(places) + 1, 0.5)
         reads = [[*(known.get(i, np.nan) for i in places), 0.0] for known in (self.read, self.points)]
@@ -85,19 +85,18 @@ def as_read(
     groups: Sequence[str] | None = None,
     points: bool = False,
 ) -> Estimate:
-    """An estimate with what it is as people mark the replies; every score and difference passes here.
+    """Add the people-corrected value to an estimate; all scores and differences pass through here.
 
-    A difference of two runs of which people read one stays raw: errors that both share cancel in it, and
-    would not with one side corrected.
+    A difference between two runs of which only one was read stays raw: errors that both share cancel in it,
+    which they would not if one side were corrected.
 
     Args:
         raw: the estimate.
-        samples: that of the run whose mean it is, or those of two whose difference it is, the first less the
-            second.
-        items: the questions that it is over.
+        samples: the sample of the run whose mean it is, or the samples of both runs of a difference.
+        items: the questions that it covers.
         clusters: the source of each.
         groups: as for `mean_interval`.
-        points: it is of the points of a judge.
+        points: whether it is of a judge's points.
     """
     known = [sample.pseudo_marks(items, points=points) for sample in samples if sample is not None]
     if len(known) < len(samples):
@@ -112,13 +111,13 @@ def as_read(
 
 
 def uncorrected(raw: Estimate, why: str) -> Estimate:
-    """An estimate of which people read too little to correct it, and why."""
+    """Mark an estimate as having too few readings to correct it, and say why."""
     none = msgspec.structs.replace(raw, value=np.nan, low=np.nan, high=np.nan, reason=why)
     return msgspec.structs.replace(raw, corrected=none)
 
 
 def digest_of(trials: Sequence[Trial]) -> str:
-    """What tells the replies of a run from those of others; how they are read and judged is not in it."""
+    """Return a hash of a run's replies, independent of how they are parsed and judged."""
     sha256 = hashlib.sha256()
     for trial in sorted(trials, key=lambda trial: (trial.item_id, trial.repeat)):
         reply = trial.reply
@@ -128,10 +127,10 @@ def digest_of(trials: Sequence[Trial]) -> str:
 
 
 def answers_to(item: Item) -> Mapping[str, Mapping[str, tuple[float, float]]]:
-    """What people can say of a reply, by field: for each answer whether it is right, and its share of points.
+    """Return what people can answer about a reply, by field, with its score and share of points.
 
-    Of a question with choices they say which letter it states, of others whether it is right, or, where a
-    judge gives points, how many it deserves.
+    For a question with choices, people say which letter the reply states; for others, whether it is right, or
+    how many points it deserves if a judge gives points.
     """
     if item.answer_kind != "choice":
         return _OF_TEXTS
@@ -139,14 +138,14 @@ def answers_to(item: Item) -> Mapping[str, Mapping[str, tuple[float, float]]]:
 
 
 def checked(folder: Path, asked: Sequence[tuple[Item, Trial]]) -> Checked | None:
-    """The sample that lies in a run folder; None without one.
+    """Read the sample from a run folder; None if there is none.
 
     Args:
         folder: that of the run.
         asked: all its trials, each with its question as it was shown.
 
     Raises:
-        DataError: it is of other replies, cannot be read, or has what no person can have said.
+        DataError: it belongs to other replies, cannot be read, or contains invalid ratings.
     """
     path = folder / FOLDER / FILE
     if not path.exists():
@@ -169,7 +168,7 @@ def checked(folder: Path, asked: Sequence[tuple[Item, Trial]]) -> Checked | None
 
 
 def _read(path: Path, items: Mapping[str, Item]) -> Iterator[tuple[str, tuple[float, float]]]:
-    """For each line of a table of ratings the item, whether the reply to it is right, and its points."""
+    """Yield item, score and share of points for each line of a table of ratings."""
     needed = ("item_id", "field", "value")
     for line, cells in csv_rows(read(path, what="what people said of replies"), needed=needed):
         place = f"{path}, line {line}"

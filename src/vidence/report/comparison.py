@@ -1,4 +1,4 @@
-"""Two runs, or more, on the same questions: what can be said of their difference."""
+"""Compare two or more runs on the same questions."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -36,10 +36,9 @@ NOT_ASKED = "not asked"
 
 
 class TagDifference(Record):
-    """The second run less the first on the questions with one value of a tag.
+    """The second run minus the first, on the questions with one value of a tag.
 
-    `p_holm` is the p-value adjusted for all values of all tags that are listed. `is_clear` says whether it
-    is small enough.
+    `p_holm` is adjusted for all values of all listed tags. `is_clear` is whether it is below the level.
     """
 
     tag: str
@@ -50,16 +49,16 @@ class TagDifference(Record):
 
 
 class Setting(Record):
-    """Something besides the model in which the runs differ, with what each has."""
+    """A setting other than the model in which the runs differ, with each run's value."""
 
     name: str
     values: tuple[str, ...]
 
 
 class Provenance(Record):
-    """How the replies of one run came about; `n_sent` counts the trials that were put to a model.
+    """How the replies of a run were obtained; `n_sent` counts the trials sent to a model.
 
-    It is 0 where replies were recorded elsewhere or made by a rule.
+    It is 0 if replies were recorded elsewhere or produced by a rule.
     """
 
     run: str
@@ -70,11 +69,11 @@ class Provenance(Record):
 
 
 class OnSameQuestions(Record):
-    """What there is to know of runs on the same questions, besides their scores.
+    """Facts about runs on the same questions, besides their scores.
 
-    `macro_tag` is the tag over whose values means are taken; empty for means over questions. `n_clusters`
-    counts sources or videos, as `clustered_by` says, `n_videos` the videos. `provenance` and `settings` have
-    the order in which the runs were given.
+    `macro_tag` is the tag of macro means; empty for means over questions. `n_clusters` counts sources or
+    videos, as `clustered_by` says; `n_videos` counts videos. `provenance` and `settings` are in the order of
+    the runs.
     """
 
     macro_tag: str
@@ -87,15 +86,14 @@ class OnSameQuestions(Record):
 
 
 class Compared(OnSameQuestions):
-    """Two runs on the same questions; every difference is the second less the first.
+    """Two runs on the same questions; every difference is the second minus the first.
 
-    `headline` is the comparison of what both plans ask for: macro means of `macro_tag`, or means over
-    questions where that is empty. `over_items` is always the latter. `detectable` is the smallest difference
-    over questions that a comparison like this finds with a chance of `POWER`; None where it cannot be said,
-    inf where no difference would be found. `unread` says how the headline depends on replies without an
-    answer and on the parser. `at_margin` is there where a margin was given; its difference is the headline
-    at the level ``1 - 2 alpha`` of two one-sided tests. `look` is there where the comparison may be looked at
-    after every source.
+    `headline` is the comparison that both plans ask for: macro means of `macro_tag`, or means over questions
+    if that is empty. `over_items` is always the latter. `detectable` is the smallest difference over
+    questions that such a comparison detects with probability `POWER`; None if unknown, inf if no difference
+    would be detected. `unread` shows how the headline depends on unanswered trials and on the parser.
+    `at_margin` is set if a margin was given; its difference is the headline at the level ``1 - 2 alpha`` of
+    two one-sided tests. `look` is set if the comparison may be tested after every source.
     """
 
     first: str
@@ -122,8 +120,8 @@ class Compared(OnSameQuestions):
 class Ranked(OnSameQuestions):
     """Several runs on the same questions.
 
-    `names` and `unanswered` have the order in which the runs were given, and every pair of the ranking is the
-    one given later less the one given earlier.
+    `names` and `unanswered` are in the given order of runs; every pair of the ranking is the later minus the
+    earlier one.
     """
 
     names: tuple[str, ...]
@@ -138,13 +136,13 @@ class Ranked(OnSameQuestions):
 def compare_runs(
     paired: PairedRuns, *, level: float = 0.95, margin: float | None = None, anytime: bool = False
 ) -> Compared | Ranked:
-    """Compare two runs, or rank more; the same runs give the same numbers, bit for bit.
+    """Compare two runs, or rank more; results are deterministic.
 
     Args:
-        paired: two runs or more on the same questions.
-        level: coverage of the intervals; 1 less the level of the tests.
-        margin: the difference in points that is as good as none; None asks for no equivalence.
-        anytime: also look at the difference of two runs after every source, see `statistics.sequential`.
+        paired: two or more runs on the same questions.
+        level: coverage of the intervals; 1 minus the level of the tests.
+        margin: the largest difference in points that counts as none; None: no equivalence test.
+        anytime: also test the difference of two runs after every source, see `statistics.sequential`.
 
     Raises:
         UsageError: a margin of 0 or less, a margin or `anytime` with more than two runs, or `anytime` with
@@ -172,7 +170,7 @@ def compare_runs(
 
 
 def _look(paired: PairedRuns, *, tag: str, level: float, margin: float | None) -> Decision:
-    """Look at the difference after every source, in the order of a run that asks until they decide."""
+    """Test the difference after every source, in the order of a run with ``--until``."""
     items, seed = paired.items, SEED
     for run in paired.runs:
         seed = run.plan.seed if run.plan.until else seed
@@ -190,7 +188,7 @@ def compare_two(paired: PairedRuns, *, rng: np.random.Generator, settings: Resam
 
     Args:
         paired: two runs on the same questions.
-        rng: where draws and swaps come from; the same state gives the same result.
+        rng: source of bootstrap draws and permutations; the same state gives the same result.
         settings: level and numbers of draws.
 
     Raises:
@@ -220,7 +218,7 @@ def compare_two(paired: PairedRuns, *, rng: np.random.Generator, settings: Resam
 
 
 def _without_sample(paired: PairedRuns) -> list[str]:
-    """The note where people read a sample of some runs, and not of others."""
+    """Return a note if people read samples of some runs only."""
     named = list(zip(paired.names, paired.runs, strict=True))
     read = [pair for pair in named if pair[1].rows[0].sample is not None]
     unread = [pair for pair in named if pair not in read]
@@ -235,11 +233,11 @@ def _without_sample(paired: PairedRuns) -> list[str]:
 
 
 def rank_runs(paired: PairedRuns, *, level: float) -> Ranked:
-    """Rank two runs or more, with a test of every pair.
+    """Rank two or more runs, with a test of every pair.
 
     Args:
-        paired: two runs or more on the same questions.
-        level: coverage of the intervals; 1 less the level of the tests.
+        paired: two or more runs on the same questions.
+        level: coverage of the intervals; 1 minus the level of the tests.
     """
     tag, tag_notes = _macro_tag(paired)
     ranking = rank(
@@ -264,7 +262,7 @@ def rank_runs(paired: PairedRuns, *, level: float) -> Ranked:
 
 
 def _as_read(paired: PairedRuns, ranking: Ranking, *, tag: str) -> Ranking:
-    """A ranking whose means and differences have what they are as people mark the replies."""
+    """Add people-corrected values to the means and differences of a ranking."""
     place, replaced = {name: i for i, name in enumerate(paired.names)}, msgspec.structs.replace
     means = (
         paired.as_read(mean, place[name], tag=tag)
@@ -280,7 +278,7 @@ def _as_read(paired: PairedRuns, ranking: Ranking, *, tag: str) -> Ranking:
 
 
 def _macro_tag(paired: PairedRuns) -> tuple[str, list[str]]:
-    """The tag whose macro mean all plans ask for, or nothing; and what to say about other headlines."""
+    """Return the macro-average tag of all plans, or none, and notes on differing headlines."""
     headlines = {run.plan.headline for run in paired.runs}
     if headlines == {"micro"}:
         return "", []
@@ -309,9 +307,9 @@ def _repeat_notes(paired: PairedRuns) -> list[str]:
 
 
 def _difference(part: PairedRuns, tag: str = "", *, level: float) -> Comparison:
-    """The second run less the first, by the mean over questions, or over the values of a tag.
+    """Return the second run minus the first, as mean over questions or over the values of a tag.
 
-    Of several people it is the mean over their answers, with people and sources crossed.
+    With several people, it is the mean over their answers, with people and sources as crossed factors.
     """
     comparison = difference(part, tag, level=level)
     comparison = msgspec.structs.replace(
@@ -341,13 +339,13 @@ def answers_difference(
     noun: ClusterNoun | None = None,
     level: float,
 ) -> tuple[Estimate, float]:
-    """The second mark less the first over answers of people, who are crossed with sources, and its p-value.
+    """Return the mean difference over people's answers, crossed with sources, and its p-value.
 
     Args:
-        pairs: the two marks of each answer, by person and item.
+        pairs: the two scores of each answer, by person and item.
         items: the items by id.
-        tag: where given, the mean is that over its values, each alike.
-        noun: what the clusters of the whole run are called, where these answers are a part of it.
+        tag: if given, the mean is over its values, weighted equally.
+        noun: what the clusters of the whole run are called, if these answers are part of it.
         level: coverage of the interval.
     """
     asked = [items[item_id] for _, item_id in pairs]
@@ -361,7 +359,7 @@ def answers_difference(
 
 
 def _by_tag(paired: PairedRuns, *, level: float) -> Iterator[TagDifference]:
-    """The differences on the questions with each value of each tag, adjusted together."""
+    """Yield the differences for each value of each tag, adjusted together."""
     parts: dict[tuple[str, str], PairedRuns] = {}
     for tag in dict.fromkeys(tag for item in paired.items for tag in item.tags):
         places = paired.places(tag)
@@ -381,9 +379,9 @@ def _by_tag(paired: PairedRuns, *, level: float) -> Iterator[TagDifference]:
 
 
 def _detectable(paired: PairedRuns, *, rng: np.random.Generator, level: float) -> float | None:
-    """The smallest difference that would be found; None where it cannot be said.
+    """Return the smallest detectable difference; None if unknown.
 
-    The mean square of the differences takes the place of the discordance, which it is for scores of 0 and 1.
+    The mean square of the differences replaces the discordance, which it equals for scores of 0 and 1.
     """
     differences = paired.values[:, 1] - paired.values[:, 0]
     apart = float((differences**2).mean())
@@ -401,7 +399,7 @@ def _detectable(paired: PairedRuns, *, rng: np.random.Generator, level: float) -
 
 
 def provenance(names: Sequence[str], runs: Sequence[Run]) -> tuple[Provenance, ...]:
-    """How the replies of each run came about."""
+    """Return how the replies of each run were obtained."""
     return tuple(
         Provenance(
             run=name,
@@ -415,9 +413,9 @@ def provenance(names: Sequence[str], runs: Sequence[Run]) -> tuple[Provenance, .
 
 
 def differing_settings(runs: Sequence[Run]) -> tuple[Setting, ...]:
-    """In what besides the model the runs differ: how they were asked, read and judged, and the versions.
+    """Return how the runs differ besides the model: asking, parsing, judging and versions.
 
-    What a plan says of frames and prompts counts only for runs that asked; others have `NOT_ASKED` there.
+    A plan's frames and prompts count only for runs that asked a model; others have `NOT_ASKED`.
     """
     plan_names, fact_names = (*_DATA, *_ASKED, *_MARKED), (*_MET_ASKING, *_MET)
     settings = {name: [_words(getattr(run.plan, name)) for run in runs] for name in plan_names}

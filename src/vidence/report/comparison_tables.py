@@ -1,4 +1,4 @@
-"""A comparison as tables, as a part of a page, as CSV with one row for each question, and as JSON."""
+"""A comparison as tables, as a section of a page, as CSV with a row per question, and as JSON."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -57,10 +57,10 @@ _ENDINGS: Mapping[Verdict, tuple[str, str]] = {
 
 
 def verdict(comparison: Comparison) -> Verdict:
-    """What a difference amounts to.
+    """Classify a difference.
 
-    ``clear``: its interval leaves out 0. ``not clear``: it does not. ``equal``: every question has the same
-    score in both runs. ``no interval``: there is none, since all questions are on one video or source.
+    ``clear``: its interval excludes 0. ``not clear``: it includes 0. ``equal``: all scores are equal. ``no
+    interval``: all questions are about one video or source.
     """
     if comparison.n_first_higher == comparison.n_second_higher == 0:
         return "equal"
@@ -69,7 +69,7 @@ def verdict(comparison: Comparison) -> Verdict:
 
 
 def sentences(compared: Compared) -> tuple[str, ...]:
-    """What there is to say of two runs, the difference first."""
+    """Describe the comparison of two runs, the difference first."""
     return (
         _main(compared),
         *_at_margin(compared),
@@ -86,7 +86,7 @@ def sentences(compared: Compared) -> tuple[str, ...]:
 
 
 def ranked_sentences(ranked: Ranked) -> tuple[str, ...]:
-    """What there is to say of a ranking."""
+    """Describe a ranking."""
     ranking = ranked.ranking
     n_clear = sum(pair.is_clear for pair in ranking.pairs)
     average = f", means over {ranked.macro_tag}" if ranked.macro_tag else ""
@@ -134,7 +134,7 @@ def _main(compared: Compared) -> str:
 
 
 def _dependence(compared: Compared) -> str:
-    """On what the sign or the verdict depends, with the differences that would turn it; or nothing."""
+    """Say what the sign or verdict depends on, with the differences that would change it."""
     unread = compared.unread
     entries = []
     if others := unread.others:
@@ -149,7 +149,7 @@ def _dependence(compared: Compared) -> str:
 
 
 def _short(comparison: Comparison) -> str:
-    """A difference with its sign, and whether it is clear."""
+    """Format a difference with its sign and verdict."""
     is_clear = comparison.verdict == "clear"
     return points(comparison.difference.value) + ("" if is_clear else f" ({comparison.verdict})")
 
@@ -181,7 +181,7 @@ def _interval(compared: Compared, comparison: Comparison) -> str:
 
 
 def _tests(compared: Compared) -> str:
-    """The test of the difference, and McNemar's on its questions."""
+    """Format the test of the difference and McNemar's test."""
     message = f"p {p_words(compared.headline.p_value)}"
     nemar = compared.over_items.mcnemar
     over = compared.over_items.difference
@@ -202,7 +202,7 @@ def _tests(compared: Compared) -> str:
 
 
 def _corrected(compared: Compared) -> Iterator[str]:
-    """The difference as people mark the replies, where they read some of both."""
+    """Yield the people-corrected difference if people read samples of both runs."""
     corrected = compared.headline.difference.corrected
     if corrected is not None and not math.isnan(corrected.value):
         comparison = msgspec.structs.replace(compared.headline, difference=corrected)
@@ -215,7 +215,7 @@ def _corrected(compared: Compared) -> Iterator[str]:
 
 
 def _at_margin(compared: Compared) -> Iterator[str]:
-    """The verdict on equivalence, with the interval that it rests on."""
+    """Yield the verdict on equivalence, with its interval."""
     if (decision := compared.at_margin) is not None:
         interval, margin = decision.difference, f"{100 * (decision.margin or 0):g}"
         why = f"no interval: {interval.reason or interval.method}"
@@ -229,7 +229,7 @@ def _at_margin(compared: Compared) -> Iterator[str]:
 
 
 def _looked(compared: Compared) -> Iterator[str]:
-    """What a comparison amounts to that is looked at after every source."""
+    """Yield the result of a comparison tested after every source."""
     if (look := compared.look) is not None:
         estimate = look.difference
         on = f"{several(estimate.n_clusters, estimate.clustered_by)}, {estimate.method}"
@@ -262,7 +262,7 @@ def _detectable(compared: Compared) -> Iterator[str]:
 
 
 def _unread_words(compared: Compared) -> Iterator[str]:
-    """Trials without an answer, and what becomes of the difference without it, or with it right or wrong."""
+    """Yield the unanswered trials, and the difference without them or with them right or wrong."""
     unread = compared.unread
     if not unread.n_unread:
         return
@@ -283,7 +283,7 @@ def _unread_words(compared: Compared) -> Iterator[str]:
 
 
 def _without_answer(runs: tuple[Unanswered, ...]) -> Iterator[str]:
-    """The trials that have no answer, for each run; and that failed ones can be asked again."""
+    """Yield the unanswered trials of each run; failed ones can be asked again."""
     listed = "; ".join(
         f"{run.name}: {run.n_unread:,} of {run.n_trials:,}, "
         + ", ".join(f"{run.outcomes[name]:,} {name}" for name in OUTCOMES if name != ANSWERED)
@@ -295,7 +295,7 @@ def _without_answer(runs: tuple[Unanswered, ...]) -> Iterator[str]:
 
 
 def _not_asked(runs: tuple[Provenance, ...]) -> Iterator[str]:
-    """The runs, or trials, of which the plan does not say how they were asked; the table says it of all."""
+    """Yield the runs or trials whose plan does not say how they were asked."""
     alike = by_key((run.how, run.run) for run in runs if run.origin in ("recorded", "rule"))
     for how, names in alike.items():
         yield f"{_several(names)} {'was' if len(names) == 1 else 'were'} not asked: {how}."
@@ -306,7 +306,7 @@ def _not_asked(runs: tuple[Provenance, ...]) -> Iterator[str]:
 
 
 def _settings_words(settings: tuple[Setting, ...]) -> Iterator[str]:
-    """A warning where the runs differ in more than their models; the table lists everything."""
+    """Yield a warning if the runs differ in more than the model; the table lists everything."""
     if settings:
         result = (f"{setting.name} ({' / '.join(dict.fromkeys(setting.values))})" for setting in settings)
         yield f"What differs besides the model: {some(result, most=MOST_SETTINGS, between='; ')}."
@@ -317,7 +317,7 @@ RowT = TypeVar("RowT")
 
 
 def section(compared: Compared | Ranked) -> Section:
-    """What a page shows of a comparison, tables with their figures."""
+    """Return the section of a page, tables with figures."""
     match compared:
         case Compared():
             messages, tables = sentences(compared), tables_of_two(compared)
@@ -327,10 +327,11 @@ def section(compared: Compared | Ranked) -> Section:
 
 
 def write_comparison_csv(paired: PairedRuns, path: Path) -> None:
-    """Write one row for each question: its video and source, its tags, and its score in each run, 0 to 1.
+    """Write one row per question: video, source, tags, and its score in each run, 0 to 1.
 
-    The source stands there where some videos share one. Behind the scores stands for each run where its
-    replies to the question are from: ``asked``, ``recorded``, ``rule`` or ``not sent``.
+    The source is included if several videos share one. After the scores, a column per run says where its
+    replies are
+    from: ``asked``, ``recorded``, ``rule`` or ``not sent``.
 
     Raises:
         StoreError: the file cannot be written.
@@ -353,13 +354,13 @@ def write_comparison_csv(paired: PairedRuns, path: Path) -> None:
 
 
 def _origins(run: Run) -> dict[str, str]:
-    """For each question where its replies are from; of repeats each kind once."""
+    """Return the origin of the replies to each question; each kind once."""
     origins = by_key((row.item.item_id, trial_origin(run, row)) for row in run.rows)
     return {item_id: " and ".join(dict.fromkeys(kinds)) for item_id, kinds in origins.items()}
 
 
 def write_comparison_json(paired: PairedRuns, compared: Compared | Ranked, path: Path) -> None:
-    """Write sentences, tables and all figures as one JSON object; a number that does not exist is null.
+    """Write sentences, tables and figures as one JSON object; undefined numbers are null.
 
     Raises:
         StoreError: the file cannot be written.
@@ -412,7 +413,7 @@ def _settings(names: Sequence[str], settings: Sequence[Setting]) -> Iterator[Tab
 
 
 def tables_of_two(compared: Compared) -> tuple[Table, ...]:
-    """The difference by each average, by each tag, and what else differs."""
+    """Return tables of the difference by average and by tag, and of differing settings."""
     tags = dict.fromkeys(tag.tag for tag in compared.tags)
     return (
         _averages(compared),
@@ -425,7 +426,7 @@ def tables_of_two(compared: Compared) -> tuple[Table, ...]:
 
 
 def _measures(compared: Compared, of: Callable[[RowT], Comparison]) -> tuple[Measure[RowT], ...]:
-    """The columns of every comparison, of what a row is about."""
+    """Return the columns that all comparisons share."""
     group, noun = "accuracy, %", compared.clustered_by
     return (
         count("items", lambda row: of(row).difference.n, "questions"),
@@ -468,7 +469,7 @@ def _averages(compared: Compared) -> Table:
 
 
 def outcomes(runs: Sequence[Unanswered]) -> Table:
-    """What became of the trials of each run on the compared questions."""
+    """Return a table of the trial outcomes of each run on the compared questions."""
 
     def n_of(name: OutcomeName) -> Measure[Unanswered]:
         return count(name, lambda run: run.outcomes[name])
@@ -484,7 +485,7 @@ def outcomes(runs: Sequence[Unanswered]) -> Table:
 
 
 def _unread(compared: Compared) -> Iterator[Table]:
-    """The difference without what has no answer, with it right or wrong; and as other parsers read."""
+    """Yield tables of the difference without unanswered trials, with these right or wrong, and by parser."""
     unread, first, second = compared.unread, compared.first, compared.second
     if unread.n_unread:
         rows = [RowSpec("as-compared", "all wrong, as above", unread.readings[0].comparison)]
@@ -558,7 +559,7 @@ def _by_tag(compared: Compared, tag: str) -> Table:
 
 
 def tables_of_many(ranked: Ranked) -> tuple[Table, ...]:
-    """The ranking, all pairs, and what else differs."""
+    """Return the ranking, all pairs, and differing settings."""
     return (
         _ranking(ranked),
         outcomes(ranked.unanswered),
@@ -596,13 +597,13 @@ def _ranking(ranked: Ranked) -> Table:
 
 
 def _letter(position: int) -> str:
-    """Letters from a to z, then aa, ab and so on."""
+    """Return a letter from a to z, then aa, ab and so on."""
     rest, last = divmod(position, 26)
     return (_letter(rest - 1) if rest else "") + chr(ord("a") + last)
 
 
 def _pairs(ranked: Ranked) -> Table:
-    """A row for each pair, those with the run that was named first above; these are drawn."""
+    """Return a table with a row per pair, first run's pairs first; these are plotted."""
     ranking, base = ranked.ranking, ranked.names[0]
     return tabulate(
         "pairs",

@@ -1,4 +1,4 @@
-"""Values of a tag against each other inside runs, such as the hardest questions less the easiest."""
+"""Contrasts between values of a tag within runs, such as hardest minus easiest questions."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -43,7 +43,7 @@ JSON_FORMAT = "vidence-contrasts/1"
 
 
 class Level(Record):
-    """The questions of one run with one value of the tag; `n_unread` counts its trials without an answer."""
+    """The questions of a run with one value of the tag; `n_unread` counts its unanswered trials."""
 
     value: str
     score: Estimate
@@ -52,11 +52,11 @@ class Level(Record):
 
 
 class UnreadContrast(Record):
-    """How a contrast depends on trials without an answer, which it counts as wrong.
+    """How a contrast depends on unanswered trials, which count as wrong.
 
-    `answered` is the contrast on the questions that were answered in every repeat; None where a value has no
-    such question. `worst` counts trials without an answer as wrong where the contrast adds and as right where
-    it subtracts, `best` the other way round: complete answers would have given something between these two.
+    `answered` is the contrast on the questions answered in every repeat; None if a value has none. `worst`
+    counts unanswered trials as wrong where the contrast adds and right where it subtracts, `best` the
+    reverse: complete answers would have given a value between these.
     """
 
     answered: Contrast | None
@@ -67,8 +67,8 @@ class UnreadContrast(Record):
 class Contrasted(Record):
     """A difference between two values of the tag in one run, or its trend, adjusted for all that are shown.
 
-    `of` and `to` are the values: the difference is `of` less `to`. For a trend both are empty, and the
-    estimate is the growth from one value to the next. `unread` is None where every trial has an answer.
+    The difference is `of` minus `to`. For a trend both are empty, and the estimate is the change per value.
+    `unread` is None if every trial has an answer.
     """
 
     run: str
@@ -80,18 +80,18 @@ class Contrasted(Record):
     unread: UnreadContrast | None = None
 
     def adjusted(self, p_holm: float) -> "Contrasted":
-        """The same with this p-value, adjusted for all that are shown, and its verdict."""
+        """Return the contrast with this adjusted p-value and the resulting verdict."""
         is_clear = verdict(p_holm, self.contrast.estimate) == "clear"
         return msgspec.structs.replace(self, p_holm=p_holm, is_clear=is_clear)
 
     @property
     def name(self) -> str:
-        """What is contrasted."""
+        """Return the name of the contrast."""
         return f"{self.of} less {self.to}" if self.of else "the trend"
 
     @property
     def is_open(self) -> bool:
-        """Whether trials without an answer could turn what the contrast says by itself, not adjusted."""
+        """Whether unanswered trials could reverse the unadjusted result."""
         if self.unread is None:
             return False
         value, message = self.contrast.estimate.value, self.contrast.verdict
@@ -102,14 +102,14 @@ class Contrasted(Record):
 
     @property
     def between(self) -> str:
-        """The two ends between which complete answers would lie; empty where all trials have one."""
+        """Return the bounds for complete answers; empty if all trials have answers."""
         if self.unread is None:
             return ""
         return " to ".join(points(entry.estimate.value) for entry in (self.unread.worst, self.unread.best))
 
 
 class OfRun(Record):
-    """The values of the tag in one run. `n_without` counts its scored questions that lack the tag."""
+    """The values of the tag in one run. `n_without` counts scored questions without the tag."""
 
     run: str
     levels: tuple[Level, ...]
@@ -118,10 +118,10 @@ class OfRun(Record):
 
 
 class Contrasts(Record):
-    """Contrasts of a tag in one run or several; `values` are those of the tag in their order.
+    """Contrasts of a tag in one or more runs; `values` are the tag's values in order.
 
-    Clusters are sources where videos of any of these runs share one. `n_hypotheses` counts contrasts that
-    are no multiple of another one, such as the trend over three values is of the difference of its ends.
+    Clusters are sources if videos of any run share one. `n_hypotheses` counts contrasts that are not
+    multiples of others, as the trend over three values is of the difference of its ends.
     """
 
     tag: str
@@ -142,21 +142,21 @@ def contrast_runs(
     has_trend: bool = False,
     level: float = 0.95,
 ) -> Contrasts:
-    """Differences between values of a tag inside each run, and the trend over its values.
+    """Return differences between values of a tag within each run, and the trend over its values.
 
-    Unreadable, refused and failed trials count as wrong; a question that was asked several times counts as
-    the mean of its repeats. Questions without the tag are left out.
+    Unreadable, refused and failed trials count as wrong; a question with repeats counts as their mean.
+    Questions without the tag are left out.
 
     Args:
-        runs: one run or more; they need not have the same questions.
+        runs: one or more runs; their questions may differ.
         tag: the tag.
-        pairs: differences, each as (of, to): the first less the second.
-        has_trend: also the growth from one value of the tag to the next, in their order, numbers by size.
-        level: coverage of the intervals; 1 less the level of the tests.
+        pairs: differences (of, to): the first minus the second.
+        has_trend: also estimate the change from one value to the next; numbers are ordered by size.
+        level: coverage of the intervals; 1 minus the level of the tests.
 
     Raises:
         UsageError: no run, nothing to contrast, a tag that a run lacks, a value that the tag does not have,
-            a value against itself, or fewer than two values.
+            a value compared with itself, or fewer than two values.
     """
     if not runs:
         raise UsageError("no run; name a run folder or more")
@@ -190,7 +190,7 @@ def contrast_runs(
 
 
 def _hypothesis(entry: Contrasted) -> tuple[str, tuple[tuple[str, float], ...]]:
-    """The run, and the weights without their scale and sign: the same for contrasts that are 0 together."""
+    """Return the run and the normalised weights: equal for contrasts that are zero together."""
     (_, first), *_ = weights = sorted(entry.contrast.weights.items())
     return entry.run, tuple((value, round(weight / first, 9)) for value, weight in weights)
 
@@ -216,7 +216,7 @@ class _Tagged:
         self.values = sorted(set(self.groups) - {NO_VALUE}, key=natural_order)
 
     def check(self, pairs: Sequence[tuple[str, str]], trend: Sequence[str]) -> None:
-        """Refuse what this run cannot say."""
+        """Reject contrasts that this run cannot provide."""
         if len(self.values) < 2:
             text = f"only {self.values[0]!r}" if self.values else "no value on a scored question"
             raise UsageError(f"{self.tag} has {text} in {self.name}; a contrast needs two values")
@@ -231,7 +231,7 @@ class _Tagged:
                 )
 
     def contrasted(self, of: str, to: str, weights: dict[str, float], *, level: float) -> Contrasted:
-        """The contrast of the scores, without trials that have no answer, and with these right or wrong."""
+        """Return the contrast of the scores, without unanswered trials, and with these right or wrong."""
         values, name = self.scored.values, "difference of means" if of else "growth from value to value"
         # What share of the trials of each question has no answer, and so counts as wrong.
         silent = ScoredQuestions.of(
@@ -262,7 +262,7 @@ class _Tagged:
         return Contrasted(run=self.name, of=of, to=to, contrast=result, unread=unread)
 
     def levels(self, *, level: float) -> OfRun:
-        """The score of each value."""
+        """Return the score of each value."""
         levels = []
         for value in self.values:
             rows = chosen(self.run.rows, {self.tag: (value,)})
@@ -283,14 +283,14 @@ class _Tagged:
 
 
 def section(contrasts: Contrasts) -> Section:
-    """What a page shows of contrasts: sentences, then tables with their figures."""
+    """Return the section of a page: sentences, then tables with figures."""
     return Section(
         title=f"Contrasts of {contrasts.tag}", paragraphs=sentences(contrasts), tables=tables(contrasts)
     )
 
 
 def sentences(contrasts: Contrasts) -> tuple[str, ...]:
-    """What there is to say, one sentence for each contrast first."""
+    """Describe the contrasts, one sentence each."""
     n_clear, n = sum(entry.is_clear for entry in contrasts.contrasts), len(contrasts.contrasts)
     sentences = [
         text
@@ -359,7 +359,7 @@ def _said(contrasts: Contrasts, entry: Contrasted) -> str:
 
 
 def _said_unread(contrasts: Contrasts, entry: Contrasted) -> str:
-    """The bounds of the contrast if the trials without an answer had one; empty without such trials."""
+    """Describe the bounds of the contrast for complete answers; empty if all trials have answers."""
     if entry.unread is None:
         return ""
     answered = ""
@@ -377,7 +377,7 @@ def _interval(contrasts: Contrasts, estimate: Estimate) -> str:
 
 
 def tables(contrasts: Contrasts) -> tuple[Table, ...]:
-    """The contrasts, and the score of each value."""
+    """Return tables of the contrasts and of the score of each value."""
     return _contrasts(contrasts), _levels(contrasts)
 
 
@@ -464,7 +464,7 @@ def _levels(contrasts: Contrasts) -> Table:
 
 
 def write_contrast_csv(contrasts: Contrasts, path: Path) -> None:
-    """Write one row for each contrast: run, values, difference with its interval, and tests; 0 to 1.
+    """Write one row per contrast: run, values, difference with interval, tests; shares from 0 to 1.
 
     Raises:
         StoreError: the file cannot be written.

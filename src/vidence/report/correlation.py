@@ -1,4 +1,4 @@
-"""Whether two scores go together over points: models, models by task, or rows of a printed table."""
+"""Correlate two scores over points: models, models by task, or rows of a published table."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -51,7 +51,7 @@ Where: TypeAlias = dict[str, str]
 
 
 class Point(Record):
-    """One point: `cluster` is what it shares with others, such as its model, `stratum` what kind it is."""
+    """One point: `cluster` is what it shares with others, such as its model; `stratum` is its kind."""
 
     cluster: str
     stratum: str
@@ -60,7 +60,7 @@ class Point(Record):
 
 
 class Points(Record):
-    """Points with what stands on their axes, and whether that is a share; `notes` say what was left out."""
+    """Points with axis labels, and whether values are shares; `notes` say what was left out."""
 
     x: str
     y: str
@@ -81,8 +81,8 @@ class PartCorrelation(Record):
 class Coefficient(Record):
     """One coefficient.
 
-    `p_clusters` is the p-value of permuting whole clusters, or points where each is its own cluster; None
-    where clusters do not have the same strata once each.
+    `p_clusters` is the p-value of permuting whole clusters, or points if each is its own cluster; None unless
+    every cluster has each stratum once.
     """
 
     kind: CorrelationKind
@@ -91,7 +91,7 @@ class Coefficient(Record):
 
 
 class Correlated(Record):
-    """Both coefficients over all points, and over parts of them: each stratum, and the means of clusters."""
+    """Both coefficients over all points, and over parts: each stratum, and the cluster means."""
 
     points: Points
     n_clusters: int
@@ -105,13 +105,13 @@ class Correlated(Record):
 def points_of_table(
     table: PublishedTable, *, x: str, y: str, cluster: str | None = None, within: str | None = None
 ) -> Points:
-    """A point for each row of a table that is no summary of others and has both numbers.
+    """Return a point for each row of a table that has both numbers and is not a summary.
 
     Args:
         table: the table.
         x: the column of one score.
         y: that of the other.
-        cluster: the column that says which rows belong together; without it each row stands alone.
+        cluster: the column that groups rows; without it, each row is its own cluster.
         within: the column of the stratum.
 
     Raises:
@@ -141,7 +141,7 @@ FOR_RUNS: Final = "--by, --as and --parser are for runs; name run folders, or sa
 
 
 class Axes(Record):
-    """What is set against what: see `points_of_runs` and `points_of_table`."""
+    """The scores to correlate: see `points_of_runs` and `points_of_table`."""
 
     x: Annotated[str, flag("Questions of the runs: all, or TAG=VALUE. Without runs a column.")]
     y: Annotated[str, flag("The same; with runs and --with a column of the table.")]
@@ -164,10 +164,10 @@ class Axes(Record):
 
 
 def points_of(runs: Sequence[Run], axes: Axes) -> Points:
-    """The points of runs, or without runs those of the rows of a table.
+    """Return the points of runs, or without runs those of a table's rows.
 
     Raises:
-        UsageError: neither runs nor a table, or what goes with one is given with the other; and see
+        UsageError: neither runs nor a table, or options of one given with the other; see also
             `points_of_runs` and `points_of_table`.
         DataError: the table cannot be read.
     """
@@ -187,7 +187,7 @@ def points_of(runs: Sequence[Run], axes: Axes) -> Points:
 
 
 def _table(name: str) -> PublishedTable:
-    """A table from a CSV, or a published one by its name."""
+    """Read a table from a CSV, or a published one by name."""
     is_file = name.lower().endswith((".csv", ".tsv")) or Path(name).exists()
     return read_file(Path(name)) if is_file else published.load(name)
 
@@ -201,19 +201,19 @@ def points_of_runs(
     by: str | None = None,
     table: PublishedTable | None = None,
 ) -> Points:
-    """A point for each run, or for each run and value of a tag; runs are the clusters, values the strata.
+    """Return a point per run, or per run and value of a tag; runs are clusters, values strata.
 
     Args:
         runs: the runs.
-        names: what each is called, in the table too.
-        x: the questions whose accuracy is one score: ``all``, or ``TAG=VALUE`` with commas between several.
+        names: the name of each, also in the table.
+        x: the questions of one score: ``all``, or ``TAG=VALUE`` with commas between several.
         y: the same for the other score; with a table, its column.
         by: the tag.
-        table: a table with a row for each run; with `by`, for each run and value.
+        table: a table with a row per run; with `by`, per run and value.
 
     Raises:
-        UsageError: names that are not one for each run or not different, no such questions in a run, or no
-            such column or row in the table.
+        UsageError: names are missing or not distinct, a run has no such questions, or the table has no such
+            column or row.
     """
     check_names(names, runs)
     first, second = _where(x, "--x"), None if table is not None else _where(y, "--y")
@@ -237,10 +237,10 @@ def points_of_runs(
 
 
 def check_names(names: Sequence[str], runs: Sequence[Run]) -> None:
-    """See that there is a different name for each run.
+    """Check that each run has a distinct name.
 
     Raises:
-        UsageError: there is not.
+        UsageError: names are missing or repeated.
     """
     if len(names) != len(runs) or len(set(names)) < len(names):
         raise UsageError(f"{len(set(names))} names for {len(runs)} runs; expected a different one for each")
@@ -268,7 +268,7 @@ def _accuracy(name: str, scored: ScoredQuestions, where: Where) -> float:
 
 
 def _in_table(table: PublishedTable, name: str, *, y: str, by: str | None, value: str) -> float:
-    """The number of a run in a table; the first column names the runs."""
+    """Return a run's number in a table; the first column names the runs."""
     _check_columns(table, [y, *([by] if by else [])])
     label = table.columns[0].name
 
@@ -298,15 +298,15 @@ def _check_columns(table: PublishedTable, names: Sequence[str]) -> None:
 
 
 def correlate(points: Points, *, rng: np.random.Generator, level: float = 0.95) -> Correlated:
-    """Spearman's rho and Pearson's r with their intervals and tests.
+    """Return Spearman's rho and Pearson's r with intervals and tests.
 
     Args:
-        points: three points or more.
-        rng: where the draws come from.
+        points: at least three points.
+        rng: source of the bootstrap draws.
         level: coverage of the intervals.
 
     Raises:
-        UsageError: fewer than three points, or an axis on which all are alike.
+        UsageError: fewer than three points, or an axis with a single value.
     """
     if len(points.points) < 3:
         left = f" ({' '.join(points.notes)})" if points.notes else ""
@@ -342,7 +342,7 @@ def correlate(points: Points, *, rng: np.random.Generator, level: float = 0.95) 
 
 
 def _drawn(correlation: Correlation, n_clusters: int) -> Correlation:
-    """Without the interval of draws where there are too few clusters to draw."""
+    """Remove the bootstrap interval if there are too few clusters."""
     if n_clusters >= LEAST_CLUSTERS:
         return correlation
     reason = f"too few clusters ({n_clusters})"
@@ -387,13 +387,13 @@ _NAMES: dict[str, str] = {"spearman": "Spearman's rho", "pearson": "Pearson's r"
 
 
 def section(result: Correlated) -> Section:
-    """Sentences and tables."""
+    """Return sentences and tables as a section."""
     title = f"{result.points.x} against {result.points.y}"
     return Section(title=title, paragraphs=sentences(result), tables=tables(result))
 
 
 def sentences(result: Correlated) -> tuple[str, ...]:
-    """What there is to say, Spearman's rho first."""
+    """Describe the result, Spearman's rho first."""
     points, n = result.points, len(result.points.points)
     rho = result.coefficients[0]
     is_alone = result.n_clusters == n
@@ -428,7 +428,7 @@ def _interval(estimate: Estimate) -> str:
 
 
 def tables(result: Correlated) -> tuple[Table, ...]:
-    """The coefficients, those of parts, and the points."""
+    """Return tables of the coefficients, those of parts, and the points."""
     parts = [_parts_table(result)] if result.parts else []
     return (_coefficients(result), *parts, _points(result))
 
@@ -498,7 +498,7 @@ def _points(result: Correlated) -> Table:
 
 
 def write_points_csv(result: Correlated, path: Path) -> None:
-    """Write one row for each point.
+    """Write one row per point.
 
     Raises:
         StoreError: the file cannot be written.

@@ -1,4 +1,4 @@
-"""Whether two scores go together over models or values of a tag, and how far they could."""
+"""Correlate two scores over models or over values of a tag, with the reliability ceiling."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -49,9 +49,9 @@ class Scores:
 
 @dataclass(frozen=True, kw_only=True)
 class OverModels:
-    """A correlation over the values of a tag, and how far the two means would come out alike again.
+    """A correlation over the values of a tag, and its reliability ceiling.
 
-    `reliable` are those of both scores, by split halves of the models; NaN where that cannot be said.
+    `reliable` are both scores' split-half reliabilities over models; NaN if unknown.
     """
 
     found: Correlated
@@ -61,27 +61,27 @@ class OverModels:
 
 
 def _both(rows: Rows, scores: Scores) -> Iterator[ByValue | None]:
-    """The two scores by value."""
+    """Yield the two scores by value."""
     base = where_of(scores.where, what="where=")
     for axis, text in (("x", scores.x), ("y", scores.y)):
         yield ByValue.of(rows, by=scores.by, where={**base, **where_of(text, what=f"{axis}=")})
 
 
 def over_values(rows: Rows, scores: Scores, *, rng: np.random.Generator, level: float = 0.95) -> OverModels:
-    """Correlate two means over models, a point for each value of a tag.
+    """Correlate two means over models, with a point per value of a tag.
 
-    The ceiling is the root of the product of both reliabilities: what the correlation would be if both scores
-    were of the same thing, but for which models were asked.
+    The ceiling is the root of the product of both reliabilities: the correlation if both scores measured the
+    same thing, up to the sampling of models.
 
     Args:
-        rows: the trials of each model, by its name.
+        rows: the trials of each model, by name.
         scores: what the points are.
-        rng: where the draws come from.
+        rng: source of the bootstrap draws.
         level: coverage of the intervals.
 
     Raises:
-        UsageError: fewer than three values have both scores of every model, one is the same everywhere, or a
-            value is in several clusters.
+        UsageError: fewer than three values have both scores of every model, a score is constant, or a value
+            belongs to several clusters.
 
     Source: ActPLD, figures 8 and 10.
     Departs: the paper prints p below .0001 alone; interval, permutation and ceiling are ours.
@@ -119,7 +119,7 @@ def over_values(rows: Rows, scores: Scores, *, rng: np.random.Generator, level: 
 
 
 def _clusters(rows: Rows, scores: Scores, kept: Sequence[str]) -> dict[str, str]:
-    """The cluster of each value; nothing where each stands alone."""
+    """Return the cluster of each value; empty if each is its own."""
     if not scores.cluster:
         return {}
     clusters: dict[str, set[str]] = {}
@@ -136,21 +136,21 @@ def _clusters(rows: Rows, scores: Scores, kept: Sequence[str]) -> dict[str, str]
 
 
 def over_pairs(rows: Rows, scores: Scores, *, rng: np.random.Generator, level: float = 0.95) -> Correlated:
-    """Correlate two scores of models: a point for each model, or for each model and value of a tag.
+    """Correlate two scores of models, with a point per model, or per model and value of a tag.
 
-    A model that lacks one of them, such as one that knows no words, has no point, and a note says so.
+    A model without both scores, such as one that cannot read text, has no point, and a note says so.
 
     Args:
-        rows: the trials of each model, by its name; those of both scores may be of several runs.
-        scores: what the points are; models are the clusters, values the strata.
-        rng: where the draws come from.
+        rows: the trials of each model, by name; both scores may come from different runs.
+        scores: what the points are; models are clusters, values strata.
+        rng: source of the bootstrap draws.
         level: coverage of the intervals.
 
     Raises:
         UsageError: no model has both scores, or there are fewer than three points.
 
     Source: ActPLD, section 3.3 and figure 6.
-    Departs: the paper takes its 12 points as independent; clusters are ours.
+    Departs: the paper treats its 12 points as independent; clusters are ours.
     """
     points, apart = list[Point](), dict[str, str]()
     for model, some in rows.items():
@@ -171,7 +171,7 @@ def over_pairs(rows: Rows, scores: Scores, *, rng: np.random.Generator, level: f
 
 
 def points_of_pairs(rows: Rows, scores: Scores) -> tuple[Point, ...]:
-    """The points that have both scores.
+    """Return the points that have both scores.
 
     Args:
         rows: the trials of each, by name.
@@ -181,7 +181,7 @@ def points_of_pairs(rows: Rows, scores: Scores) -> tuple[Point, ...]:
 
 
 def _pairs(name: str, rows: Sequence[TrialRow], scores: Scores) -> tuple[list[Point], str]:
-    """The points of one model, and which of both scores it lacks; empty where it has them."""
+    """Return a model's points, and which score it lacks; empty if it has both."""
     first, second = _both({name: rows}, scores)
     if first is None or second is None:
         return [], scores.x if first is None else scores.y
@@ -200,16 +200,16 @@ def _pairs(name: str, rows: Sequence[TrialRow], scores: Scores) -> tuple[list[Po
 def shown_of(
     runs: Sequence[Run], axes: Axes, *, over_runs: bool, level: float
 ) -> tuple[Correlated, tuple[Statement, ...]]:
-    """What ``vidence stats correlate`` shows: the figure of the points first, then the tables.
+    """Return what ``vidence stats correlate`` shows: the scatter plot first, then the tables.
 
     Args:
-        runs: the runs; none where a table has the points.
+        runs: the runs; none if a table has the points.
         axes: what the points are.
-        over_runs: whether the points are values of a tag, the mean over the runs.
+        over_runs: whether the points are values of a tag, averaged over the runs.
         level: coverage of the intervals.
 
     Raises:
-        UsageError: as `of_runs` and `points_of`.
+        UsageError: as for `of_runs` and `points_of`.
     """
     rng = np.random.default_rng(SEED)
     if over_runs:
@@ -251,7 +251,7 @@ def of_runs(runs: Sequence[Run], axes: Axes, *, draws: Draws) -> tuple[OverModel
 
 
 def scatter(result: Correlated, *, name: str = "correlation-points") -> Scatter:
-    """The points; those of one stratum have a mark of their own where there are several models."""
+    """Return the scatter plot; with several models, each stratum has its own marker."""
     points = result.points
     n_of = {point.cluster for point in points.points}
     kinds = tuple(dict.fromkeys(point.stratum for point in points.points))
@@ -273,7 +273,7 @@ def scatter(result: Correlated, *, name: str = "correlation-points") -> Scatter:
 
 
 def with_people(figure: Scatter, points: Sequence[Point]) -> Scatter:
-    """The figure with the points of people, who have a mark of their own and are in none of its numbers."""
+    """Add the points of people to the figure, with their own marker; they enter no statistic."""
     if not points:
         return figure
     kinds = figure.kinds or ("models",)
@@ -287,7 +287,7 @@ def _dot(point: Point, label: str, kind: int) -> Dot:
 
 
 def statements(models: OverModels, *, name: str) -> tuple[Statement, ...]:
-    """The figure, how far the two could go together, and the tables of the correlation."""
+    """Return the figure, the ceiling, and the tables of the correlation."""
     r = models.found.coefficients[1].found.value
     share = r / models.ceiling if models.ceiling > 0 else math.nan
     reason = "Halves of the models have nothing in common. " if math.isnan(models.ceiling) else ""

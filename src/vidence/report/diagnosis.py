@@ -1,4 +1,4 @@
-"""The findings of a diagnostic on a run, and what they say together."""
+"""A diagnostic's findings on a run, and their summary."""
 
 import os
 from collections import Counter
@@ -33,7 +33,7 @@ MOST_FIGURES = 4  # of one diagnostic in the report of its run; all are on its o
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Diagnosed:
-    """What a diagnostic has to say about a run; `sentences` are about how far it got, `path` is its page."""
+    """The results of a diagnostic on a run; `sentences` describe progress, `path` is its page."""
 
     diagnostic: Diagnostic
     path: Path
@@ -47,21 +47,21 @@ class Diagnosed:
         return f"Diagnosed({self.diagnostic.name!r}, {len(self.examined):,} questions)"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: how far it got, and the first table."""
+        """Return progress and the first table, for notebooks."""
         first = next((table.as_html() for table in self.tables().values()), "")
         return notebook_html(self.diagnostic.name, self.sentences, first)
 
     def tables(self) -> dict[str, Table]:
-        """The statements as tables, by their names; of a figure, the numbers that it is drawn from."""
+        """Return the statements as tables by name; a figure as its data."""
         return {table.name: table for table in map(table_of, self.statements)}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Excerpt:
-    """What the report of a run says of a diagnostic: its first table, its first figures, where the rest is.
+    """A diagnostic's summary in a run's report: its first table, its first figures, and a link to the rest.
 
-    `link` leads from the report to the diagnostic's own page; empty where that is not there. `figures` may
-    hold the first table, which is then not in `tables`. `paragraphs` say why, where nothing can be told.
+    `link` leads from the report to the diagnostic's page; empty if there is none. `figures` may include the
+    first table, which is then not in `tables`. `paragraphs` explain missing results.
     """
 
     title: str
@@ -73,7 +73,7 @@ class Excerpt:
 
 
 def excerpts(folder: Path, page: Path, *, level: float = 0.95) -> tuple[Excerpt, ...]:
-    """The findings of the diagnoses of a run, in short; empty without a diagnosis.
+    """Return summaries of the run's diagnoses; empty if there are none.
 
     Args:
         folder: the run.
@@ -112,20 +112,20 @@ def _excerpt(folder: Path, page: Path, header: Header, *, level: float) -> Excer
 
 
 def _link(target: Path, page: Path) -> str:
-    """The way from one page to another, as an address; signs that mean something in one are quoted."""
+    """Return the relative URL from one page to another, percent-encoded."""
     return quote(Path(os.path.relpath(target.resolve(), page.resolve().parent)).as_posix())
 
 
 def load_diagnosed(
     diagnostic: Diagnostic, folder: Path, *, options: Mapping[str, str], seed: int = SEED, level: float = 0.95
 ) -> Diagnosed:
-    """Read the findings of a diagnostic and add them up.
+    """Read a diagnostic's findings and summarise them.
 
     Args:
-        diagnostic: made with `options`.
+        diagnostic: created with `options`.
         folder: the run.
         options: those of the diagnostic.
-        seed: where the draws of the intervals come from.
+        seed: of the bootstrap draws.
         level: coverage of the intervals.
 
     Raises:
@@ -183,7 +183,7 @@ def load_diagnosed(
 
 
 def write_diagnosed_json(diagnosed: Diagnosed, path: Path) -> None:
-    """Write header, statements and the finding of every question as one JSON object.
+    """Write header, statements and every question's finding as one JSON object.
 
     Raises:
         StoreError: the file cannot be written.
@@ -200,7 +200,7 @@ def write_diagnosed_json(diagnosed: Diagnosed, path: Path) -> None:
 
 
 def write_diagnosed_page(diagnosed: Diagnosed, path: Path) -> None:
-    """Write what was found as one HTML file that loads nothing from elsewhere.
+    """Write the results as one self-contained HTML file.
 
     Raises:
         StoreError: the file cannot be written.

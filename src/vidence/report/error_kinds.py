@@ -1,4 +1,4 @@
-"""Packets of wrong replies: drawn from runs, put before people and models, and reported."""
+"""Packets of wrong replies: drawn from runs, labelled by people and models, and reported."""
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
@@ -38,7 +38,7 @@ _BUDGET_BYTES = 60_000_000
 
 
 def candidate(row: Row) -> Candidate:
-    """A reply as it can be drawn: not at all where it has no mark, as wrong where it is not wholly right."""
+    """Return a reply as a candidate: none without a score; wrong if it is not fully right."""
     trial, outcome = row.trial, row.score.outcome
     standing: Standing = "wrong"
     if row.correct is None or isinstance(outcome, Failed) or row.is_judge_error or row.is_undecided:
@@ -62,7 +62,7 @@ def candidate(row: Row) -> Candidate:
 
 
 def _frames_note(trial: Trial) -> str:
-    """Which frames were shown; by which selector would say something of the run."""
+    """Describe the shown frames without naming the selector, which could identify the run."""
     if trial.prompt is None:
         return "Which frames were shown is not recorded."
     if any(isinstance(part, VideoPart) for part in trial.prompt.parts):
@@ -77,12 +77,12 @@ def _frames_note(trial: Trial) -> str:
 def draw(
     runs: Sequence[Run], wanted: Draw, *, cache_root: Path | None, with_frames: bool = True
 ) -> tuple[Packet, Mapping[str, ContactSheet]]:
-    """A packet of these runs, and the pictures that belong to it, by their file beside it.
+    """Draw a packet from these runs, and its pictures by file name.
 
-    Of runs with repeats the first counts. A reply that is not wholly right counts as wrong.
+    With repeats, the first trial counts. A reply that is not fully right counts as wrong.
 
     Raises:
-        UsageError: two runs of one name, or too few replies for what is wanted.
+        UsageError: two runs of one name, or too few replies.
     """
     names = [run.name for run in runs]
     if twice := next((name for name in names if names.count(name) > 1), None):
@@ -109,10 +109,10 @@ def draw(
 
 
 def write_packet(folder: Path, packet: Packet, *, pictures: Mapping[str, ContactSheet]) -> tuple[Path, ...]:
-    """Write packet, key and pictures into a folder that has no packet yet.
+    """Write packet, key and pictures to a folder without a packet.
 
     Raises:
-        UsageError: there is one, whose labels would belong to other rows.
+        UsageError: the folder has a packet, whose labels would belong to other rows.
         StoreError: a file cannot be written.
     """
     if (folder / KEY_FILE).exists():
@@ -128,7 +128,7 @@ def write_packet(folder: Path, packet: Packet, *, pictures: Mapping[str, Contact
 def flows(
     folder: Path, packet: Packet, taxonomy: Taxonomy, *, labeller: str, rows: Sequence[str]
 ) -> tuple[dict[str, Flow[Labelled]], Callable[[str], bytes]]:
-    """A flow for each row that a model is to label, and what gives the pictures by their digest.
+    """Return a flow per row for a model to label, and a function that reads pictures by digest.
 
     Raises:
         DataError: a picture of the packet cannot be read.
@@ -152,7 +152,7 @@ def flows(
 
 
 def write_labels(folder: Path, labels: Sequence[Label], *, labeller: str, by: By) -> Path:
-    """Write all labels of one labeller beside a packet, in place of what was there of them; the path.
+    """Write all labels of one labeller next to a packet, replacing earlier ones; return the path.
 
     Raises:
         UsageError: the labeller has no name.
@@ -166,7 +166,7 @@ def write_labels(folder: Path, labels: Sequence[Label], *, labeller: str, by: By
 
 
 def write_report_page(packet: LabelledPacket, path: Path, *, level: float) -> None:
-    """Write one page that loads nothing from elsewhere.
+    """Write one self-contained page.
 
     Raises:
         StoreError: the file cannot be written.
@@ -179,6 +179,6 @@ def write_report_page(packet: LabelledPacket, path: Path, *, level: float) -> No
 
 
 def report_json(packet: LabelledPacket) -> bytes:
-    """Sentences and tables as one JSON object."""
+    """Return sentences and tables as one JSON object."""
     values = {"runs": packet.packet.key.runs, "taxonomy": packet.taxonomy}
     return said_as_json("errors report", sentences=packet.sentences, tables=packet.tables, values=values)

@@ -1,4 +1,4 @@
-"""Trials as CSV, JSON lines and Parquet, tables as CSV, everything as JSON, for other programs."""
+"""Export trials as CSV, JSON lines and Parquet, tables as CSV, and everything as JSON."""
 
 import re
 from collections.abc import Sequence
@@ -65,7 +65,7 @@ def eval_results(runs: Sequence[Run], *, task: str | None = None) -> str:
 
 
 def _place(run: Run, task: str | None) -> tuple[str, str, str | None]:
-    """The data set on the hub, the task, and the revision where the run knows a commit."""
+    """Return the hub's data set, the task, and the revision if the run knows a commit."""
     commit = _COMMIT.search(run.facts.benchmark_revision)
     revision = commit[0] if commit else None
     if task is not None:
@@ -90,10 +90,10 @@ def _place(run: Run, task: str | None) -> tuple[str, str, str | None]:
 
 
 def _score(run: Run) -> Estimate:
-    """The headline of a run that is done.
+    """Return the headline of a finished run.
 
     Raises:
-        UsageError: trials are missing, or wait for a judge, or the model never answered.
+        UsageError: trials are missing or wait for a judge, or the model never answered.
     """
     estimate = headline_accuracy(run, draws=Draws(rng=np.random.default_rng(SEED)))
     n_waiting = sum(row.correct is None and not row.item.is_hidden for row in run.rows)
@@ -132,10 +132,10 @@ TABLES_MARK = ".vidence-tables"
 
 
 def write_csv(runs: Sequence[Run], path: Path) -> None:
-    """Write everything that is known of each trial as CSV (`vidence.report.trials`): UTF-8, comma.
+    """Write all fields of each trial as CSV (`vidence.report.trials`): UTF-8, comma.
 
-    `correct` is 1 or 0 (or between, for partial scores), and empty where a judge is still to be asked.
-    A text that a spreadsheet would run as a formula gets an apostrophe in front; plain numbers stay.
+    `correct` is 1 or 0 (or between, for partial scores), and empty if a judge is still to be asked. A text
+    that a spreadsheet would run as a formula gets a leading apostrophe; plain numbers stay.
 
     Raises:
         StoreError: the file cannot be written.
@@ -144,7 +144,7 @@ def write_csv(runs: Sequence[Run], path: Path) -> None:
 
 
 def write_jsonl(runs: Sequence[Run], path: Path) -> None:
-    """Write everything that is known of each trial as JSON lines (`vidence.report.trials`).
+    """Write all fields of each trial as JSON lines (`vidence.report.trials`).
 
     Raises:
         StoreError: the file cannot be written.
@@ -153,7 +153,7 @@ def write_jsonl(runs: Sequence[Run], path: Path) -> None:
 
 
 def write_parquet(runs: Sequence[Run], path: Path) -> None:
-    """Write everything that is known of each trial as Parquet (`vidence.report.trials`).
+    """Write all fields of each trial as Parquet (`vidence.report.trials`).
 
     Raises:
         UsageError: pyarrow is not installed.
@@ -163,9 +163,9 @@ def write_parquet(runs: Sequence[Run], path: Path) -> None:
 
 
 def write_json(reports: Sequence[tuple[Run, Sequence[Table]]], path: Path) -> None:
-    """Write plan, facts, tables and trials of each run as one JSON object; of several runs under ``runs``.
+    """Write plan, facts, tables and trials of each run as one JSON object; several runs under ``runs``.
 
-    Shares run from 0 to 1; a number that does not exist (NaN) is null.
+    Shares are from 0 to 1; undefined numbers (NaN) are null.
 
     Raises:
         StoreError: the file cannot be written.
@@ -189,11 +189,11 @@ def _whole(run: Run, tables: Sequence[Table]) -> dict[str, object]:
 
 
 def write_tables(tables: Sequence[Table], folder: Path) -> tuple[Path, ...]:
-    """Write one CSV file for each table into a folder, which is new, empty or has `TABLES_MARK`.
+    """Write one CSV file per table to a folder that is new, empty or has `TABLES_MARK`.
 
     Raises:
-        UsageError: the folder holds other files.
-        StoreError: the folder cannot be made, or a file cannot be written.
+        UsageError: the folder contains other files.
+        StoreError: the folder cannot be created, or a file cannot be written.
     """
     own_folder(folder, TABLES_MARK)
     written: list[Path] = []

@@ -1,7 +1,7 @@
 """A run as a log of inspect_ai (``.eval``), which ``inspect view`` opens and `read_eval_log` reads.
 
-The format is a ZIP archive: ``header.json`` (what was evaluated, and the results), ``summaries.json``, and
-``samples/ID_epoch_N.json`` for each trial. Pictures are named where they stood in the prompt and not held.
+The format is a ZIP archive: ``header.json`` (task and results), ``summaries.json``, and
+``samples/ID_epoch_N.json`` for each trial. Pictures are named in the prompt but not included.
 """
 
 import hashlib
@@ -57,7 +57,7 @@ def write_inspect_log(run: Run, path: Path) -> None:
 
     Args:
         run: the run.
-        path: the file; inspect_ai wants the ending ``.eval``.
+        path: the file; inspect_ai requires the extension ``.eval``.
 
     Raises:
         UsageError: the run has no trials.
@@ -88,14 +88,14 @@ def write_inspect_log(run: Run, path: Path) -> None:
 
 
 def _clock(run: Run) -> tuple[int, int, int, int, int, int]:
-    """When the run began, as an archive says it; two logs of one run are the same bytes."""
+    """Return the run's start as a ZIP timestamp, so that a run's logs are byte-identical."""
     digits = [int(part) for part in run.facts.started_at[:19].replace("T", "-").replace(":", "-").split("-")]
     year, month, day, hour, minute, second = digits if len(digits) == 6 else (1980, 1, 1, 0, 0, 0)
     return (max(1980, year), month, day, hour, minute, second)
 
 
 def _id(run: Run, *more: object) -> str:
-    """A name that is the same for the same run."""
+    """Return a deterministic id."""
     message = json.dumps([run.facts.content_hash, run.facts.model_identity, run.facts.started_at, *more])
     return hashlib.sha256(message.encode()).hexdigest()[:22]
 
@@ -221,7 +221,7 @@ def _sample(run: Run, row: Row, record: Fields) -> dict[str, object]:
 
 
 def _asked(prompt: Prompt | None) -> list[Fields]:
-    """The messages that were sent; a picture is described in words, since a log holds none."""
+    """Return the messages sent, with pictures described in words."""
     if prompt is None:
         return []
     words = []
@@ -246,7 +246,7 @@ def _said(reply: Reply) -> Fields:
 
 
 def _usage(run: Run, row: Row) -> Fields:
-    """The tokens of all replies of a trial."""
+    """Return the tokens of all replies of a trial."""
     known, cost = _tokens(row.trial.usage), cost_usd(run, row)
     return known if cost is None else {**known, "total_cost": cost}
 
@@ -281,7 +281,7 @@ def _score(row: Row) -> Fields:
 
 
 def _summary(sample: Fields) -> Fields:
-    """What the list of samples shows."""
+    """Return a sample's row in the list of samples."""
     error, messages = sample.get("error"), sample["messages"]
     return {
         **{name: sample[name] for name in _IN_SUMMARY if name in sample},

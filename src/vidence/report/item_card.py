@@ -1,4 +1,4 @@
-"""The report card of a set: ten checks in one table, the tables behind them, and its files."""
+"""The audit card of a set: ten checks in one table, their detailed tables, and its files."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -72,7 +72,7 @@ _FAULTS: Final[Mapping[str, tuple[str, frozenset[str]]]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Card:
-    """The whole audit of the set that is called `name`."""
+    """The complete audit of the set `name`."""
 
     name: str
     audit: ItemAudit
@@ -82,11 +82,11 @@ class Card:
 
     @property
     def n_severe(self) -> int:
-        """How many questions and lines have something severe against them."""
+        """Return the number of questions and lines with severe findings."""
         return count_severity(self.suspects, "severe")
 
     def statements(self) -> tuple[Statement, ...]:
-        """The card, and the tables of the checks."""
+        """Return the card and the tables of the checks."""
         tables: list[Statement] = [card_sheet(self)]
         if self.key is not None:
             tables += [sheets.rules_sheet(self.key), sheets.letters_sheet(self.key)]
@@ -94,7 +94,7 @@ class Card:
         return (*tables, sheets.reasons_sheet(self.suspects), sheets.suspects_sheet(self.suspects))
 
     def sentences(self) -> tuple[str, ...]:
-        """What was audited, and the notes of the loader."""
+        """Describe what was audited, with the loader's notes."""
         warned, noted = (count_severity(self.suspects, severity) for severity in ("warning", "note"))
         return (
             f"{several(len(self.audit.items), 'question')} about {several(self.audit.n_videos, 'video')}: "
@@ -104,12 +104,12 @@ class Card:
 
 
 def make_card(name: str, audit: ItemAudit, *, seed: int, level: float = 0.95) -> Card:
-    """Test the key, and list the suspects.
+    """Test the answer key, and list suspects.
 
     Args:
-        name: what the set is called.
-        audit: what the checks of single questions found.
-        seed: where the draws of tests come from.
+        name: of the set.
+        audit: the findings on single questions.
+        seed: of the random tests.
         level: coverage of the intervals.
     """
     return Card(
@@ -125,7 +125,7 @@ def make_card(name: str, audit: ItemAudit, *, seed: int, level: float = 0.95) ->
 
 
 def card_sheet(card: Card) -> Table:
-    """One line for each of the ten checks; without questions with choices for the last four."""
+    """Return a table with a row per check; the last four need questions with choices."""
     return Table(
         name="card",
         title="Report card",
@@ -165,7 +165,7 @@ def _letters(balance: LetterBalance, n: int) -> tuple[Verdict, str]:
 
 
 def _evidence(rule: BlindScore) -> tuple[bool, float]:
-    """Rules over enough questions first, then those that are surest to be above guessing."""
+    """Sort key: rules with enough questions first, then by evidence of being above chance."""
     return rule.n >= FEW, -math.inf if math.isnan(rule.margin.low) else rule.margin.low
 
 
@@ -224,11 +224,11 @@ def _fault_lines(card: Card) -> Iterator[Row]:
 
 
 def write_audit(card: Card, folder: Path, *, with_page: bool) -> tuple[Path, ...]:
-    """Write every file of an audit into a folder, which is new, empty or of an audit before.
+    """Write an audit's files to a folder that is new, empty or from an earlier audit.
 
     Raises:
-        UsageError: the folder holds other files.
-        StoreError: the folder cannot be made, or a file cannot be written.
+        UsageError: the folder contains other files.
+        StoreError: the folder cannot be created, or a file cannot be written.
     """
     own_folder(folder, ".vidence-audit")
     contents: dict[str, str | bytes] = {
@@ -242,7 +242,7 @@ def write_audit(card: Card, folder: Path, *, with_page: bool) -> tuple[Path, ...
 
 
 def audit_json(card: Card) -> bytes:
-    """The whole audit as one JSON object."""
+    """Return the complete audit as one JSON object."""
     whole = {
         "format": JSON_FORMAT,
         "name": card.name,
@@ -259,7 +259,7 @@ def audit_json(card: Card) -> bytes:
 
 
 def audit_page(card: Card) -> str:
-    """The audit as one HTML file that loads nothing from elsewhere."""
+    """Return the audit as one self-contained HTML file."""
     return render(
         "diagnosis.html.j2",
         eyebrow="vidence items audit",
@@ -271,7 +271,7 @@ def audit_page(card: Card) -> str:
 
 
 def suspects_csv(suspects: tuple[Suspect, ...]) -> str:
-    """One line for each reason."""
+    """Return the suspects as CSV, one line per reason."""
     rows = [
         (
             suspect.item_id,

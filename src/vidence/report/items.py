@@ -1,4 +1,4 @@
-"""Single questions by many runs: difficulty, doubtful keys, and few questions that predict the full score."""
+"""Question statistics over many runs: difficulty, doubtful keys, and subsets that predict the full score."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -50,14 +50,14 @@ METHODS: Mapping[str, str] = {
     "random": "random questions, their mean",
 }
 Misses: TypeAlias = Mapping[str, Numbers]
-"""By how much the full scores of left-out runs are missed, by method of `METHODS`; shape (n_runs, n)."""
+"""Prediction errors of left-out runs' full scores, by method of `METHODS`; shape (n_runs, n)."""
 
 
 def paired_replies(runs: Sequence[Run], *, shared: bool = False) -> PairedRuns:
-    """Runs on the same questions, as many as single questions need; see `pairing.pair`.
+    """Pair enough runs on the same questions for question statistics; see `pairing.pair`.
 
     Raises:
-        UsageError: fewer than `LEAST_RUNS`, or what `pair` refuses.
+        UsageError: fewer than `LEAST_RUNS`, or as for `pair`.
     """
     if len(runs) < LEAST_RUNS:
         raise UsageError(
@@ -71,7 +71,7 @@ def paired_replies(runs: Sequence[Run], *, shared: bool = False) -> PairedRuns:
 
 
 class CalibratedItem(Record):
-    """A question with what its replies say; `p_value` is that of right answers not falling with ability."""
+    """A question with its estimates; `p_value` tests that right answers do not fall with ability."""
 
     item_id: str
     digest: str
@@ -82,14 +82,14 @@ class CalibratedItem(Record):
 
     @property
     def is_doubtful(self) -> bool:
-        """Whether its key should be looked at."""
+        """Whether its answer key should be checked."""
         return self.p_value < DOUBTFUL
 
 
 class Calibration(Record):
-    """The calibration of a set: doubtful keys first, then from the hardest question to the easiest.
+    """The calibration of a set: doubtful keys first, then by decreasing difficulty.
 
-    `runs` are the names of those that calibrated. `false_alarms` is the share of questions with right keys
+    `runs` are the names of the calibrating runs. `false_alarms` is the share of questions with right keys
     that look doubtful in a simulation of these runs.
     """
 
@@ -104,8 +104,8 @@ def calibrated(paired: PairedRuns, *, rng: np.random.Generator) -> Calibration:
     """Calibrate every question, and test its key.
 
     Args:
-        paired: the runs, of `paired_replies`.
-        rng: where the draws of the test and of the simulation come from.
+        paired: the runs, from `paired_replies`.
+        rng: source of the draws of test and simulation.
     """
     model, values = calibrate(paired.values), paired.values
     p_values = falling(values, model.ability, rng=rng)
@@ -138,16 +138,16 @@ def calibrated(paired: PairedRuns, *, rng: np.random.Generator) -> Calibration:
 
 
 def read_calibration(path: Path) -> Calibration:
-    """The calibration in a file; see `read_json`."""
+    """Read a calibration from a file; see `read_json`."""
     advice = "expected a file that `vidence stats calibrate RUN... --out FILE` wrote"
     return read_json(path, Calibration, advice=advice)
 
 
 def doubts(calibration: Calibration, items: Sequence[Item]) -> dict[str, str]:
-    """Why the keys of some questions are doubtful, by their ids.
+    """Return why the keys of some questions are doubtful, by id.
 
     Raises:
-        UsageError: none of the questions is one that was calibrated.
+        UsageError: none of the questions was calibrated.
     """
     known = {(item.item_id, item.digest): item for item in calibration.items}
     same = [known[key] for i in items if (key := (i.item_id, question_digest(i))) in known]
@@ -165,7 +165,7 @@ def doubts(calibration: Calibration, items: Sequence[Item]) -> dict[str, str]:
 
 
 def sentences(calibration: Calibration) -> tuple[str, ...]:
-    """What was calibrated, and how many keys are doubtful."""
+    """Say what was calibrated, and how many keys are doubtful."""
     n, n_runs = len(calibration.items), len(calibration.runs)
     n_doubtful = sum(item.is_doubtful for item in calibration.items)
     sentences = (
@@ -179,7 +179,7 @@ def sentences(calibration: Calibration) -> tuple[str, ...]:
 
 
 def items_table(calibration: Calibration) -> Table:
-    """The doubtful keys, and the hardest of the other questions."""
+    """Return a table of the doubtful keys and the hardest other questions."""
     n, n_all = sum(item.is_doubtful for item in calibration.items), len(calibration.items)
     listed = (*calibration.items[: min(n, _MOST_LISTED)], *calibration.items[n : n + _MOST_LISTED])
     return tabulate(
@@ -204,7 +204,7 @@ def items_table(calibration: Calibration) -> Table:
 
 
 def _average(paired: PairedRuns) -> tuple[str, list[str] | None]:
-    """The average of the runs where it is one over a tag, with the group of each question; else micro."""
+    """Return the runs' average and, for a macro average, each question's group."""
     averages = {run.plan.headline for run in paired.runs}
     tag = macro_tag(averages.pop()) if len(averages) == 1 else None
     if tag is None:
@@ -215,12 +215,12 @@ def _average(paired: PairedRuns) -> tuple[str, list[str] | None]:
 def cross_validated(
     paired: PairedRuns, sizes: Sequence[int], *, rng: np.random.Generator
 ) -> dict[int, Misses]:
-    """The misses of predictions of each run from subsets that the others chose, and of plain samples.
+    """Return the errors of predicting each run from subsets chosen on the others, and from random samples.
 
     Args:
-        paired: the runs, of `paired_replies`.
-        sizes: how many questions a subset has.
-        rng: where random questions come from.
+        paired: the runs, from `paired_replies`.
+        sizes: subset sizes.
+        rng: source of the random samples.
 
     Raises:
         UsageError: a size that is not below the number of questions.
@@ -247,20 +247,20 @@ def cross_validated(
 
 
 def rmse(misses: Misses, method: str) -> float:
-    """The root mean squared error of a method, in points."""
+    """Return the root mean squared error of a method, in points."""
     return 100 * float(np.sqrt((misses[method] ** 2).mean()))
 
 
 def chosen_subset(paired: PairedRuns, n: int, misses: Misses) -> Subset:
-    """Anchors by all runs, with all that a prediction needs.
+    """Choose anchors on all runs, with the data for a prediction.
 
     Args:
-        paired: the runs, of `paired_replies`.
+        paired: the runs, from `paired_replies`.
         n: how many.
-        misses: those of subsets of this size.
+        misses: errors of subsets of this size.
 
     Raises:
-        UsageError: all questions are of one source, so that the error of sampling is not known.
+        UsageError: all questions are from one source, so the sampling error is unknown.
     """
     if len(set(paired.clusters)) < 2:
         raise UsageError(
@@ -283,7 +283,7 @@ def chosen_subset(paired: PairedRuns, n: int, misses: Misses) -> Subset:
 
 
 def errors_table(errors: Mapping[int, Misses]) -> Table:
-    """By how much each method misses the full score of a run that it has not seen."""
+    """Return a table of each method's error on left-out runs."""
     return tabulate(
         "subset-errors",
         "How far off a predicted full score is",
@@ -298,7 +298,7 @@ def errors_table(errors: Mapping[int, Misses]) -> Table:
 
 
 def verdict(n: int, misses: Misses) -> str:
-    """Whether anchors beat random questions of the same number, and for how many runs most draws of these."""
+    """Say whether anchors beat random questions, and for how many runs they beat most draws."""
     ours, theirs = (np.median(np.abs(misses[method]), axis=1) for method in ("anchors", "random"))
     error, of_random = rmse(misses, "anchors"), rmse(misses, "random")
     gain = f"{error:.1f} points, random ones by {of_random:.1f}"
@@ -314,7 +314,7 @@ def verdict(n: int, misses: Misses) -> str:
 
 
 def predicted_score(run: Run, *, level: float = 0.95) -> tuple[Subset, Estimate | None]:
-    """The full score that a run of a subset predicts; None while not all of its questions have a score.
+    """Return the full score that a run of a subset predicts; None until all its questions are scored.
 
     Raises:
         DataError: the run folder has lost its subset.
@@ -343,7 +343,7 @@ def predicted_score(run: Run, *, level: float = 0.95) -> tuple[Subset, Estimate 
 
 
 def subset_tables(run: Run, *, draws: Draws) -> tuple[Table, ...]:
-    """The predicted full score beside the raw one of the anchors; nothing of a run without a subset."""
+    """Return the predicted full score and the anchors' raw score; empty for a run without a subset."""
     if not run.plan.subset:
         return ()
     subset, estimate = predicted_score(run, level=draws.level)
@@ -355,7 +355,7 @@ def subset_tables(run: Run, *, draws: Draws) -> tuple[Table, ...]:
 
 
 def prediction_sentence(run: Run, *, level: float = 0.95) -> str:
-    """What a run of a subset predicts of the full score."""
+    """Describe the predicted full score."""
     subset, estimate = predicted_score(run, level=level)
     if estimate is None:
         return "The full score is predicted once every question of the subset has a score."

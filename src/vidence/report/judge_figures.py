@@ -1,4 +1,4 @@
-"""How far judges can be relied on: judges against people, and against each other."""
+"""Reliability of judges: against people, and against each other."""
 
 import math
 from collections import Counter
@@ -27,10 +27,10 @@ _DRAWS = Resampling(n_boot=500)
 
 @dataclass(frozen=True, kw_only=True)
 class Replies:
-    """All replies under judgement, one position each.
+    """All judged replies, one position each.
 
-    Shapes: all (n,). `people` is 1, 0, or NaN where raters are tied or there are none; `people_points` NaN
-    where there are none; `questions` tell what item and repeat a reply belongs to.
+    Shapes: all (n,). `people` is 1, 0, or NaN if raters are tied or absent; `people_points` is NaN without
+    raters; `questions` identify item and repeat.
     """
 
     runs: tuple[str, ...]
@@ -39,19 +39,19 @@ class Replies:
     people: Numbers
     people_points: Numbers
     names: tuple[str, ...]
-    """The runs, in their order."""
+    """The runs, in order."""
 
     def clusters_at(self, at: NDArray[np.bool_]) -> list[str]:
-        """The clusters of some replies."""
+        """Return the clusters of some replies."""
         return [self.clusters[i] for i in np.flatnonzero(at)]
 
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeVerdicts:
-    """What one judge said of all replies.
+    """One judge's verdicts on all replies.
 
-    Shapes: `values` and `points` (n,), NaN where there is no verdict; `is_left` (n,), True where the protocol
-    leaves the reply to rules.
+    Shapes: `values` and `points` (n,), NaN without a verdict; `is_left` (n,), True if the protocol leaves the
+    reply to rules.
     """
 
     name: str
@@ -63,15 +63,15 @@ class JudgeVerdicts:
 
     @property
     def counted(self) -> Numbers:
-        """As in a score: a reply without verdict is wrong."""
+        """Return values as in a score: a reply without verdict is wrong."""
         return np.nan_to_num(self.values, nan=0.0)
 
 
 class Agreement(Record):
-    """One judge against the majority of the raters of each reply.
+    """One judge against the majority of each reply's raters.
 
-    `same` counts a reply without verdict as different; `kappa`, and Pearson's r of right and wrong
-    (`phi`) and of `points`, are over those with a verdict, None where they do not exist.
+    `same` counts a reply without verdict as different; `kappa`, and Pearson's r of right and wrong (`phi`)
+    and of `points`, are over replies with a verdict, None if undefined.
     """
 
     judge: str
@@ -101,7 +101,7 @@ class Wins(Record):
 
 
 class Order(Record):
-    """The order of the models by people and by a judge; `same_order` is the share of draws with one order."""
+    """The models' order by people and by a judge; `same_order` is the share of draws with equal orders."""
 
     judge: str
     n: int
@@ -110,9 +110,9 @@ class Order(Record):
 
 
 class Standing(Record):
-    """How strong the models are by people or a judge, from who wins each pair on each question.
+    """The models' strengths by people or a judge, from pairwise wins on each question.
 
-    `strengths` is None where the models cannot be set against each other, and `why` says why.
+    `strengths` is None if the models cannot be compared; `why` says why.
     """
 
     by: str
@@ -121,7 +121,7 @@ class Standing(Record):
 
 
 class Level(Record):
-    """The mean of a judge less that of people on the replies of one model."""
+    """A judge's mean minus that of people, on one model's replies."""
 
     judge: str
     run: str
@@ -133,9 +133,9 @@ class Level(Record):
 
 
 class SelfPreference(Record):
-    """Whether a judge is kinder to its own family.
+    """Whether a judge favours its own family.
 
-    `at_same` compares verdicts on replies that people call the same; None where a side has no reply.
+    `at_same` compares verdicts on replies that people rate equally; None if a side has no reply.
     """
 
     judge: str
@@ -147,17 +147,17 @@ class SelfPreference(Record):
 
     @property
     def difference(self) -> Estimate | None:
-        """Verdicts on the own family less those on others."""
+        """Return verdicts on the judge's family minus those on others."""
         return None if self.at_same is None else self.at_same.estimate
 
     @property
     def p_value(self) -> float:
-        """Of no preference; NaN where it could not be tested."""
+        """Return the p-value of no preference; NaN if untestable."""
         return math.nan if self.at_same is None else self.at_same.p_value
 
 
 class Arms(Record):
-    """Two protocols of one model on the same replies: the agreement of the first less that of the second."""
+    """Two protocols of one model on the same replies: the first one's agreement minus the second's."""
 
     model: str
     first: str
@@ -174,7 +174,7 @@ TestedT = TypeVar("TestedT", Level, SelfPreference, Arms)
 
 
 def _at(replies: Replies, judge: JudgeVerdicts) -> NDArray[np.bool_]:
-    """The replies that people decided and the protocol does not leave to others."""
+    """Return the replies that people decided and the protocol judges."""
     return np.isfinite(replies.people) & ~judge.is_left
 
 
@@ -200,15 +200,15 @@ def _pearson(
 
 
 def agreement(replies: Replies, judge: JudgeVerdicts, *, rng: np.random.Generator) -> Agreement | None:
-    """A judge against people; None where there is nothing to compare.
+    """Compare a judge with people; None if there is nothing to compare.
 
     Args:
         replies: the replies.
-        judge: what it said.
-        rng: where the draws of intervals come from.
+        judge: its verdicts.
+        rng: source of the bootstrap draws.
 
     Source: HumanPCR, section 4.4 and appendix C.3: Pearson's r per instance.
-    Departs: agreement and kappa beside it.
+    Departs: agreement and kappa are added.
     """
     at = _at(replies, judge)
     if not at.any():
@@ -232,7 +232,7 @@ def agreement(replies: Replies, judge: JudgeVerdicts, *, rng: np.random.Generato
 
 
 def _outcomes(replies: Replies, values: Numbers) -> tuple[list[tuple[int, int]], Numbers]:
-    """Pairs of replies to one question by two models, and which of them is better: 1, 0, or -1."""
+    """Return pairs of two models' replies to one question, and which is better: 1, 0 or -1."""
     by_question = by_key((q, i) for i, q in enumerate(replies.questions) if np.isfinite(values[i]))
     pairs = [pair for some in by_question.values() for pair in combinations(some, 2)]
     return pairs, np.array([np.sign(values[a] - values[b]) for a, b in pairs], np.float64)
@@ -241,16 +241,16 @@ def _outcomes(replies: Replies, values: Numbers) -> tuple[list[tuple[int, int]],
 def wins(
     replies: Replies, judge: JudgeVerdicts, *, people: Numbers, votes: Mapping[tuple[int, int], float]
 ) -> Wins | None:
-    """Who wins each pair of models on each question, by a judge and by people; None where there is no pair.
+    """Compare who wins each pair of models on each question by a judge and by people; None without pairs.
 
     Args:
         replies: the replies.
-        judge: what it said.
-        people: the mean of the raters' marks of each reply, NaN where there are none.
-        votes: where raters said which of two replies is better: more than 0 for the first.
+        judge: its verdicts.
+        people: the mean of the raters' scores of each reply, NaN without raters.
+        votes: pairwise votes of raters: above 0 for the first.
 
     Source: HumanPCR, section 4.4: win or loss derived from the scores that judges assign.
-    Departs: the paper does not say what becomes of ties; they are a third outcome, or left out.
+    Departs: the paper does not say how it treats ties; they are a third outcome, or left out.
     """
     basis: Literal["points", "correctness"] = "correctness"
     ours, theirs = judge.values, people
@@ -286,13 +286,13 @@ def standings(
     people: Numbers,
     votes: Mapping[tuple[int, int], float],
 ) -> tuple[Standing, ...]:
-    """The strengths of the models by people, where they marked or compared, and by each judge.
+    """Return the models' strengths by people, if they rated or compared, and by each judge.
 
     Args:
         replies: the replies.
-        judges: what they said.
+        judges: their verdicts.
         people: as for `wins`.
-        votes: as for `wins`; here they count without marks, too.
+        votes: as for `wins`; they also count without ratings.
 
     Source: HumanPCR, appendix C.3: win or loss of pairs by people, and by the scores of judges.
     Departs: strengths by Bradley and Terry, ties by Davidson; the paper gives the share of equal outcomes.
@@ -311,7 +311,7 @@ def standings(
 
 
 def _finer(points: Numbers, marks: Numbers) -> Numbers:
-    """The points of the replies that have marks, where all of these have points; else the marks."""
+    """Return points if all scored replies have them, else scores."""
     has = np.isfinite(marks)
     return np.where(has, points, math.nan) if np.isfinite(points[has]).all() else marks
 
@@ -330,9 +330,9 @@ def _standing(replies: Replies, by: str, values: Mapping[tuple[int, int], float]
 
 
 def order(replies: Replies, judge: JudgeVerdicts, *, rng: np.random.Generator) -> Order | None:
-    """The order of the models by a judge against that by people, on questions that all have replies to.
+    """Compare the models' order by a judge with that by people, on questions with replies from all.
 
-    None where there are fewer than two models, or no question in common.
+    None with fewer than two models, or no common question.
     """
     at = _at(replies, judge)
     n_replies = Counter(q for q, is_said in zip(replies.questions, at, strict=True) if is_said)
@@ -363,7 +363,7 @@ def order(replies: Replies, judge: JudgeVerdicts, *, rng: np.random.Generator) -
 
 
 def levels(replies: Replies, judges: Sequence[JudgeVerdicts]) -> tuple[Level, ...]:
-    """By how much each judge is kinder than people, for each model; Holm over all."""
+    """Return how much each judge is more lenient than people, per model; Holm over all."""
     levels = []
     for judge in judges:
         for run in replies.names:
@@ -389,16 +389,17 @@ def levels(replies: Replies, judges: Sequence[JudgeVerdicts]) -> tuple[Level, ..
 def self_preferences(
     replies: Replies, judges: Sequence[JudgeVerdicts], *, families: Mapping[str, str]
 ) -> tuple[SelfPreference, ...]:
-    """Whether judges are kinder to their own family; Holm over judges.
+    """Test whether judges favour their own family; Holm over judges.
 
     Args:
         replies: the replies.
-        judges: what they said.
+        judges: their verdicts.
         families: the family of each run and of each judge model.
 
     Source: HumanPCR, section 4.4: no self-preference is found.
-    Departs: the paper does not say how; the difference is taken at the same verdict of people, since that of
-        judge less people is not 0 for a fair judge that errs, where its family is right more often.
+    Departs: the paper does not say how; the difference is taken at equal verdicts of people, because judge
+    minus people is
+        not 0 for a fair judge that errs if its family is right more often.
     """
     preferences = []
     for judge in judges:
@@ -442,7 +443,7 @@ def _preferring(
 
 
 def _with_holm(entries: Sequence[TestedT]) -> tuple[TestedT, ...]:
-    """The same with p-values that are adjusted for all that were tested."""
+    """Return the entries with p-values adjusted for all tests."""
     p_values = [entry.p_value for entry in entries if not math.isnan(entry.p_value)]
     adjusted = iter(holm(p_values) if p_values else ())
     return tuple(
@@ -455,7 +456,7 @@ def _with_holm(entries: Sequence[TestedT]) -> tuple[TestedT, ...]:
 
 
 def arms(replies: Replies, judges: Sequence[JudgeVerdicts]) -> tuple[Arms, ...]:
-    """Two protocols of one model, such as with and without the reference reasoning; Holm over all.
+    """Compare two protocols of one model, such as with and without reference reasoning; Holm over all.
 
     Source: HumanPCR, section 4.4: with the annotated reasoning r rises from .642 to .689.
     Departs: paired by reply, and the difference is that of the agreement.

@@ -1,4 +1,4 @@
-"""What people said of replies: a table with a row for each rater and reply."""
+"""People's ratings of replies: a table with a row per rater and reply."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -15,23 +15,23 @@ from vidence.tables.table import several
 from vidence.text import some
 
 MOST_POINTS = 4.0
-"""The scale of people and of the judges that give points, from 0."""
+"""Largest number of points that people and judges give; the scale starts at 0."""
 _COLUMNS = ("item_id", "model", "repeat", "rater", "correct", "score", "beats", "ties")
 _NEEDED = ("item_id", "model", "rater", "correct")
 _SHOWN = 5
 SEPARATOR = ";"
-"""Between the names of runs in one cell."""
+"""Separator of run names in a cell."""
 _TRUE, _FALSE = frozenset({"1", "1.0", "true", "yes"}), frozenset({"0", "0.0", "false", "no"})
 
 Key: TypeAlias = tuple[str, str, int]
-"""A reply: what its run is called, the item, the repeat."""
+"""A reply: run name, item, repeat."""
 
 
 class Label(Record):
-    """What one rater said of one reply.
+    """One rater's rating of one reply.
 
-    `beats` are the runs whose replies to the same question it is better than, `ties` those whose replies are
-    as good. `correct` is None where the rater compared it alone.
+    `beats` are runs whose replies to the same question are worse, `ties` those whose replies are equally
+    good. `correct` is None if the rater only compared it.
     """
 
     run: str
@@ -45,7 +45,7 @@ class Label(Record):
 
     @property
     def key(self) -> Key:
-        """The reply."""
+        """Return the reply's key."""
         return self.run, self.item_id, self.repeat
 
 
@@ -57,28 +57,28 @@ class Labels:
 
     @property
     def raters(self) -> tuple[str, ...]:
-        """Everybody who gave one, in the order of the file."""
+        """Return all raters, in the order of the file."""
         return tuple(dict.fromkeys(label.rater for label in self.labels))
 
     def of_replies(self) -> dict[Key, list[Label]]:
-        """The labels of each reply."""
+        """Return the labels of each reply."""
         return by_key((label.key, label) for label in self.labels)
 
 
 def majority(labels: Sequence[Label]) -> float | None:
-    """The majority label of the raters; None for a tie, or without raters."""
+    """Return the raters' majority label; None for a tie, or without raters."""
     mean = mean_correct(labels)
     return None if mean in (None, 0.5) else float(mean > 0.5)
 
 
 def mean_correct(labels: Sequence[Label]) -> float | None:
-    """The share of raters that find the reply right; None where no one marked it."""
+    """Return the share of raters who find the reply right; None without ratings."""
     given = [label.correct for label in labels if label.correct is not None]
     return sum(given) / len(given) if given else None
 
 
 def mean_points(labels: Sequence[Label]) -> float | None:
-    """The mean of the points given; None without any."""
+    """Return the mean of the points given; None if there are none."""
     given = [label.points for label in labels if label.points is not None]
     return sum(given) / len(given) if given else None
 
@@ -131,7 +131,7 @@ def _known(names: Mapping[str, str]) -> str:
 def _label(
     place: str, row: Row, *, names: Mapping[str, str], replies: frozenset[Key]
 ) -> tuple[Label | None, str]:
-    """A label, or why its reply is not there."""
+    """Return a label, or why its reply is missing."""
     missing = [name for name in _NEEDED if name not in row]
     if missing:
         raise DataError(
@@ -168,7 +168,7 @@ def _label(
 
 
 def _listed(text: str, names: Mapping[str, str]) -> tuple[str, ...]:
-    """The runs in a cell, several parted by ``;``."""
+    """Return the runs in a cell, separated by ``;``."""
     if text in names:
         return (text,)
     return tuple(filter(None, (part.strip() for part in text.split(SEPARATOR))))
@@ -193,11 +193,11 @@ def _points(place: str, text: str) -> float | None:
 
 
 def run_by_name(names: Sequence[str], others: Sequence[Sequence[str]]) -> dict[str, str]:
-    """What runs may be called in a table, and what they are called here.
+    """Return the run name for each name that a table may use.
 
     Args:
-        names: what each run is called here.
-        others: for each run the other words for it, such as its model; words for two runs are for none.
+        names: the name of each run.
+        others: other names of each run, such as its model; ambiguous ones are dropped.
     """
     values = {name: name for name in names}
     for name, words in zip(names, others, strict=True):

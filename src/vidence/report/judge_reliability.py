@@ -1,4 +1,4 @@
-"""The whole account of how far judges can be relied on: from runs, verdicts and labels to every figure."""
+"""The complete report on judges' reliability, from runs, verdicts and labels."""
 
 import math
 from collections import Counter
@@ -60,7 +60,7 @@ _PROVIDERS = {"openai": "openai", "anthropic": "anthropic", "gemini": "google"}
 
 
 class Judges(Record):
-    """Every figure about judges: against people, and among themselves."""
+    """All results about judges: against people, and against each other."""
 
     n_replies: int
     n_labelled: int
@@ -91,7 +91,7 @@ class ModelScore(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class Material:
-    """The replies of some runs, what people and judges said of them, and the names of both."""
+    """The replies of some runs, the ratings and verdicts, and the names of judges and raters."""
 
     keys: tuple[Key, ...]
     replies: figures.Replies
@@ -99,7 +99,7 @@ class Material:
     labels: Labels | None
     n_tied: int
     means: figures.Numbers
-    """The share of raters that find each reply right; NaN without raters."""
+    """Share of raters who find each reply right; NaN without raters."""
 
 
 def names_of(runs: Sequence[Run]) -> tuple[tuple[str, ...], dict[str, str]]:
@@ -110,7 +110,7 @@ def names_of(runs: Sequence[Run]) -> tuple[tuple[str, ...], dict[str, str]]:
 
 
 def _replied(runs: Sequence[Run]) -> Iterator[tuple[Key, Row]]:
-    """The trials with a reply, each with its key."""
+    """Yield the trials with a reply, with their keys."""
     for name, run in zip(run_names(runs), runs, strict=True):
         for row in run.rows:
             if row.trial.reply is not None:
@@ -118,16 +118,16 @@ def _replied(runs: Sequence[Run]) -> Iterator[tuple[Key, Row]]:
 
 
 def labels_of(runs: Sequence[Run], path: Path) -> Labels:
-    """The table of labels at `path` about these runs; see `judge_labels.read_labels`."""
+    """Read the table of labels at `path` for these runs; see `judge_labels.read_labels`."""
     _, words = names_of(runs)
     return read_labels(path, names=words, replies=frozenset(key for key, _ in _replied(runs)))
 
 
 def material(runs: Sequence[Run], lines: Sequence[JudgedReply], labels: Labels | None) -> Material:
-    """Runs, verdicts and labels as arrays, one position for each reply.
+    """Return runs, verdicts and labels as arrays, one position per reply.
 
     Raises:
-        DataError: a verdict is about a reply that is not there, or is there twice.
+        DataError: a verdict is about an unknown reply, or occurs twice.
         UsageError: there is no reply.
     """
     rows = list(_replied(runs))
@@ -160,12 +160,12 @@ def _numbers(values: "Iterator[float | None] | Sequence[float | None]") -> figur
 
 
 def judge_name(line: JudgedReply) -> str:
-    """What a judge is called: its model and its protocol."""
+    """Return a judge's name: its model and protocol."""
     return f"{short_name(line.judge_model)} as {protocol_name(line)}"
 
 
 def protocol_name(line: JudgedReply) -> str:
-    """A protocol, and whose words it is asked in where they are not ours."""
+    """Return a protocol's name, with the origin of its prompts if they are not ours."""
     if not line.words:
         return line.judge
     # Two sets of imported words can differ in the question alone; lines of earlier versions have no digest.
@@ -231,10 +231,10 @@ def family_of(spec: str) -> str:
 
 
 def families_of(runs: Sequence[Run], models: Sequence[str], *, given: Mapping[str, str]) -> dict[str, str]:
-    """The family of each run and of each judge model; what is given counts.
+    """Return the family of each run and judge model; given ones take precedence.
 
     Raises:
-        UsageError: a family is given for what is neither.
+        UsageError: a family is given for something else.
     """
     names, words = names_of(runs)
     specs = dict(zip(names, (run.plan.model for run in runs), strict=True)) | {m: m for m in models}
@@ -257,7 +257,7 @@ def families_of(runs: Sequence[Run], models: Sequence[str], *, given: Mapping[st
 
 
 def examine(given: Material, *, families: Mapping[str, str], rng: np.random.Generator) -> Judges:
-    """Every figure that the material allows; without labels of people only the scores by each judge."""
+    """Compute all results that the material allows; without people's labels, only scores by judge."""
     replies, judges, labels = given.replies, given.judges, given.labels
     votes = _votes(given)
     result = Judges(
@@ -288,7 +288,7 @@ def _there(some: Iterator[T | None]) -> tuple[T, ...]:
 
 
 def _votes(given: Material) -> dict[tuple[int, int], float]:
-    """For pairs of replies to one question: how many raters more find the first better than the second."""
+    """Return, for pairs of replies to one question, votes for the first minus votes for the second."""
     position = {key: i for i, key in enumerate(given.keys)}
     counts: Counter[tuple[int, int]] = Counter()
     for label in given.labels.labels if given.labels else ():
@@ -301,7 +301,7 @@ def _votes(given: Material) -> dict[tuple[int, int], float]:
 
 
 def _scores(given: Material) -> Iterator[ModelScore]:
-    """The accuracy of each model by each judge and by people, each on the replies that it marked."""
+    """Yield each model's accuracy by each judge and by people, on the replies that each rated."""
     replies = given.replies
     sources = [(judge.name, judge.counted, ~judge.is_left) for judge in given.judges]
     if given.labels is not None:
@@ -332,13 +332,13 @@ _CLEAR = 0.05
 
 
 def section(judges: Judges) -> Section:
-    """All of it as a part of a page."""
+    """Return the results as a section of a page."""
     title = "How far the judges can be relied on"
     return Section(title=title, paragraphs=sentences(judges), tables=tuple(tables(judges)))
 
 
 def sentences(result: Judges) -> tuple[str, ...]:
-    """What was judged, who agrees best with people, and who favours its own family."""
+    """Say what was judged, which judge agrees best with people, and which favours its family."""
     judges = several(len(result.judges), "judge")
     first = f"{judges} on {result.n_replies:,} stored replies"
     if result.raters:
@@ -365,7 +365,7 @@ def _best(judges: Judges) -> Iterator[str]:
 
 
 def tables(judges: Judges) -> Iterator[Table]:
-    """Every table that has a row."""
+    """Yield all tables that have rows."""
     tables = (
         _agreement(judges),
         _wins(judges),
@@ -408,7 +408,7 @@ def _points(key: str, of: Callable[[T], Value | Cell], title: str, *, note: str 
 
 
 def _bare(estimate: Estimate | None) -> Value | Cell:
-    """An estimate, without a word on why it has no interval."""
+    """Return an estimate without the note on a missing interval."""
     return None if estimate is None else Cell(value=estimate, detail=None if has_interval(estimate) else "")
 
 
@@ -551,7 +551,7 @@ def _scores_table(judges: Judges) -> Table:
 
 
 def write_lines(lines: Sequence[JudgedReply], path: Path) -> None:
-    """Write one JSON object for each reply, judge and repeat.
+    """Write one JSON object per reply, judge and repeat.
 
     Raises:
         StoreError: the file cannot be written.

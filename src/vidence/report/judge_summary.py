@@ -1,4 +1,4 @@
-"""How replies were scored: by rules, judges or a panel; their agreement, and what went wrong."""
+"""How replies were scored: by rules, judges or a panel; agreement and failures."""
 
 from collections.abc import Sequence
 
@@ -24,7 +24,7 @@ _MOST_WHY = 200
 
 
 def judge_tables(run: Run) -> tuple[Table, ...]:
-    """What judges did in a run; nothing where none was asked.
+    """Return tables of what judges did in a run; empty if none was asked.
 
     Args:
         run: the run.
@@ -36,7 +36,7 @@ def judge_tables(run: Run) -> tuple[Table, ...]:
 
 
 def judge_sentence(run: Run) -> str:
-    """Which judge scored how much, by which models at which temperature; empty where none was asked."""
+    """Say which judge scored how much, with which models and temperature; empty if none was asked."""
     judged = [row for row in run.rows if row.score.verdicts]
     if not judged:
         return _kept_sentence(run)
@@ -65,7 +65,7 @@ def judge_sentence(run: Run) -> str:
 
 
 def _kept_sentence(run: Run) -> str:
-    """How many verdicts were asked for and not had, so that earlier marks stay; empty where none were."""
+    """Say how many verdicts are missing, so that earlier scores stay; empty if none are."""
     rows = [row for row in run.rows if row.score.unanswered]
     if not rows:
         return ""

@@ -1,4 +1,4 @@
-"""A run folder as a value for Python: its rows, its accuracy, its tables."""
+"""A run folder for Python callers: its rows, accuracy and tables."""
 
 import base64
 import importlib
@@ -50,7 +50,7 @@ class Picture:
         return f'<img alt="{escape(self.title)}" src="data:image/svg+xml;base64,{data}">'
 
     def save(self, path: Path | str) -> Path:
-        """Write the SVG to a file; the path.
+        """Write the SVG to a file, and return the path.
 
         Raises:
             UsageError: the name does not end in ``.svg``.
@@ -64,7 +64,7 @@ class Picture:
 
 
 def picture_of(statement: Statement) -> Picture | None:
-    """The figure of a table or a plot with its title and its legend; None for tables that have none."""
+    """Return the figure of a table or plot with title and legend; None for tables without one."""
     drawing = drawing_of(statement)
     if drawing is None:
         return None
@@ -98,9 +98,9 @@ _MOST_SENTENCES, _MOST_LETTERS = 6, 300  # of a run in a notebook
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Run(results.Run):
-    """A run, as `vidence.open_run` and `vidence.evaluate` give it.
+    """A run, as `vidence.open_run` and `vidence.evaluate` return it.
 
-    ``len(run)`` counts the trials, iterating gives them as rows, each with its question and its score.
+    ``len(run)`` counts the trials; iterating yields them as rows, each with its question and score.
     """
 
     def __len__(self) -> int:
@@ -118,20 +118,20 @@ class Run(results.Run):
 
     @property
     def accuracy(self) -> Estimate | None:
-        """The accuracy by the plan's own average with its 95 % interval: the headline of the report.
+        """Return the accuracy by the plan's own average with its 95 % interval: the report's headline.
 
-        None while no question is scored, and where the model never answered.
+        None while no question is scored, and if the model never answered.
         """
         return headline_accuracy(self, draws=Draws(rng=np.random.default_rng(SEED)))
 
     @property
     def score(self) -> Estimate | None:
-        """The same as `accuracy`: the number that the run was made for."""
+        """Return the same as `accuracy`."""
         return self.accuracy
 
     @property
     def trials(self) -> "pd.DataFrame":
-        """One row for each trial with everything that is known of it, a column for each tag.
+        """Return a row per trial with all its fields, and a column per tag.
 
         Raises:
             UsageError: pandas is not installed.
@@ -140,7 +140,7 @@ class Run(results.Run):
         return pandas.DataFrame(trial_columns(self))
 
     def to_polars(self) -> "pl.DataFrame":
-        """The table of `trials` for polars.
+        """Return the table of `trials` for polars.
 
         Raises:
             UsageError: polars is not installed.
@@ -149,13 +149,13 @@ class Run(results.Run):
         return polars.DataFrame(trial_columns(self), strict=False, infer_schema_length=None)
 
     def plot(self, name: str = "score") -> Picture:
-        """A figure of the report as a picture: a notebook shows it, `Picture.save` writes an SVG.
+        """Return a figure of the report: notebooks show it, `Picture.save` writes an SVG.
 
         Args:
             name: a table of `tables` that has a figure.
 
         Raises:
-            UnknownNameError: there is no such figure; the message names those that there are.
+            UnknownNameError: there is no such figure; the message lists those available.
         """
         tables = self.tables()
         picture = picture_of(tables[name]) if name in tables else None
@@ -166,23 +166,23 @@ class Run(results.Run):
     def compare(
         self, other: "results.Run | Path | str", *, shared: bool = False, level: float = 0.95
     ) -> Compared:
-        """Compare another run with this one: the other less this one, on the same questions.
+        """Compare another run with this one: the other minus this one, on the same questions.
 
         Args:
             other: a run, or its folder.
-            shared: compare the questions for which both have a score, where the runs differ in them.
-            level: coverage of the intervals; 1 less the level of the tests.
+            shared: if the runs' questions differ, compare those for which both have a score.
+            level: coverage of the intervals; 1 minus the level of the tests.
 
         Raises:
             UsageError: the runs do not have the same questions.
-            StoreError: the folder holds no run.
+            StoreError: the folder contains no run.
         """
         second = other if isinstance(other, results.Run) else results.load_run(Path(other))
         rng, settings = np.random.default_rng(SEED), Resampling(level=level)
         return compare_two(pair([self, second], shared=shared), rng=rng, settings=settings)
 
     def _repr_html_(self) -> str:
-        """At most a screen of a notebook: what was asked, the score with its interval, what to know of it."""
+        """Return a short summary for notebooks: the request, the score with its interval, and notes."""
         plan = self.plan
         tables = score_tables(self, rng=np.random.default_rng(SEED)) if self.rows else ()
         sentences = headline(self, tables[0]) if tables else ("No question was answered yet.",)
@@ -190,7 +190,7 @@ class Run(results.Run):
         return notebook_html(_short(asked), map(_short, sentences[:_MOST_SENTENCES]))
 
     def tables(self, *, level: float = 0.95, against_chance: bool = False) -> dict[str, Table]:
-        """Every table of the report of this run, by its name; the scores come first.
+        """Return all tables of this run's report, by name; the scores come first.
 
         Args:
             level: coverage of the intervals.
@@ -206,12 +206,12 @@ class Run(results.Run):
 
 
 def open_run(folder: Path | str, *, parser: str | None = None) -> Run:
-    """Read a run folder, of a finished run or one that was stopped.
+    """Read the folder of a finished or interrupted run.
 
     Args:
         folder: the folder that ``vidence run`` or ``vidence.evaluate`` wrote.
-        parser: None takes the scores as they were stored. A name reads every stored reply again with the
-            parser of that name; no model is asked.
+        parser: None: use the stored scores. A name: parse every stored reply again with that parser; no model
+            is asked.
 
     Raises:
         StoreError: not a run folder, damaged, or of another format.
@@ -221,7 +221,7 @@ def open_run(folder: Path | str, *, parser: str | None = None) -> Run:
 
 
 def trial_columns(run: results.Run) -> dict[str, list[object]]:
-    """Everything that is known of the trials of a run by column; lists and objects stay what they are."""
+    """Return all fields of a run's trials by column; lists and objects are kept as they are."""
     from vidence.report.trials import TAGS, tag_columns, trial_records  # only a table of trials needs them
 
     tags = tag_columns([run])

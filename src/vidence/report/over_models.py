@@ -1,4 +1,4 @@
-"""Scores of models on the values of a tag, as a table that correlations and sorted means are taken from."""
+"""Scores of models by values of a tag, the table behind correlations and sorted means."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -19,14 +19,14 @@ from vidence.tables.table import Cell, Column, Table, p_words
 from vidence.tables.table import Row as TableRow
 
 LEAST_MODELS: Final = 3
-"""With fewer models, no interval over models is given."""
+"""Fewest models for an interval over models."""
 
 
 def where_of(text: str, *, what: str) -> dict[str, tuple[str, ...]]:
-    """The tags and values of ``TAG=VALUE,TAG=VALUE``; nothing for an empty text.
+    """Parse ``TAG=VALUE,TAG=VALUE`` into tags and values; empty for an empty text.
 
     Raises:
-        UsageError: it is not of this form; `what` says whose it is.
+        UsageError: another form; `what` names the option.
     """
     values: dict[str, tuple[str, ...]] = {}
     for part in filter(None, text.split(",")):
@@ -39,10 +39,10 @@ def where_of(text: str, *, what: str) -> dict[str, tuple[str, ...]]:
 
 @dataclass(frozen=True, kw_only=True)
 class ByValue:
-    """The marks of several models on questions with values of a tag.
+    """The scores of several models on questions by values of a tag.
 
-    Only values of which every model has a mark are kept; `left_out` are the others. Shapes: `scores`
-    (n_models, n_values), the mean of each model's marks.
+    Only values with a score from every model are kept; `left_out` are the others. Shapes: `scores` (n_models,
+    n_values), each model's mean scores.
     """
 
     models: tuple[str, ...]
@@ -51,18 +51,18 @@ class ByValue:
     scores: NDArray[np.float64]
     left_out: tuple[str, ...]
     are_alike: bool
-    """Whether the marks of all models are of the same questions in the same order."""
+    """Whether all models' scores are of the same questions in the same order."""
 
     @classmethod
     def of(
         cls, rows: Mapping[str, Sequence[Row]], *, by: str, where: Mapping[str, Sequence[str]]
     ) -> "ByValue | None":
-        """The marks of the models on the questions of `where`; None where no value is known of all models.
+        """Return the models' scores on the questions of `where`; None if no value has scores of all models.
 
         Args:
-            rows: the trials of each model, by its name.
+            rows: the trials of each model, by name.
             by: the tag.
-            where: which questions.
+            where: filters of the questions.
         """
         scored = {name: ScoredQuestions.of(chosen(some, where)) for name, some in rows.items()}
         own = {
@@ -95,14 +95,14 @@ class ByValue:
         )
 
     def note(self) -> str:
-        """Which values are left out; empty where none is."""
+        """Say which values are left out; empty if none are."""
         if not self.left_out:
             return ""
         return f"Left out, since not every model has a score there: {', '.join(self.left_out)}."
 
 
 def over_models(values: Sequence[float], *, level: float) -> Estimate | None:
-    """The mean of one value for each model, with Student's interval; None without values."""
+    """Return the mean over models of one value each, with Student's interval; None without values."""
     n, method = len(values), "mean over models"
     if not n:
         return None
@@ -119,17 +119,17 @@ def over_models(values: Sequence[float], *, level: float) -> Estimate | None:
 # --------------------------------------------------------------------------- sorted
 
 MOST_WORDS: Final = 80
-"""Names along the axis; with more values every second has one, or fewer."""
+"""Most labels on the axis; with more values, only every second or fewer are labelled."""
 
 
 def sorted_statements(benchmark: str, value: ByValue, *, by: str, draws: Draws) -> tuple[Chart, Table]:
-    """The figure and the table of the values of a tag, sorted.
+    """Return a figure and a table of a tag's values, sorted by score.
 
     Args:
-        benchmark: what the questions are called.
-        value: the marks of the models.
+        benchmark: the name of the questions.
+        value: the models' scores.
         by: the tag.
-        draws: where the draws come from.
+        draws: source of the bootstrap draws.
     """
     result = sorted_means(
         value.marks,

@@ -1,7 +1,7 @@
-"""One run, or several side by side, as one HTML file that loads nothing from elsewhere.
+"""One run, or several next to each other, as one self-contained HTML file.
 
-Texts from models and data files are escaped by the template engine, every one of them; the content
-security policy of the page allows its own style and script by their hashes, and nothing else.
+All texts from models and data files are escaped by the template engine; the page's content security policy
+allows only its own style and script, by hash.
 """
 
 import copy
@@ -39,12 +39,12 @@ SAID_OF_TRIALS: Mapping[str, object] = {
     "logp_words": logp_words,
     "prompt_text": prompt_text,
 }
-"""What the templates of questions call."""
+"""Functions available to question templates."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunView:
-    """One run as its template sees it."""
+    """One run as templates see it."""
 
     id: str
     title: str
@@ -55,36 +55,36 @@ class RunView:
 
     @property
     def scores(self) -> list[Table]:
-        """The tables of scores, the one with the headline first."""
+        """Return the tables of scores, the headline first."""
         return [table for table in self.tables.values() if table.figure == "scores"]
 
     @property
     def repeats(self) -> list[Table]:
-        """The facts about repeats; empty without repeats."""
+        """Return the facts about repeats; empty without repeats."""
         return [self.tables[name] for name in REPEAT_TABLES if name in self.tables]
 
     @property
     def plan_note(self) -> str:
-        """How the run was asked, for above its plan."""
+        """Describe how the run was asked, for the heading of its plan."""
         return plan_note(self.run)
 
     @property
     def judges(self) -> list[Table]:
-        """What judges did; nothing where none was asked."""
+        """Return what judges did; empty if none was asked."""
         return [self.tables[name] for name in JUDGE_TABLES if name in self.tables]
 
 
 def view_of(
     run: Run, tables: Sequence[Table], *, title: str, view_id: str, diagnosed: tuple[Excerpt, ...]
 ) -> RunView:
-    """One run as pages show it.
+    """Return one run as pages show it.
 
     Args:
         run: the run, with its trials.
         tables: those of `all_tables`.
-        title: how the run is called on the page.
-        view_id: its anchor there.
-        diagnosed: what diagnostics found, as from `excerpts`.
+        title: the name of the run on the page.
+        view_id: its anchor on the page.
+        diagnosed: results of diagnostics, as from `excerpts`.
     """
     return RunView(
         id=view_id,
@@ -178,7 +178,7 @@ _TEMPLATE = "fragment.html.j2"
 
 
 class Link(Record):
-    """Words of a cell, and where they lead; without an address they only look as `style`, a class, says."""
+    """The text of a cell and its target; without an address only the CSS class `style` applies."""
 
     words: str
     address: str = ""
@@ -186,16 +186,16 @@ class Link(Record):
 
 
 def run_fragment(run: Run, *, title: str, level: float = 0.95) -> str:
-    """The headline of a run, its scores by tag, outcomes, diagnostics, judges, readers, and how it was run.
+    """Return a run's headline, scores by tag, outcomes, diagnostics, judges, parsers and settings as HTML.
 
     Args:
         run: the run, with its trials.
-        title: how it is called.
+        title: its name.
         level: coverage of the intervals.
 
     Raises:
         UsageError: the run has no trials.
-        StoreError: it cannot be read any more.
+        StoreError: it can no longer be read.
     """
     tables = all_tables(run, rng=np.random.default_rng(SEED), level=level)
     # The pages of diagnostics lie beside the run, where a piece of another page does not lead.
@@ -206,12 +206,12 @@ def run_fragment(run: Run, *, title: str, level: float = 0.95) -> str:
 
 
 def section_fragment(section: Section) -> str:
-    """A part such as that of a comparison, without its heading."""
+    """Return a section, such as that of a comparison, without its heading."""
     return render(_TEMPLATE, section=section)
 
 
 def diagnosed_fragment(diagnosed: Diagnosed) -> str:
-    """All tables and figures of a diagnostic, below what it says of how far it got."""
+    """Return all tables and figures of a diagnostic, after its progress."""
     return render(_TEMPLATE, sentences=diagnosed.sentences, statements=diagnosed.statements)
 
 
@@ -220,18 +220,18 @@ def list_fragment(
     links: Mapping[tuple[str, str], Sequence[Link]] | None = None,
     ticks: Mapping[str, bool] | None = None,
 ) -> str:
-    """A table as a list of things that have pages of their own.
+    """Return a table as a list of things that have their own pages.
 
     Args:
-        table: the list; on a narrow screen each of its rows is a card.
-        links: by the keys of row and column what stands in place of the text of a cell.
-        ticks: by their keys the rows that can be chosen as ``run`` of a form, and whether they are.
+        table: the list; on a narrow screen each row is a card.
+        links: replacements for the text of cells, by the keys of row and column.
+        ticks: rows that can be selected as ``run`` of a form, by key, and whether they are.
     """
     return render("listing.html.j2", table=table, links=links or {}, ticks=ticks or {})
 
 
 def words_fragment(title: str, headings: tuple[str, str], rows: Sequence[tuple[str, str, str]]) -> str:
-    """A list of names, what stands in a quieter voice beside each, and words about them."""
+    """Return a list of names, each with a secondary label and a description."""
     label, about = headings
     specs = [RowSpec(str(i), name, text, detail=detail) for i, (name, detail, text) in enumerate(rows)]
     return list_fragment(
@@ -240,12 +240,12 @@ def words_fragment(title: str, headings: tuple[str, str], rows: Sequence[tuple[s
 
 
 def question_fragment(item: Item) -> str:
-    """The words of a question, with its right answer and its facts."""
+    """Return a question's text with its right answer and facts."""
     return _entry_piece(item)
 
 
 def reply_fragment(run: Run, row: Row) -> str:
-    """What a run made of a question: the choices as shown to it, its reply and score."""
+    """Return a run's trial of a question: the choices as shown, its reply and score."""
     reply = RunReply(run_id="", name="", row=row, sheet_id="", shown="", prompt_note=prompt_note(run, row))
     return _entry_piece(row.item, reply)
 

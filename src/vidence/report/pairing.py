@@ -1,4 +1,4 @@
-"""Put runs beside each other question by question, or say why that cannot be done."""
+"""Pair runs question by question, or say why that is impossible."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -29,11 +29,11 @@ _CONTENT: Mapping[str, Callable[[Item], object]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class PairedRuns:
-    """Two runs or more on the same questions, in one order.
+    """Two or more runs on the same questions, in one order.
 
-    Shapes: `values` (n_items, n_runs): the mean of the scores of each question over its repeats, 0 to 1.
-    `items` have their choices in their own order. `noun` is what their clusters are called. `notes` say what
-    is not compared.
+    Shapes: `values` (n_items, n_runs): the mean of each question's scores over repeats, 0 to 1. `items` have
+    their choices in their own order. `noun` is what their clusters are called. `notes` say what is not
+    compared.
     """
 
     runs: tuple[Run, ...]
@@ -45,56 +45,56 @@ class PairedRuns:
 
     @property
     def clusters(self) -> Clusters:
-        """The source of each question, by default its video."""
+        """Return the source of each question, by default its video."""
         return Clusters.of(self.items, noun=self.noun)
 
     @property
     def n_videos(self) -> int:
-        """How many videos the questions are about, of one source or not."""
+        """Return the number of videos, regardless of shared sources."""
         return len({item.video_id for item in self.items})
 
     def as_read(self, raw: Estimate, *runs: int, tag: str = "") -> Estimate:
-        """The mean of a run, by position, or that less another, with what it is as people mark replies."""
+        """Return a run's mean or a difference by position, with the people-corrected value."""
         samples, groups = [self.runs[i].rows[0].sample for i in runs], self.groups(tag) if tag else None
         return as_read(raw, samples, self.items, clusters=self.clusters, groups=groups)
 
     def groups(self, tag: str) -> tuple[str, ...] | None:
-        """The value of a tag for each question; None where a question lacks it."""
+        """Return the value of a tag for each question; None if a question lacks it."""
         groups = [item.group(tag) for item in self.items]
         return tuple(v for v in groups if v is not None) if None not in groups else None
 
     def places(self, tag: str) -> dict[str, list[int]]:
-        """The positions of the questions with each value of a tag, `NO_VALUE` where they lack it."""
+        """Return the positions of questions by value of a tag, under `NO_VALUE` if they lack it."""
         return by_key((item.tags.get(tag, NO_VALUE), i) for i, item in enumerate(self.items))
 
     def part(self, positions: Sequence[int]) -> "PairedRuns":
-        """Some of the questions, by their positions."""
+        """Return a subset of the questions by position."""
         items = tuple(self.items[i] for i in positions)
         return replace(self, items=items, values=self.values[list(positions)], notes=())
 
 
 def own_item(row: Row) -> Item:
-    """The question of a trial with its choices in their own order, however they were shown."""
+    """Return a trial's question with its choices in their own order, however they were shown."""
     order = row.trial.choice_order
     return row.item.with_order(tuple(int(i) for i in np.argsort(order)))
 
 
 def own_answer(row: Row) -> str | None:
-    """What was read: for choices the letter in their own order; None where nothing was read."""
+    """Return the parsed answer, for choices as a letter in their own order; None if there is none."""
     return own_letter(row.read, row.trial.choice_order) or None
 
 
 def marks_of(run: Run) -> dict[tuple[str, str], float]:
-    """The mean mark of each person on each item; of a run of no people under an empty name."""
+    """Return each person's mean score on each item; for runs of models the person is empty."""
     known = (row for row in run.rows if row.correct is not None)
     marks = by_key(((row.person, row.item.item_id), row.correct or 0.0) for row in known)
     return {key: sum(some) / len(some) for key, some in marks.items()}
 
 
 def paired_answers(first: Run, second: Run) -> dict[tuple[str, str], tuple[float, float]]:
-    """The marks of two runs by person and item, as far as both have them.
+    """Return the scores of two runs by person and item, where both have one.
 
-    A person is compared with the same one; a run of no people with each person of the other.
+    A person is compared with the same person; a model's run with each person of the other.
     """
     ours, theirs = marks_of(first), marks_of(second)
     if first.people and not second.people:
@@ -105,15 +105,15 @@ def paired_answers(first: Run, second: Run) -> dict[tuple[str, str], tuple[float
 
 
 def pair(runs: Sequence[Run], *, shared: bool = False) -> PairedRuns:
-    """The questions that all runs have a score for.
+    """Return the questions that all runs have a score for.
 
     Args:
-        runs: two runs or more.
-        shared: compare what the runs share where they were put different questions of one revision.
+        runs: two or more runs.
+        shared: if the runs were asked different questions of one revision, compare those they share.
 
     Raises:
-        UsageError: fewer than two runs, one of them twice, a run without trials, runs of different
-            benchmarks or revisions, different questions without `shared`, or nothing in common.
+        UsageError: fewer than two runs, a run twice, a run without trials, runs of different benchmarks or
+            revisions, different questions without `shared`, or nothing in common.
     """
     _check_folders(runs)
     names = run_names(runs)
@@ -149,7 +149,7 @@ def pair(runs: Sequence[Run], *, shared: bool = False) -> PairedRuns:
 
 
 def pair_where_possible(runs: Sequence[Run]) -> PairedRuns | None:
-    """As `pair`, or None for runs that cannot be compared question by question."""
+    """Return `pair`, or None for runs that cannot be compared question by question."""
     try:
         return pair(runs)
     except UsageError:
@@ -174,7 +174,7 @@ def _check_folders(runs: Sequence[Run]) -> None:
 def _check_data(
     runs: Sequence[Run], names: Sequence[str], own: Sequence[Mapping[str, Item]], *, shared: bool
 ) -> None:
-    """Refuse runs whose questions come from different data."""
+    """Reject runs whose questions come from different data."""
     wrong: list[str] = []
     data = {
         "benchmark": [run.plan.benchmark for run in runs],
@@ -204,7 +204,7 @@ def _each(names: Sequence[str], texts: Sequence[str]) -> str:
 
 
 def _changed(own: Sequence[Mapping[str, Item]]) -> list[str]:
-    """What differs in questions that have the same id."""
+    """Say what differs in questions with the same id."""
     lines = []
     common = [i for i in own[0] if all(i in values for values in own)]
     for what, of in _CONTENT.items():
@@ -220,7 +220,7 @@ def _named(ids: Sequence[str]) -> str:
 
 
 def _missing(names: Sequence[str], own: Sequence[Mapping[str, Item]]) -> list[str]:
-    """Which questions are not in every run."""
+    """Say which questions are not in every run."""
     common = set.intersection(*(set(entries) for entries in own))
     lines = []
     for name, values in zip(names, own, strict=True):
@@ -237,7 +237,7 @@ def _check_questions(
     scored: Sequence[ScoredQuestions],
     own: Sequence[Mapping[str, Item]],
 ) -> None:
-    """Refuse runs of which one was asked, or has scores for, other questions."""
+    """Reject runs if one was asked, or has scores for, other questions."""
     lines = _missing(names, own)
     waiting = [
         {item.item_id for item in values.values() if not item.is_hidden} - {item.item_id for item in m.items}
@@ -264,14 +264,14 @@ def _check_questions(
 
 
 def _with_source(item_id: str, own: Sequence[Mapping[str, Item]]) -> Item:
-    """The question as the first run has it, with the source that any run names: earlier ones may lack it."""
+    """Return the question as the first run has it, with the source that any run states."""
     items = [run[item_id] for run in own]
     source = next((item.source for item in items if item.source), "")
     return msgspec.structs.replace(items[0], source=source)
 
 
 def sources_note(items: Sequence[Item]) -> list[str]:
-    """That there are fewer sources than videos, where several are of one."""
+    """Return a note if several videos share a source."""
     if source_noun(items) == "video":
         return []
     n_files, n_sources = len({item.video_id for item in items}), len({item.source_id for item in items})
