@@ -34,10 +34,10 @@ Rows = Mapping[str, Sequence[TrialRow]]
 
 @dataclass(frozen=True, kw_only=True)
 class Scores:
-    """Which questions two scores are of, and what the points are; the words are as ``set=single,task=3afc``.
+    """Which questions the two scores cover, and what the points are; filters are ``set=single,task=3afc``.
 
-    `by` is the tag whose values are the points, or with `over_models` false the strata of those of a model.
-    `cluster` is a tag of which each value of `by` has one, such as a semantic group.
+    `by` is the tag whose values are the points or, if `over_models` is false, the strata within a model.
+    `cluster` is a tag that has one value for each value of `by`, such as a semantic group.
     """
 
     x: str
@@ -220,15 +220,15 @@ def shown_of(
 
 
 def of_runs(runs: Sequence[Run], axes: Axes, *, draws: Draws) -> tuple[OverModels, tuple[Statement, ...]]:
-    """The correlation over the values of a tag, for ``vidence stats correlate --over-runs``, and its figures.
+    """Return the correlation for ``vidence stats correlate --over-runs``, over values of a tag, with figures.
 
     Args:
-        runs: the runs, a model each.
+        runs: one run per model.
         axes: what the points are; `cluster` is a tag here.
-        draws: where the draws come from.
+        draws: source of the bootstrap draws.
 
     Raises:
-        UsageError: no tag, a table, the same run twice, and as `over_values`.
+        UsageError: no tag, a table, the same run twice, or as for `over_values`.
     """
     if not runs or not axes.by or axes.table or axes.within:
         raise UsageError("--over-runs takes run folders and --by TAG, and neither --with nor --within")

@@ -103,7 +103,7 @@ class Material:
 
 
 def names_of(runs: Sequence[Run]) -> tuple[tuple[str, ...], dict[str, str]]:
-    """What runs are called, and what else a table of labels may call them: model, short name, folder."""
+    """Return the runs' names, and other names that tables may use: model, short name, folder."""
     names = run_names(runs)
     others = [(run.plan.model, short_name(run.plan.model), run.name, str(run.folder)) for run in runs]
     return names, run_by_name(names, others)

@@ -282,7 +282,7 @@ def sources_note(items: Sequence[Item]) -> list[str]:
 
 
 def _people_notes(runs: Sequence[Run]) -> list[str]:
-    """How people are compared, where a run is of several."""
+    """Say how people are compared, if a run combines several."""
     if not any(len(run.people) > 1 for run in runs):
         return []
     if len(runs) == 2 and paired_answers(runs[0], runs[1]):
@@ -291,7 +291,7 @@ def _people_notes(runs: Sequence[Run]) -> list[str]:
 
 
 def _left_out(runs: Sequence[Run], names: Sequence[str]) -> list[str]:
-    """What was left out when the questions were read; once where it was the same in all runs."""
+    """Say what was left out when the questions were read; once if it was the same in all runs."""
     outs = [run.facts.left_out for run in runs]
     if len(set(outs)) == 1:
         return outs[:1] if outs[0] else []
@@ -301,7 +301,7 @@ def _left_out(runs: Sequence[Run], names: Sequence[str]) -> list[str]:
 
 
 def _notes(names: Sequence[str], own: Sequence[Mapping[str, Item]], *, kept: Sequence[str]) -> list[str]:
-    """What is left out of the comparison."""
+    """Say what is left out of the comparison."""
     everything = {item_id for values in own for item_id in values}
     common = set.intersection(*(set(values) for values in own))
     notes = []

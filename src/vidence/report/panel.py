@@ -1,4 +1,4 @@
-"""A panel in one table, one figure and one page: a score for every model, condition and benchmark."""
+"""A panel as one table, one figure and one page: a score per model, condition and benchmark."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,17 +21,17 @@ JSON_FORMAT = "vidence-panel/1"
 
 @dataclass(frozen=True, kw_only=True)
 class PanelCell:
-    """One run of a panel that has trials, with its score table."""
+    """One run of a panel with trials, and its score table."""
 
     benchmark: str
     label: str
     run: Run
     score: Table
     is_people: bool = False
-    """Whether these are people, who are not among the models of which one is the best."""
+    """Whether these are people, who cannot be the best model."""
 
     def of(self, key: str) -> Cell:
-        """A figure of its headline."""
+        """Return a value of its headline."""
         return self.score.cell("headline", key)
 
 
@@ -43,14 +43,14 @@ def panel_section(
     not_found: Sequence[str] = (),
     draws: Draws,
 ) -> Section:
-    """What the page of a panel begins with: the table of all scores, and their figure.
+    """Return the first section of a panel's page: the table of all scores, and their figure.
 
     Args:
-        title: what the panel is called.
-        cells: the runs that have trials.
-        missing: which runs have none, and why.
-        not_found: which diagnostics came to no end, and why.
-        draws: where the draws of intervals and tests come from.
+        title: of the panel.
+        cells: the runs with trials.
+        missing: the runs without trials, and why.
+        not_found: the diagnostics that did not finish, and why.
+        draws: source of the bootstrap draws and tests.
     """
     spending = [cost for cell in cells if (cost := spent(cell.run)) is not None]
     messages = [f"No score: {name}" for name in missing] + [f"No findings: {name}" for name in not_found]
@@ -62,14 +62,14 @@ def panel_section(
 
 
 def score_table(cells: Sequence[PanelCell], *, draws: Draws) -> Table:
-    """A row for each model and condition, a column for each benchmark.
+    """Return a table with a row per model and condition, and a column per benchmark.
 
-    The best value of a column is marked if it can be told from every other one; the last row has what blind
-    guessing gets.
+    A column's best value is marked if it differs clearly from every other one; the last row is blind
+    guessing.
 
     Args:
-        cells: the runs that have trials.
-        draws: where the draws of intervals and tests come from.
+        cells: the runs with trials.
+        draws: source of the bootstrap draws and tests.
     """
     columns = list(dict.fromkeys(cell.benchmark for cell in cells))
     labels = dict.fromkeys(cell.label for cell in cells)
@@ -107,7 +107,7 @@ def score_table(cells: Sequence[PanelCell], *, draws: Draws) -> Table:
 
 
 def bars(cells: Sequence[PanelCell]) -> Table:
-    """A row for each run, with the figure of all scores beside what looks at no video."""
+    """Return a table with a row per run, whose figure shows all scores and the text-only baselines."""
     has_several = len({cell.benchmark for cell in cells}) > 1
     one_letter = "always the letter that is right most often"
     return tabulate(
@@ -137,9 +137,9 @@ def bars(cells: Sequence[PanelCell]) -> Table:
 
 
 def _best(cells: Sequence[PanelCell], *, draws: Draws) -> tuple[str | None, str]:
-    """The label of the run that is best on a benchmark and told apart from all others, and a note.
+    """Return the label of the run that is clearly best on a benchmark, and a note.
 
-    A run without a score (`Run.no_score`) is not the best.
+    A run without a score (`Run.no_score`) cannot be the best.
     """
     cells = [cell for cell in cells if not cell.run.no_score and not cell.is_people]
     if len(cells) < 2:

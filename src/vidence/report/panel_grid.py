@@ -1,4 +1,4 @@
-"""The runs of a panel as a grid of models, conditions and benchmarks, which views turn into tables."""
+"""The runs of a panel as a grid of models, conditions and benchmarks, the input of views."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -28,7 +28,7 @@ SettingsT = TypeVar("SettingsT", bound=Record)
 
 @dataclass(frozen=True, kw_only=True)
 class GridCell:
-    """One run of a panel, with its place. It may hold findings of diagnostics and no trial."""
+    """One run of a panel, with its place. It may have findings of diagnostics but no trials."""
 
     benchmark: str
     model: str
@@ -38,21 +38,21 @@ class GridCell:
 
     @property
     def label(self) -> str:
-        """The model and its condition."""
+        """Return the model and its condition."""
         return ", ".join(filter(None, (self.model, self.condition)))
 
     @property
     def row(self) -> tuple[str, str]:
-        """What it shares with the other runs of a row: model and condition."""
+        """Return the model and condition, which the runs of a row share."""
         return self.model, self.condition
 
     @property
     def has_score(self) -> bool:
-        """Whether there are trials, the model ever answered, and an answer is known."""
+        """Whether there are trials, the model answered at least once, and an answer is known."""
         return bool(self.run.rows) and not self.run.no_score
 
     def found(self, diagnostic: str, *, level: float) -> tuple[Diagnosed, ...]:
-        """The findings of a diagnostic; one for each set of options; of people nothing.
+        """Return a diagnostic's findings, one result per set of options; empty for people.
 
         Raises:
             UsageError: no question could be examined.
@@ -75,7 +75,7 @@ class GridCell:
 
 @dataclass(frozen=True, kw_only=True)
 class Grid:
-    """All runs of a panel; `missing` says which have no trial, and why."""
+    """All runs of a panel; `missing` lists those without trials, and why."""
 
     cells: tuple[GridCell, ...]
     missing: tuple[str, ...] = ()
@@ -86,22 +86,22 @@ class Grid:
 
     @property
     def scored(self) -> tuple[GridCell, ...]:
-        """The runs of models that have a score."""
+        """Return the runs of models that have a score."""
         return tuple(cell for cell in self.cells if cell.has_score and not cell.about.people)
 
     @property
     def people(self) -> tuple[GridCell, ...]:
-        """The runs of people that have a score: rows beside the models, and part of no mean over these."""
+        """Return the runs of people that have a score; means over models exclude them."""
         return tuple(cell for cell in self.cells if cell.has_score and cell.about.people)
 
     @property
     def unscored(self) -> str:
-        """That no run has a score, and why."""
+        """Say that no run has a score, and why."""
         reasons = dict.fromkeys(cell.run.no_score for cell in self.cells if cell.run.no_score)
         return ": ".join(filter(None, ("no run of the panel has a score", ", ".join(reasons))))
 
     def of(self, benchmarks: Sequence[str]) -> "Grid":
-        """The runs on some benchmarks, by the names of these; all for ``*``.
+        """Return the runs on some benchmarks by name; all for ``*``.
 
         Raises:
             UsageError: there are none.
@@ -113,7 +113,7 @@ class Grid:
         return replace(self, cells=kept)
 
     def gaps(self) -> tuple[str, ...]:
-        """Sentences on what the grid lacks: runs without trials, and conditions of some models only."""
+        """Describe what the grid lacks: runs without trials, and conditions that only some models have."""
         conditions = list(dict.fromkeys(cell.condition for cell in self.cells))
         models = list(dict.fromkeys(cell.model for cell in self.cells))
         there = {cell.row for cell in self.cells}
@@ -126,14 +126,14 @@ class Grid:
         return tuple(gaps)
 
     def left_out(self) -> tuple[str, ...]:
-        """A sentence on how many replies are in the means of runs that average readable ones alone."""
+        """Say how many replies are in the means of runs that average readable replies only."""
         cells = [c for c in (*self.scored, *self.people) if c.run.plan.headline == ANSWERED]
         out = "; ".join(map(_left_out, cells))
         return (f"Replies in the means: {out}.",) if cells else ()
 
 
 def _left_out(cell: GridCell) -> str:
-    """How many replies of a run are in its means, and what became of the others."""
+    """Say how many replies of a run are in its means, and what happened to the others."""
     counts: Counter[str] = Counter(row.outcome for row in cell.run.rows)
     others = [f"{counts[name]:,} {name}" for name in OUTCOMES if name != ANSWERED and counts[name]]
     others += [f"{cell.run.n_missing:,} not asked yet"] if cell.run.n_missing else []
@@ -143,7 +143,7 @@ def _left_out(cell: GridCell) -> str:
 
 
 class PanelView(Protocol):
-    """One kind of table and figure over the runs of a panel.
+    """A kind of table and figure over the runs of a panel.
 
     `name` is that of its file.
     """
@@ -151,10 +151,10 @@ class PanelView(Protocol):
     name: str
 
     def show(self, grid: Grid, draws: Draws) -> tuple[Statement, ...]:
-        """Its tables and figures, the first of them what it is named for.
+        """Return its tables and figures, the main one first.
 
         Raises:
-            UsageError: the runs do not have what it shows, or cannot be set beside each other.
+            UsageError: the runs lack what it shows, or cannot be compared.
         """
         ...
 
@@ -167,7 +167,7 @@ class SettingsView(Generic[SettingsT]):
 
 
 def open_view(spec: str) -> PanelView:
-    """The view that a spec names, such as ``pivot?rows=task&columns=model``."""
+    """Open the view of a spec, such as ``pivot?rows=task&columns=model``."""
     view: PanelView = create("view", spec)
     return view
 
@@ -178,16 +178,16 @@ def grid_of(
     missing: Sequence[str] = (),
     loaded: Mapping[Path, Run] = MappingProxyType({}),
 ) -> Grid:
-    """The grid of the runs of a panel, read from their folders.
+    """Read the runs of a panel from their folders.
 
     Args:
         runs: the runs.
-        missing: which others have no trial, and why.
-        loaded: those that were read already, by their folders.
+        missing: the runs without trials, and why.
+        loaded: runs already read, by folder.
 
     Raises:
-        StoreError: one of them is no run folder, or a damaged one.
-        UsageError: two runs have one place, or they are of several releases of a benchmark.
+        StoreError: a folder is not a run folder, or is damaged.
+        UsageError: two runs have one place, or a benchmark has several releases.
     """
     return Grid(
         cells=tuple(
@@ -217,7 +217,7 @@ def _check_apart(cells: Sequence[GridCell]) -> None:
 
 
 def _check_releases(cells: Sequence[GridCell]) -> None:
-    """Refuse runs of one benchmark that differ in its revision, or in a question of one id."""
+    """Reject runs of one benchmark with different revisions, or a different question under one id."""
     revisions: dict[tuple[str, str], dict[str, GridCell]] = {}
     for cell in cells:
         known = revisions.setdefault((cell.benchmark, cell.run.plan.split), {})
@@ -250,15 +250,15 @@ def _of_releases(benchmark: str, what: str) -> UsageError:
 def by_benchmark(
     cells: Sequence[GridCell], key: Callable[[GridCell], str] = lambda cell: cell.benchmark
 ) -> dict[str, list[GridCell]]:
-    """Runs by their benchmark, or by something else."""
+    """Group runs by benchmark, or by another key."""
     return by_key((key(cell), cell) for cell in cells)
 
 
 def as_measured(run: Run) -> Run:
-    """The run with the tags of its questions as the benchmark has them for the judge of the replies.
+    """Return the run with the tags that its benchmark assigns for the judge of the replies.
 
-    ActPLD's `thought-log` marks the description in the reply to a question with choices: such a trial is one
-    of the task ``description``, and no choice. A benchmark that says nothing of it is left as it is.
+    ActPLD's `thought-log` judges the description in the reply to a question with choices: such a trial
+    belongs to the task ``description``. Runs of other benchmarks are unchanged.
     """
     if not is_known("benchmark", run.plan.benchmark):
         return run

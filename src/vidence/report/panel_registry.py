@@ -1,4 +1,4 @@
-"""Views of a panel by name: a view and its options, or the table or figure of a paper that it gives."""
+"""Views of a panel by name: a view with options, or the paper's table or figure that it reproduces."""
 
 import functools
 from collections.abc import Collection, Mapping, Sequence
@@ -19,7 +19,7 @@ from vidence.tables.table import Table
 
 
 class PaperView(Record):
-    """A table or figure of a paper: the spec of the view that gives it, and whose runs it is about."""
+    """A table or figure of a paper: the spec of the view, and the benchmarks that it is about."""
 
     says: str
     source: str
@@ -29,12 +29,12 @@ class PaperView(Record):
 
 @functools.cache
 def paper_views() -> Mapping[str, PaperView]:
-    """The tables and figures of papers that come out of a panel, by their names."""
+    """Return the tables and figures of papers that panels can produce, by name."""
     return packaged("vidence.report.panel_views", "papers.toml", dict[str, PaperView])
 
 
 def whole_papers() -> Mapping[str, tuple[str, ...]]:
-    """The names of the tables and figures of each paper, by what they begin with, such as ``actpld``."""
+    """Return the names of each paper's tables and figures, by prefix such as ``actpld``."""
     papers: dict[str, tuple[str, ...]] = {}
     for name in paper_views():
         paper = name.partition("-")[0]
@@ -44,27 +44,27 @@ def whole_papers() -> Mapping[str, tuple[str, ...]]:
 
 @dataclass(frozen=True, kw_only=True)
 class Viewed:
-    """A view of a panel: its tables and figures under the name that was asked for."""
+    """A view of a panel: its tables and figures under the requested name."""
 
     name: str
     sentences: tuple[str, ...]
     statements: tuple[Statement, ...]
     folders: tuple[tuple[str, str], ...] = ()
-    """The runs that it is about: what each is called, and where it lies."""
+    """The runs shown: name and folder."""
     missing: tuple[str, ...] = ()
-    """Of a whole paper, which tables and figures the runs do not give, and why."""
+    """For a whole paper: the tables and figures that the runs cannot produce, and why."""
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """The statements as tables; of a figure, the numbers that it is drawn from."""
+        """Return the statements as tables; a figure as its data."""
         return tuple(map(table_of, self.statements))
 
     def write_page(self, path: Path, *, title: str) -> None:
-        """Write the view as one HTML file that loads nothing from elsewhere.
+        """Write the view as one self-contained HTML file.
 
         Args:
             path: the file.
-            title: what the panel is called.
+            title: of the panel.
 
         Raises:
             StoreError: the file cannot be written.
@@ -74,11 +74,11 @@ class Viewed:
 
 
 def check_view(name: str) -> None:
-    """See that there is a view of that name, before anything is asked for it.
+    """Check that a view exists, before anything is asked for it.
 
     Raises:
-        UnknownNameError: there is none.
-        UsageError: an option that the view does not have.
+        UnknownNameError: there is no such view.
+        UsageError: the view lacks an option.
     """
     if name in paper_views() or name in whole_papers():
         return
@@ -90,7 +90,7 @@ def check_view(name: str) -> None:
 
 
 def check_about(name: str, benchmarks: Collection[str]) -> None:
-    """See that a paper, or its table or figure, is about one of some benchmarks, before they are asked.
+    """Check that a paper, or its table or figure, is about one of some benchmarks, before they are asked.
 
     Raises:
         UsageError: it is about others.
@@ -105,16 +105,16 @@ def check_about(name: str, benchmarks: Collection[str]) -> None:
 
 
 def viewed(grid: Grid, name: str, *, draws: Draws) -> Viewed:
-    """The runs of a panel as a view shows them.
+    """Show the runs of a panel in a view.
 
     Args:
         grid: the runs.
-        name: a table or figure of a paper, such as ``humanpcr-fig7``, the paper, such as ``humanpcr``, for
-            all of them that the runs give, or the spec of a view.
-        draws: where the draws of intervals and tests come from.
+        name: a table or figure of a paper, such as ``humanpcr-fig7``; the paper, such as ``humanpcr``, for
+            all that the runs can produce; or the spec of a view.
+        draws: source of the bootstrap draws and tests.
 
     Raises:
-        UsageError: no such view, or the runs do not have what it shows.
+        UsageError: no such view, or the runs lack what it shows.
     """
     check_view(name)
     if name in whole_papers():
@@ -136,10 +136,10 @@ def _folders(grid: Grid) -> tuple[tuple[str, str], ...]:
 
 
 def _whole_paper(grid: Grid, paper: str, *, draws: Draws) -> Viewed:
-    """All tables and figures of a paper that the runs give, in the order of the paper.
+    """Return all tables and figures of a paper that the runs can produce, in the paper's order.
 
     Raises:
-        UsageError: the runs give none of them.
+        UsageError: they can produce none.
     """
     statements, missing = list[Statement](), list[str]()
     about = grid.of(tuple({name for n in whole_papers()[paper] for name in paper_views()[n].benchmarks}))

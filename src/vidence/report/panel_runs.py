@@ -1,4 +1,4 @@
-"""The runs of a panel, asked one after the other, and what came of them."""
+"""Run the cells of a panel one after the other."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -32,13 +32,13 @@ from vidence.tables.table import Table, several
 
 
 class Ahead:
-    """What is left of the runs and diagnostics of a panel, each in one line; questions are read once."""
+    """The remaining work of a panel, one line per run and diagnostic; questions are read once."""
 
     def __init__(self) -> None:
         self._read: dict[tuple[object, ...], tuple[Item, ...] | str] = {}
 
     def of_run(self, run: PanelRun) -> str:
-        """The trials of a run that are left, and what their replies cost at most."""
+        """Return the number of remaining trials, and the most that their replies can cost."""
         if not run.has_trials:
             return "no trials; diagnostics alone"
         items = self._questions(run.plan)
@@ -54,7 +54,7 @@ class Ahead:
         return ", ".join(messages)
 
     def of_examination(self, examination: Examination) -> str:
-        """The questions that a diagnostic has left, and which models it asks besides that of the run."""
+        """Return the number of remaining questions, and the models asked besides the run's."""
         items = self._questions(examination.run.plan)
         if isinstance(items, str):
             return items
@@ -75,7 +75,7 @@ class Ahead:
         return f"{n_left}, at most {several(n_asks, 'ask')}, replies of runs among them{asks}"
 
     def _questions(self, plan: Plan) -> Sequence[Item] | str:
-        """The questions that a plan asks; why they cannot be read where that is so."""
+        """Return the questions that a plan asks, or why they cannot be read."""
         place = (plan.benchmark, plan.data, plan.split, plan.map, plan.strict)
         try:
             if place not in self._read:
@@ -89,7 +89,7 @@ class Ahead:
 
 
 def ahead(runs: Sequence[PanelRun], examinations: Sequence[Examination]) -> Iterator[tuple[str, str]]:
-    """A heading and a line for each run and each diagnostic of a panel; nothing is asked.
+    """Yield a heading and a line for each run and diagnostic of a panel; nothing is asked.
 
     Args:
         runs: the runs that the panel asks.
@@ -103,7 +103,7 @@ def ahead(runs: Sequence[PanelRun], examinations: Sequence[Examination]) -> Iter
 
 
 def _money(plan: Plan, n_left: int) -> Iterator[str]:
-    """At most what the replies cost; what the model reads comes on top, and is known when it is asked."""
+    """Yield the highest cost of the replies; input tokens are unknown beforehand and cost extra."""
     if plan.prices is not None and plan.sampling.max_tokens:
         most = n_left * plan.prices.cost(Usage(output_tokens=plan.sampling.max_tokens))
         yield f"replies at most {most:,.4f} US dollars"
@@ -111,27 +111,27 @@ def _money(plan: Plan, n_left: int) -> Iterator[str]:
 
 @dataclass(kw_only=True)
 class AskedPanel:
-    """What came of the runs of a panel: those that were asked, and why others were not."""
+    """The results of a panel: the runs that were asked, and why others were not."""
 
     runs: list[PanelRun] = field(default_factory=list)
-    """Those that were asked to the end, and those that were there already."""
+    """Runs that are complete, or existed already."""
     missing: list[str] = field(default_factory=list)
     not_found: list[str] = field(default_factory=list)
-    """Diagnostics that came to no end, and why."""
+    """Diagnostics that did not finish, and why."""
     n_failed: int = 0
     spent: float = 0.0
-    """What this session spent, in US dollars."""
+    """US dollars spent in this session."""
 
 
 @dataclass(kw_only=True)
 class _Purse:
-    """What is left of the limit of spending of a panel; None where it has none."""
+    """The rest of a panel's spending limit; None without a limit."""
 
     most: float | None
     spent: float = 0.0
 
     def limit(self, run: PanelRun) -> float | None:
-        """What a run may spend; None without a limit."""
+        """Return what a run may spend; None without a limit."""
         own, most = run.plan.max_cost, self.most
         if most is None or run.plan.prices is None:
             return own
@@ -146,18 +146,17 @@ def ask_panel(
     examinations: Sequence[Examination] = (),
     examine: Callable[[int, Examination, Plan], Account] | None = None,
 ) -> AskedPanel:
-    """Ask what is left of every run, one run after the other, then what is left of the diagnostics.
+    """Complete every run, one after the other, then the diagnostics.
 
-    One that cannot go on is left as it is, and does not stop the others. When the limit of spending is
-    reached, no further one is begun.
+    A run that cannot continue is left as it is and does not stop the others. When the spending limit is
+    reached, no further run starts.
 
     Args:
         runs: the runs of the panel.
-        max_cost: what they may spend together in this session, in US dollars.
-        ask: asks what is left of a run; it is given its place from 1 on, the run, and the plan with what may
-            be spent.
+        max_cost: spending limit of this session for all of them, in US dollars.
+        ask: completes a run; receives its number from 1, the run, and the plan with its spending limit.
         examinations: the diagnostics, each on one run.
-        examine: examines what is left, given the same of a diagnostic; needed where there are some.
+        examine: completes a diagnostic, with the same arguments; required if there are any.
     """
     done, purse = AskedPanel(), _Purse(most=max_cost)
     for place, run in enumerate((run for run in runs if run.has_trials), start=1):
@@ -224,7 +223,7 @@ def _examine(
 
 
 def taken(runs: Sequence[PanelRun]) -> AskedPanel:
-    """The runs of a panel as they are, without asking; those whose folder is not there are missing."""
+    """Return the runs of a panel without asking; runs without a folder are missing."""
     there = [run for run in runs if _is_there(run.folder)]
     missing = [f"{run.benchmark}, {run.label}: not asked yet" for run in runs if run not in there]
     return AskedPanel(runs=there, missing=missing)
@@ -235,39 +234,39 @@ def _is_there(folder: Path) -> bool:
 
 
 def _cost(folder: Path) -> float:
-    """The cost of the replies of a run folder so far; 0 without replies."""
+    """Return the cost of a run folder's replies so far; 0 without replies."""
     return (listed(folder).cost or 0.0) if folder.exists() else 0.0
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Panel:
-    """What came of a panel: a run for each cell, and the table and the figure of all scores."""
+    """The results of a panel: a run per cell, and the table and figure of all scores."""
 
     title: str
     cells: tuple[PanelCell, ...]
-    """The runs that have trials, with their score tables."""
+    """The runs with trials, with their score tables."""
     missing: tuple[str, ...]
-    """Which runs have none, and why."""
+    """Runs without trials, and why."""
     not_found: tuple[str, ...]
-    """Which diagnostics came to no end, and why."""
+    """Diagnostics that did not finish, and why."""
     section: Section
     run_tables: tuple[tuple[Table, ...], ...]
     """All tables of each run, in the order of `cells`."""
     level: float
     grid: Grid
-    """All runs, those too that hold findings of diagnostics alone."""
+    """All runs, including those that have only findings of diagnostics."""
     studies: tuple[Section, ...] = ()
-    """The notes on the studies whose people are among the rows."""
+    """Notes on the studies whose people are among the rows."""
 
     def view(self, name: str) -> Viewed:
-        """A view of the panel: the table or figure of a paper by its name, or a view with its options.
+        """Return a view of the panel: a paper's table or figure by name, or a view with options.
 
         Args:
             name: such as ``humanpcr-fig7`` or ``pairs?by=style``; `vidence list views` and `vidence list
-                figures` have all.
+                figures` list all.
 
         Raises:
-            UsageError: no such view, or the runs do not have what it shows.
+            UsageError: no such view, or the runs lack what it shows.
         """
         return viewed(self.grid, name, draws=Draws(rng=np.random.default_rng(SEED), level=self.level))
 
@@ -280,17 +279,17 @@ class Panel:
 
     @property
     def scores(self) -> Table:
-        """A row for each model and condition, a column for each benchmark."""
+        """Return a table with a row per model and condition, and a column per benchmark."""
         return self.section.tables[0]
 
     @property
     def every_run(self) -> Table:
-        """A row for each run: its score beside what looks at no video."""
+        """Return a table with a row per run: its score and the text-only baselines."""
         return self.section.tables[1]
 
     @property
     def runs(self) -> dict[tuple[str, str], Run]:
-        """The runs by benchmark and by model with its condition, as `vidence.open_run` gives them."""
+        """Return the runs by benchmark and by model with condition, as `vidence.open_run` does."""
         return {(cell.benchmark, cell.label): open_run(cell.run.folder) for cell in self.cells}
 
     def write_page(self, path: Path | str, *, cache_root: Path, n_items: int = 1000) -> None:
@@ -298,8 +297,8 @@ class Panel:
 
         Args:
             path: the file.
-            cache_root: where decoded frames are.
-            n_items: most questions on it.
+            cache_root: the folder of decoded frames.
+            n_items: the maximum number of questions on it.
 
         Raises:
             StoreError: the file cannot be written.
@@ -326,10 +325,10 @@ class Panel:
 
 
 def read_panel(title: str, asked: AskedPanel, *, level: float = 0.95) -> Panel:
-    """The scores of the runs of a panel.
+    """Read the scores of a panel's runs.
 
     Args:
-        title: what the panel is called.
+        title: of the panel.
         asked: its runs.
         level: coverage of the intervals.
 

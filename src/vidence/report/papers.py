@@ -1,4 +1,4 @@
-"""Runs as a paper prints them: tables of its shape, and what it prints with our rows below."""
+"""Runs in the form of a paper: tables of its shape, and its printed rows with ours below."""
 
 from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -28,16 +28,16 @@ _AS_PAPER = "As in the paper"
 def paper_sections(
     runs: Sequence[Run], *, draws: Draws, with_published: bool, people: Container[Path] = ()
 ) -> tuple[Section, ...]:
-    """The parts that there is something for.
+    """Return the sections that have content.
 
     Args:
-        runs: one run or more.
-        draws: where the draws of intervals and tests come from.
-        with_published: whether the printed tables are wanted.
-        people: the folders of runs of people, none of which is marked as the best.
+        runs: one or more runs.
+        draws: source of the bootstrap draws and tests.
+        with_published: whether to include the printed tables.
+        people: the folders of people's runs, which are never marked as best.
 
     Raises:
-        UsageError: printed tables are wanted and none is about what these runs were asked.
+        UsageError: printed tables are requested and none fits these runs.
     """
     sections = []
     tables = paper_tables(runs, draws=draws, people=people)
@@ -59,7 +59,7 @@ def paper_sections(
 
 
 def for_print(runs: Sequence[Run], sections: Sequence[Section], *, draws: Draws) -> tuple[Table, ...]:
-    """The tables for a paper: those of the sections; without a table of the benchmark one of the scores."""
+    """Return the tables for a paper: those of the sections, or the scores if the benchmark has no table."""
     tables = [table for section in sections for table in section.tables]
     is_there = any(section.title == _AS_PAPER for section in sections)
     return tuple(tables) if is_there else (*paper_tables(runs, draws=draws), *tables)
@@ -69,15 +69,14 @@ def for_print(runs: Sequence[Run], sections: Sequence[Section], *, draws: Draws)
 
 
 def paper_tables(runs: Sequence[Run], *, draws: Draws, people: Container[Path] = ()) -> tuple[Table, ...]:
-    """The tables of the benchmarks of these runs, shaped as in their papers; else the scores by small tags.
+    """Return the tables of the runs' benchmarks as in their papers; else scores by small tags.
 
-    Columns of which no run has a question are left out, and tables without columns. Where all runs of a
-    benchmark have the same questions, the best value of a column is marked if it can be told from every
-    other one (`Cell.mark`).
+    Columns without questions are left out, and tables without columns. If all runs of a benchmark have the
+    same questions, a column's best value is marked if it differs clearly from every other one (`Cell.mark`).
 
     Args:
-        runs: one run or more.
-        draws: where the draws of intervals and tests come from.
+        runs: one or more runs.
+        draws: source of the bootstrap draws and tests.
         people: as for `paper_sections`.
     """
     tables: list[Table] = []
@@ -102,15 +101,15 @@ def paper_table(
     draws: Draws,
     people: Container[str],
 ) -> Table:
-    """A row for each name, whose cells may come from several runs of it, and a column for each of a paper.
+    """Return a table with a row per name, from one or more runs, and a column per paper column.
 
     Args:
         name: of the table.
         title: of the table.
-        rows: the runs of each row, by its name.
-        columns: those of which a run has a question.
-        draws: where the draws of intervals and tests come from.
-        people: the rows of people, which are no best value.
+        rows: the runs of each row, by name.
+        columns: those with questions in a run.
+        draws: source of the bootstrap draws and tests.
+        people: the rows of people, which are never the best.
     """
     runs = [run for some in rows.values() for run in some]
     known = [
@@ -173,7 +172,7 @@ def _mark_best(
     people: Container[str],
     draws: Draws,
 ) -> str:
-    """Mark the best cell of each column where it is told apart from all others; what to say of it."""
+    """Mark each column's best cell if it differs clearly from all others; return a note."""
     pairs: dict[tuple[str, ...], PairedRuns | None] = {}
     for i, (column, of) in enumerate(zip(columns, alone, strict=True)):
         names = tuple(row for row in of if row not in people)
@@ -192,7 +191,7 @@ def _mark_best(
 
 
 def declared(benchmark: str) -> Mapping[str, tuple[PaperColumn, ...]]:
-    """The tables that a benchmark names; none where it is not installed here."""
+    """Return the tables that a benchmark declares; none if it is not installed."""
     if not is_known("benchmark", benchmark):
         return {}
     values: Mapping[str, tuple[PaperColumn, ...]] = getattr(
@@ -202,14 +201,14 @@ def declared(benchmark: str) -> Mapping[str, tuple[PaperColumn, ...]]:
 
 
 def columns_of(runs: Sequence[Run]) -> Iterator[tuple[str, list[PaperColumn]]]:
-    """The tables of the benchmark of these runs by title, with the columns that one has a question of."""
+    """Yield the benchmark's tables by title, with the columns that have questions."""
     for title, columns in _columns(runs).items():
         if kept := [column for column in columns if any(column_rows(run, column) for run in runs)]:
             yield title, kept
 
 
 def _columns(runs: Sequence[Run]) -> Mapping[str, tuple[PaperColumn, ...]]:
-    """The columns that the benchmark names, by the title of their table; else those of small tags."""
+    """Return the columns that the benchmark declares, by table title; else those of small tags."""
     if entries := declared(runs[0].plan.benchmark):
         return entries
     values: dict[str, set[str]] = {}
@@ -234,7 +233,7 @@ def _meaning(column: PaperColumn) -> str:
 
 
 def column_cell(run: Run, column: PaperColumn, *, draws: Draws) -> Cell:
-    """What stands in one column for one run; a dash where the run has nothing for it."""
+    """Return a run's cell in a column; a dash if it has none."""
     if run.no_score:
         return Cell()
     rows = column_rows(run, column)
@@ -244,13 +243,13 @@ def column_cell(run: Run, column: PaperColumn, *, draws: Draws) -> Cell:
 
 
 def column_rows(run: Run, column: PaperColumn) -> Sequence[Row]:
-    """The trials that a column is about; none where they were scored as something else."""
+    """Return a column's trials; none if they were scored differently."""
     rows = chosen(run.rows, column.where)
     return scored_alike(rows, parser=column.parser, alike=column.alike)[0] if rows else ()
 
 
 def best_of(paired: PairedRuns, column: PaperColumn, *, draws: Draws) -> int | None:
-    """The run that is best in a column where it is told apart from all others."""
+    """Return the run that is clearly best in a column."""
     keep = [
         i
         for i, item in enumerate(paired.items)

@@ -1,4 +1,4 @@
-"""What other parsers read in the same replies; no model is asked again."""
+"""What other parsers read in the same replies, without asking a model."""
 
 import math
 import sys
@@ -20,27 +20,27 @@ MOST_CHANGED = 200
 _OF_LOG = " For the log, its own marks count."
 _NONE = Unreadable(reason="the log has no mark")
 LOG = "the log"
-"""The tool whose marks are printed with those of the parsers, where the run was imported."""
+"""The tool whose scores are shown with the parsers', for imported runs."""
 ROBUST = "robust"
 
 
 def has_logps(row: Row) -> bool:
-    """Whether the reply of a trial came with log-probabilities of choice letters."""
+    """Whether a trial's reply has log-probabilities of choice letters."""
     return row.trial.reply is not None and bool(row.trial.reply.choice_logps)
 
 
 STORED: Mapping[str, Callable[[Row], bool]] = {LOGP: has_logps}
-"""Parsers that read what only some replies have, and whether a reply has it."""
+"""Parsers that need a feature of replies, and the test for it."""
 
 
 def parser_tables(run: Run, parsers: Sequence[str] = ()) -> tuple[Table, Table]:
-    """Every reply to a question with choices as each parser reads it; and those on which they disagree.
+    """Return how each parser reads the replies to questions with choices, and the disagreements.
 
     Args:
-        run: the run; its own parser comes first. Where it was imported, the rules of the tool that wrote the
-            log follow, and `LOG`.
-        parsers: names of others; without any, all of the catalog that read letters out of words, and
-            ``logp`` where a reply has log-probabilities.
+        run: the run; its own parser comes first. For an imported run, the original tool's rules and `LOG`
+            follow.
+        parsers: names of others; if empty, all text parsers of the catalog, and ``logp`` if a reply has
+            log-probabilities.
 
     Raises:
         UnknownNameError: no parser has that name.
@@ -67,7 +67,7 @@ def parser_tables(run: Run, parsers: Sequence[str] = ()) -> tuple[Table, Table]:
 
 
 def _logged(row: Row) -> Score:
-    """The mark of the tool that wrote the log."""
+    """Return the score of the tool that wrote the log."""
     mark = row.trial.reply.logged if row.trial.reply else None
     outcome = (
         Answered(answer={0.0: "wrong", 1.0: "right"}.get(mark, f"{mark:g}")) if mark is not None else _NONE
@@ -77,14 +77,14 @@ def _logged(row: Row) -> Score:
 
 @dataclass(frozen=True, kw_only=True)
 class _ParserReading:
-    """What one parser reads in each reply, and how it is marked: NaN where a mark counts in no mean."""
+    """One parser's readings and scores; NaN if a score counts in no mean."""
 
     letters: tuple[str, ...]
     marks: Sequence[float]
 
     @classmethod
     def of(cls, rows: Sequence[Row], scores: Iterable[Score]) -> "_ParserReading":
-        """Only this is kept: the scores of every parser would take more memory than the run."""
+        """Keep only letters and scores; complete scores of all parsers would exceed the run's memory."""
         letters, marks = [], array("d")
         for row, score in zip(rows, scores, strict=True):
             again = Row(item=row.item, trial=row.trial, score=score)
@@ -94,12 +94,12 @@ class _ParserReading:
 
     @property
     def share(self) -> float:
-        """The mean of the marks; NaN without any."""
+        """Return the mean score; NaN without any."""
         return fmean([mark for mark in self.marks if not math.isnan(mark)] or [math.nan])
 
 
 def _differing(read: Mapping[str, _ParserReading], name: str, other: str) -> list[bool]:
-    """Which replies two parsers read differently; beside the log, which have another mark."""
+    """Return which replies two parsers read differently; for the log, which have another score."""
     reading, two = read[name], read[other]
     if LOG in {name, other}:
         return [abs(a - b) > 0 for a, b in zip(reading.marks, two.marks, strict=True)]
@@ -107,7 +107,7 @@ def _differing(read: Mapping[str, _ParserReading], name: str, other: str) -> lis
 
 
 def _counts(read: Mapping[str, _ParserReading], *, base: str) -> Table:
-    """How many trials change their letter, and the accuracy, under each parser; and pair by pair."""
+    """Return how many letters change, and the accuracy, under each parser; and by pair."""
     n = len(read[base].letters)
     shares = {name: reading.share for name, reading in read.items()}
 
@@ -142,7 +142,7 @@ def _counts(read: Mapping[str, _ParserReading], *, base: str) -> Table:
 
 
 def _changed(read: Mapping[str, _ParserReading], rows: Sequence[Row], *, base: str) -> Table:
-    """The replies on which parsers disagree, with the letter that each one reads."""
+    """Return the replies on which parsers disagree, with each parser's letter."""
     readings = zip(*(reading.letters for reading in read.values()), strict=True)
     changed = map(any, zip(*(_differing(read, name, base) for name in read), strict=True))
     entries = [entry[:2] for entry in zip(rows, readings, changed, strict=True) if entry[2]]

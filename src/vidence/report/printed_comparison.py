@@ -1,4 +1,4 @@
-"""Runs below the rows that papers print, each in the columns that hold what it measured."""
+"""Runs below the rows that papers print, in the columns that hold what they measured."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,25 +19,25 @@ from vidence.tables.table import Row as TableRow
 PROBLEM, REMARK = "†", "*"
 APART = "published:apart"
 LETTERS = "letters"
-"""In a `Measure`: every parser that reads the letter of a choice."""
+"""In a `Measure`: any parser that reads choice letters."""
 
 
 def published_tables(runs: Sequence[Run], *, draws: Draws) -> tuple[Table, ...]:
-    """Each published table that a run can stand in, with the runs below the printed rows.
+    """Return each published table that fits a run, with the runs below the printed rows.
 
-    The last row says from how many videos the values of the runs come; printed rows do not.
+    The last row says how many videos the runs' values come from; printed rows do not.
 
-    A run stands only in tables of its benchmark and split, and there only in columns that hold what it
-    measured: by the same kind of parser, on the same split, in the same style, on all questions of the
-    column. A run that fits no column of a table stands in a last table, with the reasons. Printed values that
-    arithmetic contradicts carry a dagger, remarks an asterisk; the footnotes say what is known.
+    A run appears only in tables of its benchmark and split, and only in columns that hold what it measured:
+    by the same kind of parser, on the same split, in the same style, on all questions of the column. A run
+    that fits no column appears in a final table, with the reasons. Printed values that contradict arithmetic
+    carry a dagger, remarks an asterisk; footnotes explain them.
 
     Args:
-        runs: one run or more.
-        draws: where the draws of the intervals come from.
+        runs: one or more runs.
+        draws: source of the bootstrap draws.
 
     Raises:
-        UsageError: no published table is about what these runs were asked.
+        UsageError: no published table fits these runs.
     """
     labels = run_names(runs)
     published_tables: dict[str, tuple[PublishedTable, list[int]]] = {}
@@ -64,10 +64,10 @@ def published_tables(runs: Sequence[Run], *, draws: Draws) -> tuple[Table, ...]:
 
 
 def _joined(runs: Sequence[Run], labels: Sequence[str], ours: "Mapping[int, _Fit]") -> list[TableRow]:
-    """A row for each model: runs of one that cover different columns share a row.
+    """Return a row per model: its runs that cover different columns share a row.
 
-    Two are of one model where they were given one name, or have the same spec. Where both have a value in a
-    column, each keeps a row of its own.
+    Two runs are of one model if they have the same name or spec. If both have a value in a column, each keeps
+    its own row.
     """
     rows: list[list[int]] = []
     for i, fit in ours.items():
@@ -107,7 +107,7 @@ def _are_apart(first: "_Fit", second: "_Fit") -> bool:
 
 
 def _shared_label(runs: Sequence[Run], labels: Sequence[str], row: Sequence[int]) -> str:
-    """What a row is called; of several runs what they have in common, if no other run is called so."""
+    """Return a row's label; for several runs what they have in common, if unique."""
     if len(row) == 1:
         return labels[row[0]]
     plain = label(runs[row[0]].plan)
@@ -120,10 +120,10 @@ def _shared_label(runs: Sequence[Run], labels: Sequence[str], row: Sequence[int]
 
 @dataclass(kw_only=True)
 class _Fit:
-    """What a run has for the columns of a table behind the first.
+    """A run's values for the columns of a table after the first.
 
-    `reasons` says why columns that its questions belong to stay empty, and `remarks` what to know of those
-    that do not; both by what is said, with the names of the columns.
+    `reasons` say why columns with its questions stay empty, `remarks` what to know of the others; both by
+    text, with the columns' names.
     """
 
     cells: tuple[Cell, ...] = ()
@@ -132,11 +132,11 @@ class _Fit:
 
     @property
     def has_value(self) -> bool:
-        """Whether any column has one."""
+        """Whether any column has a value."""
         return any(cell.value is not None for cell in self.cells)
 
     def sentences(self, name: str) -> Iterator[str]:
-        """Reasons and remarks as footnotes on the run of that name."""
+        """Yield reasons and remarks as footnotes on the named run."""
         for why, columns in self.reasons.items():
             yield f"{name} has no value under {', '.join(columns)}: {why}."
         for what, columns in self.remarks.items():
@@ -167,7 +167,7 @@ def _fits(run: Run, table: PublishedTable, *, draws: Draws) -> _Fit:
 
 
 def measured_rows(run: Run, rows: Sequence[Row], measure: Measure) -> tuple[Sequence[Row], str]:
-    """The trials that measured what a column holds, or why no trial did.
+    """Return the trials that measured what a column holds, or why there are none.
 
     Args:
         run: the run.
@@ -186,12 +186,12 @@ def measured_rows(run: Run, rows: Sequence[Row], measure: Measure) -> tuple[Sequ
 
 
 def scored_alike(rows: Sequence[Row], *, parser: Sequence[str], alike: str) -> tuple[Sequence[Row], str]:
-    """The trials that were scored as a column states, or why no trial was.
+    """Return the trials that were scored as a column states, or why there are none.
 
     Args:
         rows: trials on questions of the column.
-        parser: who may have scored them; see `Measure`.
-        alike: a tag in which they must agree, or nothing.
+        parser: permitted scorers; see `Measure`.
+        alike: a tag in which they must agree, or empty.
     """
     groups = by_key(
         (row.item.tags.get(alike, "") if alike else "", row) for row in rows if not row.item.is_hidden
@@ -209,7 +209,7 @@ def scored_alike(rows: Sequence[Row], *, parser: Sequence[str], alike: str) -> t
 
 
 def _unlike(run: Run, measure: Measure) -> Iterator[str]:
-    """How the run differs from the printed values, apart from its scorer."""
+    """Yield how the run differs from the printed values, apart from its scorer."""
     plan = run.plan
     if measure.split and plan.split not in measure.split:
         yield f"the printed values are of the split {' or '.join(measure.split)}, these of {plan.split}"
@@ -221,13 +221,13 @@ def _unlike(run: Run, measure: Measure) -> Iterator[str]:
 
 
 def _strangers(rows: Sequence[Row], parsers: Sequence[str]) -> list[str]:
-    """The scorers of these replies other than parsers and judges; replies that wait for a judge have none."""
+    """Return the scorers of these replies other than parsers and judges; pending replies have none."""
     by = dict.fromkeys(row.score.scorer for row in rows)
     return [name for name in by if name != WAITING and parsers and not is_one_of(name, parsers)]
 
 
 def is_one_of(name: str, parsers: Sequence[str]) -> bool:
-    """Whether a scorer is among these; `LETTERS` is any parser that reads the letter of a choice."""
+    """Whether a scorer is among these; `LETTERS` is any parser that reads choice letters."""
     if name in parsers:
         return True
     return LETTERS in parsers and name in ready("parser") and create("parser", name).reads_letters
@@ -238,12 +238,12 @@ def _named(parsers: Sequence[str]) -> str:
 
 
 def is_by_rules(rows: Sequence[Row]) -> bool:
-    """Whether no judge marked any of these replies."""
+    """Whether no judge scored any of these replies."""
     return not any(row.score.verdicts for row in rows)
 
 
 def _remarks(run: Run, rows: Sequence[Row], measure: Measure, *, n: int | None) -> Iterator[tuple[str, str]]:
-    """What to know of a value that stands in a column of `n` questions, and what to add to its name."""
+    """Yield remarks on a value in a column of `n` questions, and additions to its name."""
     plan = run.plan
     n_here = len({row.item.item_id for row in rows})
     if measure.by_rules and is_by_rules(rows):
@@ -262,7 +262,7 @@ def _remarks(run: Run, rows: Sequence[Row], measure: Measure, *, n: int | None) 
 def _with_ours(
     table: PublishedTable, ours: Sequence[TableRow], how: Sequence[str], *, noun: str, signs: dict[str, str]
 ) -> Table:
-    """A printed table with our rows; `signs` are those of all tables of a report, by what they stand for."""
+    """Add our rows to a printed table; `signs` are those of all tables of a report, by meaning."""
     own: dict[str, str] = {}
     printed = []
     for n, row in enumerate(table.rows):
@@ -290,12 +290,12 @@ def _with_ours(
 
 
 def printed_cell(cell: PublishedCell, footnotes: dict[str, str], signs: dict[str, str]) -> Cell:
-    """A printed cell with the signs of its footnotes.
+    """Add footnote signs to a printed cell.
 
     Args:
         cell: the cell.
-        footnotes: those of its table, to which new ones are added.
-        signs: those of all tables that share their signs, to which new ones are added.
+        footnotes: those of its table, extended with new ones.
+        signs: those of all tables that share signs, extended with new ones.
     """
     for flag in cell.flags:
         sign = f"{PROBLEM if flag.is_problem else REMARK}{len(signs) + 1}"
@@ -311,7 +311,7 @@ def _apart(
     *,
     draws: Draws,
 ) -> Table:
-    """The runs that fit no column of a table, with the reasons."""
+    """Return a table of the runs that fit no column, with the reasons."""
     headlines: Mapping[int, Cell] = {
         i: Cell(value=headline_accuracy(runs[i], draws=draws), kind="share")
         for i in dict.fromkeys(i for i, *_ in apart)

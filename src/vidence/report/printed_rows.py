@@ -1,4 +1,4 @@
-"""The rows that a paper prints, to stand below ours in a table of a panel."""
+"""A paper's printed rows, to show below ours in a panel's table."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from vidence.tables.table import Cell, Row, Table
 
 @dataclass(frozen=True, kw_only=True)
 class PrintedRow:
-    """One row as printed: its words, its values, and of how many questions each is where that is known."""
+    """A row as printed: its label, its values, and the number of questions of each if known."""
 
     words: tuple[str, ...]
     values: tuple[Cell, ...]
@@ -23,21 +23,21 @@ class PrintedRow:
 
 @dataclass(frozen=True, kw_only=True)
 class PrintedRows:
-    """The rows of a printed table with what is known against them."""
+    """The rows of a printed table, with known problems."""
 
     source: str
     rows: tuple[PrintedRow, ...]
     footnotes: tuple[str, ...]
 
     def note(self) -> str:
-        """Where they are from, and what their signs mean."""
+        """Say where they are from, and what their signs mean."""
         return (
             f"Rows as printed are from {self.source}, and may be of other questions than ours. "
             f"{PROBLEM}: arithmetic contradicts the value; {REMARK}: a remark."
         )
 
     def below(self, table: Table, rows: Iterable[Row]) -> Table:
-        """Our table with these rows, made of the printed ones, below its own."""
+        """Add the printed rows that match ours below our table."""
         return msgspec.structs.replace(
             table,
             rows=(*table.rows, *rows),
@@ -47,15 +47,15 @@ class PrintedRows:
 
 
 def printed_rows(name: str, wanted: Sequence[Mapping[str, str]]) -> PrintedRows:
-    """The rows of a published table with the columns that are about the same questions as ours.
+    """Return a published table's rows, with the columns about the same questions as ours.
 
-    A printed column is about the questions that its measure names; one that only asks all questions to be
-    alike in a tag, as ActPLD's descriptions in their task, is taken where no other names the value. A table
-    without measures has its columns in the order of ours, where they are as many.
+    A printed column is about the questions of its measure; one that only requires questions to share a tag,
+    as ActPLD's descriptions do, is used if no other names the value. Columns of a table without measures are
+    matched by order if there are as many.
 
     Args:
-        name: its name, such as ``actpld-table2``.
-        wanted: the tags and values of each column of ours; one that is not printed stays empty.
+        name: such as ``actpld-table2``.
+        wanted: the tags and values of each of our columns; a column that is not printed stays empty.
 
     Raises:
         UnknownNameError: no such table.
@@ -90,7 +90,7 @@ def printed_rows(name: str, wanted: Sequence[Mapping[str, str]]) -> PrintedRows:
 
 
 def _place(table: PublishedTable, tags: Mapping[str, str]) -> int | None:
-    """The column of a table that is about the questions with these tags; None where none is."""
+    """Return the column about the questions with these tags; None if there is none."""
 
     def fits(measure: Measure, *, is_named: bool) -> bool:
         return all(
@@ -107,5 +107,5 @@ def _place(table: PublishedTable, tags: Mapping[str, str]) -> int | None:
 
 
 def as_label(words: Sequence[str]) -> str:
-    """What a printed row is called."""
+    """Return a printed row's label."""
     return f"{', '.join(words)} (as printed)"

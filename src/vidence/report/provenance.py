@@ -1,4 +1,4 @@
-"""How the replies of a run came about, told by its trials: asked, recorded elsewhere, or made by a rule."""
+"""How replies were obtained, derived from the trials: asked, recorded elsewhere, or produced by a rule."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
@@ -35,25 +35,25 @@ _RULE = "a rule that sees neither frames nor prompt"
 
 
 def origin_of(run: Run) -> Origin:
-    """Whether a model was asked, or where else the replies are from."""
+    """Return whether a model was asked, or else the source of the replies."""
     return origin_of_model(run.plan.model)
 
 
 def origin_of_model(model: str) -> Origin:
-    """The same, by the spec of the model."""
+    """Return the origin for a model's spec."""
     return _ORIGINS.get(parse_spec(model).name, "asked")
 
 
 def is_asked(run: Run) -> bool:
-    """Whether the frames and prompts of the plan are those that the respondent saw."""
+    """Whether the respondent saw the plan's frames and prompts."""
     return origin_of(run) in ("asked", "made")
 
 
 def how_asked(run: Run) -> str:
-    """Protocol, wording, style, frames, and the scorer of the replies, in a few words.
+    """Describe protocol, prompts, style, frames and scorer briefly.
 
-    Of replies that were recorded elsewhere nothing is said but what their source declares; the plan of such
-    a run describes what would have been asked.
+    For replies recorded elsewhere, only what their source declares; such a run's plan describes what would
+    have been asked.
     """
     match origin_of(run):
         case "recorded":
@@ -71,11 +71,11 @@ def how_asked(run: Run) -> str:
 
 
 def asked_sentence(run: Run, *names: str) -> str:
-    """How a run was asked, as a footnote says it.
+    """Describe how a run was asked, as a footnote.
 
     Args:
         run: the run.
-        names: what its row is called, and those of others that were asked alike.
+        names: its row's label, and those of others asked in the same way.
     """
     how, who, were = how_asked(run), " and ".join(names), "were" if len(names) > 1 else "was"
     match origin_of(run):
@@ -92,19 +92,19 @@ def asked_sentence(run: Run, *names: str) -> str:
 
 
 def asked_sentences(runs: Iterable[tuple[Run, str]]) -> list[str]:
-    """The same of some runs, each with what its row is called; those that were asked alike share one."""
+    """Describe how some runs were asked; those asked in the same way share a sentence."""
     alike = by_key((asked_sentence(run, ""), (run, name)) for run, name in runs)
     return [asked_sentence(some[0][0], *(name for _, name in some)) for some in alike.values()]
 
 
 def plan_note(run: Run) -> str:
-    """What to say above the plan of a run: how it was asked, or that the plan only says how it would be."""
+    """Return the note above a run's plan: how it was asked, or that the plan is hypothetical."""
     sentence = asked_sentence(run, "This run")
     return sentence if is_asked(run) else f"{sentence} The plan says only how a model would have been asked."
 
 
 def not_asked(run: Run) -> str:
-    """What to say beside a score for which no model was asked; empty where one was."""
+    """Return the note next to a score if no model was asked; empty if one was."""
     reasons = {
         "recorded": f"the replies were recorded elsewhere, {_declared(run)}",
         "rule": f"the answers are those of {_RULE}",
@@ -115,14 +115,14 @@ def not_asked(run: Run) -> str:
 
 
 def wording(run: Run) -> str:
-    """Whose words the prompts of a run are, by the templates that its trials name."""
+    """Say whose prompts a run used, from the templates in its trials."""
     labels = dict.fromkeys(t.prompt.template for t in _sent(run) if t.prompt is not None)
     names = list(dict.fromkeys(wording_of(label) for label in labels if label)) or ["own"]
     return " and ".join(_WORDINGS[name] for name in names)
 
 
 def frames_shown(run: Run) -> str:
-    """What the trials show to have been sent beside the words."""
+    """Describe the frames that the trials record as sent."""
     sent = _sent(run)
     if any(isinstance(part, VideoPart) for t in sent if t.prompt is not None for part in t.prompt.parts):
         return "whole videos"
@@ -135,7 +135,7 @@ def frames_shown(run: Run) -> str:
 
 
 def shown_note(run: Run, row: Row) -> str:
-    """Why it is unknown which frames were shown, if any were; empty for a trial that was sent."""
+    """Say why the shown frames are unknown; empty for a trial that was sent."""
     notes = {
         "recorded": "A recorded reply: what was shown is not known.",
         "rule": "A rule: nothing is shown to it.",
@@ -146,7 +146,7 @@ def shown_note(run: Run, row: Row) -> str:
 
 
 def prompt_note(run: Run, row: Row) -> str:
-    """What to say in place of a prompt that was never sent; empty where it was."""
+    """Return the note in place of a prompt that was never sent; empty if it was."""
     notes = {
         "recorded": f"A recorded reply: the prompt is not known; {_declared(run)}.",
         "rule": "A rule: no prompt was sent.",
@@ -157,11 +157,11 @@ def prompt_note(run: Run, row: Row) -> str:
 
 
 def diagnosed_note(plan: Plan, *, kinds: Collection[str], prompts_digest: str) -> str:
-    """How the replies were produced on which a diagnostic rests, as a sentence.
+    """Describe in a sentence how the replies behind a diagnostic were obtained.
 
     Args:
         plan: of the run; its model is asked again with other frames.
-        kinds: what kinds of answers the questions have.
+        kinds: the questions' answer kinds.
         prompts_digest: of the templates that the diagnostic used.
     """
     words = planned_wording(plan, kinds=kinds, prompts_digest=prompts_digest)
@@ -181,7 +181,7 @@ def diagnosed_note(plan: Plan, *, kinds: Collection[str], prompts_digest: str) -
 
 
 def planned_wording(plan: Plan, *, kinds: Collection[str], prompts_digest: str) -> str:
-    """Whose words the prompts of a plan are, where its templates are still those of the digest."""
+    """Say whose prompts a plan uses, if its templates still match the digest."""
     own = None if plan.prompts_dir is None else Path(plan.prompts_dir)
     try:
         templates = Templates.load(plan.prompts, override=own)
@@ -195,14 +195,14 @@ def planned_wording(plan: Plan, *, kinds: Collection[str], prompts_digest: str) 
 
 
 def trial_origin(run: Run, row: Row) -> str:
-    """Where the reply of one trial is from, in a word: ``asked``, ``recorded``, ``rule``, ``not sent``."""
+    """Return the origin of a trial's reply: ``asked``, ``recorded``, ``rule`` or ``not sent``."""
     if not is_asked(run):
         return origin_of(run)
     return "asked" if was_sent(row.trial) else "not sent"
 
 
 def was_sent(trial: Trial) -> bool:
-    """Whether a trial came as far as the model."""
+    """Whether a trial reached the model."""
     outcome = trial.score.outcome
     return not isinstance(outcome, Failed) or outcome.stage not in _BEFORE_THE_MODEL
 
@@ -224,13 +224,13 @@ def _declared(run: Run) -> str:
 
 
 def _people(run: Run) -> str:
-    """How many people; of one, that the interval holds for this person."""
+    """Return the number of people; for one, that the interval applies to this person."""
     n = max(1, len(run.people))
     return f"{n} people" if n > 1 else "one person, whose interval is by videos alone"
 
 
 def _marked_by(run: Run) -> str:
-    """The parsers and judges that scored a run, with the models and the wording of judges."""
+    """Return the parsers and judges that scored a run, with the judges' models and prompts."""
     scored = Counter(row.score.scorer for row in run.rows if not row.item.is_hidden)
     if not scored:
         return "answers hidden"

@@ -1,4 +1,4 @@
-"""What a page says of one trial: its frames in a picture, its prompt, how its answer was read."""
+"""A trial on a page: its frames as a picture, its prompt, how its answer was parsed."""
 
 import base64
 import io
@@ -45,7 +45,7 @@ MOST_TIMES = 64
 
 @dataclass(frozen=True, kw_only=True)
 class ContactSheet:
-    """A JPEG with several frames and their times."""
+    """A JPEG of several frames with their times."""
 
     jpeg: bytes
     width_px: int
@@ -53,13 +53,13 @@ class ContactSheet:
 
     @property
     def url(self) -> str:
-        """The picture as a data URL."""
+        """Return the picture as a data URL."""
         return f"data:image/jpeg;base64,{base64.b64encode(self.jpeg).decode('ascii')}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pictured:
-    """The id of the sheet that shows the frames of a trial, or nothing, and what to say about it."""
+    """The id of a trial's contact sheet, or empty, and a note."""
 
     sheet_id: str = ""
     note: str = ""
@@ -67,10 +67,10 @@ class Pictured:
 
 @dataclass(kw_only=True)
 class ContactSheets:
-    """Makes each sheet once: questions that were shown the same frames share one.
+    """Makes each contact sheet once; questions with the same frames share one.
 
-    `budget_bytes` bounds the sum of all sheets, `thumb_px` both sides of a thumbnail. `sheets`
-    holds what was made, by id.
+    `budget_bytes` limits the total size, `thumb_px` both sides of a thumbnail. `sheets` holds the sheets by
+    id.
     """
 
     cache_root: Path | None
@@ -82,13 +82,13 @@ class ContactSheets:
     _n_bytes: int = 0
 
     def make_room(self, n_sheets: int) -> None:
-        """Draw as large as so many sheets allow."""
+        """Choose the thumbnail size for this many sheets."""
         each = self.budget_bytes / max(1, n_sheets) / MOST_FRAMES
         fitting = (px for px in THUMBS_PX if px * px * _BYTES_PER_PX <= each)
         self.thumb_px = next(fitting, THUMBS_PX[-1])
 
     def of(self, run: Run, row: Row) -> Pictured:
-        """The sheet of one trial."""
+        """Return the sheet of a trial."""
         selection = row.trial.selection
         if selection is None or not selection.frames:
             return Pictured()
@@ -108,7 +108,7 @@ class ContactSheets:
         return self._made[key]
 
     def _root_of(self, run: Run) -> MediaPath | None:
-        """Where the media of a run lie, as far as that can be found from here."""
+        """Return where a run's media are, if that can be determined."""
         try:
             own = place(run.facts.media_root) if run.facts.media_root else None
         except UsageError:  # a run folder of somebody else may say anything
@@ -118,7 +118,7 @@ class ContactSheets:
     def _make(
         self, root: MediaPath, media: Sequence[Media], *, frames: Sequence[FrameRef], encoding: Encoding
     ) -> Pictured:
-        """A sheet of at most `MOST_FRAMES` of the frames, evenly, the first and the last among them."""
+        """Make a sheet of at most `MOST_FRAMES` frames, evenly spaced, including the first and the last."""
         if self._n_bytes >= self.budget_bytes:
             return Pictured(note="The frames are not pictured, to keep this page small.")
         n, n_all = min(len(frames), MOST_FRAMES), len(frames)
@@ -137,10 +137,10 @@ class ContactSheets:
     def _images(
         self, root: MediaPath, media: Sequence[Media], *, frames: Sequence[FrameRef], encoding: Encoding
     ) -> list[Image.Image]:
-        """The frames as the model got them, in their order, made small.
+        """Return thumbnails of the frames as sent, in order.
 
         Raises:
-            MediaError: a file is not there, or a frame cannot be decoded.
+            MediaError: a file is missing, or a frame cannot be decoded.
         """
         images: dict[tuple[int, int], Image.Image] = {}
         for index in sorted({frame.media_index for frame in frames}):
@@ -176,7 +176,7 @@ def _small(data: bytes, thumb_px: int) -> Image.Image:
 def compose(
     images: Sequence[Image.Image], labels: Sequence[str], *, n_columns: int, thumb_px: int
 ) -> ContactSheet:
-    """The images, at least one, in rows, each with its label in a corner; `thumb_px` sets its size."""
+    """Lay out one or more images in rows, each with a label in a corner; `thumb_px` sets the size."""
     n_columns = min(n_columns, len(images))
     n_rows = -(-len(images) // n_columns)
     cell = (max(i.width for i in images) + _GAP_PX, max(i.height for i in images) + _GAP_PX)
@@ -197,7 +197,7 @@ def compose(
 
 
 def verdict_words(verdict: Verdict) -> str:
-    """What one judge found, in a sentence."""
+    """Describe a judge's verdict in a sentence."""
     sampled = "" if verdict.temperature is None else f" at temperature {verdict.temperature:g}"
     if verdict.value is None:
         return f"No verdict{sampled}: {verdict.error or 'nothing could be read'}."
@@ -209,7 +209,7 @@ def verdict_words(verdict: Verdict) -> str:
 
 
 def how_read(row: Row) -> str:
-    """How the answer was found, or why not, by which parser, and what it scored."""
+    """Describe how the answer was parsed, or why not, by which parser, and its score."""
     score = row.score
     by = f"{score.scorer}, version {score.scorer_version}"
     match score.outcome:
@@ -227,13 +227,13 @@ def how_read(row: Row) -> str:
 
 
 def error_of(row: Row) -> str:
-    """The error of a trial that failed, or nothing."""
+    """Return the error of a failed trial, or empty."""
     outcome = row.score.outcome
     return f"{outcome.error}: {outcome.message}" if isinstance(outcome, Failed) else ""
 
 
 def prompt_text(prompt: Prompt | None) -> str:
-    """What was sent, with a word in the place of images and videos."""
+    """Return the prompt, with placeholders for images and videos."""
     if prompt is None:
         return ""
     pieces = [f"[system] {prompt.system}\n"] if prompt.system else []
@@ -253,7 +253,7 @@ def prompt_text(prompt: Prompt | None) -> str:
 
 
 def shown_words(trial: Trial) -> str:
-    """Which frames were shown, and their times."""
+    """Describe the shown frames and their times."""
     prompt, selection = trial.prompt, trial.selection
     if prompt is not None and any(isinstance(part, VideoPart) for part in prompt.parts):
         return "The whole video was sent."
@@ -265,7 +265,7 @@ def shown_words(trial: Trial) -> str:
 
 
 def logp_words(row: Row) -> str:
-    """The log-probabilities of a reply and their sum, in a sentence; empty without any."""
+    """Describe a reply's log-probabilities and their sum; empty without any."""
     reply = row.trial.reply
     if reply is None or not reply.choice_logps:
         return ""

@@ -1,4 +1,4 @@
-"""Runs that ask every question several times: how far the score moves."""
+"""Runs that ask every question several times: how much the score varies."""
 
 import math
 from collections.abc import Sequence
@@ -32,10 +32,10 @@ REPEAT_TABLES = ("repeats", "repeats:tags")
 
 @dataclass(frozen=True, kw_only=True)
 class Repeated:
-    """The questions of an aggregate that have a score in every repeat.
+    """The questions of an aggregate with a score in every repeat.
 
-    `values`, shape (n_items, n_repeats), are their scores. `rows` has for each question its trials in the
-    order of the repeats.
+    `values`, shape (n_items, n_repeats), are their scores. `rows` are each question's trials in order of
+    repeats.
     """
 
     rows: tuple[tuple[Row, ...], ...]
@@ -45,7 +45,7 @@ class Repeated:
 
     @classmethod
     def of(cls, aggregate: Aggregate) -> "Repeated | None":
-        """None for fewer than two repeats, or where no question has a score in each of them."""
+        """Return None for fewer than two repeats, or if no question has a score in each."""
         values: dict[str, dict[int, Row]] = {}
         for row in aggregate.rows:
             if row.correct is not None:
@@ -67,31 +67,31 @@ class Repeated:
 
     @property
     def n_repeats(self) -> int:
-        """How many repeats there are."""
+        """Return the number of repeats."""
         return int(self.values.shape[1])
 
     def summary(self, *, level: float) -> RepeatSummary:
-        """The scores of the repeats, each averaged as the aggregate is, with their t interval."""
+        """Return the repeats' scores, averaged as the aggregate is, with their t interval."""
         return summarise(self.scores, bounds=SHARE, level=level)
 
     @property
     def scores(self) -> list[float]:
-        """The score of each repeat, averaged as the aggregate is."""
+        """Return the score of each repeat, averaged as the aggregate is."""
         return [self.average(self.values[:, i]).value for i in range(self.n_repeats)]
 
     def components(self, *, level: float) -> Components:
-        """Where the uncertainty of the mean comes from."""
+        """Return the variance components of the mean."""
         return components(self.values, clusters=self.clusters, groups=self.groups, level=level)
 
     def average(self, values: NDArray[np.float64], *, level: float = 0.95) -> Estimate:
-        """The mean of one value for each question, averaged as the aggregate is, with its interval."""
+        """Average a value per question as the aggregate is, with its interval."""
         return mean_interval(values, clusters=self.clusters, groups=self.groups, level=level)
 
 
 def repeat_tables(run: Run, *, level: float = 0.95) -> tuple[Table, ...]:
-    """The headline in each repeat, its uncertainty, and the same for every tag.
+    """Return the headline in each repeat, its uncertainty, and the same for every tag.
 
-    Only questions with a score in every repeat enter. Nothing for a run without repeats.
+    Only questions with a score in every repeat count. Empty for a run without repeats.
 
     Args:
         run: the run.
@@ -147,9 +147,9 @@ def _squared_points(variance: float) -> float:
 
 
 def _by_tag(run: Run, lines: Sequence[RowSpec[Aggregate]], *, level: float) -> Table:
-    """Mean, variance and t interval of every aggregate and of every value of a tag.
+    """Return mean, variance and t interval of every aggregate and tag value.
 
-    A value that is a column of the paper's own table is averaged as that column is.
+    A value that is a column of the paper's table is averaged as that column is.
     """
     averages = {
         (tag, values[0]): column.average

@@ -1,4 +1,4 @@
-"""The trials of a run folder, ready to be counted: each with its question and the score that counts."""
+"""The trials of a run folder, each with its question and the score that counts."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ from vidence.statistics.paired import Decision
 
 SEED = 0  # of every interval and test of a report: the same numbers from the same runs, bit for bit
 PEOPLE = "people"
-"""What the row of the people of a study is called, and the model of its plan."""
+"""Label of a study's people, and the model in their plan."""
 WAITING = NEEDS_JUDGE
 OUTCOMES: tuple[OutcomeName, ...] = ("answered", "unreadable", "refused", "failed")
 Status: TypeAlias = (
@@ -44,10 +44,10 @@ STATUSES: dict[Status, str] = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Row:
-    """One trial beside its question, whose choices stand in the order in which they were shown.
+    """A trial and its question, with choices in the order shown.
 
-    `score` is the score as the chosen parser gives it. `person` is who answered, where a run is that of
-    several people. `sample` is that of the run, where people have read all of it.
+    `score` is by the chosen parser. `person` is the respondent if the run combines several people. `sample`
+    is the run's sample, if people have read all of it.
     """
 
     item: Item
@@ -58,33 +58,33 @@ class Row:
 
     @property
     def correct(self) -> float | None:
-        """1.0 for right, 0.0 for wrong, None where no score is known (`Score.counted`)."""
+        """Return 1.0 for right, 0.0 for wrong, None if no score is known (`Score.counted`)."""
         return self.score.counted
 
     @property
     def read(self) -> str:
-        """The letter (or the text) that was read, or nothing."""
+        """Return the parsed letter or text, or empty."""
         outcome = self.score.outcome
         return outcome.answer if isinstance(outcome, Answered) else ""
 
     @property
     def outcome(self) -> OutcomeName:
-        """Answered, unreadable, refused or failed."""
+        """Return answered, unreadable, refused or failed."""
         return outcome_name(self.score.outcome)
 
     @property
     def is_judge_error(self) -> bool:
-        """Whether judges were asked and no verdict came of it."""
+        """Whether judges were asked and gave no verdict."""
         return self.score.has_judge_error
 
     @property
     def is_undecided(self) -> bool:
-        """Whether the judges of a panel are tied."""
+        """Whether a panel's judges are tied."""
         return self.score.is_undecided
 
     @property
     def status(self) -> Status:
-        """The outcome, judge errors apart from other failures, and for answers the mark."""
+        """Return the outcome, with judge errors separate; for answers, right or wrong."""
         if self.is_judge_error:
             return "unjudged"
         if self.is_undecided:
@@ -104,10 +104,10 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """One run folder as read with one parser; `rows` are in the order of the questions.
+    """A run folder read with one parser; `rows` are in the order of the questions.
 
-    Where they `are_brief`, of their prompts only the template and the videos are there. `sample` is what
-    people read, or are to read, of the replies. `last_trial` is that of `RunStore.line` before all was read.
+    If they `are_brief`, prompts have only the template and the videos. `sample` is the sample of replies for
+    people to read. `last_trial` is that of `RunStore.line` before reading.
     """
 
     folder: Path
@@ -122,12 +122,12 @@ class Run:
 
     @property
     def people(self) -> tuple[str, ...]:
-        """Who answered, by pseudonym, where this is what several run folders of people hold."""
+        """Return the respondents' pseudonyms if this combines several people's folders."""
         return tuple(dict.fromkeys(row.person for row in self.rows if row.person))
 
     @property
     def reader(self) -> str:
-        """The parser that read the choices, and the judge that read them where it could not, or all."""
+        """Return the parser of the choices, and the judge if it read some or all of them."""
         by = {row.score.scorer for row in self.rows if row.item.answer_kind == "choice"}
         if self.plan.judge not in by:
             return self.parser
@@ -135,18 +135,18 @@ class Run:
 
     @property
     def is_silent(self) -> bool:
-        """Whether the model never answered: there are trials, and all failed for want of a reply."""
+        """Whether the model never answered: all trials failed without a reply."""
         outcomes = [row.score.outcome for row in self.rows]
         return bool(outcomes) and all(isinstance(o, Failed) and o.stage == "model" for o in outcomes)
 
     @property
     def n_hidden(self) -> int:
-        """How many questions have a trial and a hidden answer: they are in no score."""
+        """Return the number of asked questions with hidden answers, which count in no score."""
         return len({row.item.item_id for row in self.rows if row.item.is_hidden})
 
     @property
     def no_score(self) -> str:
-        """Why the run has no score whatever is judged; empty where it may have one."""
+        """Say why the run cannot have a score; empty if it can."""
         if self.is_silent:
             return "the model never answered"
         if self.rows and self.n_hidden == len({row.item.item_id for row in self.rows}):
@@ -155,23 +155,23 @@ class Run:
 
     @property
     def n_missing(self) -> int:
-        """How many planned trials are not there (the run was stopped, or is still going on)."""
+        """Return the number of planned trials that are missing."""
         return max(0, self.facts.n_planned - len(self.rows))
 
     @property
     def ended(self) -> Decision | None:
-        """Why the run asked no more, where its comparison was decided before all was asked."""
+        """Return the decision that ended the run early, if any."""
         return self.facts.ended if self.n_missing else None
 
 
 def read_again(item: Item, trial: Trial, scorer: Scorer) -> Score:
-    """The score of a stored trial under another parser; no model is asked.
+    """Score a stored trial with another parser; no model is asked.
 
-    A trial without a reply stays as it is; one whose first parser or judge broke is read again. One on
-    which this parser breaks has failed. Answers that are texts and not letters keep their stored score.
+    A trial without a reply is unchanged; one whose parser or judge failed is parsed again. A trial on which
+    this parser fails has failed. Free-text answers keep their stored score.
 
     Args:
-        item: the question with its choices in the order in which they were shown.
+        item: the question, with choices in the order shown.
         trial: the trial.
         scorer: the parser.
     """
@@ -182,10 +182,10 @@ def read_again(item: Item, trial: Trial, scorer: Scorer) -> Score:
 
 
 def with_prompts(run: Run, rows: Sequence[Row]) -> Sequence[Row]:
-    """Some rows of a run with all that was sent.
+    """Return rows of a run with complete prompts.
 
     Raises:
-        StoreError: the run folder cannot be read any more.
+        StoreError: the run folder can no longer be read.
     """
     if not run.are_brief:
         return rows
@@ -200,19 +200,18 @@ def with_prompts(run: Run, rows: Sequence[Row]) -> Sequence[Row]:
 
 
 def load_run(folder: Path, *, parser: str | None = None, are_brief: bool = False) -> Run:
-    """Read a run folder, or those of the people of a study as a single run.
+    """Read a run folder, or the folders of a study's people as one run.
 
     Args:
-        folder: the folder that ``vidence run`` wrote, or what `person_folders` reads.
-        parser: None takes the scores as they were stored. A name reads every stored reply again
-            with the parser of that name.
-        are_brief: leave out what was sent, which takes as much memory as all else; `with_prompts` gives it.
+        folder: the folder that ``vidence run`` wrote, or what `person_folders` accepts.
+        parser: None: use stored scores. A name: parse every stored reply again with that parser.
+        are_brief: leave out prompts, which take as much memory as the rest; `with_prompts` loads them.
 
     Raises:
         StoreError: not a run folder, damaged, or of another format.
         UnknownNameError: no parser has that name.
-        UsageError: people whose run folders do not belong together.
-        DataError: a sample of replies lies there that is not of this run, or cannot be used.
+        UsageError: people's run folders that do not belong together.
+        DataError: the folder has a sample of another run, or an invalid one.
     """
     if folders := person_folders(folder):
         return _pooled(folder, [_load(path, parser=parser, are_brief=False) for path in folders])
@@ -252,10 +251,10 @@ def _load(folder: Path, *, parser: str | None, are_brief: bool) -> Run:
 
 
 def _pooled(folder: Path, runs: Sequence[Run]) -> Run:
-    """The answers of people as one run; repeats count on from person to person, so that no two are alike.
+    """Combine people's answers into one run; repeats are numbered across people to stay unique.
 
     Raises:
-        UsageError: people of different studies, or who were marked in different ways.
+        UsageError: people of different studies, or scored differently.
     """
     first = runs[0]
     for run in runs[1:]:
@@ -297,4 +296,4 @@ _MARKED_ALIKE: Mapping[str, Callable[[Run], str]] = {
     "average": lambda run: run.plan.headline,
     "parser": lambda run: run.parser,
 }
-"""What the runs of people have in common."""
+"""Settings that people's runs must share."""

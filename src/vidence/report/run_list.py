@@ -1,7 +1,7 @@
-"""The runs in a folder, a line for each: what it is called, how far it is, its score, what it cost.
+"""The runs in a folder, one line each: name, progress, score, cost.
 
-A run that has ended keeps its line beside its trials, so that a long list reads no trials. A line counts only
-while plan, trials and version are those that it was made from; otherwise it is made again, from everything.
+A finished run caches its line next to its trials, so that a long list reads no trials. A cached line is valid
+only for the plan, trials and version that it was computed from.
 """
 
 import hashlib
@@ -23,18 +23,17 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 DEEPEST: Final = 4
-"""Folders below the one that is listed; runs do not lie in runs."""
+"""Depth of subfolders to search; runs do not contain runs."""
 Standing = Literal["running", "complete", "failures", "stopped", "decided", "not begun", "unusable"]
 
 
 class ListedRun(Record):
     """A run in a list.
 
-    Of `n_planned` trials `n_answered` have an outcome from the model, and `n_failed` failed, which
-    `vidence resume` asks again. `score` is the headline of its report, 0 to 1, `average` says of what, and
-    ``[low, high]`` is its 95 % interval; it is None where nothing was ever answered. `cost` is in US
-    dollars, None without prices. `seconds` and `tokens` are the medians over its
-    replies of the time and of the output tokens, None where the model does not say.
+    Of `n_planned` trials, `n_answered` have an outcome from the model, and `n_failed` failed, which `vidence
+    resume` asks again. `score` is the report's headline, 0 to 1, `average` its kind, and ``[low, high]`` its
+    95 % interval; None if nothing was answered. `cost` is in US dollars, None without prices. `seconds` and
+    `tokens` are medians of reply time and output tokens, None if the model does not report them.
     """
 
     folder: str
@@ -46,10 +45,10 @@ class ListedRun(Record):
     n_answered: int = 0
     n_failed: int = 0
     n_scored: int = 0
-    """Of how many questions the score is; people count each answer."""
+    """Number of scored questions; for people, of answers."""
     average: str = ""
     n_hidden: int = 0
-    """Questions with hidden answers; a run of these alone has no score."""
+    """Questions with hidden answers; without others there is no score."""
     score: float | None = None
     low: float | None = None
     high: float | None = None
@@ -58,11 +57,11 @@ class ListedRun(Record):
     tokens: float | None = None
     started_at: str = ""
     problem: str = ""
-    """Why it cannot be read, where it is unusable."""
+    """Why the run cannot be read, if so."""
 
 
 class _KeptLine(Record):
-    """A line as a run keeps it, with what it was made from."""
+    """A cached line, with what it was computed from."""
 
     vidence: str
     plan: str
@@ -71,7 +70,7 @@ class _KeptLine(Record):
 
 
 def list_runs(root: Path) -> tuple[ListedRun, ...]:
-    """The runs in a folder and below it, those that began first first; a folder that is a run stands alone.
+    """Return the runs in a folder and below, oldest first; a run folder gives itself.
 
     Raises:
         UsageError: there is no such folder.
@@ -83,7 +82,7 @@ def list_runs(root: Path) -> tuple[ListedRun, ...]:
 
 
 def run_folders(root: Path, *, deepest: int = DEEPEST) -> Iterator[Path]:
-    """Every run folder in a folder, in the order of their paths; links are not followed."""
+    """Yield every run folder below a folder, in path order; links are not followed."""
     if (root / PLAN_NAME).is_file() or (root / RUN_FILE).is_file():
         yield root
         return
@@ -100,7 +99,7 @@ def run_folders(root: Path, *, deepest: int = DEEPEST) -> Iterator[Path]:
 
 
 def listed(folder: Path) -> ListedRun:
-    """The line of one run folder; a damaged one says what is wrong with it."""
+    """Return a run folder's line; a damaged one says what is wrong."""
     try:
         with RunStore(folder) as store:
             kept = _kept(folder, store)
@@ -112,9 +111,9 @@ def listed(folder: Path) -> ListedRun:
 
 
 def keep_line(folder: Path, run: "Run | None" = None) -> None:
-    """Have a run that has ended keep its line; one that goes on again gets it at its end.
+    """Cache the line of a finished run.
 
-    `run` is what was read of it, if it was read since it ended.
+    `run` is the run as read after its end, if it was read.
     """
     try:
         with RunStore(folder) as store:
@@ -128,7 +127,7 @@ def keep_line(folder: Path, run: "Run | None" = None) -> None:
 
 
 def _kept(folder: Path, store: RunStore) -> ListedRun | None:
-    """The line that the run stores; None without one, or if it is in another format."""
+    """Return the cached line; None if there is none or its format differs."""
     text, last_trial = store.line()
     if text is None:
         return None
@@ -149,7 +148,7 @@ def _digest(folder: Path) -> str:
 
 
 def _made(folder: Path, run: "Run | None" = None) -> _KeptLine:
-    """The line of a run, from its plan and all its trials."""
+    """Compute a run's line from its plan and trials."""
     import numpy as np  # a list of runs that keep their lines needs none of these
 
     from vidence.engine.specs import label

@@ -1,4 +1,4 @@
-"""Scores of a run: trials added up by question, averages with their intervals, and what simple rules get."""
+"""Scores of a run: trials aggregated by question, averages with intervals, and text-only baselines."""
 
 import copy
 import re
@@ -56,13 +56,13 @@ RULES: Mapping[str, tuple[str, str]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Draws:
-    """Where the draws of intervals and tests come from, and the level of intervals."""
+    """Source of the bootstrap draws and tests, and the level of intervals."""
 
     rng: np.random.Generator
     level: float = 0.95
 
     def fresh(self) -> np.random.Generator:
-        """A generator in one and the same state, so that no figure depends on those before it."""
+        """Return a generator in the same initial state, so that no figure depends on earlier ones."""
         return copy.deepcopy(self.rng)
 
 
@@ -70,11 +70,11 @@ class Draws:
 class ScoredQuestions:
     """The scored questions among some trials.
 
-    Shapes: `values` (n_items,): the mean of the scores of a question over its repeats, 0 to 1.
-    `rows` are the trials with a score, and `at` (n_rows,) holds the position of the question of each.
-    `clusters` names the source of each question. `n_outcomes` counts the trials of these
-    questions. `n_unscored` counts the questions beside them that wait for a judge, `n_hidden` those with
-    hidden answers. `sample` is that of the run of these trials, and `stays_raw` why it corrects nothing here.
+    Shapes: `values` (n_items,): each question's mean score over repeats, 0 to 1. `rows` are the trials with a
+    score, and `at` (n_rows,) the position of each one's question. `clusters` names each question's source.
+    `n_outcomes` counts these questions' trials. `n_unscored` counts other questions that wait for a judge,
+    `n_hidden` those with hidden answers. `sample` is the run's, and `stays_raw` says why it corrects nothing
+    here.
     """
 
     items: tuple[Item, ...]
@@ -90,7 +90,7 @@ class ScoredQuestions:
 
     @property
     def n_videos(self) -> int:
-        """How many videos (or other media) the scored questions are about; of one source, they count once."""
+        """Return the number of videos (or other media); those of one source count once."""
         return len(set(self.clusters))
 
     @classmethod
@@ -101,9 +101,9 @@ class ScoredQuestions:
         *,
         noun: ClusterNoun | None = None,
     ) -> "ScoredQuestions":
-        """Add up trials by question; the order of the questions is kept.
+        """Aggregate trials by question, keeping the order.
 
-        `noun` is what the clusters of the whole run are called, where these trials are a part of it.
+        `noun` is what the clusters of the whole run are called, if these trials are part of it.
         """
         every = {row.item.item_id: row.item for row in rows}
         known = [(row, score) for row in rows if (score := value(row)) is not None]
@@ -127,11 +127,11 @@ class ScoredQuestions:
         )
 
     def together(self, rule: GroupRule, tag: str) -> "ScoredQuestions":
-        """With the score of each group of questions in place of theirs; repeats count as their mean.
+        """Replace the questions by their groups, with a score each; repeats count as their mean.
 
-        Groups are left out where questions are missing: those of a run that was stopped, or that --where
-        chose. Whole are those with as many questions as the largest has, and as their structure says.
-        The tag ``structure`` says how the questions of a group depend on each other.
+        Incomplete groups, from an interrupted run or --where, are left out. A group is complete if it has as
+        many questions as the largest, and as its structure requires. The tag ``structure`` says how a group's
+        questions depend on each other.
         """
         groups: dict[str, dict[int, list[Row]]] = {}
         for row in self.rows:
@@ -161,13 +161,13 @@ class ScoredQuestions:
     def mean(
         self, *, groups: Sequence[str] | None = None, points: bool = False, level: float
     ) -> Estimate | None:
-        """The mean with its interval, as every table and figure of a report has it; None without values.
+        """Return the mean with its interval, as in all tables and figures; None without values.
 
-        Where people read a sample of the replies, what they make of it is the `Estimate.corrected`.
+        If people read a sample of the replies, `Estimate.corrected` has the corrected value.
 
         Args:
-            groups: where given, the mean is that over these groups, each alike.
-            points: the values are points of a judge, and not 0 to 1.
+            groups: if given, the mean is over these groups, weighted equally.
+            points: the values are a judge's points, not 0 to 1.
             level: coverage of the interval.
         """
         if not self.items:
@@ -181,17 +181,17 @@ class ScoredQuestions:
 
 
 def _means(at: NDArray[np.intp], values: Sequence[float]) -> NDArray[np.float64]:
-    """The mean of the values of each question, (n_items,); `at` is the question of each value."""
+    """Return each question's mean value, (n_items,); `at` is the question of each value."""
     return np.bincount(at, values) / np.bincount(at)
 
 
 @dataclass(frozen=True, kw_only=True)
 class SimpleRules:
-    """What rules that look at no video get; worked out once for all trials of a run.
+    """Scores of rules that see no video, computed once for all trials of a run.
 
-    `letter` is the letter that is right most often, the first of equals, and None where no question
-    has choices. `hits` has for each scored trial of a question with choices, by its id and repeat, what each
-    rule gets on it, 0 to 1; ``median`` only where all choices are numbers.
+    `letter` is the letter that is right most often, the first of equals; None if no question has choices.
+    `hits` has, for each scored trial of a question with choices, by id and repeat, each rule's score, 0 to 1;
+    ``median`` only if all choices are numbers.
     """
 
     letter: str | None
@@ -199,7 +199,7 @@ class SimpleRules:
 
     @classmethod
     def of(cls, rows: Sequence[Row]) -> "SimpleRules":
-        """Work out the rules on the trials that are scored."""
+        """Compute the rules on the scored trials."""
         choice = [
             row
             for row in rows
@@ -217,13 +217,13 @@ class SimpleRules:
         return cls(letter=letter, hits=hits)
 
     def applies(self, rule: str, row: Row) -> bool:
-        """Whether a rule says anything of this trial."""
+        """Whether a rule applies to this trial."""
         return rule in self.hits.get((row.item.item_id, row.trial.repeat), {})
 
     def over(self, rule: str, aggregate: "Aggregate") -> tuple[NDArray[np.float64], int]:
-        """What a rule gets on each scored question, (n_items,), and how many of them it says anything of.
+        """Return a rule's score on each scored question, (n_items,), and how many it applies to.
 
-        A model that answers by the rule gets the same: where the rule does not apply it has no answer.
+        Where the rule does not apply it has no answer, as a model that follows it would not.
         """
         scored = aggregate.scored
         hits = [self.hits.get((row.item.item_id, row.trial.repeat), {}).get(rule) for row in scored.rows]
@@ -231,10 +231,10 @@ class SimpleRules:
         return _means(scored.at, [hit or 0.0 for hit in hits]), n
 
     def on(self, rule: str, aggregate: "Aggregate") -> Cell:
-        """What a rule gets on the trials of an aggregate, averaged as their scores are.
+        """Return a rule's score on an aggregate's trials, averaged as their scores are.
 
-        Nothing where it applies to none of the questions, or for ``median`` to fewer than `LEAST_MEDIAN`.
-        Chance and the median say to how many they apply where these are not all.
+        Empty if it applies to no question, or for ``median`` to fewer than `LEAST_MEDIAN`. Chance and the
+        median state how many questions they apply to unless it is all.
         """
         values, n = self.over(rule, aggregate)
         if n < (LEAST_MEDIAN if rule == "median" else 1):
@@ -250,10 +250,10 @@ class SimpleRules:
 
 
 def macro_tag(average: str) -> str | None:
-    """The tag of ``macro:TAG``, None for means that weigh no groups alike.
+    """Return the tag of ``macro:TAG``; None for means without equal weights of groups.
 
     Raises:
-        UsageError: it is no average.
+        UsageError: not an average.
     """
     kind, _, tag = average.partition(":")
     if average in ("micro", ANSWERED) or (group_rule(average) and tag):
@@ -265,17 +265,17 @@ def macro_tag(average: str) -> str | None:
 
 
 def chosen(rows: Sequence[Row], where: Mapping[str, Sequence[str]]) -> list[Row]:
-    """The trials whose question has for each tag one of the values."""
+    """Return the trials whose question has one of the values for each tag."""
     return [row for row in rows if all(row.item.tags.get(tag) in values for tag, values in where.items())]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Aggregate:
-    """A way to average some trials of a run, for their scores and for everything printed with them.
+    """A way to average trials of a run, for scores and everything shown with them.
 
-    Several trials of a question enter as their mean. `groups` names for each scored question the value of a
-    tag where the mean is that over its values, each alike; questions without the tag are a group of
-    their own. `of_points` are the points of a judge averaged in place of marks.
+    Trials of one question count as their mean. `groups` is each scored question's tag value if the mean is
+    over values, weighted equally; questions without the tag form their own group. `of_points` averages a
+    judge's points.
     """
 
     rows: Sequence[Row]
@@ -292,14 +292,14 @@ class Aggregate:
         noun: ClusterNoun | None = None,
         of_points: bool = False,
     ) -> "Aggregate":
-        """The aggregate of these trials.
+        """Return the aggregate of these trials.
 
         Args:
             rows: the trials, of one run.
             average: ``micro``, ``answered`` (over the trials whose reply could be read), ``macro:TAG`` (of
                 means ``macro:TAG/TAG``), or a mean over groups of questions, ``all:TAG`` or ``graded:TAG``.
             noun: as for `ScoredQuestions.of`.
-            of_points: average the points that a judge gave.
+            of_points: average a judge's points.
 
         Raises:
             UsageError: no such average.
@@ -316,9 +316,9 @@ class Aggregate:
         return cls(rows=rows, scored=scored, groups=groups, of_points=of_points)
 
     def estimate(self, draws: Draws) -> Estimate | None:
-        """The mean score with its interval; None where no question is scored.
+        """Return the mean score with its interval; None if no question is scored.
 
-        Of several people it is the mean over their answers, with people and sources crossed.
+        For several people it is the mean over their answers, with people and sources as crossed factors.
         """
         if not are_people(self.rows):
             return self.scored.mean(groups=self.groups, points=self.of_points, level=draws.level)
@@ -330,7 +330,7 @@ class Aggregate:
 
 
 def are_people(rows: Iterable[Row]) -> bool:
-    """Whether trials are of several people, so that their mean is one over answers."""
+    """Whether trials are from several people, so that their mean is over answers."""
     return len({row.person for row in rows}) > 1
 
 
@@ -342,13 +342,13 @@ def over_people(
     of_points: bool = False,
     noun: ClusterNoun | None = None,
 ) -> Estimate | None:
-    """The mean over answers of people, with people and sources crossed; None without any.
+    """Return the mean over people's answers, with people and sources crossed; None without any.
 
     Args:
         rows: the answers.
         draws: the level of the interval.
-        groups: of each answer; without them all are one.
-        of_points: average the points of a judge.
+        groups: of each answer; without them, all are one group.
+        of_points: average a judge's points.
         noun: as for `ScoredQuestions.of`.
     """
     known = [(i, row, entry) for i, row in enumerate(rows) if (entry := _VALUES[of_points](row)) is not None]
@@ -365,16 +365,16 @@ def over_people(
 
 
 def headline_accuracy(run: Run, *, draws: Draws) -> Estimate | None:
-    """The number that a run was made for, by the average of its plan.
+    """Return a run's headline, by the plan's average.
 
-    None where no question is scored, the answers are hidden, or the model never answered: nothing was
-    measured then, and 0 would say that all answers were wrong.
+    None if no question is scored, the answers are hidden, or the model never answered: nothing was measured,
+    and 0 would mean that all answers were wrong.
     """
     return None if run.no_score else Aggregate.of(run.rows, run.plan.headline).estimate(draws)
 
 
 def check_answered(run: Run) -> None:
-    """See that a run has a score that can be set against another.
+    """Check that a run has a score to compare.
 
     Raises:
         UsageError: it has no trials, its model never answered, or its answers are hidden.
@@ -394,14 +394,14 @@ def check_answered(run: Run) -> None:
 
 
 def score_tables(run: Run, *, rng: np.random.Generator, level: float = 0.95) -> tuple[Table, ...]:
-    """The aggregates, the headline first, then one table for each tag with 2 to 40 values.
+    """Return the aggregates, the headline first, then one table per tag with 2 to 40 values.
 
-    Unreadable, refused and failed trials count as wrong. Questions that wait for a judge enter no
-    mean and are counted apart. Several trials of one question enter as their mean.
+    Unreadable, refused and failed trials count as wrong. Questions that wait for a judge count in no mean and
+    are counted separately. Trials of one question count as their mean.
 
     Args:
         run: the run.
-        rng: where the draws of the intervals come from; the same state gives the same tables.
+        rng: source of the bootstrap draws; the same state gives the same tables.
         level: coverage of the intervals.
 
     Raises:
@@ -442,10 +442,10 @@ def score_tables(run: Run, *, rng: np.random.Generator, level: float = 0.95) -> 
 
 
 def sample_tables(run: Run, *, draws: Draws) -> tuple[Table, ...]:
-    """The strata of a stratified sample, and the mean with their weights; nothing without strata.
+    """Return the strata of a stratified sample, and the weighted mean; empty without strata.
 
-    A question of a stratum of which a share f was asked counts 1 / f, so that the weighted mean estimates
-    that of all questions that could be drawn. It is a ratio of sums over the sample, clustered as all means.
+    A question of a stratum of which a share f was asked has weight 1 / f, so that the weighted mean estimates
+    that of all questions that could be drawn. It is a ratio estimator, clustered as all means are.
     """
     strata = {stratum.value: stratum for stratum in run.facts.strata}
     if not strata:
@@ -501,9 +501,9 @@ def sample_tables(run: Run, *, draws: Draws) -> tuple[Table, ...]:
 
 
 def margin_table(run: Run, *, level: float = 0.95) -> Table:
-    """How far the scores lie above what chance and simple rules get on the same questions.
+    """Return how far the scores lie above chance and the text-only rules on the same questions.
 
-    One line for each line of the tables of scores; the difference is of the same aggregate.
+    One line per line of the score tables; each difference is of the same aggregate.
 
     Args:
         run: the run.
@@ -553,7 +553,7 @@ def _check_has_trials(run: Run) -> None:
 
 
 def tag_values(run: Run) -> dict[str, list[str]]:
-    """The tags of the questions of a run, each with its values in their order."""
+    """Return the tags of a run's questions, with their values in order."""
     names = dict.fromkeys(tag for row in run.rows for tag in row.item.tags)
     return {
         tag: sorted({row.item.tags.get(tag, NO_VALUE) for row in run.rows}, key=natural_order)
@@ -567,13 +567,13 @@ def is_moderate(values: Sequence[str]) -> bool:
 
 
 def natural_order(value: str) -> tuple[bool, list[tuple[bool, int, str]]]:
-    """The key that sorts the values of a tag: numbers in order of size, ``(none)`` last."""
+    """Return the sort key of tag values: numbers by size, ``(none)`` last."""
     pieces = re.findall(r"[0-9]+|[^0-9]+", value)
     return value == NO_VALUE, [(not p.isdecimal(), int(p) if p.isdecimal() else 0, p) for p in pieces]
 
 
 def few_note(n_videos: Iterable[int]) -> str:
-    """What to know of a table where some lines are about few videos or sources; empty where none is."""
+    """Return a note if lines of a table are about few videos or sources; empty otherwise."""
     if not any(0 < n < FEW_VIDEOS for n in n_videos):
         return ""
     return f"few: fewer than {FEW_VIDEOS} videos or sources, so a single one can shift the score far."
@@ -624,7 +624,7 @@ def _measures(
 
 
 def aggregates(run: Run) -> tuple[RowSpec[Aggregate], ...]:
-    """One line for each way to average a run; ``headline``, the one that the plan asks for, stands first.
+    """Return a line per average of a run, ``headline`` (the plan's) first.
 
     Raises:
         UsageError: its headline is none of ``micro``, ``answered``, ``macro:TAG``.
@@ -655,7 +655,7 @@ def aggregates(run: Run) -> tuple[RowSpec[Aggregate], ...]:
 
 
 def levels(run: Run) -> Iterator[tuple[str, tuple[RowSpec[Aggregate], ...]]]:
-    """For each tag with a table, one line for each of its values."""
+    """Yield each tag with a table, and a line per value."""
     noun = source_noun(row.item for row in run.rows)
     for tag, values in tag_values(run).items():
         if not is_moderate(values):
@@ -666,7 +666,7 @@ def levels(run: Run) -> Iterator[tuple[str, tuple[RowSpec[Aggregate], ...]]]:
 
 
 def _numeric(run: Run, rules: SimpleRules, n_all: int) -> Iterator[RowSpec[Aggregate]]:
-    """The questions that the median rule speaks of, where they are some and not all."""
+    """Yield the questions that the median rule applies to, if they are some but not all."""
     rows = [row for row in run.rows if rules.applies("median", row)]
     if LEAST_MEDIAN <= len({row.item.item_id for row in rows}) < n_all:
         yield RowSpec(NUMERIC, "numbers as choices", Aggregate.of(rows))

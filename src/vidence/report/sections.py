@@ -1,4 +1,4 @@
-"""Parts of a report that a caller adds, or that are a page of their own."""
+"""Sections of a report that callers add, or that form their own page."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -16,10 +16,10 @@ from vidence.text import visible
 
 @dataclass(frozen=True, kw_only=True)
 class Section:
-    """A part of the page that the caller adds: paragraphs, figures, tables (with their figures).
+    """A section of a page: paragraphs, figures, tables (with figures).
 
-    The numbers behind `figures` are folded below them. `steps` are sentences, each with what to type. A part
-    whose place is ``after`` stands behind the scores of the run, or behind the comparison of several.
+    The data of `figures` is folded below them. `steps` are sentences with a command each. A section with the
+    place ``after`` follows the scores of the run, or the comparison of several.
     """
 
     title: str
@@ -30,12 +30,12 @@ class Section:
     place: Literal["first", "after"] = "first"
 
     def write_page(self, path: Path, *, eyebrow: str, facts: Sequence[tuple[str, object]]) -> None:
-        """Write it as one HTML file that loads nothing from elsewhere.
+        """Write the section as one self-contained HTML file.
 
         Args:
             path: the file.
             eyebrow: the line above the title, such as the command.
-            facts: records of how it was found, by their titles.
+            facts: records of how it was computed, by title.
 
         Raises:
             StoreError: the file cannot be written.
@@ -45,12 +45,12 @@ class Section:
         write_file(path, render("diagnosis.html.j2", eyebrow=eyebrow, **page))
 
     def write_json(self, path: Path, form: str, **values: object) -> None:
-        """Write sentences, tables and other values as one JSON object; a number that does not exist is null.
+        """Write sentences, tables and other values as one JSON object; undefined numbers are null.
 
         Args:
             path: the file.
-            form: the format of the object, with its version.
-            values: what else it holds, by name.
+            form: the object's format, with version.
+            values: further contents, by name.
 
         Raises:
             StoreError: the file cannot be written.
@@ -59,6 +59,6 @@ class Section:
 
 
 def notebook_html(title: str, sentences: Iterable[str], below: str = "") -> str:
-    """What a notebook shows of a result: its title, sentences, and the markup `below`, often a table."""
+    """Return a result for notebooks: title, sentences, and the markup `below`, often a table."""
     lines = "".join(f"<li>{escape(visible(sentence))}</li>" for sentence in sentences)
     return f"<p><strong>{escape(visible(title))}</strong></p><ul>{lines}</ul>{below}"

@@ -1,4 +1,4 @@
-"""Statistics of a set of questions: lengths, videos, sources, evidence, letters, words, tags."""
+"""Statistics of a question set: lengths, videos, sources, evidence, letters, words, tags."""
 
 import math
 import re
@@ -20,7 +20,7 @@ JSON_FORMAT = "vidence-described/1"
 ANSWER_KIND, DURATION, N_EVIDENCE = "answer_kind", "duration", "n_evidence"
 SUBJECT, TEXTBOOK, CHAPTER, CONCEPT = "subject", "textbook", "chapter", "concept"
 OWN_TAGS = (ANSWER_KIND, DURATION, N_EVIDENCE)
-"""What a question has besides its tags, and can be crossed with them."""
+"""Properties besides tags that can be cross-tabulated."""
 MOST_VALUES = 60  # a tag with more different values names questions, and is only counted
 # The bins of durations by their ends, in seconds.
 _BINS: Mapping[float, str] = {
@@ -39,7 +39,7 @@ _MOST_PROBLEMS = 5
 
 @dataclass(frozen=True, kw_only=True)
 class Described:
-    """What is known of a set: `tables` and `sentences`, and whatever was wrong with it in `problems`."""
+    """Statistics of a set as `tables` and `sentences`; `problems` lists faults."""
 
     name: str
     items: tuple[Item, ...]
@@ -51,7 +51,7 @@ class Described:
 
 @dataclass(frozen=True, kw_only=True)
 class _Facts:
-    """The items, with the seconds of what each shows; None where that was not measured."""
+    """The items, with the seconds that each shows; None if not measured."""
 
     items: Sequence[Item]
     seconds: Mapping[str, float | None]
@@ -64,18 +64,18 @@ def describe(
     durations_s: Mapping[str, float] | None = None,
     crossed: Sequence[tuple[str, str]] = (),
 ) -> Described:
-    """The statistics of a set.
+    """Return the statistics of a set.
 
-    Words are what blanks separate. Of a video that a question cuts a span out of, that span counts.
+    Words are separated by blanks. If a question uses a span of a video, that span counts.
 
     Args:
-        items: the questions, at least one.
-        name: what the set is called.
-        durations_s: the seconds of videos by `Item.video_id`; what is not there was not measured.
-        crossed: pairs of tags whose values are counted together; `OWN_TAGS` may be among them.
+        items: one or more questions.
+        name: of the set.
+        durations_s: the seconds of videos by `Item.video_id`; others were not measured.
+        crossed: pairs of tags to cross-tabulate; `OWN_TAGS` are permitted.
 
     Raises:
-        UsageError: no question, or a tag to cross that no question has.
+        UsageError: no question, or a crossed tag that no question has.
 
     Source: HERBench, sections 3.3 and 7.8; MMVU, table 2; HumanPCR, table 2.
     Departs: the papers do not say how words are counted; blanks give MMVU's printed means.
@@ -106,7 +106,7 @@ def describe(
 
 
 def seconds_of(item: Item, durations_s: Mapping[str, float]) -> float | None:
-    """How long what a question shows is; None where that was not measured, or is no video."""
+    """Return how long a question's media are; None if not measured or not a video."""
     if any(medium.kind != "video" for medium in item.media) or not item.media:
         return None
     spans = [(medium.start_s, medium.end_s) for medium in item.media]
@@ -140,7 +140,7 @@ def n_words(text: str) -> int:
 
 
 def right_text(item: Item) -> str:
-    """The right answer in words: the text of the right choice, or of a free answer."""
+    """Return the right answer as text: the right choice's text, or a free answer."""
     if item.answer_kind != "choice" or not item.choices:
         return item.answer
     place = ord(item.answer) - ord("A") if len(item.answer) == 1 else -1
@@ -161,7 +161,7 @@ def _column(key: str, title: str = "", *, kind: Kind = "number", note: str = "")
 
 
 def _spread(values: Sequence[float]) -> tuple[Value, ...]:
-    """Mean, least and most; nothing of nothing."""
+    """Return mean, minimum and maximum; empty for no values."""
     if not values:
         return (None, None, None)
     return (sum(values) / len(values), min(values), max(values))
@@ -171,7 +171,7 @@ _SPREAD = (_column("mean"), _column("least", kind="count"), _column("most", kind
 
 
 def words_table(items: Sequence[Item]) -> Table:
-    """How many words and tokens questions, options, answers and rationales have.
+    """Return words and tokens of questions, options, answers and rationales.
 
     Source: HERBench, section 7.8 (65.5 tokens a question).
     Departs: the paper names no tokenizer; tokens are words and signs, each sign apart.
@@ -205,7 +205,7 @@ def words_table(items: Sequence[Item]) -> Table:
 
 
 def counts_table(items: Sequence[Item]) -> Table:
-    """How many options, media, pieces of evidence and of knowledge a question has, and how many differ."""
+    """Return numbers of options, media, evidence and knowledge per question, and distinct values."""
     parts: list[tuple[str, str, Callable[[Item], Sequence[object]]]] = [
         ("options", "options", lambda item: item.choices),
         ("media", "media", lambda item: item.media),
@@ -232,7 +232,7 @@ def counts_table(items: Sequence[Item]) -> Table:
 
 
 def _videos_table(facts: _Facts) -> Table:
-    """Questions per video and per source, and how long videos are."""
+    """Return questions per video and per source, and video lengths."""
     per_video = Counter(item.video_id for item in facts.items)
     per_source = Counter(item.source_id for item in facts.items)
     values = {item.video_id: facts.seconds[item.item_id] for item in facts.items}
@@ -271,7 +271,7 @@ def _bin(seconds: float | None) -> str:
 
 
 def _evidence_table(facts: _Facts) -> Table:
-    """How much evidence questions have and how far it is apart, by kind and by the length of the video."""
+    """Return amount and spread of evidence, by kind and by video length."""
     everything = [item for item in facts.items if item.evidence]
     groups: list[tuple[str, list[Sequence[Evidence]]]] = [("all", [item.evidence for item in everything])]
     kinds = sorted({evidence.kind for item in everything for evidence in item.evidence})
@@ -302,7 +302,7 @@ def _evidence_table(facts: _Facts) -> Table:
 
 
 def _outside(facts: _Facts) -> Iterator[str]:
-    """Evidence that lies beyond the end of what is shown."""
+    """Yield evidence beyond the end of what is shown."""
     for item in facts.items:
         value, start_s = facts.seconds[item.item_id], item.media[0].start_s or 0.0 if item.media else 0.0
         ends = [evidence.end_s for evidence in item.evidence if evidence.end_s is not None]
@@ -317,7 +317,7 @@ def _outside(facts: _Facts) -> Iterator[str]:
 
 
 def _letters_table(items: Sequence[Item]) -> Table | None:
-    """How often each letter is right; None where nothing has choices."""
+    """Return how often each letter is right; None if no question has choices."""
     letters = Counter(item.answer for item in items if item.choices and item.answer)
     total = letters.total()
     if not total:
@@ -329,7 +329,7 @@ def _letters_table(items: Sequence[Item]) -> Table | None:
 
 
 def vocabulary_table(items: Sequence[Item]) -> Table:
-    """How many different words there are, without case and signs, and how many stand there once.
+    """Return numbers of distinct words, ignoring case and punctuation, and of those that occur once.
 
     Source: HERBench, section 7.8 (7.3 thousand word types).
     Departs: the paper does not say how it tells words apart.
@@ -356,7 +356,7 @@ def vocabulary_table(items: Sequence[Item]) -> Table:
 
 
 def _values(facts: _Facts, tag: str) -> list[str | None]:
-    """The value of each question; None where it has none."""
+    """Return each question's value; None if it has none."""
     of: Mapping[str, Callable[[Item], str]] = {
         ANSWER_KIND: lambda item: item.answer_kind,
         DURATION: lambda item: _bin(facts.seconds[item.item_id]),
@@ -366,7 +366,7 @@ def _values(facts: _Facts, tag: str) -> list[str | None]:
 
 
 def _tag_tables(facts: _Facts) -> Iterator[Table]:
-    """For every tag of few values: questions, videos, seconds, words and evidence of a question."""
+    """Yield a table per tag with few values: questions, videos, seconds, words and evidence."""
     names = dict.fromkeys(name for item in facts.items for name in item.tags)
     own = [ANSWER_KIND] if len({item.answer_kind for item in facts.items}) > 1 else []
     for name in (*own, *sorted(names)):
@@ -377,7 +377,7 @@ def _tag_tables(facts: _Facts) -> Iterator[Table]:
 
 
 def _tag_table(facts: _Facts, name: str, by_value: Mapping[str, Sequence[Item]]) -> Table:
-    """The questions of each value.
+    """Return a table with a row per value.
 
     Source: HumanPCR, figure 23 (pieces of evidence by domain and kind of question).
     Departs: the paper counts all questions; here those that have evidence.
@@ -408,7 +408,7 @@ def _tag_table(facts: _Facts, name: str, by_value: Mapping[str, Sequence[Item]])
 
 
 def textbooks_table(items: Sequence[Item]) -> Table:
-    """What rests on each textbook of a subject: questions, videos, and of how many chapters and concepts.
+    """Return, per textbook of a subject: questions, videos, and numbers of chapters and concepts.
 
     Source: MMVU, appendix A.2, tables 6 to 9 (the textbooks of each subject, by discipline).
     Departs: the paper lists the books without numbers.
@@ -435,7 +435,7 @@ def textbooks_table(items: Sequence[Item]) -> Table:
 
 
 def _crossed_table(facts: _Facts, word: str, other: str) -> Table:
-    """How many questions have each two values of two tags."""
+    """Return a cross table of two tags."""
     known = {name for item in facts.items for name in item.tags} | set(OWN_TAGS)
     for name in (word, other):
         if name not in known:
@@ -454,7 +454,7 @@ def _crossed_table(facts: _Facts, word: str, other: str) -> Table:
 
 
 def _crossed_shares(counted: Table) -> Table:
-    """The same as shares of each row, which can be drawn."""
+    """Return the cross table as row shares, which can be plotted."""
     rows = []
     for row in counted.rows:
         counts = [value if isinstance(value, int) else 0 for value in row.values]
@@ -476,7 +476,7 @@ def _crossed_shares(counted: Table) -> Table:
 
 
 def _sentences(facts: _Facts) -> Iterator[str]:
-    """The set in sentences, as a datasheet has them."""
+    """Yield sentences for a datasheet."""
     items = facts.items
     n_videos = len({item.video_id for item in items})
     words = [n_words(item.question) for item in items]
@@ -506,7 +506,7 @@ def _sentences(facts: _Facts) -> Iterator[str]:
 
 
 def section(described: Described) -> Section:
-    """The statistics as a part of a page."""
+    """Return the statistics as a section of a page."""
     sentences, more = described.sentences, len(described.problems) - _MOST_PROBLEMS
     if described.problems:
         listed = "; ".join(described.problems[:_MOST_PROBLEMS])
@@ -516,7 +516,7 @@ def section(described: Described) -> Section:
 
 
 def write_described_csv(described: Described, path: Path) -> None:
-    """Write one row for each question: its lengths, counts and tags.
+    """Write one row per question: lengths, counts and tags.
 
     Raises:
         StoreError: the file cannot be written.

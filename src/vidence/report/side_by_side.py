@@ -1,4 +1,4 @@
-"""Several runs side by side: their names, and the same tables with a column for each run."""
+"""Several runs next to each other: their names, and the same tables with a column per run."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -19,10 +19,10 @@ _DRAWN: Final[Mapping[str, str]] = {
 
 
 def run_names(runs: Sequence[Run]) -> tuple[str, ...]:
-    """A different name for each run: the one that it was given, or a short one of its model (`label`).
+    """Return a distinct name for each run: its own, or its model's short name (`label`).
 
-    Those that have it in common get what first tells them apart: who serves the model, the benchmark, the
-    name of the folder, a number.
+    Equal names are extended by the first that distinguishes them: provider, benchmark, folder name, or a
+    number.
     """
     names = [label(run.plan) for run in runs]
     longer = [run.plan.name or short_name(run.plan.model, with_provider=True) for run in runs]
@@ -36,11 +36,11 @@ def run_names(runs: Sequence[Run]) -> tuple[str, ...]:
 
 
 def side_by_side(runs: Sequence[Run], tables: Sequence[Sequence[Table]]) -> tuple[Table, ...]:
-    """The headline figures of all runs, then the accuracies of every score table.
+    """Return the headline figures of all runs, then the accuracies of every score table.
 
     Args:
         runs: the runs.
-        tables: for each run its score tables, the one named ``score`` first.
+        tables: each run's score tables, ``score`` first.
     """
     columns = _run_columns(runs)
     by_name = [{table.name: table for table in some} for some in tables]
@@ -56,11 +56,11 @@ def _run_columns(runs: Sequence[Run]) -> tuple[Column, ...]:
 
 
 def overview(runs: Sequence[Run], scores: Sequence[Table]) -> Table:
-    """The headline figures of all runs.
+    """Return the headline figures of all runs.
 
     Args:
         runs: the runs.
-        scores: for each run its table named ``score``.
+        scores: each run's table ``score``.
     """
     columns = _run_columns(runs)
     titles = dict.fromkeys(c.title for score in scores for c in score.columns if c.key == "videos")
@@ -82,11 +82,11 @@ def overview(runs: Sequence[Run], scores: Sequence[Table]) -> Table:
 
 
 def scores_of_runs(runs: Sequence[Run], scores: Sequence[Table]) -> Table:
-    """The headline score of each run in a row of its own, for the figure above the other tables.
+    """Return a table with a row per run's headline score, for the figure above the other tables.
 
     Args:
         runs: the runs.
-        scores: for each run its table named ``score``.
+        scores: each run's table ``score``.
     """
     known = {column.key: column for column in scores[0].columns}
     columns = tuple(replace(known[key], title=title) for key, title in _DRAWN.items())
@@ -116,7 +116,7 @@ def _same_questions(runs: Sequence[Run]) -> str:
 
 
 def _on_videos(key: str, sizes: Sequence[Mapping[str, Value]]) -> str:
-    """On how many videos the scores of a line stand; the least and the most where runs differ."""
+    """Return the number of videos of a line, as a range if runs differ."""
     videos = sorted({n for of_run in sizes if isinstance(n := of_run.get(key), int)})
     if not videos:
         return ""

@@ -1,4 +1,4 @@
-"""Tables of a run beside those of scores, and the run in sentences whose numbers come from these tables."""
+"""A run's tables other than scores, and sentences whose numbers come from these tables."""
 
 import math
 from collections import Counter
@@ -49,16 +49,16 @@ LETTERS = frozenset(ascii_uppercase)
 def all_tables(
     run: Run, *, rng: np.random.Generator, level: float = 0.95, parsers: Sequence[str] = (ROBUST,)
 ) -> tuple[Table, ...]:
-    """Every table of a run, the scores first.
+    """Return all tables of a run, the scores first.
 
     Args:
         run: the run.
-        rng: where the draws of the intervals come from.
+        rng: source of the bootstrap draws.
         level: coverage of the intervals.
-        parsers: which others read the replies again beside that of the run; all of them where it is empty.
+        parsers: other parsers to read the replies with; empty: all.
 
     Raises:
-        UsageError: the run has no trials, or its headline is no aggregate.
+        UsageError: the run has no trials, or its headline is not an aggregate.
     """
     return (
         *score_tables(run, rng=rng, level=level),
@@ -77,7 +77,7 @@ def all_tables(
 
 
 def outcome_table(run: Run) -> Table:
-    """What became of the planned trials: right, wrong, unreadable, refused, failed, and the rest."""
+    """Return the outcomes of the planned trials: right, wrong, unreadable, refused, failed, other."""
     result = Counter(row.status for row in run.rows)
     total = len(run.rows) + run.n_missing
     counts = [(str(status), title, result[status]) for status, title in STATUSES.items()]
@@ -102,7 +102,7 @@ def outcome_table(run: Run) -> Table:
 
 
 def reason_table(run: Run) -> Table:
-    """Why trials are unreadable, refused or failed, and by which rule answers were read."""
+    """Return why trials are unreadable, refused or failed, and which rules parsed answers."""
     counts = Counter((row.outcome, _reason(row)) for row in run.rows)
     examples = {
         _reason(row): f"for example: {row.score.outcome.message[:300]}"
@@ -143,13 +143,13 @@ def _reason(row: Row) -> str:
 
 
 def position_table(run: Run, *, rng: np.random.Generator) -> Table:
-    """How often each letter was read and was right, and whether wrong answers prefer a letter.
+    """Return how often each letter was answered and was right, with a test of position bias.
 
-    Only questions with choices count, and of several repeats the first one.
+    Only questions with choices count, and only the first repeat.
 
     Args:
         run: the run.
-        rng: where the simulations of the test come from.
+        rng: source of the test's simulations.
     """
     choice = [row for row in run.rows if row.item.answer_kind == "choice" and row.item.choices]
     rows = [row for row in choice if row.trial.repeat == 0 and not row.item.is_hidden]
@@ -191,7 +191,7 @@ def position_table(run: Run, *, rng: np.random.Generator) -> Table:
 
 
 def bias_sentences(bias: PositionBias) -> str:
-    """Whether wrong answers prefer a letter, and what no letter was read of."""
+    """Describe position bias among wrong answers, and unreadable replies."""
     parts: list[str] = []
     if math.isnan(bias.p_value):
         parts.append(f"Preference for a position: {bias.method}.")
@@ -214,14 +214,14 @@ def bias_sentences(bias: PositionBias) -> str:
 
 
 def spent(run: Run) -> float | None:
-    """What the new replies that count cost by the prices of the plan, in US dollars; None without prices."""
+    """Return the cost of new replies in US dollars at the plan's prices; None without prices."""
     if (prices := run.plan.prices) is None:
         return None
     return sum(prices.cost(reply.usage) for row in run.rows for reply in row.trial.new_replies)
 
 
 def median_reply(run: Run) -> tuple[float | None, float | None]:
-    """Median seconds and output tokens of a reply, remembered replies too; None where no reply has them.
+    """Return a reply's median seconds and output tokens, cached replies included; None if unknown.
 
     Source: HumanPCR, appendix F.4 (inference time of models).
     """
@@ -232,9 +232,9 @@ def median_reply(run: Run) -> tuple[float | None, float | None]:
 
 
 def usage_table(run: Run) -> Table:
-    """Tokens and cost of the new replies, and how many came out of the memory.
+    """Return tokens and cost of new replies, and the number of cached ones.
 
-    Tokens are what the model reported. The cost follows the prices of the plan, in US dollars.
+    Tokens are as reported by the model; the cost is in US dollars at the plan's prices.
     """
     n_replies = sum(len(row.trial.replies) for row in run.rows)
     new = [reply.usage for row in run.rows for reply in row.trial.new_replies]
@@ -277,7 +277,7 @@ def usage_table(run: Run) -> Table:
 
 
 def asked(run: Run) -> str:
-    """What was asked, of which model and when, in one line."""
+    """Describe in one line what was asked, of which model and when."""
     how = f"{run.plan.style} answers, {_shown(run)}" if is_asked(run) else "no model asked"
     return f"{run.plan.split}, {how}, parser {run.reader}, {run.facts.started_at[:10]}"
 
@@ -293,11 +293,11 @@ def _shown(run: Run) -> str:
 
 
 def headline(run: Run, score: Table) -> tuple[str, ...]:
-    """The score and what to know beside it, as sentences.
+    """Return the score and its caveats, as sentences.
 
     Args:
         run: the run.
-        score: its first table, named ``score``.
+        score: its first table, ``score``.
     """
     sentences = [_silence(run)] if run.is_silent else [*_hidden(run, score), *_cut_off(run)]
     sentences.extend(check_sentences(run, score))
@@ -332,7 +332,7 @@ def headline(run: Run, score: Table) -> tuple[str, ...]:
 
 
 def check_sentences(run: Run, score: Table) -> list[str]:
-    """What people read in a sample of the replies makes of the score; nothing without a sample."""
+    """Describe the people-corrected score; empty without a sample."""
     if (check := run.sample) is None or run.no_score:
         return []
     n, folder = len(check.draw.drawn), run.folder
@@ -356,7 +356,7 @@ def check_sentences(run: Run, score: Table) -> list[str]:
 
 
 def _hidden(run: Run, score: Table) -> list[str]:
-    """The score, and how many answers are hidden; that there is no score where all are."""
+    """Return the score and the number of hidden answers, or that there is no score if all are hidden."""
     if not run.n_hidden:
         return _scored(run, score)
     n = several(run.n_hidden, "question")
@@ -367,7 +367,7 @@ def _hidden(run: Run, score: Table) -> list[str]:
 
 
 def _scored(run: Run, score: Table) -> list[str]:
-    """The score, what rules get that look at no video, and what could not be scored."""
+    """Return the score, the text-only rules, and what could not be scored."""
     return [
         _accuracy(score, of="question" if group_rule(run.plan.headline) is None else "group"),
         *_few_videos(score),
@@ -377,19 +377,19 @@ def _scored(run: Run, score: Table) -> list[str]:
 
 
 def why_failed(run: Run) -> str:
-    """The reason that failed trials give most often; empty where none failed."""
+    """Return the most frequent reason of failed trials; empty if none failed."""
     reasons = Counter(row.score.outcome.message for row in run.rows if isinstance(row.score.outcome, Failed))
     return sentence(reasons.most_common(1)[0][0][:300]) if reasons else ""
 
 
 def _silence(run: Run) -> str:
-    """That the model never answered, and why."""
+    """Say that the model never answered, and why."""
     n = several(len({row.item.item_id for row in run.rows}), "question")
     return f"No score, since none of {n} was ever answered: {why_failed(run)}"
 
 
 def _cut_off(run: Run) -> Iterator[str]:
-    """That many replies were cut off, and what lets them end."""
+    """Say that many replies were truncated, and how to avoid it."""
     n = sum(row.trial.reply is not None for row in run.rows)
     n_cut = sum(row.score.is_cut(row.trial.reply) for row in run.rows)
     if n_cut and n_cut >= LEAST_CUT * n:
@@ -399,7 +399,7 @@ def _cut_off(run: Run) -> Iterator[str]:
 
 
 def _without_logps(run: Run) -> Iterator[str]:
-    """That log-probabilities were wanted and are not there; some servers ignore the request."""
+    """Say that requested log-probabilities are missing; some servers ignore the request."""
     rows = [row for row in run.rows if row.item.answer_kind == "choice" and row.trial.reply]
     if run.plan.sampling.want_choice_logps and (n := sum(not has_logps(row) for row in rows)):
         yield (
@@ -409,7 +409,7 @@ def _without_logps(run: Run) -> Iterator[str]:
 
 
 def guesses_of(run: Run) -> tuple[bool, ...]:
-    """For each reply whether the model says that it guessed; empty where it never did."""
+    """Return, for each reply, whether the model says it guessed; empty if it never did."""
     guesses = tuple(row.trial.reply.is_guess for row in run.rows if row.trial.reply is not None)
     return guesses if any(guesses) else ()
 
@@ -439,7 +439,7 @@ def _accuracy(score: Table, *, of: str) -> str:
 
 
 def _few_videos(score: Table) -> list[str]:
-    """A caution where the headline is about few videos."""
+    """Return a caution if the headline is about few videos."""
     n = score.value("headline", "videos")
     if not isinstance(n, int) or not 0 < n < FEW_VIDEOS:
         return []

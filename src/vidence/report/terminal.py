@@ -1,4 +1,4 @@
-"""A run in the terminal: the score and what to know beside it, then its tables by importance."""
+"""A run in the terminal: the score and its caveats, then its tables by importance."""
 
 from collections.abc import Sequence
 
@@ -18,12 +18,12 @@ _MOST_REASONS = 2  # of each outcome
 
 
 def draw_head(run: Run, tables: Sequence[Table], sheet: Sheet) -> None:
-    """Print what a run is and its score in sentences, with why trials have no answer and other warnings.
+    """Print a run's description, its score, why trials have no answer, and other warnings.
 
     Args:
         run: the run.
-        tables: its tables, those of `all_tables` or some of them.
-        sheet: where to; 80 columns are enough.
+        tables: its tables, all or some of `all_tables`.
+        sheet: the output; 80 columns suffice.
     """
     by_name = {table.name: table for table in tables}
     sheet.words(f"{run.plan.benchmark} · {label(run.plan)}", style="bold")
@@ -39,7 +39,7 @@ def draw_head(run: Run, tables: Sequence[Table], sheet: Sheet) -> None:
 
 
 def draw_tables(tables: Sequence[Table], sheet: Sheet) -> None:
-    """Print tables of a run: scores by tag, then what else there is."""
+    """Print a run's tables: scores by tag, then the others."""
     for table in sorted(tables, key=_place):
         if len(table.rows) > int(table.name == "parsers"):  # the parser of the run alone says nothing new
             sheet.table(table, first=_SCORE_COLUMNS if table.name.startswith("score") else ())
@@ -54,7 +54,7 @@ def _place(table: Table) -> int:
 
 
 def draw_section(section: Section, sheet: Sheet, *, is_ranking: bool = False) -> None:
-    """Print a part of a page: its sentences, then its tables; of a ranking the table before the rest."""
+    """Print a section: sentences, then tables; for a ranking, its table first."""
     n = int(is_ranking)
     if section.paragraphs or not sheet.is_brief:
         sheet.words(section.title, style="bold")
@@ -67,7 +67,7 @@ def draw_section(section: Section, sheet: Sheet, *, is_ranking: bool = False) ->
 
 
 def _reasons(table: Table) -> list[str]:
-    """Why there are answers that do not count, most frequent first; the table has more."""
+    """Return why answers do not count, most frequent first; the table has more."""
     reasons = []
     for outcome in OUTCOMES[1:]:
         keys = [row.key for row in table.rows if row.label == outcome]

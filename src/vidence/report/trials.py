@@ -1,7 +1,7 @@
-"""Everything that is known of each trial, one row for each: as JSON lines, Parquet or CSV.
+"""All fields of each trial, a row per trial: as JSON lines, Parquet or CSV.
 
-The columns are the same in all three. Lists and objects are such in JSON lines and Parquet, and JSON texts in
-CSV; tags are one object in JSON lines, and a column for each elsewhere.
+The columns are the same in all three. Lists and objects are kept in JSON lines and Parquet, and are JSON
+texts in CSV; tags are one object in JSON lines, and a column each elsewhere.
 """
 
 import functools
@@ -46,10 +46,10 @@ Kind: TypeAlias = Literal[
 
 
 class Column(Record):
-    """One column of ``trials.toml``: the path of its value from a `TrialPlace`, and what the value is.
+    """A column of ``trials.toml``: the path of its value from a `TrialPlace`, and its type.
 
-    In a path ``[]`` goes on for each of several, and ``?`` is for what only some outcomes have. The values of
-    objects have the fields of the record `holds`.
+    In a path, ``[]`` maps over several, and ``?`` marks what only some outcomes have. Objects have the fields
+    of the record `holds`.
     """
 
     kind: Kind
@@ -58,7 +58,7 @@ class Column(Record):
     holds: str = ""
 
     def value(self, run: Run, row: Row) -> Plain:
-        """The value of a trial; None where something on its path is missing."""
+        """Return a trial's value; None if part of its path is missing."""
         value = _at(TrialPlace(run=run, row=row), self.of.split("."))
         match value:
             case msgspec.Struct():
@@ -82,7 +82,7 @@ def _at(value: object, path: Sequence[str]) -> object:
 
 @functools.cache
 def columns() -> Mapping[str, Column]:
-    """All columns by their names, in order; those of the tags stand in the place of ``tags``."""
+    """Return all columns by name, in order; those of tags take the place of ``tags``."""
     return MappingProxyType(packaged("vidence.report", "trials.toml", dict[str, Column]))
 
 
@@ -90,7 +90,7 @@ def columns() -> Mapping[str, Column]:
 
 
 class StepRow(Record):
-    """One reply on the way to an answer, as in `records.Step`; `model` is empty for the one under test."""
+    """One reply on the way to an answer, as in `records.Step`; `model` is empty for the model under test."""
 
     role: str
     model: str
@@ -106,26 +106,26 @@ class StepRow(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class TrialPlace:
-    """A trial and its run, from which the paths of columns start."""
+    """A trial and its run, the root of column paths."""
 
     run: Run
     row: Row
 
     @property
     def prompt_text(self) -> str | None:
-        """The words of the prompt, see `marked_text`."""
+        """Return the prompt's text, see `marked_text`."""
         prompt = self.row.trial.prompt
         return None if prompt is None else marked_text(prompt)
 
     @property
     def images(self) -> list[ImagePart] | None:
-        """The pictures of the prompt, in their order."""
+        """Return the prompt's pictures, in order."""
         prompt = self.row.trial.prompt
         return None if prompt is None else [part for part in prompt.parts if isinstance(part, ImagePart)]
 
     @property
     def steps(self) -> tuple[StepRow, ...]:
-        """The replies on the way."""
+        """Return the replies on the way to the answer."""
         return tuple(
             StepRow(
                 role=step.role,
@@ -144,7 +144,7 @@ class TrialPlace:
 
     @property
     def n_asked(self) -> int:
-        """How many replies there are on the way, the last included."""
+        """Return the number of replies, including the last."""
         return len(self.row.trial.replies)
 
     @property
@@ -159,13 +159,13 @@ class TrialPlace:
 
 
 def marked_text(prompt: Prompt) -> str:
-    """The words of a prompt, with ``<image>`` and ``<video>`` where pictures and files stand."""
+    """Return a prompt's text, with ``<image>`` and ``<video>`` for pictures and files."""
     values = {ImagePart: "<image>", VideoPart: "<video>"}
     return "\n".join(p.text if isinstance(p, TextPart) else values[type(p)] for p in prompt.parts)
 
 
 def cost_usd(run: Run, row: Row) -> float | None:
-    """What all replies of a trial cost at the prices of the plan; None without prices or known tokens."""
+    """Return the cost of a trial's replies at the plan's prices; None without prices or known tokens."""
     prices, total = run.plan.prices, row.trial.usage
     if prices is None or (total.input_tokens is None and total.output_tokens is None):
         return None
@@ -173,7 +173,7 @@ def cost_usd(run: Run, row: Row) -> float | None:
 
 
 def reason(row: Row) -> str:
-    """Why a reply was not usable; empty if it was."""
+    """Return why a reply was not usable; empty if it was."""
     match row.score.outcome:
         case Unreadable(reason=said) | Refused(reason=said) | Failed(message=said):
             return said
@@ -185,7 +185,7 @@ def reason(row: Row) -> str:
 
 
 def tag_columns(runs: Sequence[Run]) -> Mapping[str, str]:
-    """The column of each tag of some runs; one with the name of another column becomes ``tag_NAME``."""
+    """Return the column of each tag; one with the name of another column becomes ``tag_NAME``."""
     names = dict.fromkeys(tag for run in runs for row in run.rows for tag in row.item.tags)
     known, renamed = columns(), dict[str, str]()
     for name in names:
@@ -197,10 +197,10 @@ def tag_columns(runs: Sequence[Run]) -> Mapping[str, str]:
 
 
 def trial_records(run: Run) -> Iterator[dict[str, Plain]]:
-    """Every trial of a run as an object of plain values, its tags as one object.
+    """Yield every trial of a run as an object of plain values, its tags as one object.
 
     Raises:
-        StoreError: the run folder cannot be read any more.
+        StoreError: the run folder can no longer be read.
     """
     for row in with_prompts(run, run.rows):
         yield {name: column.value(run, row) for name, column in columns().items()}
@@ -208,7 +208,7 @@ def trial_records(run: Run) -> Iterator[dict[str, Plain]]:
 
 @dataclass(frozen=True, kw_only=True)
 class _FlatColumn:
-    """A column of a file in which each tag has one."""
+    """A column of a file with a column per tag."""
 
     name: str
     column: Column
@@ -286,7 +286,7 @@ def trials_as_parquet(runs: Sequence[Run]) -> bytes:
 
 
 def _entries(objects: Sequence[Plain]) -> list[Plain]:
-    """Objects as Arrow takes maps: as lists of keys and values."""
+    """Return objects as Arrow's maps: lists of keys and values."""
     return [tuple(value.items()) if isinstance(value, dict) else None for value in objects]
 
 

@@ -1,4 +1,4 @@
-"""What a comparison of two runs owes to replies without an answer, and to the parser that read them."""
+"""How a comparison of two runs depends on unanswered trials, and on the parser."""
 
 import dataclasses
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ AS_COMPARED = "as compared"
 
 
 class Unanswered(Record):
-    """What became of the trials of one run on the compared questions."""
+    """The outcomes of a run's trials on the compared questions."""
 
     name: str
     n_trials: int
@@ -28,12 +28,12 @@ class Unanswered(Record):
 
     @property
     def n_unread(self) -> int:
-        """How many trials have no answer: unreadable, refused or failed."""
+        """Return the number of unanswered trials: unreadable, refused or failed."""
         return self.n_trials - self.outcomes["answered"]
 
 
 class ParserComparison(Record):
-    """The comparison under another parser; `n_unread` counts for both runs the trials without an answer."""
+    """The comparison under another parser; `n_unread` counts both runs' unanswered trials."""
 
     parser: str
     comparison: Comparison
@@ -41,16 +41,15 @@ class ParserComparison(Record):
 
 
 class Unread(Record):
-    """How a difference depends on replies without an answer. Every difference is the second less the first.
+    """How a difference depends on unanswered trials. Every difference is the second minus the first.
 
-    `runs` count what became of the trials. `both_answered` is the difference on the questions to which both
-    runs gave an answer, in every repeat; None where there is none. `worst` counts every trial without an
-    answer of the second run as wrong and of the first as right, `best` the other way round: between these
-    two lies the difference that complete answers would have given. `readings` has the same replies as each
-    applicable parser reads them (`applicable_parsers`), the parsers of the runs first as `AS_COMPARED`; only
-    that one where no reply to a question with choices is stored.
+    `runs` count the outcomes. `both_answered` is the difference on the questions that both runs answered in
+    every repeat; None if there are none. `worst` counts the second run's unanswered trials as wrong and the
+    first's as right, `best` the reverse: complete answers would have given a difference between these.
+    `readings` has the replies under each applicable parser (`applicable_parsers`), the runs' own parsers
+    first as `AS_COMPARED`; only that one if no reply to a question with choices is stored.
 
-    `comparison` of all of these is the average of the headline.
+    All comparisons use the headline's average.
     """
 
     runs: tuple[Unanswered, Unanswered]
@@ -61,26 +60,26 @@ class Unread(Record):
 
     @property
     def n_unread(self) -> int:
-        """How many trials of both runs have no answer."""
+        """Return the number of both runs' unanswered trials."""
         return sum(run.n_unread for run in self.runs)
 
     @property
     def others(self) -> tuple[ParserComparison, ...]:
-        """The readings of other parsers that change the verdict, or the sign (`is_other`)."""
+        """Return other parsers' readings that change the verdict or the sign (`is_other`)."""
         first = self.readings[0].comparison
         return tuple(reading for reading in self.readings[1:] if is_other(reading.comparison, first))
 
     @property
     def is_open(self) -> bool:
-        """Whether trials without an answer could turn the verdict, or the sign (`is_other`)."""
+        """Whether unanswered trials could change the verdict or the sign (`is_other`)."""
         first = self.readings[0].comparison
         return is_other(self.worst, first) or is_other(self.best, first)
 
 
 def is_other(comparison: Comparison, base: Comparison) -> bool:
-    """Whether the verdict is another one, or the sign.
+    """Whether the verdict or the sign differs.
 
-    Where neither can be told from zero nothing was said of a sign that could turn.
+    If neither difference is clear, a change of sign does not count.
     """
     if comparison.verdict != base.verdict:
         return True
@@ -88,7 +87,7 @@ def is_other(comparison: Comparison, base: Comparison) -> bool:
 
 
 def unanswered(paired: PairedRuns) -> tuple[Unanswered, ...]:
-    """What became of the trials of each run on the compared questions."""
+    """Return the outcomes of each run's trials on the compared questions."""
     ids = {item.item_id for item in paired.items}
     entries = []
     for name, run in zip(paired.names, paired.runs, strict=True):
@@ -99,12 +98,12 @@ def unanswered(paired: PairedRuns) -> tuple[Unanswered, ...]:
 
 
 def unread(paired: PairedRuns, *, tag: str = "", level: float = 0.95) -> Unread:
-    """Compare two runs again: without what was not answered, with it right or wrong, and by other parsers.
+    """Compare two runs again: without unanswered trials, with these right or wrong, and by other parsers.
 
     Args:
         paired: two runs on the same questions.
         tag: the tag of a macro mean; empty for the mean over questions.
-        level: coverage of the intervals; 1 less the level of the tests.
+        level: coverage of the intervals; 1 minus the level of the tests.
     """
     silent = {row.item.item_id for run in paired.runs for row in run.rows if row.outcome != ANSWERED}
     both = paired.part([i for i, item in enumerate(paired.items) if item.item_id not in silent])
@@ -126,19 +125,19 @@ def unread(paired: PairedRuns, *, tag: str = "", level: float = 0.95) -> Unread:
 
 
 def difference(paired: PairedRuns, tag: str, *, level: float) -> Comparison:
-    """The second run less the first, by the mean over questions, or over the values of a tag."""
+    """Return the second run minus the first, as mean over questions or over the values of a tag."""
     groups = paired.groups(tag) if tag else None
     first, second = paired.values.T
     return compare(second, first, clusters=paired.clusters, groups=groups, level=level)
 
 
 def _filled(value: float) -> _Mark:
-    """The score of a trial, and this value in place of it where the trial has no answer."""
+    """Score a trial, with this value if it has no answer."""
     return lambda row: row.correct if row.correct is None or row.outcome == ANSWERED else value
 
 
 def _with_values(paired: PairedRuns, runs: Sequence[Run], *marks: _Mark) -> PairedRuns:
-    """The same questions with other scores: those that the marks, one for each run or one for all, give."""
+    """Return the same questions with other scores, from a scoring function per run or for all."""
     each = marks if len(marks) == len(runs) else marks * len(runs)
     columns = []
     for run, mark in zip(runs, each, strict=True):
@@ -150,7 +149,7 @@ def _with_values(paired: PairedRuns, runs: Sequence[Run], *marks: _Mark) -> Pair
 
 
 def _read_by_parsers(runs: Sequence[Run]) -> dict[str, tuple[Run, ...]]:
-    """The runs as each applicable parser reads them; none where no such reply is stored."""
+    """Return the runs as each applicable parser reads them; none if no such reply is stored."""
     if not any(row.trial.reply and row.item.answer_kind == "choice" for run in runs for row in run.rows):
         return {}
     known = applicable_parsers(runs[0].plan.benchmark, ready("parser"))
@@ -163,13 +162,13 @@ def _read_by_parsers(runs: Sequence[Run]) -> dict[str, tuple[Run, ...]]:
 
 
 def applicable_parsers(benchmark: str, parsers: Sequence[str]) -> tuple[str, ...]:
-    """The parsers that may be asked what replies to a benchmark say.
+    """Return the parsers that apply to replies of a benchmark.
 
-    Those of other benchmarks fall away: they expect other prompts, and take letters out of prose.
+    Those of other benchmarks are excluded: they expect other prompts, and extract letters from prose.
 
     Args:
         benchmark: the name of the benchmark.
-        parsers: the names of parsers; that of a benchmark begins with its name.
+        parsers: the names of parsers; a benchmark's parser starts with its name.
 
     >>> applicable_parsers("herbench", ["herbench-official", "mmvu-official", "robust"])
     ('herbench-official', 'robust')

@@ -1,4 +1,4 @@
-"""Findings of diagnostics on the runs of a panel, run below run."""
+"""Findings of diagnostics on the runs of a panel, stacked by run."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -18,7 +18,7 @@ Found = tuple[GridCell, Diagnosed]
 
 
 class FindingSettings(Record):
-    """Options of a view that shows findings: which diagnostics, and what of them."""
+    """Options of a view that shows findings: which diagnostics, and which values."""
 
     finding: Annotated[
         tuple[str, ...], Meta(description="diagnostics whose tables replace the scores, one run per row")
@@ -36,7 +36,7 @@ class FindingSettings(Record):
 
 
 def found_of(grid: Grid, diagnostics: Sequence[str], *, draws: Draws) -> list[Found]:
-    """The findings of some diagnostics in all folders of a panel.
+    """Return some diagnostics' findings in all folders of a panel.
 
     Raises:
         UsageError: there are none, or no question could be examined.
@@ -56,15 +56,15 @@ def found_of(grid: Grid, diagnostics: Sequence[str], *, draws: Draws) -> list[Fo
 
 
 def findings_of(grid: Grid, wanted: FindingSettings, *, draws: Draws) -> tuple[Statement, ...]:
-    """Tables of each diagnostic with the rows of all runs, and distributions of all runs beside each other.
+    """Return tables of each diagnostic with the rows of all runs, and all runs' distributions.
 
     Args:
         grid: the runs.
-        wanted: which diagnostics, and what of them.
+        wanted: which diagnostics, and which values.
         draws: the level of the intervals.
 
     Raises:
-        UsageError: no run has findings or such a table, or they are not alike.
+        UsageError: no run has findings or such a table, or they are not comparable.
     """
     everything = found_of(grid, wanted.finding, draws=draws)
     statements: list[Statement] = []
@@ -88,7 +88,7 @@ def findings_of(grid: Grid, wanted: FindingSettings, *, draws: Draws) -> tuple[S
 
 
 def _stacked_all(name: str, entries: Sequence[Found], tables: Sequence[str]) -> list[Table]:
-    """The tables of all runs; of several names those that a run has, with a note on the others."""
+    """Return the tables of all runs; of several names those that a run has, with a note on the others."""
     known = {table for _, diagnosed in entries for table in diagnosed.tables()}
     kept = [table for table in tables if not table or table in known] or list(tables[:1])
     parts = [stacked(f"pivot:{name}{f':{word}' if word else ''}", entries, word) for word in kept]
@@ -99,9 +99,9 @@ def _stacked_all(name: str, entries: Sequence[Found], tables: Sequence[str]) -> 
 
 
 def _with_direct(table: Table, entries: Sequence[Found], grid: Grid, *, draws: Draws) -> Table:
-    """A stacked table with the scores of models asked directly, and of models without findings.
+    """Add the scores of models asked directly, and of models without findings, to a stacked table.
 
-    The latter are asked to reason first, such as thinking models: a single reply, where others have M = 0.
+    The latter, such as thinking models, are asked to reason first: a single reply, in the place of M = 0.
 
     Source: HumanPCR, tables 4 and 12.
     """
@@ -133,10 +133,10 @@ def _with_direct(table: Table, entries: Sequence[Found], grid: Grid, *, draws: D
 
 
 def check_alike(entries: Sequence[Found]) -> None:
-    """Refuse findings that differ in their model, selector or options: their figures do not compare.
+    """Reject findings with different models, selectors or options, which are not comparable.
 
     Raises:
-        UsageError: they differ; it says in what.
+        UsageError: they differ; the message says how.
     """
     how = [
         {"model": diagnosed.plan.model, "selector": diagnosed.plan.selector, **diagnosed.header.options}
@@ -156,12 +156,12 @@ def check_alike(entries: Sequence[Found]) -> None:
 
 
 def stacked(name: str, entries: Sequence[Found], table: str = "") -> Table:
-    """The first or a named table of each run as one: all columns of any; what a run lacks is missing.
+    """Stack a table of all runs: all columns of any; cells that a run lacks are missing.
 
     Args:
         name: of the table.
-        entries: the findings of one diagnostic on one run or more.
-        table: the name of a table of the diagnostic; nothing for the first.
+        entries: findings of one diagnostic on one or more runs.
+        table: the name of a table of the diagnostic; empty for the first.
 
     Raises:
         UsageError: no run has that table.
@@ -195,7 +195,7 @@ def stacked(name: str, entries: Sequence[Found], table: str = "") -> Table:
 
 
 def figure_of(diagnosed: Diagnosed, place: str) -> Cell:
-    """The figure at ``TABLE/ROW/COLUMN``; of several rows with commas between the first that is there."""
+    """Return the value at ``TABLE/ROW/COLUMN``; of several rows separated by commas, the first present."""
     table, rows, column = place.split("/")
     known = diagnosed.tables().get(table)
     if known is None or column not in known.keys:
@@ -206,7 +206,7 @@ def figure_of(diagnosed: Diagnosed, place: str) -> Cell:
 
 
 def _picked(name: str, entries: Sequence[Found], values: Sequence[str]) -> Table:
-    """A row for each run, a column for each named figure."""
+    """Return a table with a row per run and a column per named value."""
     columns, places = [], []
     for i, value in enumerate(values):
         title, sign, place = value.partition(":")
@@ -235,7 +235,7 @@ def _picked(name: str, entries: Sequence[Found], values: Sequence[str]) -> Table
 
 
 def _violins(name: str, entries: Sequence[Found]) -> list[Statement]:
-    """The distributions of all runs beside each other, where the diagnostic draws some."""
+    """Return the distributions of all runs, if the diagnostic draws any."""
     own = [
         (cell, statement)
         for cell, diagnosed in entries

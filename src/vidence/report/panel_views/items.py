@@ -1,4 +1,4 @@
-"""One question as every model of the panel answered it."""
+"""One question as all models of the panel answered it."""
 
 from typing import Annotated
 
@@ -34,7 +34,7 @@ class Items(SettingsView[Settings]):
     name = "items"
 
     def show(self, grid: Grid, draws: Draws) -> tuple[Statement, ...]:
-        """The table of the question.
+        """Return the table of the question.
 
         Raises:
             UsageError: no run has a trial of it.
@@ -48,7 +48,7 @@ class Items(SettingsView[Settings]):
 
 
 def create(settings: Settings) -> PanelView:
-    """The view."""
+    """Create the view."""
     return Items(settings)
 
 

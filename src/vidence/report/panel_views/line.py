@@ -1,4 +1,4 @@
-"""Scores over budgets of frames or of thinking, or over the size of models: curves, neighbours, trends."""
+"""Scores over budgets of frames or thinking, or over model sizes: curves, adjacent differences, trends."""
 
 import math
 from collections.abc import Sequence
@@ -47,7 +47,7 @@ class Settings(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class _Curve:
-    """A model over budgets, or a family over sizes; `lineup` is None where they are on other questions."""
+    """A model over budgets, or a family over sizes; `lineup` is None if their questions differ."""
 
     benchmark: str
     series: str
@@ -62,10 +62,10 @@ class _Curve:
 
 
 class Lines(SettingsView[Settings]):
-    """Runs that differ in a budget, by default of frames; or models of one family that differ in size.
+    """Runs with different budgets, by default of frames; or models of one family with different sizes.
 
-    Neighbours are compared in pairs, and the trend is the slope over the logarithm; both are adjusted over
-    all curves. The slope over sizes is that within a family: between families much else differs.
+    Adjacent points are compared in pairs, and the trend is the slope over the logarithm; both are adjusted
+    over all curves. The slope over sizes is within a family, because families differ in much else.
 
     Source: HumanPCR, figures 6 and 27; PerceptionComp, table 3.
     Departs: tests, slopes and intervals are ours.
@@ -74,10 +74,10 @@ class Lines(SettingsView[Settings]):
     name = "line"
 
     def show(self, grid: Grid, draws: Draws) -> tuple[Statement, ...]:
-        """For each benchmark the curves; then neighbours and trends of all.
+        """Return the curves of each benchmark, then adjacent differences and trends of all.
 
         Raises:
-            UsageError: no model was asked with several budgets on the same questions, or none has a size.
+            UsageError: no model has several budgets on the same questions, or no model has a size.
         """
         over = self.settings.over
         curves = [
@@ -100,7 +100,7 @@ class Lines(SettingsView[Settings]):
         )
 
     def _parts(self, curve: _Curve, *, draws: Draws) -> list[_Curve]:
-        """The curve, and those of its questions by pieces of evidence."""
+        """Split a curve by its questions' number of pieces of evidence."""
         entries, lineup = [curve], curve.lineup
         if self.settings.by and lineup is not None:
             for group, where in swept.grouped(lineup.paired.items, swept.Settings()).items():
@@ -111,17 +111,17 @@ class Lines(SettingsView[Settings]):
 
 
 def create(settings: Settings) -> PanelView:
-    """The view."""
+    """Create the view."""
     return Lines(settings)
 
 
 def by_group(curves: Sequence[_Curve]) -> list[list[_Curve]]:
-    """The curves of each benchmark and group, which make a figure."""
+    """Group the curves of each benchmark and group, one figure each."""
     return list(by_key(((curve.benchmark, curve.group), curve) for curve in curves).values())
 
 
 def _amount(cell: GridCell, over: str) -> float | None:
-    """The budget of a run or the size of its model; None where it has none, or it is no number."""
+    """Return a run's budget or its model's size; None if absent or not a number."""
     plan = cell.run.plan
     match over:
         case "size":

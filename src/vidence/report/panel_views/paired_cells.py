@@ -1,4 +1,4 @@
-"""Differences between cells of a panel on the same questions, adjusted for all that stand in one table."""
+"""Differences between cells of a panel on the same questions, adjusted within a table."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -20,9 +20,9 @@ Values = NDArray[np.float64]
 
 @dataclass(frozen=True, kw_only=True)
 class Lineup:
-    """Several conditions on the same questions; the names of `paired` are those of the conditions.
+    """Several conditions on the same questions; the names of `paired` are the conditions.
 
-    Means are over the values of `tag`, where there is one, otherwise over questions.
+    Means are over the values of `tag` if there is one, otherwise over questions.
     """
 
     paired: PairedRuns
@@ -30,7 +30,7 @@ class Lineup:
 
     @classmethod
     def of(cls, cells: dict[str, GridCell]) -> "Lineup | None":
-        """The runs by the names of their conditions; None where they cannot be paired."""
+        """Return the lineup of runs named by condition; None if they cannot be paired."""
         paired = pair_where_possible([cell.run for cell in cells.values()])
         if paired is None:
             return None
@@ -41,24 +41,24 @@ class Lineup:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The conditions."""
+        """Return the conditions."""
         return self.paired.names
 
     @property
     def groups(self) -> tuple[str, ...] | None:
-        """The value of the tag of each question; None without one."""
+        """Return the tag's value for each question; None without a tag."""
         return self.paired.groups(self.tag) if self.tag else None
 
     def values(self, name: str) -> Values:
-        """The mean score of each question under a condition; shape (n_items,)."""
+        """Return each question's mean score under a condition; shape (n_items,)."""
         return self.paired.values[:, self.names.index(name)]
 
     def part(self, places: Sequence[int]) -> "Lineup":
-        """Some of the questions, by their positions; their mean is over questions."""
+        """Return a subset of the questions by position; its mean is over questions."""
         return Lineup(paired=self.paired.part(places))
 
     def versus(self, first: str, second: str, *, level: float) -> Comparison:
-        """The first condition less the second."""
+        """Return the first condition minus the second."""
         comparison = self._compared(self.values(first), self.values(second), level=level)
         return msgspec.structs.replace(
             comparison, difference=self._as_read(comparison.difference, first, second)
@@ -69,7 +69,7 @@ class Lineup:
         return compare(first, second, clusters=clusters, groups=self.groups, bounds=bounds, level=level)
 
     def mean(self, name: str, *, level: float) -> Estimate:
-        """The mean score of a condition over the questions, as the runs are averaged."""
+        """Return a condition's mean score, averaged as the runs are."""
         clusters = self.paired.clusters
         estimate = mean_interval(self.values(name), clusters=clusters, groups=self.groups, level=level)
         return self._as_read(estimate, name)
@@ -79,7 +79,7 @@ class Lineup:
         return self.paired.as_read(raw, *places, tag=self.tag) if self.paired.runs else raw
 
     def slope(self, amounts: dict[str, float], *, level: float) -> tuple[Estimate, float]:
-        """The least-squares slope of the score over these amounts, and the p-value of its being 0."""
+        """Return the least-squares slope of the score over these amounts, and its p-value."""
         x = np.array(list(amounts.values()))
         weights = (x - x.mean()) / float(((x - x.mean()) ** 2).sum())
         slopes = np.column_stack([self.values(name) for name in amounts]) @ weights
@@ -90,9 +90,10 @@ class Lineup:
 
 @dataclass(frozen=True, kw_only=True)
 class Versus:
-    """One line of a table of differences; `found` is None where the two are not on the same questions.
+    """One line of a table of differences; `found` is None if the questions differ.
 
-    `relative` is the difference over the second score, `unread` how many replies of both had no answer.
+    `relative` is the difference divided by the second score, `unread` the number of unanswered replies of
+    both.
     """
 
     label: str
@@ -104,7 +105,7 @@ class Versus:
 
 
 def adjusted(lines: Sequence[Versus]) -> list[Versus]:
-    """The lines with Holm's p-values over all of them."""
+    """Return the lines with Holm's p-values over all of them."""
     known = [line.found.p_value for line in lines if line.found is not None]
     p_values = iter(holm(known) if known else ())
     return [line if line.found is None else replace(line, p_holm=next(p_values)) for line in lines]
@@ -113,7 +114,7 @@ def adjusted(lines: Sequence[Versus]) -> list[Versus]:
 def differences(
     name: str, title: str, lines: Sequence[Versus], *, draws: Draws, notes: Sequence[str] = ()
 ) -> Table:
-    """A line for each difference, with Holm's p-value over all of them where they have none yet."""
+    """Return a table of differences, with Holm's p-values if they are not adjusted yet."""
     if all(line.p_holm is None for line in lines):
         lines = adjusted(lines)
     n_apart = sum(line.found is None for line in lines)

@@ -1,4 +1,4 @@
-"""What a method, a way of asking or a selector adds to its base, question by question."""
+"""What a method, prompt style or selector adds to its base, question by question."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -72,7 +72,7 @@ class Settings(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class _Pair:
-    """The name `first` of a lineup less the name `second`; without a lineup they have other questions."""
+    """The name `first` of a lineup minus the name `second`; without a lineup, their questions differ."""
 
     label: str
     detail: str
@@ -80,11 +80,11 @@ class _Pair:
     first: str = "own"
     second: str = "base"
     unread: tuple[int, int] | None = None
-    """Replies without an answer, of the first and of the second."""
+    """Unanswered replies of the first and of the second."""
     notes: tuple[str, ...] = ()
 
     def versus(self, *, draws: Draws, is_relative: bool = False) -> Versus:
-        """The difference."""
+        """Return the difference."""
         lineup = self.lineup
         return Versus(
             label=self.label,
@@ -110,8 +110,8 @@ class _Pair:
 class Pairs(SettingsView[Settings]):
     """Differences between runs on the same questions, with Holm's adjustment over all lines.
 
-    Step by step less direct, thinking weights less instruct weights (parted from what the prompt does where
-    all four runs are there), a method less its base model, each selector of frames less the base.
+    Step by step minus direct; thinking weights minus instruct weights (separated from the prompt's effect if
+    all four runs exist); a method minus its base model; each frame selector minus the base.
 
     Source: HumanPCR, figures 7 and 9 and table 9; MMVU, figures 4 and 16; PerceptionComp, section 4.1 and
         table 2; HERBench, tables 3 and 5.
@@ -121,10 +121,10 @@ class Pairs(SettingsView[Settings]):
     name = "pairs"
 
     def show(self, grid: Grid, draws: Draws) -> tuple[Statement, ...]:
-        """The differences and their figure; by style a table for each tag, by selector the scores first.
+        """Return the differences and their figure; by style a table per tag, by selector the scores first.
 
         Raises:
-            UsageError: no run has a base, or two runs of one are asked in the same way.
+            UsageError: no run has a base, or two runs share one way of asking.
         """
         settings = self.settings
         match settings.by:
@@ -151,15 +151,15 @@ _TITLES: Final = {
 
 
 def create(settings: Settings) -> PanelView:
-    """The view."""
+    """Create the view."""
     return Pairs(settings)
 
 
 def _by_tag(pairs: Sequence[_Pair], tags: Sequence[str], *, draws: Draws) -> Iterator[Table]:
-    """A table for each tag with a row for each pair and value; each table is a family of its own for Holm.
+    """Yield a table per tag with a row per pair and value; each table is its own family for Holm.
 
-    A tag asks one question (which dimensions gain?), and who reads its table picks from all its cells; those
-    of other tags are of other questions, often on the same replies.
+    A tag asks one question (which dimensions gain?), and readers select from all cells of its table; other
+    tags ask other questions, often about the same replies.
     """
     parts: list[tuple[str, Versus]] = []
     for entry in pairs:
@@ -186,7 +186,7 @@ def _by_tag(pairs: Sequence[_Pair], tags: Sequence[str], *, draws: Draws) -> Ite
 
 
 def _of_bases(grid: Grid, *, against: str) -> list[_Pair]:
-    """Each model less the one it was made from, each condition less a base condition of its model."""
+    """Return each model minus its base model, and each condition minus a base condition."""
     pairs = []
     for cell in grid.scored:
         if (base := _base(cell, grid, against=against)) is not None:
@@ -204,7 +204,7 @@ def _of_bases(grid: Grid, *, against: str) -> list[_Pair]:
 
 
 def _base(cell: GridCell, grid: Grid, *, against: str) -> GridCell | None:
-    """The run that this one is set against; None where it has no base."""
+    """Return the base run of a run; None if it has none."""
     if cell.about.base:
         row = (cell.about.base, cell.condition)
     elif against and cell.condition != against:
@@ -219,13 +219,13 @@ def _base(cell: GridCell, grid: Grid, *, against: str) -> GridCell | None:
 
 
 def _asked_alike(cell: GridCell) -> tuple[object, ...]:
-    """What runs share that differ in their style and model alone: benchmark, split, frames, strategy."""
+    """Return what runs share if they differ only in style and model: benchmark, split, frames, strategy."""
     plan = cell.run.plan
     return cell.benchmark, plan.split, plan.selector, plan.frames, plan.strategy
 
 
 def _of_style(cells: Sequence[GridCell], style: str) -> GridCell | None:
-    """The only run in a style; None without one.
+    """Return the only run in a style; None without one.
 
     Raises:
         UsageError: there are several.
@@ -238,7 +238,7 @@ def _of_style(cells: Sequence[GridCell], style: str) -> GridCell | None:
 
 
 def _of_styles(grid: Grid, *, shared: bool) -> list[_Pair]:
-    """The models that were asked in both ways, with their conditions where that is so several times."""
+    """Return the models asked in both styles, with their conditions if there are several."""
     groups = by_key(((cell.model, *_asked_alike(cell)), cell) for cell in grid.scored)
     both = [
         (direct, cot)
@@ -265,7 +265,7 @@ def _of_styles(grid: Grid, *, shared: bool) -> list[_Pair]:
 
 
 def _strict(own: GridCell, base: GridCell, *, label: str, detail: str, shared: bool) -> _Pair:
-    """A pair whose runs differ in nothing that would be taken for the style.
+    """Return a pair whose runs differ in nothing that could be confused with the style.
 
     Raises:
         UsageError: they differ in more, without `shared`.
@@ -306,10 +306,10 @@ def _pair(
 
 
 def _of_thinking(grid: Grid, *, shared: bool) -> list[_Pair]:
-    """Each model with a `base` less that base, each asked directly or step by step.
+    """Return each model with a `base` minus that base, each asked directly or step by step.
 
-    Papers have the diagonal alone: instruct weights asked directly, thinking weights asked to reason. That
-    difference is of weights and prompt at once, and its line says so.
+    Papers have only the diagonal: instruct weights asked directly, thinking weights asked to reason. That
+    difference mixes weights and prompt, and its line says so.
     """
     pairs: list[_Pair] = []
     families: dict[str, tuple[object, ...]] = {}
@@ -347,7 +347,7 @@ def _of_thinking(grid: Grid, *, shared: bool) -> list[_Pair]:
 
 @dataclass(frozen=True, kw_only=True)
 class _Shown:
-    """A model that was shown the frames of several selectors, on the same questions."""
+    """A model that saw the frames of several selectors on the same questions."""
 
     label: str
     detail: str
@@ -355,7 +355,7 @@ class _Shown:
 
 
 def _of_selectors(grid: Grid, against: str, *, draws: Draws) -> tuple[Table, Table]:
-    """Scores by selector, and each selector less the base: runs, and findings of ``selector-gap``."""
+    """Return scores by selector, and each selector minus the base: runs, and ``selector-gap`` findings."""
     rows = [*_of_findings(grid, draws=draws), *_of_runs(grid)]
     names = list(dict.fromkeys(name for row in rows for name in row.lineup.names))
     if not rows:

@@ -1,4 +1,4 @@
-"""Models, tags and benchmarks as rows and columns: scores, or findings of diagnostics."""
+"""Tables with models, tags and benchmarks as rows and columns: scores, or findings of diagnostics."""
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
@@ -71,23 +71,23 @@ class Settings(FindingSettings):
 
 
 class Pivot(SettingsView[Settings]):
-    """A row for each model, tag or run, a column for each part of the questions.
+    """A table with a row per model, tag or run, and a column per part of the questions.
 
-    Runs of a model and condition share its rows. People stand below the models, and enter no mean over these.
+    Runs of one model and condition share rows. People follow the models, and are excluded from their means.
 
     Source: HumanPCR, tables 3 to 6, 10 and 12, figure 26; HERBench, tables 1, 2 and 4, figure 5;
         PerceptionComp, table 2; MMVU, table 3; ActPLD, tables 2 to 4, figures 4 and 5.
-    Departs: intervals, numbers of replies, what counts as best and the rows as printed are ours.
+    Departs: intervals, numbers of replies, the rule for the best value and the printed rows are ours.
     """
 
     name = "pivot"
 
     def show(self, grid: Grid, draws: Draws) -> tuple[Statement, ...]:
-        """A table for each benchmark, or for each diagnostic.
+        """Return a table per benchmark or per diagnostic.
 
         Raises:
             UsageError: no run has a score or the findings, no question has the tags, or two runs of a row
-                have the same question.
+                share a question.
         """
         settings = self.settings
         if settings.finding:
@@ -121,7 +121,7 @@ class Pivot(SettingsView[Settings]):
 
 
 def create(settings: Settings) -> PanelView:
-    """The view."""
+    """Create the view."""
     return Pivot(settings)
 
 
@@ -133,9 +133,9 @@ def _no_tags(tags: Sequence[str], where: str) -> UsageError:
 
 
 def joined(cells: Sequence[GridCell]) -> list[list[GridCell]]:
-    """The runs whose rows are joined: those of a benchmark that a paper prints, if none share questions.
+    """Return the runs grouped into rows: a benchmark's runs that a paper joins, if they share no question.
 
-    Others are apart, by the names of benchmarks in the panel.
+    Others are separate, by the panel's benchmark names.
     """
     groups = []
     for benchmark, some in by_benchmark(cells, lambda cell: cell.run.plan.benchmark).items():
@@ -145,7 +145,7 @@ def joined(cells: Sequence[GridCell]) -> list[list[GridCell]]:
 
 
 def _are_parts(cells: Sequence[GridCell]) -> bool:
-    """Whether no question is in two of these runs."""
+    """Whether these runs share no question."""
     ids = [{(row.item.item_id, row.item.tags.get("task")) for row in cell.run.rows} for cell in cells]
     return sum(map(len, ids)) == len(set[object]().union(*ids))
 
@@ -169,7 +169,7 @@ def _as_paper(
 
 
 def _best_budgets(cells: Sequence[GridCell], *, draws: Draws) -> Table | None:
-    """The best of the budgets of frames of each model; None without several.
+    """Return the best frame budget of each model; None without several.
 
     Source: HumanPCR, appendix C.1 (the best of 32, 64 and 128 frames on Human-R).
     """
@@ -204,7 +204,7 @@ def _best_budgets(cells: Sequence[GridCell], *, draws: Draws) -> Table | None:
 
 @dataclass(frozen=True, kw_only=True)
 class _Order:
-    """Values of tags in the order in which the benchmark names them for its tables, then by letter."""
+    """The order of tag values: as the benchmark lists them for its tables, then alphabetical."""
 
     named: Mapping[str, Sequence[str]]
 
@@ -217,14 +217,14 @@ class _Order:
         return cls(named=named)
 
     def key(self, tag: str, value: str) -> tuple[int, object]:
-        """What a value of a tag is sorted by."""
+        """Return the sort key of a tag's value."""
         known = self.named.get(tag, ())
         return (known.index(value) if value in known else len(known), natural_order(value))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Parts:
-    """The trials of each model by the values of the row and those of the columns."""
+    """Each model's trials by row and column values."""
 
     title: str
     settings: Settings
@@ -235,7 +235,7 @@ class Parts:
 
     @classmethod
     def of(cls, cells: Sequence[GridCell], settings: Settings) -> "Parts":
-        """The values that the questions of these runs have of the tags."""
+        """Collect the row and column values of these runs' questions."""
         where = where_of(settings.where, what="pivot: where=")
         needed = (*settings.columns, *settings.rows)
         kept = [
@@ -257,7 +257,7 @@ class Parts:
         )
 
     def check(self) -> None:
-        """Refuse two runs of a model with one question, measured alike: their mean would be of no run."""
+        """Reject two runs of a model with a shared question, measured alike: their mean would mix runs."""
         tags = (*self.settings.columns, *self.settings.rows)
         for label, cells in self.models.items():
             seen: dict[tuple[str, tuple[str | None, ...]], GridCell] = {}
@@ -272,37 +272,37 @@ class Parts:
                         )
 
     def where(self, row: str, column: Values) -> dict[str, Values]:
-        """Which questions a cell is about; all rows or columns where they are empty."""
+        """Return the filter of a cell's questions; empty row or column means all."""
         tags = {tag: (value,) for tag, value in zip(self.settings.columns, column, strict=False)}
         rows = {tag: (row,) for tag in self.settings.rows if row}
         return {**where_of(self.settings.where, what="pivot: where="), **tags, **rows}
 
     def by_run(self, label: str, row: str, column: Values) -> list[list[TrialRow]]:
-        """The trials of a model that are in the mean of a cell, run by run."""
+        """Return a model's trials in a cell's mean, run by run."""
         where = self.where(row, column)
         return [kept for cell in self.models[label] if (kept := list(chosen(counted(cell), where)))]
 
     def trials(self, label: str, row: str, column: Values) -> list[TrialRow]:
-        """The same of all its runs."""
+        """Return a model's trials in a cell's mean."""
         return [*itertools.chain.from_iterable(self.by_run(label, row, column))]
 
     def n_asked(self, label: str, row: str, column: Values) -> int:
-        """How many trials there are, those too that are in no mean."""
+        """Return the number of trials, including those that are in no mean."""
         where = self.where(row, column)
         return sum(len(chosen(cell.run.rows, where)) for cell in self.models[label])
 
     def score(self, label: str, row: str, column: Values, *, draws: Draws) -> Estimate | None:
-        """The mean of a cell; None without trials."""
+        """Return the mean of a cell; None without trials."""
         kept = self.trials(label, row, column)
         return Aggregate.of(kept).estimate(draws) if kept else None
 
     def over(self, row: str, column: Values, *, draws: Draws) -> list[float]:
-        """The scores of the models that have one."""
+        """Return the scores of the models that have one."""
         scores = (self.score(label, row, column, draws=draws) for label in self.ordered(are_people=False))
         return [score.value for score in scores if score is not None]
 
     def chance(self, row: str, column: Values, *, is_read: bool = True) -> Cell:
-        """What blind guessing gets in a cell, on the questions of all: where `is_read` those with letters."""
+        """Return blind guessing in a cell, on all questions or, with `is_read`, on those with letters."""
         rows = [
             trial
             for label in self.models
@@ -313,17 +313,17 @@ class Parts:
         return SimpleRules.of(whole).on("chance", Aggregate.of(whole)) if whole else Cell()
 
     def ordered(self, *, are_people: bool | None = None) -> list[str]:
-        """The models as the panel has them, people last; or the ones without the others."""
+        """Return the models in the panel's order, people last; or only people or models."""
         some = [label for label in self.models if are_people in (None, label in self.people)]
         return sorted(some, key=lambda label: label in self.people)
 
     @property
     def words(self) -> str:
-        """Of which questions."""
+        """Describe the filter."""
         return f" ({self.settings.where})" if self.settings.where else ""
 
     def with_printed(self, table: Table, row_of: Callable[[PrintedRow, int], Row]) -> Table:
-        """The table with the rows of a paper below ours."""
+        """Add a paper's printed rows below ours."""
         if not self.settings.printed:
             return table
         tags = self.settings.columns
@@ -335,7 +335,7 @@ class Parts:
 
 
 def _each(parts: Parts, draws: Draws) -> Table:
-    """Each value with its interval, the replies that it is the mean of, and how many were left out."""
+    """Return each value with its interval, number of replies, and number left out."""
     headings = [Column(key="row", title=tag, kind="text") for tag in parts.settings.rows]
     for i, column in enumerate(parts.columns):
         title = ", ".join(column)
@@ -395,7 +395,7 @@ def _named(value: str) -> Values:
 
 
 def _sorted(parts: Parts, draws: Draws) -> Table:
-    """Models by the mean of their columns, the highest first; then people, the mean over models, chance."""
+    """Return models by decreasing mean of their columns; then people, the mean over models, chance."""
     means = {label: _mean_of_columns(parts, label, draws=draws) for label in parts.models}
     models = parts.ordered(are_people=False)
     models.sort(key=lambda label: -mean.value if (mean := means[label]) is not None else 1.0)
@@ -432,7 +432,7 @@ def _sorted(parts: Parts, draws: Draws) -> Table:
 
 
 def _bars(table: Table) -> Chart:
-    """The columns of a sorted table as grouped bars, a group for each row.
+    """Return a sorted table's columns as grouped bars.
 
     Source: ActPLD, figures 4 and 5 (four bars for each model).
     """
@@ -464,7 +464,7 @@ def _bars(table: Table) -> Chart:
 
 
 def _chances(table: Table) -> dict[float, str]:
-    """What guessing gets in the columns that have choices, with the titles of these columns."""
+    """Return chance for the columns with choices, with the titles of these columns."""
     chances: dict[float, list[str]] = {}
     for column in table.columns:
         cell = table.cell("chance", column.key)
@@ -482,7 +482,7 @@ def _shares(parts: Parts) -> list[Column]:
 
 
 def _mean_of_columns(parts: Parts, label: str, *, draws: Draws) -> Estimate | None:
-    """The mean of the columns of a model, each alike; None where it has no score in one of them."""
+    """Return the unweighted mean of a model's columns; None if a column has no score."""
     trials = [parts.trials(label, "", column) for column in parts.columns]
     scored = [ScoredQuestions.of(some) for some in trials]
     if not all(part.items for part in scored):
@@ -503,10 +503,10 @@ def _mean_of_columns(parts: Parts, label: str, *, draws: Draws) -> Estimate | No
 
 
 def _mean(parts: Parts, draws: Draws) -> Table:
-    """The mean over models of each cell; below it people, and the rows of a paper.
+    """Return the mean over models of each cell; below, people and the paper's rows.
 
-    The interval is over models, as drawn from all models that might have been asked: it is Student's t of
-    their scores, and says nothing of other questions.
+    The interval treats the models as a sample of all models: Student's t of their scores; it does not cover
+    other questions.
     """
     over = {
         (row, column): parts.over(row, column, draws=draws) for row in parts.rows for column in parts.columns
@@ -550,7 +550,7 @@ def _mean(parts: Parts, draws: Draws) -> Table:
 
 
 def _across_models(parts: Parts, tag: str, *, draws: Draws) -> Table:
-    """A row for each value of a tag and one for all questions, a column for each model, and chance."""
+    """Return a table with a row per tag value and for all questions, a column per model, and chance."""
 
     def score(label: str, column: Values) -> Cell:
         runs = parts.by_run(label, "", column)

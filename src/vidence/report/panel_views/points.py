@@ -1,4 +1,4 @@
-"""One score or finding against another: over models, over the values of a tag, or over runs."""
+"""Scatter plots of one score or finding against another: over models, tag values or runs."""
 
 from typing import Annotated, Literal
 
@@ -53,10 +53,10 @@ class Settings(Record):
 
 
 class Points(SettingsView[Settings]):
-    """A correlation with what its points have in common: models, or values over the same models.
+    """A correlation, clustered by models or by values over the same models.
 
-    People are marks of their own in the figure of models, and in none of the numbers. Over values the
-    ceiling is told by split halves of the models, and p by permuting one of the two scores.
+    People have their own marks in the figure of models, and enter no statistic. Over values, the ceiling uses
+    split halves of the models, and p permutes one of the two scores.
 
     Source: ActPLD, section 3.3 and figures 6, 8 and 10; HERBench, figure 9.
     Departs: clusters, permutations and the ceiling are ours.
@@ -65,10 +65,10 @@ class Points(SettingsView[Settings]):
     name = "points"
 
     def show(self, grid: Grid, draws: Draws) -> tuple[Statement, ...]:
-        """For each benchmark the figure and its tables.
+        """Return the figure and tables of each benchmark.
 
         Raises:
-            UsageError: a score of a model is not there, or there are fewer than three points.
+            UsageError: a model lacks a score, or there are fewer than three points.
         """
         settings, parts = self.settings, list[Statement]()
         if settings.finding:
@@ -97,12 +97,12 @@ class Points(SettingsView[Settings]):
 
 
 def create(settings: Settings) -> PanelView:
-    """The view."""
+    """Create the view."""
     return Points(settings)
 
 
 def _of_findings(grid: Grid, settings: Settings, *, draws: Draws) -> Scatter:
-    """A mark for each run, and one of what it is set against."""
+    """Return a point per run, and one of the reference."""
     entries = found_of(grid, (settings.finding,), draws=draws)
     if settings.alike:
         check_alike(entries)

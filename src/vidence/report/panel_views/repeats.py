@@ -1,4 +1,4 @@
-"""How far scores move when everything is asked again, model by model."""
+"""How much each model's scores vary over repeats."""
 
 from typing import Annotated
 
@@ -23,19 +23,20 @@ class Settings(Record):
 
 
 class Repeats(SettingsView[Settings]):
-    """The mean of the repeats of each model with its t interval, and their variance, by aggregate and tag.
+    """The mean of each model's repeats with its t interval, and their variance, by aggregate and tag.
 
     Source: HumanPCR, appendix F.3 and table 11.
-    Departs: variance and root are both given, since the paper's caption and rows differ in which it is.
+    Departs: variance and standard deviation are both given, because the paper's caption and rows differ in
+    which it is.
     """
 
     name = "repeats"
 
     def show(self, grid: Grid, draws: Draws) -> tuple[Statement, ...]:
-        """For each benchmark a table of means, one of variances and one of standard deviations.
+        """Return tables of means, variances and standard deviations for each benchmark.
 
         Raises:
-            UsageError: no run asked its questions several times.
+            UsageError: no run has repeats.
         """
         statements: list[Statement] = []
         groups = by_benchmark(grid.scored, lambda cell: f"{cell.benchmark}, {cell.run.plan.split}")
@@ -85,5 +86,5 @@ class Repeats(SettingsView[Settings]):
 
 
 def create(settings: Settings) -> PanelView:
-    """The view."""
+    """Create the view."""
     return Repeats(settings)

@@ -1,4 +1,4 @@
-"""Values of a tag from the easiest to the hardest over all models, beside luck that is sorted."""
+"""Values of a tag sorted by score over all models, with a chance envelope."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated
@@ -30,10 +30,10 @@ class Settings(Record):
 class SortedValues(SettingsView[Settings]):
     """The mean over models of each value of a tag, sorted.
 
-    People stand beside the models at each place that they have a score of, and do not move it.
+    People appear at each value that they have a score of, and do not affect the order.
 
-    Whatever is sorted slopes. The envelope is where the means of each place lie when no value is harder
-    than another: every model's marks are dealt out anew over its questions.
+    Sorted means always slope. The envelope shows where the means of each rank lie if all values are equally
+    hard: each model's scores are permuted over its questions.
 
     Source: ActPLD, figures 7 and 9.
     Departs: intervals over models, the envelope and the test are ours.
@@ -42,10 +42,10 @@ class SortedValues(SettingsView[Settings]):
     name = "sorted"
 
     def show(self, grid: Grid, draws: Draws) -> tuple[Statement, ...]:
-        """For each benchmark the figure and the table.
+        """Return the figure and the table of each benchmark.
 
         Raises:
-            UsageError: no value of the tag is known of all models, or the words of `where` are none.
+            UsageError: no value of the tag has scores of all models, or `where` is invalid.
         """
         settings, parts = self.settings, list[Statement]()
         where = where_of(settings.where, what="sorted: where=")
@@ -64,12 +64,12 @@ class SortedValues(SettingsView[Settings]):
 
 
 def create(settings: Settings) -> PanelView:
-    """The view."""
+    """Create the view."""
     return SortedValues(settings)
 
 
 def rows_of(cells: Sequence[GridCell]) -> dict[str, list[TrialRow]]:
-    """The trials of each model and condition that are in its means, of all its runs."""
+    """Return the trials that count in the means of each model and condition, over all its runs."""
     rows: dict[str, list[TrialRow]] = {}
     for cell in cells:
         rows.setdefault(cell.label, []).extend(counted(cell))
@@ -77,13 +77,13 @@ def rows_of(cells: Sequence[GridCell]) -> dict[str, list[TrialRow]]:
 
 
 def counted(cell: GridCell) -> list[TrialRow]:
-    """The trials in the headline of a run: where that is ``answered``, those with a readable reply."""
+    """Return the trials in a run's headline: if that is ``answered``, those with a readable reply."""
     is_answered = cell.run.plan.headline == ANSWERED
     return [row for row in cell.run.rows if not is_answered or row.outcome == ANSWERED]
 
 
 def title_of(cells: Sequence[GridCell]) -> str:
-    """What runs of one benchmark are called: its name in the panel, where there is one."""
+    """Return the name of a benchmark's runs: its name in the panel, if there is one."""
     titles = list(dict.fromkeys(cell.benchmark for cell in cells))
     return titles[0] if len(titles) == 1 else cells[0].run.plan.benchmark
 
@@ -91,12 +91,12 @@ def title_of(cells: Sequence[GridCell]) -> str:
 def with_parts(
     table: Table, models: Mapping[str, Sequence[TrialRow]], settings: Settings, *, level: float
 ) -> Table:
-    """Sorted values with the mean over models of each value of another tag, such as label and intention.
+    """Add the mean over models of each value of another tag, such as label and intention.
 
     Args:
-        table: a row for each value.
+        table: a row per value.
         models: the trials of each model.
-        settings: what was asked for.
+        settings: the options.
         level: coverage of the intervals over models.
     """
     where = where_of(settings.where, what="sorted: where=")
@@ -118,14 +118,14 @@ def beside(
     by: str,
     where: Mapping[str, Sequence[str]],
 ) -> tuple[Chart, Table]:
-    """Sorted values of models with what people get at each place: a curve of their mean, a column for each.
+    """Add people to the models' sorted values: a curve of their mean, a column per person.
 
     Args:
         figure: the figure of the models.
-        table: its table, a row for each value.
+        table: its table, a row per value.
         people: their trials, by name.
         by: the tag.
-        where: which questions.
+        where: filters of the questions.
     """
     every: dict[str, list[float]] = {}
     for name, rows in people.items():
@@ -153,7 +153,7 @@ def beside(
 
 
 def _of_people(values: Sequence[float]) -> Estimate:
-    """The mean over people, without an interval."""
+    """Return the mean over people, without an interval."""
     n = len(values)
     reason = f"{n} people" if n > 1 else "one person"
     return Estimate.alone(sum(values) / n, n=n, method="mean over people", reason=reason)
