@@ -24,7 +24,7 @@ from follow import PATHS, extras, follow
 
 ROOT = Path(__file__).parents[1]
 VERSIONS = ("3.11", "3.12", "3.13", "3.14")
-MOST_BYTES = 3 * 2**20  # of the wheel
+MOST_BYTES = 3_000_000  # of the wheel
 _LONGEST_S = 1800
 _QUESTION = {"item_id": "q", "question": "?", "choices": ["a", "b"], "answer": "A"}
 

@@ -123,8 +123,18 @@ def packaged_text(room: str, name: str) -> str:
     return (files(room) / name).read_text("utf-8")
 
 
-def pages() -> Path | None:
-    """The folder of the documentation, which a wheel brings and a checkout has; None where neither is."""
+def pages() -> dict[str, str]:
+    """The texts of the documentation by name, which a wheel has packed and a checkout as files; or none.
+
+    Raises:
+        ImportError: they are packed, and this Python has no bz2.
+    """
     package = Path(__file__).parent
-    places = (package / "docs", package.parents[1] / "docs")
-    return next((place for place in places if (place / "item-format.md").is_file()), None)
+    if (packed := package / "docs.json.bz2").is_file():
+        import bz2
+
+        return msgspec.json.decode(bz2.decompress(packed.read_bytes()), type=dict[str, str])
+    folder = package.parents[1] / "docs"
+    return {
+        p.relative_to(folder).with_suffix("").as_posix(): p.read_text("utf-8") for p in folder.rglob("*.md")
+    }

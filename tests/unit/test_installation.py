@@ -1,5 +1,6 @@
 """The commands that add something work for the installation at hand."""
 
+import bz2
 import importlib.metadata
 import shlex
 import sys
@@ -39,10 +40,13 @@ def test_sources_that_no_pip_installed_are_installed_from_their_folder(monkeypat
 
 
 def test_the_documentation_is_that_of_the_wheel_or_of_the_checkout(monkeypatch, tmp_path):
-    assert installation.pages() == Path(__file__).parents[2] / "docs"
+    docs = Path(__file__).parents[2] / "docs"
+    assert installation.pages()["guides/fetching"] == (docs / "guides" / "fetching.md").read_text(
+        encoding="utf-8"
+    )
     package = tmp_path / "lib" / "vidence"
-    (package / "docs").mkdir(parents=True)
+    package.mkdir(parents=True)
     monkeypatch.setattr(installation, "__file__", str(package / "installation.py"))
-    assert installation.pages() is None
-    (package / "docs" / "item-format.md").touch()
-    assert installation.pages() == package / "docs"
+    assert installation.pages() == {}
+    (package / "docs.json.bz2").write_bytes(bz2.compress(b'{"item-format": "# Items"}'))
+    assert installation.pages() == {"item-format": "# Items"}

@@ -1,4 +1,4 @@
-"""Names of joints and markers: the maps in ``bodies``, and maps of users."""
+"""Names of joints and markers: the maps in ``bodies.toml``, and maps of users."""
 
 import difflib
 import re
@@ -11,10 +11,9 @@ import msgspec
 from msgspec import field
 
 from vidence.errors import UsageError
-from vidence.installation import toml_of
+from vidence.installation import packaged, toml_of
 from vidence.records import Record
 
-FOLDER = Path(__file__).parent / "bodies"
 SIDED = ("shoulder", "elbow", "wrist", "hip", "knee", "ankle")
 POINTS = ("head", "neck", "pelvis", *(f"{side}_{joint}" for side in ("left", "right") for joint in SIDED))
 # What programs put before the names of joints; it says nothing about them.
@@ -36,19 +35,8 @@ class BodyMap(Record, omit_defaults=True):
 @cache
 def shipped() -> tuple[BodyMap, ...]:
     """The maps that come with vidence, those first that are preferred where several fit."""
-    first = (
-        "points",
-        "asf",
-        "cmu-motionbuilder",
-        "motionbuilder",
-        "mixamo",
-        "cmu-max",
-        "mocapbank",
-        "cmu-daz",
-        "vicon",
-    )
-    files = {path.stem: path for path in sorted(FOLDER.glob("*.toml"))}
-    return tuple(read_body_map(files[name]) for name in dict.fromkeys((*first, *files)))
+    tables = packaged("vidence.pointlight", "bodies.toml", dict[str, dict[str, object]])
+    return tuple(_checked(table, name=name, where=f"bodies.toml: {name}") for name, table in tables.items())
 
 
 def body_map(text: str) -> BodyMap:
@@ -79,30 +67,34 @@ def read_body_map(path: Path) -> BodyMap:
         raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{path}: no TOML: {error}") from error
+    return _checked(table, name=path.stem, where=str(path))
+
+
+def _checked(table: dict[str, object], *, name: str, where: str) -> BodyMap:
     points = table.get("points")
     if isinstance(points, dict):
         table["points"] = {
             p: [n] if isinstance(n, str) else n for p, n in points.items() if n not in ("", [])
         }
     try:
-        body_map = msgspec.convert({**table, "name": path.stem}, BodyMap)
+        body_map = msgspec.convert({**table, "name": name}, BodyMap)
     except msgspec.ValidationError as error:
-        raise UsageError(f"{path}: {error}; expected [points] with lists of names") from error
+        raise UsageError(f"{where}: {error}; expected [points] with lists of names") from error
     unknown = [p for p in body_map.points if p not in POINTS]
     if unknown:
         near = difflib.get_close_matches(unknown[0], POINTS, n=1)
         raise UsageError(
-            f"{path}: there is no point {unknown[0]!r}{f'; did you mean {near[0]}?' if near else ''} "
+            f"{where}: there is no point {unknown[0]!r}{f'; did you mean {near[0]}?' if near else ''} "
             f"(points: {', '.join(POINTS)})"
         )
     if not body_map.points:
-        raise UsageError(f"{path}: [points] names nothing")
+        raise UsageError(f"{where}: [points] names nothing")
     for joint in SIDED:
         shared = set(body_map.points.get(f"left_{joint}", ())) & set(
             body_map.points.get(f"right_{joint}", ())
         )
         if shared and not (body_map.is_markers and joint == "hip"):
-            raise UsageError(f"{path}: {min(shared)!r} stands for the left and the right {joint}")
+            raise UsageError(f"{where}: {min(shared)!r} stands for the left and the right {joint}")
     return body_map
 
 

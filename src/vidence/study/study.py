@@ -4,7 +4,6 @@ import hashlib
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 from typing import Annotated, Final, Literal, TypeAlias
 
@@ -13,6 +12,7 @@ from msgspec import Meta
 
 from vidence.engine.config_file import Count, CountOrNone, Share, config_of
 from vidence.errors import UnknownNameError, UsageError
+from vidence.installation import packaged
 from vidence.records import Record
 
 STUDY_FILE: Final = "study.toml"
@@ -264,10 +264,9 @@ class StudyFile:
         return self.path.parent
 
 
-def presets() -> tuple[str, ...]:
-    """Return the names of the presets, TOML files of this package."""
-    files = resources.files("vidence.study").joinpath("presets").iterdir()
-    return tuple(sorted(f.name.removesuffix(".toml") for f in files if f.name.endswith(".toml")))
+def presets() -> dict[str, dict[str, object]]:
+    """Return the settings of each preset by its name, sorted."""
+    return packaged("vidence.study", "presets.toml", dict[str, dict[str, object]])
 
 
 def read_study(path: Path) -> StudyFile:
@@ -292,10 +291,9 @@ def read_study(path: Path) -> StudyFile:
     raw: Mapping[str, object] = tomllib.loads(text)
     study = own
     if own.preset:
-        if own.preset not in presets():
+        if (base := presets().get(own.preset)) is None:
             raise UnknownNameError("preset", own.preset, presets())
-        base = resources.files("vidence.study").joinpath("presets", f"{own.preset}.toml").read_text("utf-8")
-        study = msgspec.convert(_merged(tomllib.loads(base), raw), Study)
+        study = msgspec.convert(_merged(base, raw), Study)
     phases = tuple(
         msgspec.structs.replace(phase, condition=f"{FRAMES_OF} {study.runs[0]}")
         if phase.condition == FRAMES_OF and study.runs

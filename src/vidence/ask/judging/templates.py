@@ -1,15 +1,14 @@
-"""The words that are put to a judge: one folder of text files per judge, which a user can replace.
+"""The words that are put to a judge: one set of templates per judge, each replaceable by a user's text file.
 
-A set is a folder ``templates/<set>/`` of Jinja templates. ``question.txt`` shows the text under judgement
-(`reply`, a block made by `fence`), ``repair.txt`` comes behind it when no verdict could be read, and the
-others, ``system.txt`` for one, are system messages. ``sign.txt`` beside the sets is the line that asks for
+A set is a file ``templates/<set>.toml`` of Jinja templates. ``question`` shows the text under judgement
+(`reply`, a block made by `fence`), ``repair`` comes behind it when no verdict could be read, and the
+others, ``system`` for one, are system messages. ``sign`` beside the sets is the line that asks for
 the id of the block where the words that a user brought do not.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from types import MappingProxyType
@@ -17,15 +16,9 @@ from typing import Self
 
 from vidence.ask.prompting.origin import read_origin
 from vidence.ask.prompting.released import Wording, released, wording_of
-from vidence.ask.prompting.templates import (
-    Template,
-    brought_files,
-    choices_of,
-    digest_of,
-    names_in,
-    own_files,
-)
+from vidence.ask.prompting.templates import Template, brought, choices_of, digest_of, own_files
 from vidence.errors import UsageError
+from vidence.installation import packaged
 from vidence.records import Item
 
 QUESTION, REPAIR, SIGN, SYSTEM = "question", "repair", "sign", "system"
@@ -45,7 +38,6 @@ SHOWN: Mapping[str, Mapping[str, str]] = {
     REPAIR: {"earlier": "what the judge said, as a block"},
 }
 REPAIR_VARIABLES: Mapping[str, str] = {"problem": "why no verdict could be read"}
-_OWN: Traversable = resources.files("vidence.ask.judging") / "templates"
 _PROBE = Item(item_id="probe", question="Which?", choices=("this", "that"), answer="A", rationale="So.")
 
 
@@ -60,12 +52,14 @@ def item_values(item: Item, *, block_id: str) -> dict[str, object]:
     }
 
 
-def known_of(
-    set_name: str, *, more: Mapping[str, str] = MappingProxyType({}), folder: Traversable | None = None
-) -> dict[str, dict[str, str]]:
-    """The templates that a set of a judge can hold, with the variables that each can use."""
+def known_of(set_name: str) -> dict[str, dict[str, str]]:
+    """The templates that a packaged set of a judge holds, with the variables that each can use."""
+    return _known(_texts(set_name), {})
+
+
+def _known(names: Iterable[str], more: Mapping[str, str]) -> dict[str, dict[str, str]]:
     known = {SIGN: dict(VARIABLES)}
-    for name in _names(folder or _OWN / set_name, set_name):
+    for name in names:
         known[name] = {**VARIABLES, **more, **SHOWN.get(name, {})}
         if name == REPAIR:
             known[name] |= REPAIR_VARIABLES
@@ -83,17 +77,22 @@ def _check_judge(folder: Path, set_name: str) -> None:
         )
 
 
-def _names(folder: Traversable, set_name: str) -> list[str]:
-    """The templates of a set, those that every judge asks with among them."""
+def _texts(set_name: str, folder: Traversable | None = None) -> dict[str, str]:
+    """The templates of a set by name: a packaged one, or the text files in a folder of another package."""
+    if folder is None:
+        return packaged("vidence.ask.judging", f"templates/{set_name}.toml", dict[str, str])
     if not folder.is_dir():
         raise UsageError(f"{folder} is not a folder; expected the templates of the judge {set_name!r}")
-    names = names_in(folder)
-    if absent := [f"{name}.txt" for name in (QUESTION, REPAIR) if name not in names]:
+    files = sorted(
+        (file for file in folder.iterdir() if file.name.endswith(".txt")), key=lambda file: file.name
+    )
+    texts = {file.name.removesuffix(".txt"): file.read_text("utf-8") for file in files}
+    if absent := [f"{name}.txt" for name in (QUESTION, REPAIR) if name not in texts]:
         raise UsageError(
             f"the templates of the judge {set_name!r} in {folder} lack {' and '.join(absent)}; expected "
             f"{QUESTION}.txt, {REPAIR}.txt and the system messages that the judge names"
         )
-    return names
+    return texts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,7 +117,7 @@ class JudgeTemplates:
         """Read a set and try every template once.
 
         Args:
-            set_name: a folder of ``judging/templates``, or the name of the set in `folder`.
+            set_name: a file of ``judging/templates``, or the name of the set in `folder`.
             override: a folder whose files replace those of the set.
             more: variables that these templates can use beside `VARIABLES`, with what they mean.
             folder: the set of a judge of another package, such as
@@ -128,9 +127,9 @@ class JudgeTemplates:
             UsageError: the folder is not one of templates, or a template has an error, cannot be
                 filled, or does not show the block it must show exactly once.
         """
-        folder = folder or _OWN / set_name
-        known = known_of(set_name, more=more, folder=folder)
-        files = brought_files(_OWN, "vidence", known) | brought_files(folder, set_name, known)
+        texts = _texts(set_name, folder)
+        known = _known(texts, more)
+        files = brought(_texts(SIGN), "vidence", known) | brought(texts, set_name, known)
         if override is not None:
             _check_judge(override, set_name)
             files |= own_files(override, known, what=f"prompts for the judge {set_name!r}")

@@ -1,10 +1,11 @@
-"""The sentences of the prompts: one folder of text files per set, which a user can replace.
+"""The sentences of the prompts: sets of templates, each of which a user can replace by a text file.
 
-A set is a folder ``templates/<set>/`` with files ``<kind>-<style>.txt`` (kind ``choice`` or
-``open``, style ``direct`` or ``cot``), ``frame.txt`` (the words before a frame when frame times are
-on) and perhaps ``system.txt``. What selectors and diagnostics ask besides is the same in all sets, in
-``templates/_in_every_set/``; see `ASIDES`. They are Jinja templates; see `VARIABLES` for what they can
-use. What a question says is filled in as it is: braces in it mean nothing.
+A set is a file ``templates/<set>.toml`` with the texts ``<kind>-<style>`` (kind ``choice`` or ``open``,
+style ``direct`` or ``cot``), ``frame`` (the words before a frame when frame times are on) and perhaps
+``system``; a user's set is a folder with such texts in files ``<name>.txt``. What selectors and diagnostics
+ask besides is the same in all sets, in ``templates/_in_every_set.toml``; see `ASIDES`. They are Jinja
+templates; see `VARIABLES` for what they can use. What a question says is filled in as it is: braces in it
+mean nothing.
 """
 
 import functools
@@ -12,13 +13,13 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib import resources
-from importlib.resources.abc import Traversable
 from pathlib import Path
 from types import MappingProxyType
 from typing import Self
 
 from vidence.ask.prompting.origin import ORIGIN_FILE, read_origin
 from vidence.errors import UnknownNameError, UsageError
+from vidence.installation import packaged
 from vidence.media.bounded import text_bounded
 from vidence.records import Item
 
@@ -76,14 +77,14 @@ KNOWN: Mapping[str, Mapping[str, str]] = {
     **ASIDES,
 }
 NAMES = tuple(KNOWN)
-_FOLDER: Traversable = resources.files("vidence.ask.prompting") / "templates"
-_ASIDES_FOLDER, _OURS = "_in_every_set", "vidence"
+_ROOM = "vidence.ask.prompting"
+_ASIDES_SET, _OURS = "_in_every_set", "vidence"
 
 
 def sets() -> tuple[str, ...]:
     """The names of the sets that vidence brings, sorted."""
-    folders = [folder.name for folder in _FOLDER.iterdir() if folder.is_dir()]
-    return tuple(sorted(name for name in folders if name != _ASIDES_FOLDER))
+    names = (file.name.removesuffix(".toml") for file in (resources.files(_ROOM) / "templates").iterdir())
+    return tuple(sorted(name for name in names if name != _ASIDES_SET))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,24 +154,15 @@ class Template:
             raise UsageError(f"{self.place} cannot be filled: {error}; values given: {given}") from error
 
 
-def names_in(folder: Traversable) -> list[str]:
-    """The names of the templates in a folder, sorted; a package of another author may hold more files."""
-    return sorted(e.name.removesuffix(".txt") for e in folder.iterdir() if e.name.endswith(".txt"))
-
-
-def brought_files(
-    folder: Traversable, origin: str, known: Mapping[str, Mapping[str, str]]
+def brought(
+    texts: Mapping[str, str], origin: str, known: Mapping[str, Mapping[str, str]]
 ) -> dict[str, Template]:
-    """The templates in a folder that vidence brings, by name; `known` says what each can use."""
+    """The templates of a set that vidence or a package brings, by name; `known` says what each can use."""
     return {
         name: Template.parse(
-            (folder / f"{name}.txt").read_text("utf-8"),
-            place=f"{origin}/{name}.txt",
-            variables=known[name],
-            origin=origin,
-            name=name,
+            text, place=f"{origin}/{name}.txt", variables=known[name], origin=origin, name=name
         )
-        for name in names_in(folder)
+        for name, text in texts.items()
     }
 
 
@@ -266,8 +258,9 @@ class Templates:
         """
         if set_name not in sets():
             raise UnknownNameError("set of prompts", set_name, sets())
-        files = brought_files(_FOLDER / _ASIDES_FOLDER, _OURS, KNOWN)
-        files |= brought_files(_FOLDER / set_name, set_name, KNOWN)
+        files: dict[str, Template] = {}
+        for name, origin in ((_ASIDES_SET, _OURS), (set_name, set_name)):
+            files |= brought(packaged(_ROOM, f"templates/{name}.toml", dict[str, str]), origin, KNOWN)
         if override is not None:
             files |= own_files(override, KNOWN, is_shared=is_shared)
         result = cls(

@@ -1,7 +1,7 @@
 """Show a page of the documentation."""
 
 import difflib
-from pathlib import Path
+from collections.abc import Collection
 from typing import Annotated
 
 import click
@@ -27,15 +27,19 @@ class Page(Record):
 @command("help")
 def show_page(given: Page) -> None:
     """Show PAGE of the documentation, for example item-format; without PAGE list all pages."""
-    folder = pages()
-    if folder is None:
+    try:
+        texts = pages()
+    except ImportError as error:
+        raise UsageError(
+            f"the pages are packed with bzip2, which this Python was built without: {error}"
+        ) from error
+    if not texts:
         raise UsageError("this installation has no pages of documentation; reinstall it from a wheel")
-    values = {path.relative_to(folder).with_suffix("").as_posix(): path for path in folder.rglob("*.md")}
     if given.page is None:
-        for name in sorted(values):
-            click.echo(f"{name:<32} {_title(values[name])}")
+        for name in sorted(texts):
+            click.echo(f"{name:<32} {_title(texts[name])}")
         return
-    text = _found(given.page, values).read_text(encoding="utf-8")
+    text = texts[_named(given.page, texts)]
     console = Console()
     if console.is_terminal:
         console.print(Markdown(text), width=min(console.width, _WIDTH))
@@ -43,20 +47,19 @@ def show_page(given: Page) -> None:
         click.echo(text)
 
 
-def _found(page: str, known: dict[str, Path]) -> Path:
-    """The page of a name, or of its last part, which the message of an error may give as a path."""
+def _named(page: str, known: Collection[str]) -> str:
+    """The name of a page, given whole or by its last part, or as a path."""
     asked = page.removeprefix("docs/").removesuffix(".md")
     if asked in known:
-        return known[asked]
+        return asked
     ending = sorted(name for name in known if name.rpartition("/")[2] == asked)
     if len(ending) == 1:
-        return known[ending[0]]
+        return ending[0]
     near = ending or difflib.get_close_matches(asked, known, n=3)
     hint = f"did you mean {', '.join(near)}?" if near else "`vidence help` lists all pages"
     raise UsageError(f"there is no page {page!r}; {hint}")
 
 
-def _title(path: Path) -> str:
+def _title(text: str) -> str:
     """The heading of a page."""
-    with path.open(encoding="utf-8") as file:
-        return next((line.removeprefix("# ").strip() for line in file if line.startswith("# ")), "")
+    return next((line.removeprefix("# ") for line in text.splitlines() if line.startswith("# ")), "")

@@ -1,8 +1,8 @@
 """The tables that the papers print, as they print them: for reprinting beside a run."""
 
+import functools
 from collections.abc import Iterator, Mapping
 from importlib import resources
-from importlib.resources.abc import Traversable
 
 import msgspec
 
@@ -14,22 +14,38 @@ from vidence.explain.published.printed_tables import (
     Across,
     Flag,
     Measure,
+    Notes,
     PublishedCell,
     PublishedColumn,
     PublishedRow,
     PublishedTable,
-    read_notes,
     read_table,
 )
+from vidence.installation import packaged
 
 
-def _folder() -> Traversable:
-    return resources.files("vidence.explain.published") / "papers"
+class Printed(Notes):
+    """A table in the file of its paper: the CSV, and what is known of it."""
+
+    csv: str
+
+
+@functools.cache
+def _papers() -> dict[str, Printed]:
+    folder = resources.files("vidence.explain.published") / "papers"
+    papers = sorted(file.name for file in folder.iterdir() if file.name.endswith(".toml"))
+    return {
+        f"{paper.removesuffix('.toml')}-{name}": table
+        for paper in papers
+        for name, table in packaged(
+            "vidence.explain.published", f"papers/{paper}", dict[str, Printed]
+        ).items()
+    }
 
 
 def names() -> tuple[str, ...]:
     """The names of the tables that vidence brings, such as ``mmvu-table3``, sorted."""
-    return tuple(sorted(f.name.removesuffix(".csv") for f in _folder().iterdir() if f.name.endswith(".csv")))
+    return tuple(sorted(_papers()))
 
 
 def load(name: str) -> PublishedTable:
@@ -40,9 +56,8 @@ def load(name: str) -> PublishedTable:
     """
     if name not in names():
         raise UnknownNameError("published table", name, names())
-    csv, toml = (_folder() / f"{name}{ending}" for ending in (".csv", ".toml"))
-    notes = read_notes(toml.read_text(encoding="utf-8"), where=toml.name)
-    return read_table(csv.read_text(encoding="utf-8"), name=name, where=csv.name, notes=notes)
+    table = _papers()[name]
+    return read_table(table.csv, name=name, where=f"{name}.csv", notes=table)
 
 
 def beside(run_benchmark: str, split: str) -> tuple[PublishedTable, ...]:

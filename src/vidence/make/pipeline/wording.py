@@ -1,9 +1,8 @@
-"""Prompt templates for card writers: ``card_*.txt``, replaceable by the user's files."""
+"""Prompt templates for card writers, replaceable by the user's files ``card_*.txt``."""
 
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final, Self
@@ -12,6 +11,7 @@ import msgspec
 
 from vidence.ask.prompting.templates import Template, digest_of, own_files
 from vidence.errors import UsageError
+from vidence.installation import packaged
 from vidence.records import Prompt, TextPart
 
 APPEARANCE, PATH, SCENE, FALSE = "card_appearance", "card_path", "card_scene", "card_false"
@@ -67,11 +67,12 @@ def load_template(name: str, *, variables: Mapping[str, str], folder: Path | Non
         UsageError: there is no such folder, the file cannot be read, has an error, or does not show what it
             must show.
     """
-    file = f"{name}.txt"
     files = {} if folder is None else own_files(folder, {name: variables}, is_shared=True)
     if name not in files:
-        text = (resources.files("vidence.make") / "templates" / file).read_text("utf-8")
-        files[name] = Template.parse(text, place=file, variables=variables, origin="vidence", name=name)
+        text = packaged("vidence.make", "templates/prompts.toml", dict[str, str])[name]
+        files[name] = Template.parse(
+            text, place=f"{name}.txt", variables=variables, origin="vidence", name=name
+        )
     message = files[name].fill({variable: _PROBES.get(variable, f"<{variable}>") for variable in variables})
     for result in _SHOWN & variables.keys():
         if (n_times := message.count(f"<{result}>")) != 1:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-import vidence.ask.prompting
 from vidence.ask.prompting.language import MOST_CHARACTERS
 from vidence.ask.prompting.templates import ASIDES, Templates, modality_of, sets
 from vidence.errors import UnknownNameError, UsageError
+from vidence.installation import packaged
 from vidence.records import Item, Media
 
 ITEM = Item(item_id="q", question="What is it?", choices=("cat", "dog"), answer="A")
@@ -213,11 +213,10 @@ def test_own_files_replace_asides_and_may_leave_the_question_out(tmp_path: Path)
 def test_the_digest_counts_asides_of_the_user_alone(tmp_path: Path) -> None:
     """Runs that ask in none of these words are not another run when vidence words them anew."""
     plain = Templates.load("plain")
-    sizes_and_texts = b"".join(
-        f"{path.stem} {len(path.read_bytes())}\n".encode() + path.read_bytes()
-        for path in sorted((Path(vidence.ask.prompting.__file__).parent / "templates" / "plain").iterdir())
-    )
-    assert plain.digest == hashlib.sha256(sizes_and_texts).hexdigest()
+    texts = packaged("vidence.ask.prompting", "templates/plain.toml", dict[str, str])
+    assert texts.keys() == {"choice-cot", "choice-direct", "frame", "open-cot", "open-direct"}
+    sizes_and_texts = "".join(f"{name} {len(text.encode())}\n{text}" for name, text in sorted(texts.items()))
+    assert plain.digest == hashlib.sha256(sizes_and_texts.encode()).hexdigest()
     assert Templates.load("plain", override=own(tmp_path, forced="Choose.")).digest != plain.digest
 
 

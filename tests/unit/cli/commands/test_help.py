@@ -2,12 +2,14 @@
 
 import itertools
 import re
+import sys
 from pathlib import Path
 
 import click
 import pytest
 from click.testing import CliRunner
 
+from vidence import installation
 from vidence.cli.commands import help as pages
 from vidence.cli.commands.help import show_page
 from vidence.cli.commands.run import run
@@ -45,8 +47,16 @@ def test_a_name_that_no_page_or_several_have(name, hint):
 
 
 def test_without_pages_it_is_said(monkeypatch):
-    monkeypatch.setattr(pages, "pages", lambda: None)
+    monkeypatch.setattr(pages, "pages", dict)
     with pytest.raises(UsageError, match="no pages of documentation"):
+        said()
+
+
+def test_a_python_without_bzip2_cannot_unpack_the_pages(monkeypatch, tmp_path):
+    (tmp_path / "docs.json.bz2").touch()
+    monkeypatch.setattr(installation, "__file__", str(tmp_path / "installation.py"))
+    monkeypatch.setitem(sys.modules, "bz2", None)
+    with pytest.raises(UsageError, match="this Python was built without"):
         said()
 
 
