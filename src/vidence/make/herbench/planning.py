@@ -141,7 +141,7 @@ def without_blind(
         if any(not (s.rule.tracks or s.rule.detections) for s in sources if s.file is not None):
             detector = tracking.detector if sees("detector", tracking.detector) else ""
             tracking = msgspec.structs.replace(tracking, detector=detector)
-        if tracking.second:
+        if tracking.second and "{video_id}" not in tracking.second:
             sees("detector", tracking.second)
         tracking = tracking if sees("tracker", tracking.tracker) else None
     if shots is not None and (is_followed or "shots" in parts):

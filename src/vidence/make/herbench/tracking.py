@@ -130,7 +130,6 @@ class _Watcher:
         self._givens: dict[str, GivenTracks] = {}
         self._corrected_shots: dict[str, Artifact[tuple[Shot, ...]] | None] = {}
         self._second: ShotDetector | None = None
-        self._checker = open_detector(self.rules.second) if self.rules and self.rules.second else None
         self._empty: dict[tuple[str, str], dict[str, tuple[int, int]]] = {}
         if self.shots is not None and (rules := self.work.config.shots) is not None:
             self._second = create("shot-detector", rules.second) if rules.second else None
@@ -146,13 +145,13 @@ class _Watcher:
         if self.rules is None or state.source.file is None:
             return ObserverSpecs(shots=shots)
         spec = self._spec(state)
-        if spec not in self._detectors:
-            self._detectors[spec] = detector = open_detector(spec)
-            if isinstance(detector, LastResort):
-                self.work.ledger.notes.append(detector.caution)
-                self.work.trouble(detector.caution)
+        if spec not in self._detectors and isinstance(detector := self._opened(spec), LastResort):
+            self.work.ledger.notes.append(detector.caution)
+            self.work.trouble(detector.caution)
+        if second := self._second_spec(state):
+            self._opened(second)
         return ObserverSpecs(
-            detector=self._detectors[spec],
+            detector=self._opened(spec),
             detector_spec=spec,
             describer=self._describer,
             describer_spec=self._describer_spec,
@@ -254,18 +253,17 @@ class _Watcher:
         if tracked.basis.kind == "reviewed":
             spans = [range(t.first_frame, t.last_frame + 1) for t in (*tracked.tracks, *tracked.others)]
             empty = set(looks).difference(*spans)
-        elif self._checker is None or self.rules is None:
+        elif not (second := self._second_spec(state)):
             return
         else:
-            judge, looks = (
-                parse_spec(self.rules.second).name,
-                looks[:: math.ceil(len(looks) / _MOST_COMPARED)],
-            )
-            stage = Stage(name="people-by-second", kind=tuple[int, ...], settings=self._checker.identity)
+            judge = f"{parse_spec(second).name} (people that it misses count as false)"
+            looks = looks[:: math.ceil(len(looks) / _MOST_COMPARED)]
+            checker = self._opened(second)
+            stage = Stage(name="people-by-second", kind=tuple[int, ...], settings=checker.identity)
             inputs, cache = {"video": state.source.video.sha256, "looks": digest_of(looks)}, self.work.cache
             artifact = cache.find(stage, inputs, unit=state.video_id)
             if artifact is None:
-                seen = watch_part(Video(video.scan), looks, detector=self._checker)
+                seen = watch_part(Video(video.scan), looks, detector=checker)
                 damaged = {problem.frame_index for problem in seen.problems}
                 artifact = cache.put(
                     stage, inputs, tuple(sorted({*looks} - damaged - peopled(seen.detections)))
@@ -311,6 +309,14 @@ class _Watcher:
             return _picked(video, refined, raw_ids=raw_ids, gone=gone, rules=rules, rng=rng)
 
         return self.work.cache.result(Unit(stage=stage, name=state.video_id, inputs=inputs, make=make))
+
+    def _second_spec(self, state: VideoState) -> str:
+        return self.rules.second.replace("{video_id}", state.video_id) if self.rules else ""
+
+    def _opened(self, spec: str) -> Detector:
+        if spec not in self._detectors:
+            self._detectors[spec] = open_detector(spec)
+        return self._detectors[spec]
 
     def _spec(self, state: VideoState) -> str:
         """Return a video's detector: its boxes file, or the configured detector."""

@@ -35,8 +35,8 @@ _PADDING_PX: Final = 16
 _MARGIN: Final = 1 / 6  # of the person's height above and below, in the window
 CAUTION: Final = (
     "hog found the people, the last resort: on PETS09-S2L1 it finds 85 % of the boxes of a trained detector, "
-    "and a quarter of its own show no one; elsewhere it is not measured. Better are "
-    "rfdetr:WEIGHTS, grounding-dino:WEIGHTS, owlv2:WEIGHTS, boxes:FILE (boxes from elsewhere)"
+    "and a quarter of its own show no one; it sees people in 33 % of 97 empty frames of 3 other clips. "
+    "Better are rfdetr:WEIGHTS, grounding-dino:WEIGHTS, owlv2:WEIGHTS, boxes:FILE (boxes from elsewhere)"
 )
 _TIMES_LARGER, _INSIDE, _SURE = 2.0, 0.8, 0.8
 # Margin of the classifier -> confidence. At a margin of 0.7, four of five boxes on PETS09-S2L1 are people.

@@ -174,15 +174,15 @@ def test_false_people_are_counted_where_another_look_sees_nobody(tmp_path):
     film(tmp_path / "videos" / "v.mp4", STREET, n_frames=40)
     box = "{},-1,10,20,60,180,0.9\n".format
     (tmp_path / "first.txt").write_text("".join(box(n) for n in range(1, 21)))
-    (tmp_path / "second.txt").write_text("".join(box(n) for n in range(11, 41)))
+    (tmp_path / "second-v.txt").write_text("".join(box(n) for n in range(11, 41)))
     config = CONFIG.replace("hog:?least_px=90&ladder=1.3", f"boxes:{tmp_path}/first.txt").replace(
-        "rate = 2.0", f'tracker = "sort?n_init=1"\nsecond = "boxes:{tmp_path}/second.txt"'
+        "rate = 2.0", f'tracker = "sort?n_init=1"\nsecond = "boxes:{tmp_path}/second-{{video_id}}.txt"'
     )
     told = (
         "false people of boxes in {} % (no interval from one video) of {} frames of 1 video that are empty "
         "by {}"
     )
-    by_second = told.format("100.0", 10, "boxes")
+    by_second = told.format("100.0", 10, "boxes (people that it misses count as false)")
     assert sentences(tmp_path, config) == [by_second]
     assert sentences(tmp_path, config) == [by_second]  # what was seen is kept
     assert by_second in next((tmp_path / "out").glob("*.html")).read_text()
