@@ -1,6 +1,7 @@
 """The trials of a run folder, each with its question and the score that counts."""
 
-from collections.abc import Callable, Mapping, Sequence
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -10,14 +11,15 @@ import msgspec
 from vidence.catalog import create
 from vidence.contracts import Scorer
 from vidence.engine.people import person_folders, person_of
-from vidence.engine.plan import Facts, Plan, read_plan
+from vidence.engine.plan import PLAN_FILE, Facts, Plan, read_plan
 from vidence.engine.scoring import score_reply
-from vidence.engine.store import RunStore
+from vidence.engine.store import RUN_FILE, RunStore
 from vidence.errors import StoreError, UsageError
 from vidence.records import NEEDS_JUDGE, Answered, Failed, Item, OutcomeName, Score, Trial, outcome_name
 from vidence.report.checked import Checked, checked
 from vidence.statistics.paired import Decision
 
+_log = logging.getLogger(__name__)
 SEED = 0  # of every interval and test of a report: the same numbers from the same runs, bit for bit
 PEOPLE = "people"
 """Label of a study's people, and the model in their plan."""
@@ -197,6 +199,27 @@ def with_prompts(run: Run, rows: Sequence[Row]) -> Sequence[Row]:
         )
         for row in rows
     ]
+
+
+def load_runs(folders: Iterable[Path], *, parser: str | None = None, are_brief: bool = False) -> list[Run]:
+    """Read run folders as `load_run` does; a warning names folders without a run that vidence wrote.
+
+    `runs/*` also names audits, verdicts of gates, panels and questions, which lie there by default. If
+    there is no run among the folders, reading the first one raises an error.
+    """
+    folders = list(folders)
+    others = [folder for folder in folders if _is_other(folder)]
+    if others and len(others) < len(folders):
+        _log.warning("left out, since they hold no run: %s", ", ".join(map(str, others)))
+        folders = [folder for folder in folders if folder not in others]
+    return [load_run(folder, parser=parser, are_brief=are_brief) for folder in folders]
+
+
+def _is_other(folder: Path) -> bool:
+    """Whether another command of vidence wrote a folder, or `evaluate` put questions of its caller there."""
+    if (folder / PLAN_FILE).exists() or (folder / RUN_FILE).exists():
+        return False
+    return any(any(folder.glob(mark)) for mark in (".vidence-*", "questions-*.jsonl"))
 
 
 def load_run(folder: Path, *, parser: str | None = None, are_brief: bool = False) -> Run:

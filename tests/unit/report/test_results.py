@@ -1,9 +1,11 @@
 import msgspec
+import pytest
 
 from vidence.catalog import create
+from vidence.errors import StoreError
 from vidence.records import Answered, Failed
 from vidence.report import results
-from vidence.report.results import load_run
+from vidence.report.results import load_run, load_runs
 
 
 def test_rows_carry_the_stored_scores_in_the_order_of_the_questions(runs):
@@ -74,3 +76,23 @@ def test_a_question_stands_as_it_was_shown(runs):
         assert row.item.choices == tuple(reversed(item.choices))
         assert row.item.answer == shown.answer != item.answer
         assert row.read == shown.answer
+
+
+def test_folders_without_a_run_that_vidence_wrote_are_left_out_of_several(runs, tmp_path, caplog):
+    first, second = runs.write("first"), runs.write("second")
+    audit, asked = tmp_path / "audit-items", tmp_path / "questions"
+    for file in (audit / ".vidence-audit", asked / "questions-0123456789ab.jsonl"):
+        file.parent.mkdir()
+        file.touch()
+    loaded = load_runs([audit, first, asked, second], are_brief=True)
+    assert [run.folder for run in loaded] == [first, second]
+    assert caplog.messages == [f"left out, since they hold no run: {audit}, {asked}"]
+    with pytest.raises(StoreError, match=f"{audit.name} is not a run folder"):
+        load_runs([audit])
+    (second / "plan.toml").unlink()
+    with pytest.raises(StoreError, match="holds a run that never began"):
+        load_runs([first, audit, second])
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    with pytest.raises(StoreError, match="empty is not a run folder"):
+        load_runs([first, empty])

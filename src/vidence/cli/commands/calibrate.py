@@ -34,9 +34,9 @@ class ManyRuns(Record):
     def paired(self) -> "PairedRuns":
         """Their replies, question by question."""
         from vidence.report.items import paired_replies
-        from vidence.report.results import load_run
+        from vidence.report.results import load_runs
 
-        runs = [load_run(folder, parser=self.parser, are_brief=True) for folder in self.folders]
+        runs = load_runs(self.folders, parser=self.parser, are_brief=True)
         return paired_replies(runs, shared=self.shared)
 
     def show(self, name: str, messages: Sequence[str], table: "Table", *, found: Record | None) -> None:

@@ -36,14 +36,14 @@ def compare(given: Compare) -> None:
     from vidence.report.comparison import compare_runs
     from vidence.report.comparison_tables import section, write_comparison_csv, write_comparison_json
     from vidence.report.pairing import pair
-    from vidence.report.results import load_run
+    from vidence.report.results import load_runs
     from vidence.report.terminal import draw_section
     from vidence.tables.terminal import Sheet
 
     console = given.files.screen()
-    if len(given.folders) < 2:
-        raise UsageError(f"{len(given.folders)} run folder given; expected at least two: runs/a runs/b")
-    runs = [load_run(folder, parser=given.parser, are_brief=True) for folder in given.folders]
+    runs = load_runs(given.folders, parser=given.parser, are_brief=True)
+    if len(runs) < 2:
+        raise UsageError(f"{len(runs)} run folder given; expected at least two: runs/a runs/b")
     paired = pair(runs, shared=given.shared)
     compared = compare_runs(paired, level=given.level, margin=given.margin, anytime=given.anytime)
     result = section(compared)

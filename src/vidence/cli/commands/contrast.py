@@ -28,15 +28,14 @@ class Contrast(Record):
 def contrast(given: Contrast) -> None:
     """Compare questions by the values of a tag within each run of FOLDERS, or test the trend."""
     from vidence.report.contrasts import JSON_FORMAT, contrast_runs, section, write_contrast_csv
-    from vidence.report.results import load_run
+    from vidence.report.results import load_runs
     from vidence.report.terminal import draw_section
     from vidence.tables.terminal import Sheet
 
     console = given.files.screen()
     if bool(given.of) != bool(given.to):
         raise UsageError("give --of and --to together: --of 3 --to 1 is the score of 3 minus that of 1")
-    folders = dict.fromkeys(given.folders)
-    runs = [load_run(folder, parser=given.parser, are_brief=True) for folder in folders]
+    runs = load_runs(dict.fromkeys(given.folders), parser=given.parser, are_brief=True)
     pairs = [(value, given.to) for value in dict.fromkeys(given.of) if given.to]
     contrasts = contrast_runs(runs, tag=given.tag, pairs=pairs, has_trend=given.trend, level=given.level)
     result = section(contrasts)

@@ -30,7 +30,7 @@ class Correlate(Record):
 def correlate(given: Correlate) -> None:
     """Correlate two scores over run FOLDERS, or over the rows of a table."""
     from vidence.report.correlation_values import shown_of
-    from vidence.report.results import load_run
+    from vidence.report.results import load_runs
     from vidence.report.terminal import draw_section
     from vidence.tables.charts import table_of
     from vidence.tables.terminal import Sheet
@@ -38,11 +38,11 @@ def correlate(given: Correlate) -> None:
     console, axes, level = given.files.screen(), given.axes, given.level
     if given.parser and not given.folders:
         raise UsageError(correlation.FOR_RUNS)
-    runs = [load_run(folder, parser=given.parser, are_brief=True) for folder in given.folders]
+    runs = load_runs(given.folders, parser=given.parser, are_brief=True)
     correlated, statements = shown_of(runs, axes, over_runs=given.over_runs, level=level)
     tables = tuple(map(table_of, statements[1:]))  # the first is the figure of the points
     section = correlation.section(correlated)
-    runs_named = ", ".join(map(str, given.folders))
+    runs_named = ", ".join(str(run.folder) for run in runs)
     named = {"runs": runs_named, "with": axes.table, "x": axes.x, "y": axes.y, "by": axes.by}
     settings = {**{key: value for key, value in named.items() if value}, "level": level}
     given.files.write(

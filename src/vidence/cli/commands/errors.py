@@ -55,12 +55,12 @@ def draw(given: DrawWanted) -> None:
     from vidence.explain.errors.taxonomies import load_taxonomy, taxonomy_of
     from vidence.report.error_kinds import draw as draw_packet
     from vidence.report.error_kinds import write_packet
-    from vidence.report.results import load_run
+    from vidence.report.results import load_runs
 
     if (given.same is None) == (given.wrong is None):
         raise UsageError("give either --same N (the same questions for all runs) or --wrong N (of each run)")
     own_folder(given.out)
-    runs = [load_run(folder, parser=given.parser) for folder in given.folders]
+    runs = load_runs(given.folders, parser=given.parser)
     name = given.taxonomy or taxonomy_of(run.plan.benchmark for run in runs)
     load_taxonomy(name)
     kept = str(Path(name).resolve()) if name.endswith(".toml") else name

@@ -86,13 +86,13 @@ def judges(given: Judges) -> int:
     """
     from vidence.engine.specs import whole_spec
     from vidence.report import judge_reliability
-    from vidence.report.results import SEED, load_run
+    from vidence.report.results import SEED, load_runs
     from vidence.report.terminal import draw_section
     from vidence.tables.terminal import Sheet
 
     if given.recorded and (unused := given_flags(type(given.asking))):
         raise UsageError(f"{', '.join(unused)}: --recorded asks no judge; leave this out")
-    runs = [load_run(folder, are_brief=True) for folder in dict.fromkeys(given.folders)]
+    runs = load_runs(dict.fromkeys(given.folders), are_brief=True)
     labels = judge_reliability.labels_of(runs, given.human) if given.human else None
     models = tuple(whole_spec("model", spec) for spec in given.asking.models)
     lines = tuple(line for path in given.recorded for line in _recorded(path))
@@ -103,7 +103,7 @@ def judges(given: Judges) -> int:
     material = judge_reliability.material(runs, lines, labels)
     examined = judge_reliability.examine(material, families=of, rng=np.random.default_rng(SEED))
     settings: dict[str, object] = {
-        "runs": ", ".join(map(str, given.folders)),
+        "runs": ", ".join(str(run.folder) for run in runs),
         "human": str(given.human) if given.human else None,
         "families": ", ".join(f"{name}: {family}" for name, family in of.items()),
     }

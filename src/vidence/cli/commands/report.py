@@ -80,7 +80,7 @@ def report(given: Report) -> None:
     from vidence.report import export
     from vidence.report.export import eval_results
     from vidence.report.inspect_log import write_inspect_log
-    from vidence.report.results import load_run
+    from vidence.report.results import load_runs
     from vidence.tables.latex import latex as latex_of
 
     others = (*given.rows, given.parser, given.hub_path, given.tables_dir, given.against_chance)
@@ -102,7 +102,7 @@ def report(given: Report) -> None:
     _check_flags(given)
     has_trials = any((*given.rows, given.json_path))
     again = None if given.parser == ALL else given.parser
-    runs = [load_run(folder, parser=again, are_brief=not has_trials) for folder in given.folders]
+    runs = load_runs(given.folders, parser=again, are_brief=not has_trials)
     for_hub = eval_results(runs, task=given.hub_task) if given.hub_path else ""
     write_asked(  # what may be refused is made before the first file is written
         (given.parquet_path, lambda file: export.write_parquet(runs, file)),
