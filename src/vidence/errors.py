@@ -35,6 +35,15 @@ class VidenceError(Exception):
     """The root of every error that vidence raises on purpose."""
 
 
+def cause(error: Exception) -> str:
+    """Return why a call failed, without the number and the path that the system puts around its words.
+
+    >>> cause(FileNotFoundError(2, "No such file or directory", "plan.toml"))
+    'No such file or directory'
+    """
+    return getattr(error, "strerror", None) or str(error)
+
+
 class UsageError(VidenceError):
     """The caller asked for something that makes no sense; the message says what would."""
 

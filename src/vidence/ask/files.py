@@ -15,7 +15,7 @@ from typing import TypeVar, get_args, get_type_hints
 
 import msgspec
 
-from vidence.errors import DataError, UsageError
+from vidence.errors import DataError, UsageError, cause
 from vidence.media.bounded import read_bounded
 from vidence.media.gzipped import GZIP, unpacked
 from vidence.records import Evidence, Item, Media, Provenance
@@ -95,7 +95,7 @@ def read(path: Path, *, what: str = "questions") -> DataFile:
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise DataError(f"{path} cannot be read ({error.strerror}); check the path and its rights") from error
+        raise DataError(f"{path} cannot be read ({cause(error)}); check the path and its rights") from error
     return file_of(path, content, what=what)
 
 
@@ -113,7 +113,7 @@ def read_json(path: Path, kind: type[ValueT], *, advice: str) -> ValueT:
     try:
         return msgspec.json.decode(read_bounded(path), type=kind)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise DataError(f"{path} cannot be read: {error}; {advice}") from error
+        raise DataError(f"{path} cannot be read: {cause(error)}; {advice}") from error
 
 
 def file_of(path: Path, content: bytes, *, what: str = "questions") -> DataFile:
@@ -372,8 +372,8 @@ def text_of(line: bytes, field: str) -> str:
 
 def why_no_record(error: msgspec.ValidationError, *, record: type) -> str:
     """Why something is no such record: in its own words where it refuses values, else as `explained`."""
-    cause = error.__cause__
-    return str(cause if isinstance(cause, UsageError) else explained(error, record=record))
+    inner = error.__cause__
+    return str(inner if isinstance(inner, UsageError) else explained(error, record=record))
 
 
 def explained(error: msgspec.ValidationError, *, record: type = Item) -> FieldError:

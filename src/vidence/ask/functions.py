@@ -21,7 +21,7 @@ from typing import Annotated, ClassVar, TypeAlias
 from msgspec import Meta
 
 from vidence.catalog import FUNCTION, CodePath
-from vidence.errors import UnknownNameError, UsageError
+from vidence.errors import UnknownNameError, UsageError, cause
 from vidence.records import Record
 
 # Note [what a function is]
@@ -183,7 +183,7 @@ def find(kind: str, argument: str) -> FunctionSource:
         content = file.read_bytes()
     except OSError as error:
         raise UsageError(
-            f"{path} cannot be read ({error.strerror}); expected FILE.py:NAME of a {kind}"
+            f"{path} cannot be read ({cause(error)}); expected FILE.py:NAME of a {kind}"
         ) from error
     module = _loaded(file.resolve(), _hash(content))
     if name not in vars(module):

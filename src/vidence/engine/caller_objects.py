@@ -15,7 +15,7 @@ from vidence.ask.functions import VouchedName, give
 from vidence.contracts import Model, Scorer, Selector, Strategy
 from vidence.engine.evaluate import own_run
 from vidence.engine.plan import PlainOverrides, PlanOverrides, read_overrides
-from vidence.errors import DataError, StoreError, UsageError
+from vidence.errors import DataError, StoreError, UsageError, cause
 from vidence.media.whole import PRIVATE, write_whole
 from vidence.records import Item
 
@@ -132,7 +132,7 @@ def written(questions: Iterable[Item | Mapping[str, object]], folder: Path) -> P
         if not path.exists():
             write_whole(path, content, mode=PRIVATE)
     except OSError as error:
-        raise StoreError(f"cannot write the questions to {path}: {error}") from error
+        raise StoreError(f"cannot write the questions to {path}: {cause(error)}") from error
     return path
 
 

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Meta
 
 from vidence.catalog import plain_type
-from vidence.errors import UsageError
+from vidence.errors import UsageError, cause
 from vidence.installation import toml_of
 from vidence.media.bounded import text_bounded
 from vidence.records import Record
@@ -52,7 +52,7 @@ def read_config(path: Path, kind: type[RecordT]) -> RecordT:
     try:
         text = text_bounded(path)
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"the configuration {path} cannot be read: {error}") from error
+        raise UsageError(f"the configuration {path} cannot be read: {cause(error)}; expected TOML") from error
     return config_of(text, kind, name=str(path))
 
 

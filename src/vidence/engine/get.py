@@ -22,7 +22,7 @@ from vidence.ask.fetching.hub import DatasetListing, Hub, HubFile
 from vidence.ask.fetching.plain import read_web
 from vidence.catalog import create, is_known, ready
 from vidence.contracts import Benchmark, Release
-from vidence.errors import DataError, StoreError, UnknownNameError, UsageError
+from vidence.errors import DataError, StoreError, UnknownNameError, UsageError, cause
 from vidence.media.whole import write_whole
 from vidence.records import Item, Record
 from vidence.text import some
@@ -251,9 +251,7 @@ def get_questions(offered: Offer, *, cache_root: Path, github: str, own: Path | 
         try:
             content, file_name = own.read_bytes(), own.name
         except OSError as error:
-            raise DataError(
-                f"{own} cannot be read ({error.strerror}); expected a file of questions"
-            ) from error
+            raise DataError(f"{own} cannot be read ({cause(error)}); expected a file of questions") from error
         questions = {file_name: content}
     else:
         questions = {
@@ -496,7 +494,7 @@ def _read_note(path: Path, what_to_do: str) -> Got:
     try:
         return msgspec.json.decode(path.read_bytes(), type=Got)
     except (msgspec.DecodeError, OSError) as error:
-        raise StoreError(f"{path} is damaged ({error}); {what_to_do}") from error
+        raise StoreError(f"{path} is damaged ({cause(error)}); {what_to_do}") from error
 
 
 def file_hashes(files: Iterable[HubFile]) -> dict[str, str]:

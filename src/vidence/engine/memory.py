@@ -13,7 +13,7 @@ import msgspec
 from vidence.contracts import Request
 from vidence.engine.environment import machine
 from vidence.engine.store import LogSync, TurnWriter, decoded, log_of, opened_file, transaction, translated
-from vidence.errors import StoreError
+from vidence.errors import StoreError, cause
 from vidence.media.whole import is_running, make_private
 from vidence.records import ImagePart, Reply, TextPart
 
@@ -79,7 +79,7 @@ class Memory(ExitStack):
         try:
             make_private(path.parent)
         except OSError as error:
-            raise StoreError(f"cannot make {path.parent} for the reply memory: {error}") from error
+            raise StoreError(f"cannot make {path.parent} for the reply memory: {cause(error)}") from error
         self._db = self.enter_context(opened_file(path, file_format=MEMORY_FORMAT, tables="memory.sql"))
         self._decoder = msgspec.json.Decoder(Reply)
         self._owner = 0

@@ -23,7 +23,7 @@ from vidence.console.flags import WHERE, Flag, flag, flags_of, names_of, part
 from vidence.contracts import View
 from vidence.engine.limits import AskLimits, duration_s
 from vidence.engine.store import PLAN_NAME, RUN_FILE
-from vidence.errors import StoreError, UnknownNameError, UsageError
+from vidence.errors import StoreError, UnknownNameError, UsageError, cause
 from vidence.installation import __version__, toml_of
 from vidence.media.bounded import text_bounded
 from vidence.media.encode import MOST_QUALITY
@@ -605,7 +605,7 @@ def write_plan(folder: Path, plan: Plan, facts: Facts) -> None:
         with whole_file(folder / PLAN_FILE, mode=PRIVATE, is_durable=True) as unfinished:
             unfinished.write_bytes(data)
     except (OSError, UnicodeEncodeError) as error:
-        raise StoreError(f"cannot write {folder / PLAN_FILE}: {error}") from error
+        raise StoreError(f"cannot write {folder / PLAN_FILE}: {cause(error)}") from error
 
 
 def read_plan(folder: Path) -> tuple[Plan, Facts]:
@@ -649,7 +649,7 @@ def read_plan_file(path: Path) -> tuple[Plan, Facts | None]:
             f"{path.parent} is a file; give the folder that `vidence run` wrote (runs/... or --out)"
         ) from error
     except OSError as error:
-        raise StoreError(f"cannot read {path}: {error}") from error
+        raise StoreError(f"cannot read {path}: {cause(error)}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise StoreError(f"{path} is not readable as TOML: {error}") from error
     plan = raw.get("plan")

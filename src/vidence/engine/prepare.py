@@ -55,7 +55,7 @@ from vidence.engine.specs import (
     without_sampling,
 )
 from vidence.engine.views import OpenView
-from vidence.errors import DataError, MissingMediaError, StoreError, UnknownNameError, UsageError
+from vidence.errors import DataError, MissingMediaError, StoreError, UnknownNameError, UsageError, cause
 from vidence.media import address as media_address
 from vidence.media.address import Address, MediaPath, place
 from vidence.media.encode import Encoding, Size
@@ -733,7 +733,7 @@ def _what_is_there(path: MediaPath) -> str:
     except (FileNotFoundError, NotADirectoryError):
         return ""
     except (OSError, ValueError) as error:  # a name that no file can have
-        return f" ({error.strerror if isinstance(error, OSError) else error})"
+        return f" ({cause(error)})"
     return " (a folder, and a file is needed)" if stat.S_ISDIR(mode) else " (a file, and a folder is needed)"
 
 

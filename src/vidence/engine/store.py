@@ -22,7 +22,7 @@ from typing import TypeVar
 import msgspec
 
 from vidence.contracts import Examined
-from vidence.errors import StoreError
+from vidence.errors import StoreError, cause
 from vidence.installation import packaged_text
 from vidence.media.whole import make_private_file
 from vidence.records import (
@@ -409,7 +409,7 @@ def _make_file(path: Path) -> None:
         make_private_file(path)
     except OSError as error:
         raise StoreError(
-            f"{path}: cannot be made ({error.strerror}); check that the folder exists and may be written to"
+            f"{path}: cannot be made ({cause(error)}); check that the folder exists and may be written to"
         ) from error
 
 

@@ -23,7 +23,7 @@ from vidence.engine.config_file import read_config
 from vidence.engine.environment import Environment
 from vidence.engine.plan import PLAN_FILE, Plan, read_plan
 from vidence.engine.specs import code_file, fields_of, named_specs
-from vidence.errors import TrustError, UsageError
+from vidence.errors import TrustError, UsageError, cause
 from vidence.media.address import Address, is_address, place
 from vidence.records import Record
 
@@ -320,5 +320,5 @@ def read_settings_file(path: Path | None) -> UserSettings:
     except FileNotFoundError:
         return UserSettings()
     except OSError as error:
-        raise UsageError(f"the settings {path} cannot be read: {error.strerror}") from error
+        raise UsageError(f"the settings {path} cannot be read: {cause(error)}") from error
     return read_config(path, UserSettings)

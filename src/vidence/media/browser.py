@@ -13,7 +13,7 @@ from av.container.output import OutputContainer
 from av.video.frame import VideoFrame
 from numpy.typing import NDArray
 
-from vidence.errors import MediaError
+from vidence.errors import MediaError, cause
 from vidence.media.address import place
 from vidence.media.encode import Size
 from vidence.media.opened import first_frame, open_video_stream, packets_to_end
@@ -177,7 +177,7 @@ def write_copy(
             "install the wheel of PyAV from PyPI: pip install --force-reinstall av"
         ) from error
     except (av.FFmpegError, OSError, ValueError) as error:
-        raise MediaError(f"{video.probe.path}: cannot make a copy for browsers ({error})") from error
+        raise MediaError(f"{video.probe.path}: cannot make a copy for browsers ({cause(error)})") from error
 
 
 def _needs_times_alone(video: Video, clock: FrameClock) -> bool:

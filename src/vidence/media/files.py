@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from vidence.errors import DataError, MediaError, UsageError
+from vidence.errors import DataError, MediaError, UsageError, cause
 from vidence.media import remote
 from vidence.media.address import Address, MediaPath, is_address, place, redacted
 from vidence.media.cache import FrameCache, warn_once
@@ -120,7 +120,7 @@ def known_video(path: MediaPath, *, kind: str, cache_root: Path | None) -> tuple
     try:
         content_hash = _hash_of(path, checked)
     except OSError as error:
-        raise MediaError(f"{path}: cannot be read ({error.strerror})") from error
+        raise MediaError(f"{path}: cannot be read ({cause(error)})") from error
     if _state(path, checked) != state:
         raise MediaError(f"{path}: changed while it was being read; start again when it is complete")
     if cache_root is not None:
@@ -203,7 +203,7 @@ def _keep(into: LookedInto, cache_root: Path) -> None:
     try:
         write_whole(kept_at, msgspec.msgpack.encode(into, enc_hook=_array_form), mode=PRIVATE)
     except OSError as error:
-        warn_once(str(cache_root / "facts"), error.strerror or str(error))
+        warn_once(str(cache_root / "facts"), cause(error))
 
 
 def _kept(path: MediaPath, *, kind: MediaKind, cache_root: Path) -> tuple[Video, str] | None:

@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from vidence.errors import DataError
+from vidence.errors import DataError, cause
 from vidence.records import Record
 
 _Pixels = Annotated[int, Meta(ge=1)]
@@ -58,7 +58,7 @@ def read_lights(path: Path) -> Lights:
         lights = msgspec.json.decode(path.read_bytes(), type=Lights)
     except OSError as error:
         raise DataError(
-            f"{path}: cannot read point lights ({error.strerror}); `vidence make actpld` writes them "
+            f"{path}: cannot read point lights ({cause(error)}); `vidence make actpld` writes them "
             "beside each clip"
         ) from error
     except msgspec.DecodeError as error:

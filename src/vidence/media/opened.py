@@ -20,7 +20,7 @@ from av.video.codeccontext import VideoCodecContext
 from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 
-from vidence.errors import MediaError
+from vidence.errors import MediaError, cause
 from vidence.media import remote
 from vidence.media.address import Address, MediaPath
 from vidence.media.encode import MOST_PIXELS, too_large
@@ -85,7 +85,7 @@ def check_file(path: Path) -> None:
     except FileNotFoundError as error:
         raise MediaError(f"{path}: there is no such file") from error
     except OSError as error:
-        raise MediaError(f"{path}: cannot be read ({error.strerror})") from error
+        raise MediaError(f"{path}: cannot be read ({cause(error)})") from error
     except ValueError as error:
         raise MediaError(f"{path!s:.200}: is not a valid file name ({error})") from error
     if stat.S_ISDIR(values.st_mode):

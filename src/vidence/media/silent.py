@@ -12,7 +12,7 @@ from av.audio.stream import AudioStream
 from av.container import InputContainer
 from av.video.stream import VideoStream
 
-from vidence.errors import MediaError
+from vidence.errors import MediaError, cause
 from vidence.media import remote
 from vidence.media.address import Address, MediaPath
 from vidence.media.cache import BoundedFolder, mark_used
@@ -60,7 +60,7 @@ def as_it_is(path: MediaPath, *, content_hash: str, cache_root: Path, max_bytes:
         with place.open("rb") as copy:
             digest = hashlib.file_digest(copy, "sha256").hexdigest()
     except OSError as error:
-        raise MediaError(f"{path}: cannot write a copy to {place.parent} ({error.strerror})") from error
+        raise MediaError(f"{path}: cannot write a copy to {place.parent} ({cause(error)})") from error
     return Silent(path=place, digest=digest, is_copy=False)
 
 
@@ -103,7 +103,9 @@ def without_sound(path: MediaPath, *, content_hash: str, cache_root: Path, max_b
         with place.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
     except (av.FFmpegError, ValueError, OSError) as error:
-        raise MediaError(f"cannot remove the sound of {path}: {error}; --set audio=keep keeps it") from error
+        raise MediaError(
+            f"cannot remove the sound of {path}: {cause(error)}; --set audio=keep keeps it"
+        ) from error
     return Silent(path=place, digest=digest, is_copy=True)
 
 

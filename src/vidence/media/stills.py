@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import ExifTags, Image
 
-from vidence.errors import MediaError
+from vidence.errors import MediaError, cause
 from vidence.media import remote
 from vidence.media.address import Address, MediaPath
 from vidence.media.encode import UNREADABLE, Size, open_image
@@ -52,7 +52,7 @@ def _names_in(folder: MediaPath) -> list[str]:
     except NotADirectoryError as error:
         raise MediaError(f"{folder}: is a file; the kind 'frames' takes a folder of images") from error
     except OSError as error:
-        raise MediaError(f"{folder}: cannot be read ({error.strerror})") from error
+        raise MediaError(f"{folder}: cannot be read ({cause(error)})") from error
     except ValueError as error:
         raise MediaError(f"{folder!s:.200}: is not a valid folder name ({error})") from error
 

@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from vidence.errors import MediaError
+from vidence.errors import MediaError, cause
 from vidence.media.bounded import text_bounded
 from vidence.records import Record
 from vidence.text import seconds
@@ -53,7 +53,7 @@ def read_subtitles(path: Path, *, from_s: float = 0.0) -> tuple[Line, ...]:
         text = text_bounded(path).lstrip("\ufeff")
         lines = _objects(text) if path.suffix in (".json", ".jsonl") else _blocks(text)
     except (OSError, ValueError, msgspec.DecodeError, RecursionError) as error:
-        raise MediaError(f"the subtitles {path} cannot be read: {error}") from error
+        raise MediaError(f"the subtitles {path} cannot be read: {cause(error)}") from error
     moved = (Line(start_s=line.start_s - from_s, end_s=line.end_s - from_s, text=line.text) for line in lines)
     return tuple(
         sorted((line for line in moved if line.text and line.end_s > 0), key=lambda line: line.start_s)

@@ -13,7 +13,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from vidence.errors import StoreError, UsageError
+from vidence.errors import StoreError, UsageError, cause
 
 NameT = TypeVar("NameT", str, Path)
 PRIVATE: Final = 0o600
@@ -173,9 +173,7 @@ def own_folder(folder: Path, *marks: str, mode: int = 0o777, among: Collection[s
         for mark in marks[:1]:
             (folder / mark).touch(mode & 0o666)
     except OSError as error:
-        raise StoreError(
-            f"cannot make the folder {folder}: {error.strerror or error}; choose another place"
-        ) from error
+        raise StoreError(f"cannot make the folder {folder}: {cause(error)}; choose another place") from error
 
 
 def is_marked(folder: Path, *marks: str, among: Collection[str] = ()) -> bool:
@@ -194,7 +192,7 @@ def is_marked(folder: Path, *marks: str, among: Collection[str] = ()) -> bool:
     except NotADirectoryError as error:
         raise UsageError(f"{folder}, or one above it, is a file; expected a folder or a new name") from error
     except OSError as error:
-        raise StoreError(f"cannot list {folder}: {error.strerror}; choose another folder") from error
+        raise StoreError(f"cannot list {folder}: {cause(error)}; choose another folder") from error
     if not set(names).isdisjoint(marks):
         return True
     foreign = [name for name in names if (name in among if among else name not in _OF_SYSTEMS)]
@@ -235,7 +233,7 @@ def write_file(path: Path, content: str | bytes) -> None:
         write_whole(path, content)
     except OSError as error:
         raise StoreError(
-            f"cannot write {path}: {error.strerror or error}; free some space or choose another file"
+            f"cannot write {path}: {cause(error)}; free some space or choose another file"
         ) from error
 
 
@@ -249,7 +247,7 @@ def write_records(path: Path, records: Iterable[object]) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, b"".join(msgspec.json.encode(record) + b"\n" for record in records), mode=PRIVATE)
     except OSError as error:
-        raise StoreError(f"cannot write {path}: {error}") from error
+        raise StoreError(f"cannot write {path}: {cause(error)}") from error
 
 
 def write_into(folder: Path, contents: Mapping[NameT, str | bytes]) -> tuple[Path, ...]:
@@ -263,6 +261,6 @@ def write_into(folder: Path, contents: Mapping[NameT, str | bytes]) -> tuple[Pat
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise StoreError(f"cannot make the folder {path.parent}: {error.strerror or error}") from error
+            raise StoreError(f"cannot make the folder {path.parent}: {cause(error)}") from error
         write_file(path, content)
     return tuple(paths)

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 from msgspec import field
 
-from vidence.errors import UsageError
+from vidence.errors import UsageError, cause
 from vidence.installation import packaged, toml_of
 from vidence.records import Record
 
@@ -64,7 +64,7 @@ def read_body_map(path: Path) -> BodyMap:
     try:
         table = toml_of(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
+        raise UsageError(f"{path}: cannot be read: {cause(error)}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{path}: no TOML: {error}") from error
     return _checked(table, name=path.stem, where=str(path))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence import catalog
-from vidence.errors import DataError, VidenceError
+from vidence.errors import DataError, VidenceError, cause
 from vidence.media.gzipped import GZIP, unpacked
 from vidence.pointlight.motion import Motion
 
@@ -168,7 +168,7 @@ def _opened(path: Path, *, label: str, name: str, read: Callable[[], bytes]) -> 
     except FileNotFoundError as error:
         raise DataError(f"{label}: there is no such file") from error
     except OSError as error:
-        raise DataError(f"{label} cannot be read: {error.strerror or error}") from error
+        raise DataError(f"{label} cannot be read: {cause(error)}") from error
     if data.startswith(GZIP):
         data = unpacked(data, label, most_bytes=MOST_BYTES)
     return UnpackedFile(path=path, label=label, name=bare_name(name), data=data)

@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 from PIL import Image
 
-from vidence.errors import DataError, UsageError
+from vidence.errors import DataError, UsageError, cause
 from vidence.media.whole import own_folder
 from vidence.media.written import Picture, Sink
 from vidence.pointlight.drawing import frames
@@ -105,7 +105,7 @@ def read_sidecar(path: Path) -> Sidecar:
     try:
         return msgspec.json.decode(path.read_bytes(), type=Sidecar)
     except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror}") from error
+        raise DataError(f"{path}: cannot be read: {cause(error)}") from error
     except (msgspec.MsgspecError, UsageError) as error:
         raise DataError(f"{path}: is no sidecar of a stimulus: {error}") from error
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from vidence.contracts import Flow
-from vidence.errors import DataError, UsageError
+from vidence.errors import DataError, UsageError, cause
 from vidence.explain.errors.labels import By, Label, Labelled, keep_labels, label_row
 from vidence.explain.errors.packet import (
     KEY_FILE,
@@ -142,7 +142,7 @@ def flows(
             try:
                 data = read_bounded(folder / name)
             except OSError as error:
-                raise DataError(f"{folder / name} cannot be read: {error}") from error
+                raise DataError(f"{folder / name} cannot be read: {cause(error)}") from error
             digest = hashlib.sha256(data).hexdigest()
             with open_image(data) as image:
                 parts.append(ImagePart(digest=digest, width_px=image.width, height_px=image.height))

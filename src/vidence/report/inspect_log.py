@@ -14,7 +14,7 @@ from typing import TypeAlias
 import msgspec
 import numpy as np
 
-from vidence.errors import StoreError, UsageError
+from vidence.errors import StoreError, UsageError, cause
 from vidence.records import (
     Answered,
     Failed,
@@ -84,7 +84,7 @@ def write_inspect_log(run: Run, path: Path) -> None:
                 entry.compress_type = zipfile.ZIP_DEFLATED
                 file.writestr(entry, msgspec.json.encode(content))
     except OSError as error:
-        raise StoreError(f"cannot write {path}: {error.strerror or error}") from error
+        raise StoreError(f"cannot write {path}: {cause(error)}") from error
 
 
 def _clock(run: Run) -> tuple[int, int, int, int, int, int]:

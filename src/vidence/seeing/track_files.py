@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from vidence.errors import DataError
+from vidence.errors import DataError, cause
 from vidence.media.video import Video
 from vidence.media.whole import write_whole
 from vidence.seeing.tracks import PERSON, Detections, Rows, Track, TrackedVideo
@@ -70,7 +70,7 @@ def read_mot(path: Path) -> MotRows:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path} cannot be read ({error}); expected a text file of boxes") from error
+        raise DataError(f"{path} cannot be read ({cause(error)}); expected a text file of boxes") from error
     rows: list[list[float]] = []
     for number, line in enumerate(text.splitlines(), start=1):
         if line.strip():

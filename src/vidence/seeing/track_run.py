@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from vidence.catalog import create
-from vidence.errors import DataError
+from vidence.errors import DataError, cause
 from vidence.media.video import Video
 from vidence.media.whole import write_whole
 from vidence.records import Record
@@ -165,7 +165,7 @@ def write_run(folder: Path, tracked: TrackedVideo, record: TrackRecord) -> None:
         text = msgspec.json.format(msgspec.json.encode(record), indent=2)
         write_whole(folder / "track.json", text + b"\n")
     except OSError as error:
-        raise DataError(f"{folder} cannot be written ({error}); say another folder with --out") from error
+        raise DataError(f"{folder} cannot be written ({cause(error)}); choose another --out") from error
 
 
 def _record_on(video: Video) -> partial[TrackRecord]:

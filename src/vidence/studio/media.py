@@ -18,7 +18,7 @@ from typing import BinaryIO, Final, TypeVar, cast
 import anyio
 import anyio.to_thread
 
-from vidence.errors import MediaError, UsageError
+from vidence.errors import MediaError, UsageError, cause
 from vidence.media.browser import read_clock
 from vidence.media.encode import EncodedFrame, Encoding, Size, montage, open_image
 from vidence.media.files import Job, deliver, insides, known_video
@@ -156,7 +156,7 @@ class MediaDesk:
         try:
             values = path.stat(follow_symlinks=False)
         except OSError as error:
-            raise MediaError(f"{path}: cannot be read ({error.strerror})") from error
+            raise MediaError(f"{path}: cannot be read ({cause(error)})") from error
         if not stat.S_ISREG(values.st_mode):
             raise MediaError(f"{path}: is not a plain file")
         etag = f'"{values.st_size:x}-{values.st_mtime_ns:x}-{values.st_ino:x}"'
@@ -415,7 +415,7 @@ def _open_plain(path: Path) -> BinaryIO:
     try:
         number = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0))
     except OSError as error:
-        raise MediaError(f"{path}: cannot be read ({error.strerror})") from error
+        raise MediaError(f"{path}: cannot be read ({cause(error)})") from error
     return os.fdopen(number, "rb")
 
 
@@ -434,7 +434,7 @@ def _real(path: Path) -> Path:
     try:
         return Path(os.path.realpath(path))
     except (OSError, ValueError) as error:
-        raise MediaError(f"{path!s:.200}: is not a valid file name ({error})") from error
+        raise MediaError(f"{path!s:.200}: is not a valid file name ({cause(error)})") from error
 
 
 def _is_inside(real: Path, within: tuple[Path, ...]) -> bool:

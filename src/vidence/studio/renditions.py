@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from vidence.errors import MediaError
+from vidence.errors import MediaError, cause
 from vidence.media.browser import COPY_KEY, plays_as_it_is, read_clock, write_copy
 from vidence.media.cache import BoundedFolder, mark_used
 from vidence.media.video import Video
@@ -112,7 +112,7 @@ class Renditions:
         except MediaError as error:
             self._say(original, CopyState(state="failed", n_frames=n_frames, why=str(error)))
         except OSError as error:
-            why = f"no copy can be saved in {self._folder} ({error.strerror})"
+            why = f"no copy can be saved in {self._folder} ({cause(error)})"
             self._say(original, CopyState(state="failed", n_frames=n_frames, why=why))
         else:
             self._say(original, CopyState(state="ready", n_done=n_frames, n_frames=n_frames))

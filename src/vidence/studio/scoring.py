@@ -24,7 +24,7 @@ from django.db.models import Q
 from vidence.engine.environment import Environment
 from vidence.engine.plan import PlanOverrides
 from vidence.engine.submission import rules_for, score_submission
-from vidence.errors import ModelError, StoreError, UsageError, VidenceError
+from vidence.errors import ModelError, StoreError, UsageError, VidenceError, cause
 from vidence.make.release.hidden import ANSWERS_FILE, HiddenAnswer, commitment, rows_of
 from vidence.media.whole import PRIVATE, make_private, write_whole
 from vidence.records import Item, Record
@@ -230,7 +230,7 @@ def _keep(folder: Path, values: Mapping[str, float]) -> None:
     try:
         write_whole(folder / _VALUES, msgspec.json.encode(values), mode=PRIVATE, is_durable=True)
     except OSError as error:
-        raise StoreError(f"{folder / _VALUES} cannot be written: {error.strerror}") from error
+        raise StoreError(f"{folder / _VALUES} cannot be written: {cause(error)}") from error
 
 
 def _kept(vault: Vault, public: uuid.UUID) -> dict[str, float]:
@@ -243,7 +243,7 @@ def _kept(vault: Vault, public: uuid.UUID) -> dict[str, float]:
     try:
         return msgspec.json.decode(path.read_bytes(), type=dict[str, float])
     except (OSError, msgspec.DecodeError) as error:
-        raise StoreError(f"{path} cannot be read ({error}); expected the vault that scored before") from error
+        raise StoreError(f"{path} cannot be read ({cause(error)}); use the vault as it was") from error
 
 
 def write_strata(vault: Vault, board: LeaderboardRow, now: datetime) -> int:

@@ -10,7 +10,7 @@ from typing import Final
 
 import uvicorn
 
-from vidence.errors import UsageError
+from vidence.errors import UsageError, cause
 from vidence.records import Record
 from vidence.studio.bodies import Application
 
@@ -72,7 +72,7 @@ def try_tls(tls: Tls) -> None:
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(tls.certificate, tls.key, password="")
     except (OSError, ValueError) as error:
         raise UsageError(
-            f"{tls.certificate} and {tls.key} cannot be used for TLS: {error}; expected a certificate "
+            f"{tls.certificate} and {tls.key} cannot be used for TLS: {cause(error)}; expected a certificate "
             "and its key in PEM, without a password"
         ) from error
 
@@ -103,7 +103,7 @@ def listen(bind: Bind) -> socket.socket:
             raise
     except OSError as error:
         raise UsageError(
-            f"cannot listen at {bind.host}:{bind.port}: {error}; choose another --port"
+            f"cannot listen at {bind.host}:{bind.port}: {cause(error)}; choose another --port"
         ) from error
     return result
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from vidence.errors import StoreError, UsageError
+from vidence.errors import StoreError, UsageError, cause
 from vidence.media.whole import PRIVATE, remove_leftovers, whole_file
 from vidence.records import Record
 from vidence.studio.database import LOCK_FILE, OTHERS, SQLITE_FILE
@@ -73,7 +73,7 @@ def secret_of(data: Path) -> bytes:
                 raise StoreError(f"others can read {entry}; expected its owner only: chmod go-rwx {entry}")
         result = path.read_bytes()
     except OSError as error:
-        raise StoreError(f"the key of the studio cannot be saved in {path}: {error.strerror}") from error
+        raise StoreError(f"the key of the studio cannot be saved in {path}: {cause(error)}") from error
     if len(result) < len(new_secret()):
         raise StoreError(f"{path} is too short; delete it; everyone then has to sign in again")
     return result
@@ -275,7 +275,7 @@ def backup(data: Path, *, to: Path | None, at: datetime) -> Copied:
                 cursor.execute("VACUUM INTO %s", [str(part)])
             return _checked(part, name=path)
     except (DatabaseError, OSError) as error:
-        raise StoreError(f"{path} cannot be written: {error}") from error
+        raise StoreError(f"{path} cannot be written: {cause(error)}") from error
 
 
 def _checked(path: Path, *, name: Path) -> Copied:
@@ -341,7 +341,7 @@ def restore(folder: Path, copy: Path) -> Copied:
         with whole_file(there, mode=PRIVATE, is_durable=True) as part:
             shutil.copyfile(copy, part)
     except OSError as error:
-        raise StoreError(f"{there} cannot be written: {error.strerror}") from error
+        raise StoreError(f"{there} cannot be written: {cause(error)}") from error
     try:
         done = _checked(there, name=copy)
         migrate()

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from vidence.engine.plan import PLAN_FILE
-from vidence.errors import DataError, UsageError
+from vidence.errors import DataError, UsageError, cause
 from vidence.explain.errors.taxonomies import load_taxonomy
 from vidence.records import Item
 from vidence.study.forms import options_of
@@ -239,7 +239,7 @@ def unreadable(path: Path) -> str:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        return f"{path} cannot be read: {error}; write it beside study.toml"
+        return f"{path} cannot be read: {cause(error)}; write it beside study.toml"
     return "" if text.strip() else f"{path} is empty; write the text, or leave the setting out"
 
 

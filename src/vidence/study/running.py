@@ -16,7 +16,7 @@ from vidence.engine.people import EXCLUDED_FOLDER, PEOPLE_FOLDER
 from vidence.engine.plan import Plan, PlanOverrides, flag_of, read_plan
 from vidence.engine.prepare import changed_plan
 from vidence.engine.store import RUN_FILE
-from vidence.errors import StoreError, UsageError
+from vidence.errors import StoreError, UsageError, cause
 from vidence.explain.errors.packet import rows_as_jsonl
 from vidence.media.whole import write_records
 from vidence.records import Record
@@ -135,7 +135,7 @@ def _remove(folder: Path) -> None:
             shutil.rmtree(folder)
     except OSError as error:
         raise StoreError(
-            f"cannot remove {folder}, of a participant who was excluded or answered differently: {error}"
+            f"cannot remove {folder}, of a participant excluded or with other answers: {cause(error)}"
         ) from error
 
 

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Meta
 
 from vidence.engine.config_file import Count, CountOrNone, Share, config_of
-from vidence.errors import UnknownNameError, UsageError
+from vidence.errors import UnknownNameError, UsageError, cause
 from vidence.installation import packaged
 from vidence.records import Record
 
@@ -285,7 +285,7 @@ def read_study(path: Path) -> StudyFile:
         text = content.decode()
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(
-            f"the study {path} cannot be read: {error}; give a {STUDY_FILE} or its folder"
+            f"the study {path} cannot be read: {cause(error)}; give a {STUDY_FILE} or its folder"
         ) from error
     own = config_of(text, Study, name=str(path))
     raw: Mapping[str, object] = tomllib.loads(text)

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
-from vidence.errors import StoreError, UsageError
+from vidence.errors import StoreError, UsageError, cause
 from vidence.media.files import located
 from vidence.media.silent import write_untitled
 from vidence.records import Item, Media
@@ -33,7 +33,7 @@ def write_videos(folder: Path, study: Study, items: Sequence[Item]) -> None:
             try:
                 write_untitled(_original(folder, medium), place)
             except OSError as error:
-                raise StoreError(f"{place} cannot be written: {error.strerror or error}") from error
+                raise StoreError(f"{place} cannot be written: {cause(error)}") from error
 
 
 def medium_file(folder: Path, medium: Media) -> Path:

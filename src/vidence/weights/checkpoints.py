@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from msgspec import Meta
 
 from vidence.catalog import FilePath
-from vidence.errors import AccessError, UsageError
+from vidence.errors import AccessError, UsageError, cause
 from vidence.installation import adding, is_importable
 from vidence.records import Record
 from vidence.text import sentence
@@ -70,7 +70,7 @@ def folder_of(name: str) -> Path | None:
     try:
         return folder if folder.is_dir() else None
     except OSError as error:
-        raise UsageError(f"cannot look for the weights {name!r}: {error.strerror}") from error
+        raise UsageError(f"cannot look for the weights {name!r}: {cause(error)}") from error
 
 
 @contextmanager

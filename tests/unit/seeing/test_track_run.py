@@ -65,7 +65,7 @@ def test_everything_is_written_to_the_folder(film, boxes, tmp_path):
     assert written["counts"] == record.counts
     n_rows = len((tmp_path / "out" / "tracks.csv").read_text().splitlines()) - 1
     assert n_rows == record.counts["boxes"]
-    with pytest.raises(DataError, match=r"tracks.txt cannot be written .*; say another folder with --out"):
+    with pytest.raises(DataError, match=r"tracks.txt cannot be written .*; choose another --out"):
         write_run(tmp_path / "out" / "tracks.txt", tracked, record)
 
 

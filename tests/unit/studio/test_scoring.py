@@ -215,5 +215,5 @@ def test_values_that_are_not_in_the_vault_are_missed(board):
     shutil.rmtree(board.split.vault / "scored")
     send(client, board.split.right(15))
     (reason,) = board.score()
-    assert "expected the vault that scored before" in reason
+    assert "use the vault as it was" in reason
     assert row_of("red").state == "queued"

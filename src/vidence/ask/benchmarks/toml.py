@@ -11,7 +11,7 @@ from vidence.ask.benchmarks.named import Named, NamedFacts
 from vidence.ask.mapping.mapping import read_toml
 from vidence.catalog import FilePath
 from vidence.contracts import Benchmark
-from vidence.errors import UsageError
+from vidence.errors import UsageError, cause
 from vidence.records import Record
 
 
@@ -34,4 +34,4 @@ def create(settings: Settings) -> Benchmark:
     except msgspec.ValidationError as error:
         raise UsageError(f"{path}: {files.why_no_record(error, record=NamedFacts)}") from error
     except (OSError, ValueError) as error:
-        raise UsageError(f"{path} cannot be read as a benchmark in TOML: {error}") from error
+        raise UsageError(f"{path} cannot be read as a benchmark in TOML: {cause(error)}") from error

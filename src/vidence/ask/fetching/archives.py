@@ -13,7 +13,7 @@ from itertools import accumulate, takewhile
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING
 
-from vidence.errors import DataError, UsageError
+from vidence.errors import DataError, UsageError, cause
 from vidence.installation import adding
 
 if TYPE_CHECKING:
@@ -220,7 +220,7 @@ def _parquet_members(archive: Path) -> list[_Member]:
     try:
         table = pq.ParquetFile(archive, memory_map=True)
     except (pa.ArrowException, OSError) as error:
-        raise DataError(f"{archive.name} cannot be unpacked ({error}); fetch it again") from error
+        raise DataError(f"{archive.name} cannot be unpacked ({cause(error)}); fetch it again") from error
     columns = [
         field.name
         for field in table.schema_arrow

@@ -17,7 +17,7 @@ from msgspec import Meta
 from vidence.ask import files
 from vidence.ask.mapping.columns import Row, columns_of
 from vidence.ask.mapping.rows import files_like, read_rows
-from vidence.errors import DataError, UnknownNameError, UsageError
+from vidence.errors import DataError, UnknownNameError, UsageError, cause
 from vidence.installation import toml_of
 from vidence.records import Record
 
@@ -290,7 +290,7 @@ def _table_of(name: str) -> dict[str, object]:
     try:
         return read_toml(path)
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{name} cannot be read as a mapping in TOML: {error}") from error
+        raise UsageError(f"{name} cannot be read as a mapping in TOML: {cause(error)}") from error
 
 
 def read_toml(path: Path) -> dict[str, object]:

@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 import msgspec
 
 from vidence.ask.files import DataFile, json_or_none
-from vidence.errors import DataError, UsageError
+from vidence.errors import DataError, UsageError, cause
 from vidence.installation import adding
 
 _ROWS = 1024
@@ -69,7 +69,7 @@ def arrow_rows(path: Path, choose: Callable[[Sequence[str]], Sequence[str]]) -> 
             yield from batch.to_pylist()
     except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
         kind = "Arrow" if path.suffix == ".arrow" else "Parquet"
-        raise DataError(f"{path} cannot be read as {kind} ({error}); fetch it again") from error
+        raise DataError(f"{path} cannot be read as {kind} ({cause(error)}); fetch it again") from error
 
 
 # --------------------------------------------------------------------------- archives

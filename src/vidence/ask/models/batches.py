@@ -42,7 +42,7 @@ class _Part:
         try:
             self.file.writelines(pieces)
         except OSError as error:
-            raise StoreError(f"the requests of a batch cannot be written: {error}; make room") from error
+            raise StoreError(f"cannot write the requests of a batch: {error.strerror}; make room") from error
         self.keys.append(key)
         self.n_bytes += n_bytes
 
@@ -261,7 +261,7 @@ class Batches:
         try:
             write_whole(note, msgspec.json.encode(batch), mode=PRIVATE, is_durable=True)
         except OSError as error:
-            raise StoreError(f"the batch cannot be noted in {note}: {error}") from error
+            raise StoreError(f"the batch cannot be noted in {note}: {error.strerror}") from error
 
     def _forget(self, batch: OpenBatch) -> None:
         for key in batch.keys:

@@ -13,7 +13,7 @@ from msgspec import Meta
 
 from vidence.ask.models.answers import Answer, decode
 from vidence.ask.models.http import Caller, HttpSettings, upload_headers, upload_route
-from vidence.errors import ModelError, RejectedRequestError, TransientModelError
+from vidence.errors import ModelError, RejectedRequestError, TransientModelError, cause
 from vidence.records import VideoPart
 from vidence.text import visible
 
@@ -87,7 +87,7 @@ class Files:
                 await anyio.to_thread.run_sync(Path(part.path).stat)
             ).st_size <= self._settings.inline_mb * BYTES_PER_MB
         except OSError as error:
-            raise RejectedRequestError(f"the video {part.path} cannot be read: {error}") from error
+            raise RejectedRequestError(f"the video {part.path} cannot be read: {cause(error)}") from error
 
     async def uri(self, part: VideoPart) -> str:
         """The address of the uploaded file.
@@ -113,7 +113,7 @@ class Files:
             with self._caller.within(self._settings.upload_timeout_s, option=OPTION):
                 answer = await self._send_pieces(part)
         except OSError as error:
-            raise RejectedRequestError(f"the video {part.path} cannot be read: {error}") from error
+            raise RejectedRequestError(f"the video {part.path} cannot be read: {cause(error)}") from error
         if answer.headers.get("x-goog-upload-status") != "final":
             raise self._odd(part, "the upload is not finalized")
         sent = self._read(answer, _Sent).file

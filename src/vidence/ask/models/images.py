@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from vidence.contracts import Request
-from vidence.errors import MediaError, RejectedRequestError, UsageError
+from vidence.errors import MediaError, RejectedRequestError, UsageError, cause
 from vidence.media.encode import decode_image
 from vidence.records import ImagePart, VideoPart
 
@@ -140,7 +140,7 @@ class EncodedMedia:
         try:
             return self._encode(part.media_type, Path(part.path).read_bytes())
         except OSError as error:
-            raise RejectedRequestError(f"the video {part.path} cannot be read: {error}") from error
+            raise RejectedRequestError(f"the video {part.path} cannot be read: {cause(error)}") from error
 
 
 class Pieces:

@@ -19,7 +19,7 @@ from PIL import Image
 from vidence.ask.functions import Call, FunctionSettings, FunctionSource, Offered, find, has_all
 from vidence.ask.models.local import LocalModel, images_shown, said
 from vidence.contracts import Model, Request
-from vidence.errors import AccessError, RejectedRequestError
+from vidence.errors import AccessError, RejectedRequestError, cause
 from vidence.records import Reply
 
 
@@ -30,7 +30,7 @@ def _images(request: Request) -> list[Image.Image]:
             for part in images_shown(request, owner="a Python function")
         ]
     except OSError as error:
-        raise RejectedRequestError(f"a picture of the prompt cannot be read: {error}") from error
+        raise RejectedRequestError(f"a picture of the prompt cannot be read: {cause(error)}") from error
 
 
 OFFERED: Offered = {

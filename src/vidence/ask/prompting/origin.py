@@ -4,7 +4,7 @@ from pathlib import Path
 
 import msgspec
 
-from vidence.errors import UsageError
+from vidence.errors import UsageError, cause
 from vidence.installation import toml_of
 from vidence.records import Record
 
@@ -52,4 +52,4 @@ def read_origin(folder: Path) -> ImportedSet | None:
     try:
         return msgspec.convert(toml_of(path.read_text("utf-8")), ImportedSet)
     except (OSError, ValueError) as error:  # TOML, Unicode and validation errors are ValueErrors
-        raise UsageError(f"{path}: {error}; expected what `vidence prompts import` wrote") from error
+        raise UsageError(f"{path}: {cause(error)}; expected what `vidence prompts import` wrote") from error

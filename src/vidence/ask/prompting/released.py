@@ -20,7 +20,7 @@ import tomli_w
 
 from vidence.ask.prompting.origin import ORIGIN_FILE, UNCHECKED, ImportedSet, ImportedText
 from vidence.ask.prompting.templates import KNOWN, VARIABLES, Template
-from vidence.errors import UnknownNameError, UsageError
+from vidence.errors import UnknownNameError, UsageError, cause
 from vidence.installation import packaged
 from vidence.media.whole import own_folder, write_into
 from vidence.records import Record
@@ -210,7 +210,7 @@ def _read(path: Path) -> str:
     try:
         return path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read as UTF-8 text: {error}") from error
+        raise UsageError(f"{path} cannot be read as UTF-8 text: {cause(error)}") from error
 
 
 def _does_not_fit(released_set: ReleasedSet, prompt: ReleasedPrompt, *, path: Path, digest: str) -> str:

@@ -18,7 +18,7 @@ from types import MappingProxyType
 from typing import Self
 
 from vidence.ask.prompting.origin import ORIGIN_FILE, read_origin
-from vidence.errors import UnknownNameError, UsageError
+from vidence.errors import UnknownNameError, UsageError, cause
 from vidence.installation import packaged
 from vidence.media.bounded import text_bounded
 from vidence.records import Item
@@ -197,7 +197,7 @@ def own_files(
         try:
             text = text_bounded(path)
         except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"{path} cannot be read as UTF-8 text: {error}") from error
+            raise UsageError(f"{path} cannot be read as UTF-8 text: {cause(error)}") from error
         label = imported.label(path.stem, hashlib.sha256(text.encode()).hexdigest()) if imported else ""
         files[path.stem] = Template.parse(
             text, place=str(path), variables=known[path.stem], origin=label or "own", name=path.stem

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.ask.selection.uniform import Positions
-from vidence.errors import DataError
+from vidence.errors import DataError, cause
 from vidence.media.clip import Clip
 from vidence.records import Item
 
@@ -155,7 +155,7 @@ def _from_npz(data: bytes, where: str) -> Iterator[tuple[str, _Entry]]:
         with np.load(BytesIO(data), allow_pickle=False) as arrays:
             content = dict(arrays.items())
     except (ValueError, OSError, EOFError, zipfile.BadZipFile, TypeError, AttributeError) as error:
-        raise DataError(f"{where} is not a file of numpy arrays: {error}") from error
+        raise DataError(f"{where} is not a file of numpy arrays: {cause(error)}") from error
     frames = {name.removeprefix("frames:") for name in content if name.startswith("frames:")}
     lonely = sorted(frames - content.keys())
     if lonely:
@@ -242,7 +242,7 @@ def read_scores(path: Path) -> ScoreTable:
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise DataError(f"the scores in {path} cannot be read: {error}") from error
+        raise DataError(f"the scores in {path} cannot be read: {cause(error)}") from error
     entries: dict[str, _Entry] = {}
     for name, entry in _entries(path, data):
         if name in entries:

@@ -17,7 +17,7 @@ from vidence.cli.finding import ENTRY_POINTS, added_commands, command_packages, 
 from vidence.console.files import screen, write_said
 from vidence.console.flags import JSON, command, flag
 from vidence.engine.environment import cache_root
-from vidence.errors import UsageError, VidenceError
+from vidence.errors import UsageError, VidenceError, cause
 from vidence.installation import Extra, adding, entry_points, is_importable, pip
 from vidence.records import Record
 
@@ -189,7 +189,7 @@ def _cache(looked: _Findings) -> list[str]:
         probe.write_bytes(b"")
         probe.unlink()
     except OSError as error:
-        return [f"the cache folder {folder} is not writable ({error}); set VIDENCE_CACHE to another"]
+        return [f"the cache folder {folder} is not writable ({cause(error)}); set VIDENCE_CACHE to another"]
     free_gb = shutil.disk_usage(folder).free / 2**30
     looked.say(
         f"\ncache: {folder} ({free_gb:.1f} GB free)", cache={"folder": str(folder), "free_gb": free_gb}

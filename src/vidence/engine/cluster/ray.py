@@ -15,7 +15,7 @@ from msgspec import Meta
 from vidence.engine.cluster.machines import MachineProcesses, Size
 from vidence.engine.cluster.replicas import Replicas, has_weights
 from vidence.engine.executor import Opener, Parallelism
-from vidence.errors import UsageError
+from vidence.errors import UsageError, cause
 from vidence.installation import adding
 from vidence.records import Record
 
@@ -137,7 +137,7 @@ def _connect(ray: ModuleType, address: str, *, may_be_open: bool) -> str:
         ) from error
     except (OSError, RuntimeError, ValueError) as error:
         raise UsageError(
-            f"there is no Ray cluster at {named}: {error}; run `ray start --head` (`ray start "
+            f"there is no Ray cluster at {named}: {cause(error)}; run `ray start --head` (`ray start "
             "--address=HOST:6379` on further machines) with RAY_AUTH_MODE=token, and use --on "
             "ray://HOST:10001, or --on ray on one of them"
         ) from error
@@ -213,5 +213,5 @@ def _answering(place: str) -> str:
     try:
         socket.create_connection((parts.hostname, parts.port), timeout=_ANSWER_S).close()
     except OSError as error:
-        raise ConnectionError(f"nothing answers at {place} ({error.strerror or error})") from error
+        raise ConnectionError(f"nothing answers at {place} ({cause(error)})") from error
     return place

@@ -10,7 +10,7 @@ import msgspec
 
 from vidence.ask.benchmarks.perceptioncomp import conditions
 from vidence.ask.files import read_json
-from vidence.errors import DataError, UsageError
+from vidence.errors import DataError, UsageError, cause
 from vidence.media.bounded import read_bounded
 from vidence.records import ClusterNoun, Evidence, Item, Record, source_noun
 
@@ -278,7 +278,7 @@ def read_jsonl(path: Path, kind: type[RecordT]) -> tuple[RecordT, ...]:
     try:
         lines = read_bounded(path).splitlines()
     except OSError as error:
-        raise DataError(f"{path} cannot be read: {error}") from error
+        raise DataError(f"{path} cannot be read: {cause(error)}") from error
     entries = []
     for number, line in enumerate(lines, 1):
         try:

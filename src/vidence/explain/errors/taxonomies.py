@@ -9,7 +9,7 @@ from typing import Literal
 
 import msgspec
 
-from vidence.errors import DataError, UnknownNameError, UsageError
+from vidence.errors import DataError, UnknownNameError, UsageError, cause
 from vidence.installation import toml_of
 from vidence.media.bounded import text_bounded
 from vidence.records import Record
@@ -79,7 +79,7 @@ def load_taxonomy(name: str) -> Taxonomy:
     try:
         text = text_bounded(Path(name))
     except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{name} cannot be read: {error}") from error
+        raise DataError(f"{name} cannot be read: {cause(error)}") from error
     return read_taxonomy(text, where=name)
 
 

@@ -15,7 +15,7 @@ from typing import Literal
 
 import msgspec
 
-from vidence.errors import DataError
+from vidence.errors import DataError, cause
 from vidence.installation import toml_of
 from vidence.records import Record
 
@@ -204,8 +204,7 @@ def _content(path: Path) -> str:
         return path.read_bytes().decode("utf-8-sig")
     except OSError as error:
         raise DataError(
-            f"cannot read {path}: {error.strerror or error}; expected a table as CSV, or the name of a "
-            "published one"
+            f"cannot read {path}: {cause(error)}; expected a table as CSV, or the name of a published one"
         ) from error
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from vidence.errors import DataError
+from vidence.errors import DataError, cause
 from vidence.make.compose.atoms import AttributeStatement
 from vidence.make.compose.parsing import ParsedComposition, parse_compositions
 from vidence.make.compose.types import with_skills
@@ -127,7 +127,7 @@ def read_compositions(path: Path, scenes: Mapping[str, Scene]) -> list[tuple[Com
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"the compositions {path} cannot be read: {error}") from error
+        raise DataError(f"the compositions {path} cannot be read: {cause(error)}") from error
     if text.lstrip().startswith("{"):
         compositions = [
             _from_json(path, number, line)

@@ -16,7 +16,7 @@ import msgspec
 
 from vidence.ask.benchmarks.mmvu import youtube_id
 from vidence.ask.files import DataFile, FieldError, csv_rows, decoded, lines, read, usable
-from vidence.errors import DataError
+from vidence.errors import DataError, cause
 from vidence.make.pipeline.output import json_lines
 from vidence.media.whole import write_whole
 from vidence.records import Record
@@ -95,7 +95,7 @@ def write_checks(path: Path, checks: Sequence[Record]) -> None:
     try:
         write_whole(path, json_lines(checks))
     except OSError as error:
-        raise DataError(f"{path} cannot be written ({error.strerror})") from error
+        raise DataError(f"{path} cannot be written ({cause(error)})") from error
 
 
 def believed(checks: Iterable[LicenceCheck], *, now: datetime, days: float = DAYS) -> dict[str, LicenceCheck]:

@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from vidence.errors import DataError, MediaError, UsageError
+from vidence.errors import DataError, MediaError, UsageError, cause
 from vidence.make.gates.checks import asked_text
 from vidence.media.encode import Size
 from vidence.media.files import resolve
@@ -55,7 +55,7 @@ def sha256_of(path: Path) -> str:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error.strerror})") from error
+        raise DataError(f"{path}: cannot be read ({cause(error)})") from error
 
 
 def sources_of(items: Sequence[Item], hashes: Mapping[str, str]) -> tuple[int, ...]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from vidence.catalog import create
 from vidence.contracts import Flow
-from vidence.errors import UsageError
+from vidence.errors import UsageError, cause
 from vidence.make.herbench.config import OptionValue, TaskRules, option_spec
 from vidence.make.herbench.hints import ASKED
 from vidence.make.herbench.session import HerbenchSession, VideoState
@@ -84,7 +84,7 @@ def _with_templates(options: Mapping[str, OptionValue], root: Path) -> tuple[dic
     try:
         texts = {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.txt"))}
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"the templates in {folder} cannot be read: {error}") from error
+        raise UsageError(f"the templates in {folder} cannot be read: {cause(error)}") from error
     return {**options, "prompts": str(folder)}, digest_of(texts)
 
 

@@ -16,7 +16,7 @@ from typing import Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from vidence.errors import DataError, UsageError
+from vidence.errors import DataError, UsageError, cause
 from vidence.make.herbench.card_step import Cropped
 from vidence.make.herbench.cards.cards import Flag, check_cards
 from vidence.make.herbench.cards.crops import TrackPictures
@@ -278,7 +278,7 @@ class OpenedSet:
                 raise DataError(f"{path} is not what the index says; make the set once more")
             return stage.decode(data)
         except (OSError, ValueError) as error:
-            raise DataError(f"{path} cannot be opened ({error}); make the set once more") from error
+            raise DataError(f"{path} cannot be opened ({cause(error)}); make the set once more") from error
 
 
 def remade_by(

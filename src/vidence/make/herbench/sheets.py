@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from vidence.errors import StoreError, UsageError
+from vidence.errors import StoreError, UsageError, cause
 from vidence.make.herbench.cards.card_files import APPEARANCE, FITS, PATH, TO_FILL
 from vidence.make.herbench.cards.correction_files import SHOT_COLUMNS
 from vidence.make.herbench.cards.crops import CropRules
@@ -114,9 +114,7 @@ def write_sheets(work: HerbenchSession, videos: Sequence[VideoState], folder: Pa
         try:
             work.files += _write(work, sheet, mine, notes=notes)
         except OSError as error:
-            raise StoreError(
-                f"{mine} cannot be written ({error.strerror or error}); say another folder"
-            ) from error
+            raise StoreError(f"{mine} cannot be written ({cause(error)}); say another folder") from error
         sheets.append(sheet)
     to_check = [sheet for sheet in sheets if sheet.tracks and not sheet.is_given]
     if to_check:

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from vidence.errors import DataError, UsageError
+from vidence.errors import DataError, UsageError, cause
 from vidence.make.lights.parts import RecordingPart
 from vidence.make.pipeline.material import Dropped
 from vidence.pointlight.figures import is_walker
@@ -132,7 +132,7 @@ def read_map(path: Path, more: Mapping[str, Cells] | None = None) -> ReadMap:
             names = list(reader.fieldnames or ())
             rows = list(reader)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise DataError(f"{path}: cannot be read as a table: {error}") from error
+        raise DataError(f"{path}: cannot be read as a table: {cause(error)}") from error
     columns = _columns(path, names)
     trials: list[Trial] = []
     dropped: list[Dropped] = []

@@ -10,7 +10,7 @@ import msgspec
 from vidence.ask.benchmarks.actpld import Labels
 from vidence.ask.files import DataFile
 from vidence.engine.config_file import read_config
-from vidence.errors import DataError
+from vidence.errors import DataError, cause
 from vidence.make.lights.clips import ClipJob, ClipMade, ClipResult, ClipRules
 from vidence.make.lights.tables import (
     ClipChoices,
@@ -179,7 +179,7 @@ class _Build(Session):
             try:
                 self.labels = path.read_bytes()
             except OSError as error:
-                raise DataError(f"{path}: cannot be read: {error.strerror}") from error
+                raise DataError(f"{path}: cannot be read: {cause(error)}") from error
         else:
             path = self.out / "labels.csv"
             self.labels, notes = labels_table(self.read.trials)

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.contracts import Flow
-from vidence.errors import StoreError
+from vidence.errors import StoreError, cause
 from vidence.make.pipeline.ledger import write_file
 from vidence.media.whole import write_whole
 from vidence.records import Record
@@ -205,7 +205,7 @@ class ArtifactCache:
             write_whole(path, data)
         except OSError as error:
             raise StoreError(
-                f"cannot write {path}: {error.strerror or error}; free some space or choose another --out, "
+                f"cannot write {path}: {cause(error)}; free some space or choose another --out, "
                 "then run the same command again"
             ) from error
         self._take_down(stage, inputs, unit=unit, digest=_digest(data))

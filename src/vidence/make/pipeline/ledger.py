@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from vidence.errors import AccountError, DataError
+from vidence.errors import AccountError, DataError, cause
 from vidence.make.pipeline.material import Dropped
 from vidence.media.whole import write_into
 from vidence.records import Record
@@ -62,7 +62,7 @@ def read_account(path: Path) -> Account:
     try:
         return msgspec.json.decode(path.read_bytes(), type=Account)
     except OSError as error:
-        raise DataError(f"{path} cannot be read ({error.strerror})") from error
+        raise DataError(f"{path} cannot be read ({cause(error)})") from error
     except msgspec.DecodeError as error:
         raise DataError(f"{path} is no account of a making: {error}") from error
 

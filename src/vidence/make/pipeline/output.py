@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import msgspec
 
-from vidence.errors import DataError, StoreError, UsageError
+from vidence.errors import DataError, StoreError, UsageError, cause
 from vidence.make.pipeline.material import Draft, Task, VideoSource
 from vidence.media.whole import write_into
 from vidence.records import Evidence, Item, Media, Provenance, by_key
@@ -219,7 +219,7 @@ def write_questions(questions: Sequence[Question], folder: Path, *, videos: Path
                 path.unlink()
         link_folder(folder / VIDEOS_LINK, videos)
     except OSError as error:
-        raise StoreError(f"cannot write the questions into {folder}: {error.strerror or error}") from error
+        raise StoreError(f"cannot write the questions into {folder}: {cause(error)}") from error
     return paths
 
 
@@ -257,7 +257,7 @@ def read_lines(path: Path, kind: type[T], *, fault: str) -> list[T]:
     try:
         lines = path.read_bytes().splitlines()
     except OSError as error:
-        raise DataError(f"{path} cannot be read ({error.strerror})") from error
+        raise DataError(f"{path} cannot be read ({cause(error)})") from error
     decoder, records = msgspec.json.Decoder(kind), list[T]()
     for number, line in enumerate(lines, 1):
         try:

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from vidence.errors import MediaError, StoreError, UsageError
+from vidence.errors import MediaError, StoreError, UsageError, cause
 from vidence.make.pipeline.material import Crop
 from vidence.media.encode import Encoding, Size, encode
 from vidence.media.whole import write_whole
@@ -42,8 +42,7 @@ class PictureFolder:
                 write_whole(path, data)
         except OSError as error:
             raise StoreError(
-                f"{path} cannot be written ({error.strerror or error}); free some space or choose another "
-                "folder"
+                f"{path} cannot be written ({cause(error)}); free some space or choose another folder"
             ) from error
         return digest
 
@@ -70,7 +69,7 @@ class PictureFolder:
             data = path.read_bytes()
         except OSError as error:
             raise MediaError(
-                f"the picture {digest[:12]} is not in {self.root} ({error.strerror}); make the crops again"
+                f"the picture {digest[:12]} is not in {self.root} ({cause(error)}); make the crops again"
             ) from error
         if hashlib.sha256(data).hexdigest() != digest:
             raise MediaError(f"{path} is damaged; delete it and make the crops again")

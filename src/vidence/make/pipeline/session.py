@@ -16,7 +16,7 @@ from vidence.engine.environment import Environment, now
 from vidence.engine.executor import Parallelism
 from vidence.engine.side_by_side import side_by_side
 from vidence.engine.trust import check, needs_of_spec
-from vidence.errors import MediaError, StoreError, UnknownNameError, UsageError, VidenceError
+from vidence.errors import MediaError, StoreError, UnknownNameError, UsageError, VidenceError, cause
 from vidence.make.pipeline.cache import Artifact, ArtifactCache, FlowUnit, KeptRow, MadeAway, Stage, Unit
 from vidence.make.pipeline.kept_video import KeptVideo, kept_video
 from vidence.make.pipeline.ledger import (
@@ -422,7 +422,7 @@ class Session:
                 write_whole(root / path, data)
             except OSError as error:
                 raise StoreError(
-                    f"cannot write {self.out / path}: {error.strerror or error}; free some space, then run "
+                    f"cannot write {self.out / path}: {cause(error)}; free some space, then run "
                     "the same command again"
                 ) from error
         return came.value

@@ -17,7 +17,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from vidence.errors import DataError, StoreError, UsageError
+from vidence.errors import DataError, StoreError, UsageError, cause
 from vidence.make.pipeline.output import json_lines, read_lines
 from vidence.media.whole import PRIVATE, is_marked, make_private, write_whole
 from vidence.records import Item, Record, by_key
@@ -210,7 +210,7 @@ def secret_in(folder: Path, *, fresh: bytes) -> bytes:
         text = path.read_text().strip()
         return bytes.fromhex(text)
     except OSError as error:
-        raise StoreError(f"cannot keep the secret of the answers in {path}: {error.strerror}") from error
+        raise StoreError(f"cannot keep the secret of the answers in {path}: {cause(error)}") from error
     except ValueError as error:
         raise UsageError(f"{path} is not the secret of a release; move it away") from error
 
@@ -251,5 +251,5 @@ def write_answers(
         for path, content in contents.items():
             write_whole(path, content, mode=PRIVATE)
     except OSError as error:
-        raise StoreError(f"cannot write the answers into {folder}: {error.strerror or error}") from error
+        raise StoreError(f"cannot write the answers into {folder}: {cause(error)}") from error
     return tuple(contents)

@@ -15,7 +15,7 @@ import jinja2
 import msgspec
 from markupsafe import Markup
 
-from vidence.errors import DataError, UsageError
+from vidence.errors import DataError, UsageError, cause
 from vidence.installation import __version__
 from vidence.make.gates.rules import ReleaseRules
 from vidence.make.pipeline.ledger import Account, write_file
@@ -308,7 +308,7 @@ def read_agreement(path: Path) -> str:
     try:
         return path.read_bytes().decode(errors="replace")
     except OSError as error:
-        raise DataError(f"{path} cannot be read ({error.strerror})") from error
+        raise DataError(f"{path} cannot be read ({cause(error)})") from error
 
 
 def agreement_of(text: str, *, canary: str) -> str:

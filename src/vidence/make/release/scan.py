@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 
 from vidence.ask.mapping.sheets import arrow_rows
-from vidence.errors import DataError
+from vidence.errors import DataError, cause
 from vidence.make.release.hidden import Hidden, is_telling, right_text
 from vidence.records import Item
 
@@ -124,7 +124,7 @@ def scan_folder(folder: Path, wanted: Scan) -> tuple[Leak, ...]:
             content = path.read_bytes()
         except OSError as error:
             raise DataError(
-                f"{path} cannot be read ({error.strerror}), so it was not scanned for answers"
+                f"{path} cannot be read ({cause(error)}), so it was not scanned for answers"
             ) from error
         values |= dict.fromkeys(_leaks(path, name, content, wanted=wanted))
     return tuple(values)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from vidence.errors import StoreError, UsageError, VidenceError
+from vidence.errors import StoreError, UsageError, VidenceError, cause
 from vidence.make.gates.splits import sha256_of
 from vidence.make.release.media import NOTHING, Attached
 from vidence.media.whole import is_marked, temporary_beside
@@ -72,7 +72,7 @@ def write_release(
         raise
     except OSError as error:
         shutil.rmtree(partial, ignore_errors=True)
-        raise StoreError(f"cannot write the release {folder}: {error.strerror or error}") from error
+        raise StoreError(f"cannot write the release {folder}: {cause(error)}") from error
     return True
 
 

@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 import msgspec
 
 from vidence.engine.config_file import read_config
-from vidence.errors import DataError, UsageError
+from vidence.errors import DataError, UsageError, cause
 from vidence.make.pipeline.ledger import write_file
 from vidence.make.pipeline.output import json_lines
 from vidence.make.review.protocol import Protocol
@@ -254,7 +254,7 @@ def read_items(path: Path) -> dict[str, dict[str, object]]:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path} cannot be read: {error}") from error
+        raise DataError(f"{path} cannot be read: {cause(error)}") from error
     items: dict[str, dict[str, object]] = {}
     faults: list[str] = []
     for line, raw in enumerate(io.StringIO(text, newline="\n"), 1):
@@ -300,7 +300,7 @@ def _rows(path: Path) -> Iterator[tuple[str, Revision | Event | str]]:
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror}") from error
+        raise DataError(f"{path} cannot be read: {cause(error)}") from error
     except UnicodeDecodeError as error:
         raise DataError(f"{path} is not UTF-8 ({error})") from error
     for line, raw in enumerate(io.StringIO(text, newline="\n"), 1):

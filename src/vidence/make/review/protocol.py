@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Meta
 
 from vidence.engine.config_file import Count, CountOrNone, Share, config_of, read_config
-from vidence.errors import UnknownNameError, UsageError
+from vidence.errors import UnknownNameError, UsageError, cause
 from vidence.records import Record
 
 YES, NO, NOT_APPLICABLE = "yes", "no", "na"
@@ -187,7 +187,7 @@ def protocol_bytes(name: str) -> bytes:
         try:
             return Path(name).read_bytes()
         except OSError as error:
-            raise UsageError(f"the protocol {name} cannot be read: {error.strerror}") from error
+            raise UsageError(f"the protocol {name} cannot be read: {cause(error)}") from error
     if name not in protocol_names():
         raise UnknownNameError("protocol", name, protocol_names())
     return (_OWN / f"{name}{_SUFFIX}").read_bytes()

@@ -11,7 +11,7 @@ from typing import TypeAlias
 import msgspec
 
 from vidence.ask.files import FieldError
-from vidence.errors import DataError, UsageError
+from vidence.errors import DataError, UsageError, cause
 from vidence.make.sources.logs.files import csv_rows
 from vidence.make.sources.scene import (
     AttributeFact,
@@ -223,7 +223,7 @@ def _lines(path: Path) -> Iterator[Numbered]:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(
-            f"the scenes {path} cannot be read: {error}; `vidence videos scenes` writes such a file"
+            f"the scenes {path} cannot be read: {cause(error)}; `vidence videos scenes` writes such a file"
         ) from error
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():

@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 
 from vidence.ask.benchmarks.humanpcr import DIMENSIONS
-from vidence.errors import StoreError
+from vidence.errors import StoreError, cause
 from vidence.make.pipeline.material import Draft
 from vidence.make.pipeline.output import ITEMS_FILE, item_of_draft, json_lines, link_folder
 from vidence.make.writing.choices_config import Plan
@@ -155,4 +155,4 @@ def link_media(plan: Plan, used: Collection[str], *, root: Path, out: Path) -> N
         try:
             link_folder(link, target)
         except OSError as error:
-            raise StoreError(f"cannot link {link} to {target}: {error.strerror or error}") from error
+            raise StoreError(f"cannot link {link} to {target}: {cause(error)}") from error

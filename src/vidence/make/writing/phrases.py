@@ -9,7 +9,7 @@ from typing import Final, Literal
 import numpy as np
 
 from vidence.ask.files import FieldError
-from vidence.errors import DataError, UsageError
+from vidence.errors import DataError, UsageError, cause
 from vidence.make.pipeline.material import Dropped
 from vidence.make.pipeline.writer import Objection
 from vidence.make.sources.annotations.annotation_records import PERSON, AnnotationRecord, Box
@@ -72,7 +72,7 @@ def read_seeds(seeds: str | tuple[str, ...], root: Path) -> tuple[Phrase, ...]:
         try:
             lines = (root / seeds).read_text("utf-8").splitlines()
         except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"the templates {root / seeds} cannot be read: {error}") from error
+            raise UsageError(f"the templates {root / seeds} cannot be read: {cause(error)}") from error
     texts = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
     if not texts:
         raise UsageError(f"{seeds}: no template; expected one in each line, such as 'What is {{noun}} for?'")

@@ -20,7 +20,7 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from vidence.catalog import FilePath
-from vidence.errors import DataError, UsageError
+from vidence.errors import DataError, UsageError, cause
 from vidence.media.video import Video
 from vidence.records import Record
 from vidence.seeing.boxes import clip
@@ -60,7 +60,7 @@ def read_boxes(path: Path) -> BoxRows:
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise DataError(f"the file of boxes {path} cannot be read ({error})") from error
+        raise DataError(f"the file of boxes {path} cannot be read ({cause(error)})") from error
     digest = hashlib.sha256(data).hexdigest()
     first = data.lstrip(b"\xef\xbb\xbf \r\n\t").split(b"\n", 1)[0].decode("utf-8", "replace")
     if re.search(r"[A-Za-z_]{3}", first):

@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from vidence.errors import DataError
+from vidence.errors import DataError, cause
 from vidence.explain.errors.labels import Label
 from vidence.explain.errors.packet import KEY_FILE, Key, read_jsonl
 from vidence.studio.bridge.places import ViewablePath, place_id
@@ -77,7 +77,7 @@ def _stamp(folder: Path) -> tuple[tuple[str, int, int], ...]:
     try:
         entries = [(path, path.stat()) for path in (folder / KEY_FILE, *_files(folder))]
     except OSError as error:
-        raise DataError(f"{folder} cannot be read: {error.strerror}") from error
+        raise DataError(f"{folder} cannot be read: {cause(error)}") from error
     return tuple((str(path), state.st_size, state.st_mtime_ns) for path, state in entries)
 
 
@@ -87,5 +87,5 @@ def _read(folder: Path, _: tuple[tuple[str, int, int], ...]) -> tuple[Key, tuple
     try:
         key = msgspec.json.decode(path.read_bytes(), type=Key)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise DataError(f"{path}: {error}") from error
+        raise DataError(f"{path}: {cause(error)}") from error
     return key, tuple(label for file in _files(folder) for label in read_jsonl(file, Label))

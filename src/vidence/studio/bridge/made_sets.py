@@ -12,7 +12,7 @@ import msgspec
 
 from vidence.catalog import create
 from vidence.contracts import Benchmark, Loaded
-from vidence.errors import StoreError
+from vidence.errors import StoreError, cause
 from vidence.make.pipeline.ledger import ACCOUNT_FILE, DROPPED_FILE, Account
 from vidence.make.pipeline.material import Draft, Dropped
 from vidence.make.pipeline.output import DRAFTS_FILE, ITEMS_FILE
@@ -78,7 +78,7 @@ def made_set(folder: Path) -> MadeSet:
     try:
         return _made(folder, tuple(map(_state, (folder / name for name in _FILES))))
     except OSError as error:
-        raise StoreError(f"{folder} cannot be read: {error.strerror}") from error
+        raise StoreError(f"{folder} cannot be read: {cause(error)}") from error
 
 
 @lru_cache(maxsize=_MOST_KEPT)

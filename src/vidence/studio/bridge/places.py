@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from vidence.engine.store import PLAN_NAME, RUN_FILE
+from vidence.errors import cause
 from vidence.explain.errors.packet import KEY_FILE, PACKET_FILE
 from vidence.make.pipeline.ledger import ACCOUNT_FILE
 from vidence.make.pipeline.output import DRAFTS_FILE
@@ -79,7 +80,7 @@ def _inside(folder: Path) -> Iterator[ViewablePath]:
     try:
         folders = [inner for inner in _folders(folder) if inner.name[0] != "."]
     except OSError as error:
-        yield _nothing(folder, f"cannot be listed: {error.strerror}")
+        yield _nothing(folder, f"cannot be listed: {cause(error)}")
         return
     if not folders:
         yield _nothing(folder, "holds no folder; `vidence run` makes runs, `vidence make` sets of questions")

@@ -12,7 +12,7 @@ from vidence.catalog import create, ready
 from vidence.contracts import Scorer
 from vidence.engine.plan import read_plan
 from vidence.engine.store import PLAN_NAME, RUN_FILE, RunStore, Stored
-from vidence.errors import StoreError
+from vidence.errors import StoreError, cause
 from vidence.records import Item, Score
 from vidence.report.parsers import STORED
 from vidence.report.provenance import is_asked
@@ -75,7 +75,7 @@ def content_key(folder: Path) -> str:
         state = (folder / RUN_FILE).stat()
         plan = (folder / PLAN_NAME).read_bytes()
     except OSError as error:
-        raise StoreError(f"{folder} cannot be read: {error.strerror}") from error
+        raise StoreError(f"{folder} cannot be read: {cause(error)}") from error
     key = f"{os.path.realpath(folder)}\0{state.st_dev}\0{state.st_ino}\0"
     return hashlib.sha256(os.fsencode(key) + plan).hexdigest()
 

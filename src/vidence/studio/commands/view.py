@@ -11,7 +11,7 @@ import click
 
 from vidence.console.flags import argument, command, flag
 from vidence.engine.environment import cache_root
-from vidence.errors import UsageError
+from vidence.errors import UsageError, cause
 from vidence.records import Record
 from vidence.studio.commands.studio import EXISTING, OPENED, PORT, need_studio, start_alone, there
 from vidence.text import first_lines
@@ -111,7 +111,7 @@ def _settings(
             pass
     except OSError as error:
         click.echo(
-            f"The cache folder {cache} is not writable ({error.strerror}): index and pictures "
+            f"The cache folder {cache} is not writable ({cause(error)}): index and pictures "
             "go to a temporary folder and are made again next time.",
             err=True,
         )

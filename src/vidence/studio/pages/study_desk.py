@@ -14,7 +14,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 
-from vidence.errors import UsageError
+from vidence.errors import UsageError, cause
 from vidence.media.whole import write_file
 from vidence.report.page import list_fragment, section_fragment
 from vidence.studio import studies
@@ -101,7 +101,7 @@ def build(request: HttpRequest) -> HttpResponse:
     except UsageError as error:
         fault = str(error)
     except OSError as error:
-        fault = f"the study {sent['name']!r} cannot be read or written: {error.strerror}"
+        fault = f"the study {sent['name']!r} cannot be read or written: {cause(error)}"
     page = {
         "sent": sent,
         "source": source,

@@ -16,7 +16,7 @@ from urllib.parse import parse_qs, parse_qsl, urlencode, urljoin, urlsplit
 import anyio
 from django.http import Http404, QueryDict
 
-from vidence.errors import StoreError, UsageError
+from vidence.errors import StoreError, UsageError, cause
 from vidence.media.whole import is_marked, write_whole
 from vidence.studio.bridge.places import ViewablePath
 from vidence.studio.settings import Export, current
@@ -84,7 +84,7 @@ def export(
                 to.rmdir()
             folder.rename(to)
     except OSError as error:
-        raise UsageError(f"{to} cannot be written: {error.strerror}") from error
+        raise UsageError(f"{to} cannot be written: {cause(error)}") from error
     return work.told()
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from vidence.errors import DataError
+from vidence.errors import DataError, cause
 from vidence.make.pipeline.material import Dropped
 from vidence.make.sources.annotations.annotation_records import (
     PERSON,
@@ -88,7 +88,7 @@ def _read(path: Path) -> _File:
     try:
         read = msgspec.json.decode(path.read_bytes(), type=_File)
     except (OSError, msgspec.DecodeError) as error:
-        raise DataError(f"{path} cannot be read as COCO's JSON: {error}") from error
+        raise DataError(f"{path} cannot be read as COCO's JSON: {cause(error)}") from error
     if not read.images:
         raise DataError(f"{path} has no images")
     return read

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from vidence.ask.files import DataFile, FieldError
 from vidence.ask.files import csv_rows as table_rows
-from vidence.errors import DataError
+from vidence.errors import DataError, cause
 from vidence.media.gzipped import unpacked
 
 Row: TypeAlias = Mapping[str, str]
@@ -24,7 +24,7 @@ def text_of(path: Path) -> str:
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise DataError(f"{path} cannot be read ({error.strerror}); check the path and its rights") from error
+        raise DataError(f"{path} cannot be read ({cause(error)}); check the path and its rights") from error
     if path.suffix == ".gz":
         content = unpacked(content, str(path))
     if content.startswith(_UTF_16):
