@@ -1,4 +1,4 @@
-"""Files of questions and replies: unpacked, taken apart into rows, each row read as what it should be."""
+"""Files of questions and replies: decompressed, split into rows, each row parsed."""
 
 import csv
 import difflib
@@ -48,7 +48,7 @@ _JSON_NUMBER = re.compile(rb"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 
 
 class FieldError(DataError):
-    """A row cannot be used: the field, and what is wrong with it and what would be right."""
+    """An unusable row: the field, what is wrong, and what would be right."""
 
     def __init__(self, field: str, reason: str) -> None:
         super().__init__(field, reason)
@@ -61,29 +61,29 @@ class FieldError(DataError):
 
 @dataclass(frozen=True)
 class DataFile:
-    """A file; `content` are its bytes, unpacked and without a byte order mark."""
+    """A file; `content` is decompressed and without a byte order mark."""
 
     path: Path
     content: bytes
 
     @cached_property
     def content_hash(self) -> str:
-        """SHA-256 of the content, the same for the plain and the gzipped file."""
+        """Return the SHA-256 of the content, equal for plain and gzipped files."""
         return hashlib.sha256(self.content).hexdigest()
 
     @property
     def ending(self) -> str:
-        """The ending of the name without ``.gz``, in lower case: ``.csv``."""
+        """Return the extension without ``.gz``, in lower case: ``.csv``."""
         return ending_of(self.path)
 
 
 def ending_of(path: Path) -> str:
-    """The ending of a file's name without ``.gz``, in lower case."""
+    """Return a file name's extension without ``.gz``, in lower case."""
     return Path(path.name.removesuffix(".gz")).suffix.lower()
 
 
 def read(path: Path, *, what: str = "questions") -> DataFile:
-    """Read a file, unpacked where it is gzipped.
+    """Read a file, decompressing gzip.
 
     Args:
         path: the file.
@@ -100,7 +100,7 @@ def read(path: Path, *, what: str = "questions") -> DataFile:
 
 
 def read_json(path: Path, kind: type[ValueT], *, advice: str) -> ValueT:
-    """The record that a file of JSON holds.
+    """Read a JSON file into a record.
 
     Args:
         path: the file.
@@ -117,7 +117,7 @@ def read_json(path: Path, kind: type[ValueT], *, advice: str) -> ValueT:
 
 
 def file_of(path: Path, content: bytes, *, what: str = "questions") -> DataFile:
-    """A file of these bytes, unpacked where they are gzipped; arguments and errors are those of `read`."""
+    """Return a file of these bytes, decompressed; arguments and errors as for `read`."""
     if path.suffix == ".gz" or content.startswith(GZIP):
         content = unpacked(content, str(path))
     if content.startswith(_UTF_16):
@@ -132,7 +132,7 @@ def file_of(path: Path, content: bytes, *, what: str = "questions") -> DataFile:
 
 
 def elements(file: DataFile) -> Iterator[tuple[str, bytes]]:
-    """The objects of a JSON list, each undecoded and with the line on which it starts.
+    """Yield the objects of a JSON list, undecoded, each with its starting line.
 
     Where the whole list stands on one line, its number is followed by ``(entry N)``, from 1.
 
@@ -166,14 +166,14 @@ def elements(file: DataFile) -> Iterator[tuple[str, bytes]]:
 
 
 def lines(file: DataFile) -> Iterator[tuple[str, bytes]]:
-    """The lines of a file that are not blank, with their numbers, from 1."""
+    """Yield the non-blank lines of a file, numbered from 1."""
     for number, match in enumerate(_LINE.finditer(file.content), 1):
         if match[1].strip():
             yield str(number), match[1]
 
 
 def objects(file: DataFile) -> Iterator[tuple[str, bytes]]:
-    """The objects of a file that is one JSON list, or that has one object on each line.
+    """Yield the objects of a file that is a JSON list, or has an object per line.
 
     Raises:
         DataError: the file begins like a JSON list and is not one.
@@ -190,7 +190,7 @@ def csv_rows(
     delimiters: str = ",",
     is_verbatim: bool = False,
 ) -> list[tuple[str, dict[str, str] | FieldError]]:
-    """The rows of a CSV file by column, each with the line on which it starts, or what is wrong with it.
+    """Return the rows of a CSV file by column, each with its starting line, or what is wrong with it.
 
     Args:
         file: the file; its first line names the columns.

@@ -1,1 +1,1 @@
-"""What to ask. One file is one benchmark; its name is the name of the file."""
+"""Benchmarks. Each file is a benchmark named after the file."""

@@ -1,6 +1,6 @@
-"""ActPLD: what action, and what intention, do moving points of light show?
+"""ActPLD: which action, and which intention, does a point-light display show?
 
-Nothing was released. The folder format is ours: ``clips.csv`` and ``labels.csv``, and the clips as
+The authors released nothing. The folder format is ours: ``clips.csv`` and ``labels.csv``, and the clips as
 videos or folders of frames (docs/benchmarks/actpld.md).
 """
 
@@ -53,7 +53,7 @@ _SPLITS: Mapping[str, tuple[tuple[str, Target], ...]] = {
 
 
 class LabelRow(Record):
-    """One label or intention: its name, its semantic group, and its words."""
+    """A label or intention: its name, semantic group, and words."""
 
     target: Target
     name: str
@@ -62,10 +62,10 @@ class LabelRow(Record):
 
 
 class ClipRow(Record):
-    """One clip and what is right for it, by the columns of ``clips.csv``.
+    """A clip and its right label and intention, by the columns of ``clips.csv``.
 
-    `subject` and `take` are for the reader of the table; what clusters and splits go by is `source_id`.
-    `condition` is how the motion is shown, and a tag.
+    `subject` and `take` are informative; clusters and splits use `source_id`. `condition` is how the motion
+    is shown, and a tag.
     """
 
     clip_id: str
@@ -85,11 +85,11 @@ class ClipRow(Record):
     condition: str = ""
 
     def name(self, target: Target) -> str:
-        """The right label or intention."""
+        """Return the right label or intention."""
         return self.label if target == "label" else self.intention
 
     def distractors(self, target: Target) -> tuple[str, ...]:
-        """The wrong choices that the folder fixes; none where it fixes none."""
+        """Return the wrong choices that the folder specifies; empty if it specifies none."""
         return self.label_distractors if target == "label" else self.intention_distractors
 
 
@@ -98,10 +98,10 @@ ALL_CLIP_COLUMNS = ClipRow.__struct_fields__
 
 
 class Labels:
-    """All labels and intentions of a folder, by target and name, in the order of the file.
+    """All labels and intentions of a folder, by target and name, in file order.
 
     Raises:
-        DataError: a bad line; without the whole list, other distractors would be sampled.
+        DataError: a bad line; with an incomplete list, other distractors would be sampled.
     """
 
     def __init__(self, file: DataFile) -> None:
@@ -123,19 +123,19 @@ class Labels:
 
 
 class Actpld(OfPaper):
-    """The clips of a folder, two questions with three choices each, and two free descriptions."""
+    """The clips of a folder, with two three-choice questions and two free descriptions each."""
 
     name = "actpld"
     version = 1
     splits: tuple[str, ...] = tuple(_SPLITS)
 
     def load(self, data: Path, *, split: str, strict: bool = False) -> Loaded:
-        """Read ``clips.csv``, or find it in the folder `data`; ``labels.csv`` lies beside it.
+        """Read ``clips.csv``, or find it in the folder `data`, with ``labels.csv`` next to it.
 
         Raises:
-            DataError: no such files, nothing usable in them, a bad line in ``labels.csv``, or with
-                `strict` a bad clip.
-            UsageError: a split that does not exist.
+            DataError: no such files, nothing usable in them, a bad line in ``labels.csv``, or with `strict` a
+                bad clip.
+            UsageError: the split does not exist.
         """
         check_split(self.name, split, self.splits)
         file = files.read(locate(data, (CLIPS,), what=_EXPECTED))
@@ -158,7 +158,7 @@ class Actpld(OfPaper):
         return replace(loaded, content_hash=hashlib.sha256(both.encode()).hexdigest())
 
     def tags_as_read(self, item: Item, *, parser: str) -> Mapping[str, str]:
-        """The tags of a question; those of a description where the log of a choice is what was marked.
+        """Return a question's tags; those of a description if the log of a choice was scored.
 
         Source: ActPLD, section 2.5 (Chain-of-Thought Description Matching).
         """
@@ -169,7 +169,7 @@ class Actpld(OfPaper):
 
 
 def create() -> Benchmark:
-    """The benchmark ``actpld``."""
+    """Create the benchmark ``actpld``."""
     return Actpld()
 
 
@@ -204,7 +204,7 @@ def _item(clip: ClipRow, labels: Labels, *, task: str, target: Target) -> Item:
 
 
 def _words(labels: tuple[LabelRow, ...]) -> tuple[str, ...]:
-    """What the scorer of descriptions must know of the labels that compete, as JSON."""
+    """Return the competing labels as JSON, for the scorer of descriptions."""
     return tuple(msgspec.json.encode(label.words).decode() for label in labels)
 
 
@@ -216,7 +216,7 @@ def _split(cell: str) -> tuple[str, ...]:
 
 
 def _filled(cells: Mapping[str, str], needed: Sequence[str]) -> dict[str, str]:
-    """The cells of a row that hold something; all that are `needed` must."""
+    """Return the non-empty cells of a row; all in `needed` must be present."""
     for name in needed:
         if not cells[name]:
             raise FieldError(name, "empty; expected a text")
@@ -251,27 +251,27 @@ def _clip(row: Mapping[str, str]) -> ClipRow:
 
 
 def _rank(*words: str) -> bytes:
-    """A number that only depends on these words, on every machine and with every library."""
+    """Return a hash of these words, equal on every machine."""
     return hashlib.sha256("\n".join(words).encode()).digest()
 
 
 def eligible(labels: Iterable[LabelRow], truth: LabelRow) -> list[LabelRow]:
-    """The labels that may be offered with the right one: those outside its semantic group."""
+    """Return the labels that may be distractors: those outside the right one's semantic group."""
     return [label for label in labels if label.group != truth.group]
 
 
 def choices_for(clip: ClipRow, target: Target, labels: Labels) -> tuple[LabelRow, ...]:
-    """The three choices for a clip, the right one among them, in an order that is always the same.
+    """Return the three choices of a clip, including the right one, in a fixed order.
 
-    The distractors are those that the folder fixes for the clip, or two sampled from the labels of both
-    sets outside the semantic group of the right one. The draw and the order follow from the clip's id
-    and the names, by hashing: nothing else moves them.
+    The distractors are those that the folder specifies for the clip, or two sampled from the labels of both
+    sets outside the right one's semantic group. Sample and order are determined by hashes of the clip's id
+    and the names.
 
     Raises:
-        FieldError: a name that is not in ``labels.csv``, or too few that can stand beside the right one.
+        FieldError: a name that is not in ``labels.csv``, or too few eligible labels.
 
     Source: ActPLD, section 2.5 (3AFC).
-    Departs: the paper does not say how it drew, and prints its choices for 60 of 228 clips only.
+    Departs: the paper does not describe its sampling, and prints its choices for 60 of 228 clips only.
     """
     known = labels.of[target]
     truth = known.get(clip.name(target))

@@ -1,7 +1,7 @@
 """HERBench: questions that need several pieces of evidence from one video, 12 tasks in 4 families.
 
-The release is a folder of task files, ``tasks/<task>.json``. How many questions it holds differs between
-releases, so that nothing here counts on a number.
+The release is a folder of task files, ``tasks/<task>.json``. Its number of questions differs between
+releases, so nothing here depends on it.
 """
 
 import re
@@ -51,7 +51,7 @@ class _Metadata(msgspec.Struct, frozen=True):
 
 
 class _Row(msgspec.Struct, frozen=True, kw_only=True):
-    """One question as it was released."""
+    """A question as released."""
 
     question_id: str
     video_path: str
@@ -69,20 +69,20 @@ class _Row(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Herbench(OfPaper):
-    """The questions of all task files of a folder, by their `question_id`."""
+    """The questions of all task files in a folder, by their `question_id`."""
 
     name = "herbench"
     version = 2
     splits: tuple[str, ...] = ("all",)
 
     def load(self, data: Path, *, split: str, strict: bool = False) -> Loaded:
-        """Read every task file in the folder `data`, in the order of their names, or the file `data`.
+        """Read every task file in the folder `data`, ordered by name, or the file `data`.
 
-        A question without the letter of its answer is left out: it is never taken for an A. Where nothing at
-        all tells of an answer, it is hidden.
+        A question without the letter of its answer is left out: it is never taken for an A. If nothing
+        indicates an answer, it is hidden.
 
         Raises:
-            DataError: no task file there or nothing usable in them, or with `strict` a bad entry.
+            DataError: no task file, nothing usable in them, or with `strict` a bad entry.
             UsageError: a split other than ``all``.
         """
         check_split(self.name, split, self.splits)
@@ -109,7 +109,7 @@ class Herbench(OfPaper):
 
 
 def create() -> Benchmark:
-    """The benchmark ``herbench``."""
+    """Create the benchmark ``herbench``."""
     return Herbench()
 
 
@@ -132,13 +132,13 @@ def _task_files(data: Path) -> list[Path]:
 
 
 def _media_root(data: Path, tasks: Path) -> Path:
-    """The folder that holds the folder ``videos``, or else the one that holds the tasks."""
+    """Return the folder that contains the folder ``videos``, or else the one that contains the tasks."""
     default = tasks.parent if tasks.name == "tasks" else tasks
     return with_videos((default, tasks, *((data, data / "data") if data.is_dir() else ())), default=default)
 
 
 def _revision(n_questions: int, data: Path, tasks: Path) -> str:
-    """Which configuration it is, by its size or by the name of a folder, and how many questions it has."""
+    """Describe the configuration, by size or folder name, and the number of questions."""
     names = [
         folder.name.lower().replace("-", "_").removeprefix("herbench_")
         for folder in (data.absolute(), tasks.absolute(), *tasks.absolute().parents[:2])
@@ -151,7 +151,7 @@ def _revision(n_questions: int, data: Path, tasks: Path) -> str:
 
 
 def _read(path: Path) -> tuple[DataFile, Iterable[tuple[str, bytes]]]:
-    """A file and its rows, each with its place."""
+    """Return a file and its rows with their places."""
     if path.suffix == _TABLE:
         return parquet_questions(path, _columns())
     file = files.read(path)
@@ -159,7 +159,7 @@ def _read(path: Path) -> tuple[DataFile, Iterable[tuple[str, bytes]]]:
 
 
 def _columns() -> Columns:
-    """Those of the later releases, named as the fields were, or as other data sets name them."""
+    """Return the columns of later releases, under the earlier or another data set's names."""
     answers = ("answer_choice", "answer_index")
     alone = ("question_id", "video_path", "question", "candidates", "task_type")
     return Columns(
@@ -170,7 +170,7 @@ def _columns() -> Columns:
 
 
 def _row(row: _Row, file: DataFile) -> _Row:
-    """The row of a table as a task file has it: a letter for an index, and metadata together."""
+    """Convert a table's row to a task file's: an index to a letter, and metadata to an object."""
     if file.ending != _TABLE:
         return row
     if row.metadata is None and (row.timestamps is not None or row.source_dataset or row.source_id):
@@ -188,7 +188,7 @@ def _tasks() -> KnownNames:
 
 
 def _stem(file: DataFile) -> str:
-    """The name of a task file without its endings."""
+    """Return a task file's name without extensions."""
     return file.path.name.removesuffix(".gz").removesuffix(".json")
 
 
@@ -223,9 +223,9 @@ def _item(stem: str, row: _Row, revision: str) -> Item:
 
 
 def _source(row: _Row, metadata: _Metadata) -> str:
-    """The film or recording of a question: what the row says, else its video in the folder that it lies in.
+    """Return a question's source film or recording: as stated, else its video with its folder.
 
-    All of WILDTRACK is one recording: seven cameras look at one square at the same time.
+    All of WILDTRACK is one recording: seven cameras record one square at the same time.
     """
     if metadata.source_id:
         return metadata.source_id
@@ -240,9 +240,9 @@ def _letter(position: int) -> str:
 
 
 def _bare(candidates: Sequence[str]) -> tuple[str, ...]:
-    """The texts without the letters that the release puts before them, as in ``"A. text"``.
+    """Remove the letters that the release puts before choices, as in ``"A. text"``.
 
-    All candidates have the letter of their place before them, or none has any.
+    Either all candidates start with the letter of their position, or none does.
     """
     prefixes = [f"{_letter(i)}. " for i in range(len(candidates))]
     if not any(text.startswith(tuple(prefixes)) for text in candidates):
@@ -259,11 +259,11 @@ def _bare(candidates: Sequence[str]) -> tuple[str, ...]:
 
 
 def evidence(timestamps: object) -> tuple[Evidence, ...] | None:
-    """The spans that a question rests on, in their order; None where they cannot be read.
+    """Return a question's evidence spans, in order; None if they cannot be parsed.
 
     Args:
-        timestamps: what the release has: a list of ``MM:SS.s-MM:SS.s`` or ``HH:MM:SS.s-HH:MM:SS.s``, or
-            nothing. A single stamp, or a span that ends where it begins, lasts a tenth of a second.
+        timestamps: a list of ``MM:SS.s-MM:SS.s`` or ``HH:MM:SS.s-HH:MM:SS.s``, or empty. A single time, or an
+            empty span, lasts 0.1 s.
 
     >>> evidence(["00:08.0-00:09.5", "1:02:04-1:02:06"])[1].start_s
     3724.0
@@ -329,7 +329,7 @@ def _is_elsewhere(stem: str, row: _Row) -> bool:
 
 
 def _disagrees(row: _Row) -> bool:
-    """Whether the answer is given in several ways that are not one."""
+    """Whether the answer is given in several inconsistent ways."""
     letters = [_letter(i) for i in range(len(row.candidates))]
     letter = (row.answer_choice or "").strip()
     if letter not in letters:

@@ -1,4 +1,4 @@
-"""HumanPCR: people seen, understood and reasoned about; 34 tasks in 9 dimensions, and open questions.
+"""HumanPCR: perceive, understand and reason about people; 34 tasks in 9 dimensions, and open questions.
 
 Nothing is released. This reads a format of ours (docs/benchmarks/humanpcr.md), into which the authors'
 annotations, or one's own questions of that kind, can be written.
@@ -39,7 +39,7 @@ _EXPECTED = (
 
 
 class _Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One question in our format."""
+    """A question in our format."""
 
     id: str
     level: str
@@ -71,11 +71,11 @@ class Humanpcr(OfPaper):
     splits: tuple[str, ...] = tuple(_SPLITS)
 
     def load(self, data: Path, *, split: str, strict: bool = False) -> Loaded:
-        """Read the files of the split in the folder `data`, or the questions of the split in the file `data`.
+        """Read the split's files in the folder `data`, or its questions in the file `data`.
 
         Raises:
-            DataError: no such file there or nothing usable in it, or with `strict` a bad line.
-            UsageError: a split that does not exist.
+            DataError: no such file, nothing usable in it, or with `strict` a bad line.
+            UsageError: the split does not exist.
         """
         check_split(self.name, split, self.splits)
         read = [files.read(path) for path in _question_files(data, split)]
@@ -100,7 +100,7 @@ class Humanpcr(OfPaper):
 
 
 def create() -> Benchmark:
-    """The benchmark ``humanpcr``."""
+    """Create the benchmark ``humanpcr``."""
     return Humanpcr()
 
 
@@ -197,7 +197,7 @@ def _open_tags(row: _Row) -> dict[str, str]:
 
 
 def _media_type(row: _Row) -> str:
-    """``image``, ``images`` or ``video``, by the media of a question."""
+    """Return ``image``, ``images`` or ``video``, by the media of a question."""
     images = [media for media in row.media if media.kind == "image"]
     for i, media in enumerate(row.media):
         if media.kind == "video" and Path(media.path or "").suffix.lower() in _IMAGE_ENDINGS:
@@ -218,7 +218,7 @@ def _media_type(row: _Row) -> str:
 
 
 def _evidence_tags(row: _Row) -> dict[str, str]:
-    """How much evidence the answer rests on, and how much of it has to be looked for; nothing if unknown."""
+    """Return tags for the amount of evidence, and how much must be found; empty if unknown."""
     n_of: dict[str, int] = {}
     for kind, declared in (("referred", row.n_referred), ("proactive", row.n_proactive)):
         n_listed = sum(evidence.kind == kind for evidence in row.evidence)

@@ -50,7 +50,7 @@ class _Metadata(msgspec.Struct, frozen=True):
 
 
 class _Row(msgspec.Struct, frozen=True):
-    """One question as it was released."""
+    """A question as released."""
 
     id: str
     video: str
@@ -72,11 +72,11 @@ class Mmvu(OfPaper):
     def load(self, data: Path, *, split: str, strict: bool = False) -> Loaded:
         """Read ``validation.json`` or ``test.json``, or find it in the folder `data`.
 
-        `revision` is the date of the release that the answers belong to, or ``unknown``.
+        `revision` is the date of the release with these answers, or ``unknown``.
 
         Raises:
-            DataError: no such file there or nothing usable in it, or with `strict` a bad entry.
-            UsageError: a split that does not exist, or questions of the test split for those of another.
+            DataError: no such file, nothing usable in it, or with `strict` a bad entry.
+            UsageError: the split does not exist, or the questions belong to another split.
         """
         check_split(self.name, split, self.splits)
         expected = _EXPECTED if split == "validation" else _EXPECTED.replace("validation.json", "test.json")
@@ -104,7 +104,7 @@ class Mmvu(OfPaper):
 
 
 def create() -> Benchmark:
-    """The benchmark ``mmvu``."""
+    """Create the benchmark ``mmvu``."""
     return Mmvu()
 
 
@@ -143,7 +143,7 @@ def _item(row: _Row, revision: str) -> Item:
 
 
 def youtube_id(address: str) -> str:
-    """The film that an address on YouTube names, whatever else stands in it; other addresses as they are.
+    """Return the video id in a YouTube address; other addresses are unchanged.
 
     >>> youtube_id(" https://www.youtube.com/watch?v=VkqytRr85ao&t=15s"), youtube_id("https://a.org/1.mp4")
     ('VkqytRr85ao', 'https://a.org/1.mp4')
@@ -158,7 +158,7 @@ def _video_path(video: str) -> str:
 
 
 def _release(answers: Mapping[str, str]) -> tuple[str, str]:
-    """The release that the answers are those of, or ``unknown``, and what to say of it."""
+    """Return the release with these answers, or ``unknown``, and a note."""
     changed_answers = paper_facts(Mmvu.name).lists["changed-answers"]
     # The open question among them may be left out of a file, the others not.
     letters = {item_id for item_id, texts in changed_answers.items() if len(texts[0]) == 1}
@@ -189,6 +189,6 @@ def _folder(row: _Row) -> str:
 
 
 def _media_root(data: Path, questions: Path) -> Path:
-    """The folder that holds the folder ``videos``, or else the one to put it into."""
+    """Return the folder that contains the folder ``videos``, or else the one to put it in."""
     start = data if data.is_dir() else questions.parent
     return with_videos((start, questions.parent, questions.parent.parent), default=start)

@@ -1,4 +1,4 @@
-"""Benchmarks by name, each a file in TOML: what its paper says, and how the files of its release are read."""
+"""Benchmarks described by TOML files: the paper's protocol, and the layout of the release."""
 
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -19,9 +19,9 @@ from vidence.errors import DataError
 class NamedFacts(PaperFacts):
     """The file of a benchmark.
 
-    `layouts` are the ways in which its questions lie somewhere, the hub's first; each is a preset of
-    ``--map``, too. `verified` is whether all of the file was seen in a release; `doubts` say what was not,
-    and what a user should know. `releases` has splits that lie elsewhere than in `release`.
+    `layouts` are the layouts of its questions, the hub's first; each is also a preset of ``--map``.
+    `verified` is whether everything was checked against a release; `doubts` say what was not, and what users
+    should know. `releases` are the locations of splits that are not in `release`.
     """
 
     about: str
@@ -34,7 +34,7 @@ class NamedFacts(PaperFacts):
 
 
 class Named(OfPaper):
-    """The questions of a benchmark as its file says where they are."""
+    """The questions of a benchmark described by its file."""
 
     version = 1
 
@@ -50,11 +50,11 @@ class Named(OfPaper):
         )
 
     def load(self, data: Path, *, split: str, strict: bool = False) -> Loaded:
-        """Read the questions of a split in the folder or the file `data`, in the first layout that fits.
+        """Read a split's questions in the folder or file `data`, in the first layout that fits.
 
         Raises:
-            DataError: nothing there that fits, nothing usable in it, or with `strict` a bad line.
-            UsageError: a split that does not exist.
+            DataError: no layout fits, nothing usable, or with `strict` a bad line.
+            UsageError: the split does not exist.
         """
         check_split(self.name, split, self.splits)
         layouts = [entry.of(split) for entry in self.layouts.values() if split in entry.splits]
@@ -75,11 +75,11 @@ class Named(OfPaper):
 
 
 def _first_row(layout: ColumnMap, data: Path) -> Row | None:
-    """The first row of the files of a layout, where they are there."""
+    """Return the first row of a layout's files, if they exist."""
     paths = [data] if data.is_file() else files_like(data, layout.files)[1]
     return read_rows(paths[0], levels=layout.levels, is_log=layout.is_log).first if paths else None
 
 
 def create(name: str) -> Benchmark:
-    """The benchmark of that name."""
+    """Create the benchmark of that name."""
     return Named(name, msgspec.convert(read_toml(NAMED / f"{name}.toml"), NamedFacts))

@@ -1,4 +1,4 @@
-"""What the papers of benchmarks say: how they ask, which tables they print, where their questions are."""
+"""Facts from benchmarks' papers: protocols, published tables, location of the questions."""
 
 import functools
 from collections.abc import Mapping
@@ -15,9 +15,9 @@ from vidence.records import Record
 class PaperFacts(Record):
     """The file of a benchmark.
 
-    A protocol has what it changes of that named ``like``, or of `AskingRules`; of ``sampling``, all. The word
-    ``none`` there leaves a setting to the server. `lists` are the benchmark's own, by what they list: names
-    with their other spellings, or groups with their members.
+    A protocol states its changes to the one named ``like``, or to `AskingRules`; of ``sampling``, everything.
+    The word ``none`` leaves a setting to the server. `lists` are the benchmark's own lists: names with
+    alternative spellings, or groups with members.
     """
 
     citation: str
@@ -30,7 +30,7 @@ class PaperFacts(Record):
 
 
 class NamedRow(Record):
-    """A row of results as it was published, in percent, by the titles of the columns of `tables`."""
+    """A published row of results, in percent, by column title of `tables`."""
 
     model: str
     values: dict[str, float]
@@ -41,19 +41,19 @@ class NamedRow(Record):
 
 @functools.cache
 def paper_facts(name: str) -> PaperFacts:
-    """The facts of a benchmark by its name."""
+    """Return a benchmark's facts by name."""
     return packaged("vidence.ask.benchmarks", f"{name}.toml", PaperFacts)
 
 
 @functools.cache
 def known_names(benchmark: str, listed: str) -> KnownNames:
-    """The names in a list of a benchmark's file."""
+    """Return the names in a list of a benchmark's file."""
     return KnownNames(paper_facts(benchmark).lists[listed])
 
 
 @functools.cache
 def group_of(benchmark: str, listed: str) -> Mapping[str, str]:
-    """The group of each member in a list of a benchmark's file, such as the discipline of a subject."""
+    """Return the group of each member in a list of a benchmark's file, such as a subject's discipline."""
     groups = paper_facts(benchmark).lists[listed].items()
     return MappingProxyType({member: group for group, members in groups for member in members})
 
@@ -70,7 +70,7 @@ def _asking_rules(protocols: Mapping[str, Mapping[str, object]]) -> dict[str, As
 
 
 class OfPaper:
-    """A `contracts.Benchmark` whose facts are in the file of its name."""
+    """A `contracts.Benchmark` with its facts in the file of its name."""
 
     name: str
 

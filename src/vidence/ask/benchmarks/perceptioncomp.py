@@ -1,6 +1,6 @@
 """PerceptionComp: composed perceptual conditions in long videos, five choices each.
 
-The release counts 1,114 questions; the paper describes the first 500 (split ``seed500``).
+The release has 1,114 questions; the paper describes the first 500 (split ``seed500``).
 """
 
 import re
@@ -53,7 +53,7 @@ _SKILL_PLACES = (_SKILL_FILE, f"evaluate/results/archive/step_analysis/{_SKILL_F
 
 
 class _Row(msgspec.Struct, frozen=True, kw_only=True):
-    """One question as it was released."""
+    """A question as released."""
 
     key: str
     video_id: str
@@ -71,7 +71,7 @@ class _Row(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The five choices that the released runners offer."""
+        """Return the five choices that the released runners offer."""
         return tuple(getattr(self, f"answer_choice_{i}") for i in range(_N_CHOICES))
 
 
@@ -80,7 +80,7 @@ class _Step(msgspec.Struct, frozen=True):
 
 
 class _Labels(msgspec.Struct, frozen=True):
-    """The labels of one question as they were released."""
+    """A question's labels as released."""
 
     key: str
     video_id: str
@@ -89,19 +89,19 @@ class _Labels(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, kw_only=True)
 class Skills:
-    """The skills of each question by key and video, read from the file `source`; empty without a file."""
+    """The skills of each question by key and video, from the file `source`; empty without a file."""
 
     by_question: Mapping[tuple[str, str], frozenset[str]]
     source: str = ""
     trouble: tuple[str, ...] = ()
 
     def tags(self, key: str, video_id: str) -> dict[str, str]:
-        """A tag ``skill:NAME`` with the value ``yes`` for each skill of a question; others have no tag."""
+        """Return a tag ``skill:NAME`` with the value ``yes`` for each skill of a question."""
         skills = self.by_question.get((key, video_id), frozenset())
         return {f"{_SKILL_TAG}{skill}": "yes" for skill in sorted(skills)}
 
     def notes(self, items: Sequence[Item]) -> tuple[str, ...]:
-        """How many of the questions have skills, where these come from, and what is odd in the file."""
+        """Say how many questions have skills, their source, and irregularities of the file."""
         if not self.source:
             return ()
         n_labelled = sum(any(tag.startswith(_SKILL_TAG) for tag in item.tags) for item in items)
@@ -119,11 +119,11 @@ class PerceptionComp(OfPaper):
     def load(self, data: Path, *, split: str, strict: bool = False) -> Loaded:
         """Read the annotation file, or find it in the folder `data`.
 
-        `answer_id` decides the answer; where the text beside it says otherwise a note lists the item.
+        `answer_id` decides the answer; a note lists items whose answer text disagrees.
 
         Raises:
-            DataError: no annotation file there or nothing usable in it, or with `strict` a bad entry.
-            UsageError: a split that does not exist.
+            DataError: no annotation file, nothing usable in it, or with `strict` a bad entry.
+            UsageError: the split does not exist.
         """
         check_split(self.name, split, self.splits)
         file = files.read(locate(data, _NAMES, what=_EXPECTED))
@@ -143,7 +143,7 @@ class PerceptionComp(OfPaper):
 
 
 def create() -> Benchmark:
-    """The benchmark ``perceptioncomp``."""
+    """Create the benchmark ``perceptioncomp``."""
     return PerceptionComp()
 
 
@@ -179,10 +179,10 @@ def _item(row: _Row, skills: Skills) -> Item:
 
 
 def film_of(video_id: str) -> str:
-    """The film that a clip was cut from, where its name ends in the span that was cut out.
+    """Return the film that a clip was cut from, if its name ends in a time span.
 
-    The release has no field for it: spans stand in the names, in minutes where no unit is given. Names that
-    only count (``paris1``, ``elden ring 2``) say of no two clips that they are of one film.
+    The release has no field for it: spans are part of names, in minutes by default. Numbered names
+    (``paris1``, ``elden ring 2``) do not imply a common film.
 
     >>> film_of("Chicago_1h14m-1h18m"), film_of("London_2-4"), film_of("paris1")
     ('Chicago', 'London', 'paris1')
@@ -233,7 +233,7 @@ def _differs(row: _Row) -> bool:
 
 
 def _video_folder(data: Path, annotations: Path, items: Sequence[Item]) -> Path:
-    """The folder that holds most of the videos; where none holds any, the one to put them into."""
+    """Return the folder with most of the videos; without any, the one to put them in."""
     roots = _roots(data, annotations)
     folders = [folder for root in roots for folder in (root / "videos", root / "data", root)]
     wanted = {media.path for item in items for media in item.media}
@@ -243,7 +243,7 @@ def _video_folder(data: Path, annotations: Path, items: Sequence[Item]) -> Path:
 
 
 def _roots(data: Path, annotations: Path) -> tuple[Path, ...]:
-    """The folders that the rest of a download is looked for in."""
+    """Return the folders in which to look for the rest of a download."""
     return (data, data / "benchmark") if data.is_dir() else tuple(annotations.absolute().parents[:4])
 
 
@@ -255,12 +255,12 @@ def _names_in(folder: Path) -> set[str]:
 
 
 def read_skills(folders: Iterable[Path]) -> Skills:
-    """The labels in the first of these folders, or of a clone there, that has them; none is no error.
+    """Return the labels from the first of these folders, or clones in them, that has the file.
 
-    Some questions are in the file twice, once without labels: all labels of a question count.
+    Some questions occur twice in the file, once without labels: all labels count.
 
     Raises:
-        DataError: the file is there and is not a JSON list.
+        DataError: the file is not a JSON list.
     """
     path = find(folder / place for folder in folders for place in _SKILL_PLACES)
     if path is None:

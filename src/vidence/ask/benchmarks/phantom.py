@@ -1,6 +1,6 @@
-"""Planted truth: videos rendered here, whose questions need a known number of pieces of evidence.
+"""Planted truth: rendered videos whose questions need a known number of pieces of evidence.
 
-Loading renders nothing: `vidence demo` and `vidence.ask.phantom.world.render` make the folder.
+Loading renders nothing: `vidence demo` and `vidence.ask.phantom.world.render` create the folder.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ _EXPECTED = (
 
 
 class Phantom(Table):
-    """The questions of one rendered world."""
+    """The questions of a rendered world."""
 
     name = "phantom"
     citation = "none: rendered by vidence"
@@ -30,7 +30,7 @@ class Phantom(Table):
         """Read ``items.jsonl`` in the folder `data`, or the file `data` itself.
 
         Raises:
-            DataError: no world there, nothing usable in it, or with `strict` a single bad line.
+            DataError: no world, nothing usable in it, or with `strict` a bad line.
             UsageError: a split other than ``all``.
         """
         check_split(self.name, split, self.splits)
@@ -38,5 +38,5 @@ class Phantom(Table):
 
 
 def create() -> Benchmark:
-    """The benchmark ``phantom``."""
+    """Create the benchmark ``phantom``."""
     return Phantom()

@@ -1,4 +1,4 @@
-"""Questions of a benchmark: their files found, each question checked; the good ones are kept."""
+"""Read a benchmark's question files: find them, check each question, and keep the valid ones."""
 
 import difflib
 import hashlib
@@ -30,11 +30,11 @@ _IGNORED = frozenset({"and"})
 
 
 def locate(data: Path, names: Sequence[str], *, what: str) -> Path:
-    """`data` itself when it is a file, otherwise the first of `names` inside it (or its ``.gz``).
+    """Return `data` if it is a file, otherwise the first of `names` inside it (or its ``.gz``).
 
     Raises:
-        DataError: there is nothing at `data`, or none of the names in the folder; `what` says which
-            file was looked for and where to get it.
+        DataError: `data` does not exist, or the folder contains none of the names; `what` describes the file
+            and where to get it.
     """
     if data.is_file():
         return data
@@ -48,18 +48,18 @@ def locate(data: Path, names: Sequence[str], *, what: str) -> Path:
 
 
 def find(paths: Iterable[Path]) -> Path | None:
-    """The first of these files that is there, plain or with ``.gz``."""
+    """Return the first of these files that exists, plain or with ``.gz``."""
     both = (file for path in paths for file in (path, Path(f"{path}.gz")))
     return next((file for file in both if file.is_file()), None)
 
 
 def with_videos(roots: Iterable[Path], *, default: Path) -> Path:
-    """The first of these folders that holds the folder ``videos``; where none does, the default."""
+    """Return the first of these folders that contains the folder ``videos``, or the default."""
     return next((root for root in roots if (root / "videos").is_dir()), default)
 
 
 def check_split(benchmark: str, split: str, known: Sequence[str]) -> None:
-    """Accept only a split that exists.
+    """Check that a split exists.
 
     Raises:
         UnknownNameError: it does not.
@@ -72,10 +72,10 @@ def check_split(benchmark: str, split: str, known: Sequence[str]) -> None:
 
 
 def checked(item: Item) -> Item:
-    """The item, whose answer is a letter already (or a text).
+    """Check an item whose answer is a letter or a text.
 
     Raises:
-        FieldError: the first thing wrong with it.
+        FieldError: the first fault.
     """
     _check(item)
     if item.answer_kind == "choice" and item.answer not in ("", *item.letters):
@@ -84,12 +84,12 @@ def checked(item: Item) -> Item:
 
 
 def lettered(item: Item) -> Item:
-    """The item with the letter of the right choice for its answer, given as a letter or as its text.
+    """Return the item with its answer as a letter; the answer may be given as a letter or a choice's text.
 
-    A hidden answer stays so.
+    A hidden answer stays hidden.
 
     Raises:
-        FieldError: the first thing wrong with it.
+        FieldError: the first fault.
     """
     _check(item)
     if item.answer_kind == "text" or item.is_hidden:
@@ -99,7 +99,7 @@ def lettered(item: Item) -> Item:
 
 
 def letter_of(item: Item, answer: str) -> str:
-    """The letter of the choice that an answer means, as a letter or as its text.
+    """Return the letter of the choice that an answer gives as a letter or text.
 
     Raises:
         FieldError: no choice, or more than one.
@@ -123,9 +123,9 @@ def letter_of(item: Item, answer: str) -> str:
 
 
 def said_answer(item: Item) -> str:
-    """The answer of an item as it is written into a file that `lettered` reads.
+    """Return an item's answer in the form that `lettered` reads.
 
-    It is the letter, in brackets where another choice has the letter for its text.
+    This is the letter, in brackets if another choice's text is that letter.
 
     >>> said_answer(Item(item_id="q", question="Which key?", choices=("E", "A"), answer="B"))
     'B'
@@ -140,7 +140,7 @@ def said_answer(item: Item) -> str:
 
 
 def seen_from(folder: Path, item: Item, media_root: Path) -> Item:
-    """The item with the paths of its media as they are seen from another folder."""
+    """Return the item with media paths relative to another folder."""
     media = tuple(
         msgspec.structs.replace(medium, path=os.path.relpath(media_root / medium.path, folder.resolve()))
         if medium.path and not Path(medium.path).is_absolute()
@@ -232,13 +232,13 @@ def _check_span(field: str, span: Media | Evidence) -> None:
 
 
 class QuestionReader:
-    """The questions of one or several files as they are read; with `strict` the first bad row ends it.
+    """Reads the questions of one or more files; with `strict` the first bad row raises an error.
 
     Args:
-        files: those that are read.
+        files: the files.
         strict: whether a bad row is an error.
-        format_hint: ends the message when nothing usable was found.
-        id_field: the field of a row that names its question, for messages about rows that are bad.
+        format_hint: ends the message if nothing usable was found.
+        id_field: the field with a row's question id, for messages.
     """
 
     def __init__(
@@ -257,12 +257,12 @@ class QuestionReader:
 
     @contextmanager
     def row(self, line: str, raw: bytes = b"", *, file: DataFile | None = None) -> Iterator[None]:
-        """Read one row inside; where a `FieldError` is raised there, the row is left out and listed.
+        """Read a row in this context; on a `FieldError` the row is left out and listed.
 
         Args:
-            line: where the row stands.
-            raw: the row itself, so that a message can say which question it is.
-            file: the file that the line is in; the first one where it is not said.
+            line: the row's line number.
+            raw: the row itself, for messages.
+            file: the row's file; by default the first.
 
         Raises:
             DataError: the row is bad and reading is strict.
@@ -281,10 +281,10 @@ class QuestionReader:
             self._problems.append(problem)
 
     def keep(self, item: Item) -> None:
-        """Keep the checked item of the row.
+        """Keep the row's checked item.
 
         Raises:
-            FieldError: its id was used before, in this file or another one.
+            FieldError: its id was used before, in this or another file.
         """
         file, line = self._row
         place = f"on line {line}" if len(self._files) == 1 else f"in {file.path.name}:{line}"
@@ -295,10 +295,10 @@ class QuestionReader:
         self.items.append(self._sharing.item(item))
 
     def loaded(self, *, media_root: Path, revision: str = "") -> Loaded:
-        """What was kept, with everything that there is to say about it.
+        """Return the kept items, with problems and remarks.
 
         Raises:
-            DataError: nothing was kept.
+            DataError: there are none.
         """
         if not self.items:
             first = f"; the first of {len(self._problems)}: {self._problems[0]}" if self._problems else ""
@@ -319,7 +319,7 @@ class QuestionReader:
 
 
 def twins(items: Iterable[Item]) -> dict[str, str]:
-    """Which items repeat an earlier one (same media, question and choices), and which one that is."""
+    """Return the items that repeat an earlier one (same media, question and choices), with that one."""
     first: dict[tuple[tuple[Media, ...], str, tuple[str, ...]], str] = {}
     repeated: dict[str, str] = {}
     for item in items:
@@ -330,7 +330,7 @@ def twins(items: Iterable[Item]) -> dict[str, str]:
 
 
 def remarks(items: Sequence[Item]) -> tuple[str, ...]:
-    """What is odd about the items and was kept, one line for each kind."""
+    """Return irregularities of kept items, one line per kind."""
     repeated, source = twins(items), dict[str, str]()
     kinds: dict[str, Callable[[Item], bool]] = {
         "have choices with the same text": lambda i: len(set(i.choices)) < len(i.choices),
@@ -353,7 +353,7 @@ def remarks(items: Sequence[Item]) -> tuple[str, ...]:
 
 
 def is_evidence_outside(item: Item) -> bool:
-    """Some evidence lies outside the span that is shown of the only medium."""
+    """Whether evidence lies outside the shown span of the only medium."""
     if len(item.media) != 1:
         return False
     media = item.media[0]
@@ -367,12 +367,12 @@ def is_evidence_outside(item: Item) -> bool:
 
 
 def several(ids: Sequence[str], what: str) -> tuple[str, ...]:
-    """What is odd about some questions, as one line; empty if nothing is."""
+    """Describe an irregularity of some questions in one line; empty if there are none."""
     return (f"{len(ids)} question(s) {what}: {listed(ids)}",) if ids else ()
 
 
 def listed(ids: Sequence[str]) -> str:
-    """The first few ids as words, and how many more there are."""
+    """List the first few ids, and how many more there are."""
     return some(ids, most=_LISTED)
 
 
@@ -380,7 +380,7 @@ def listed(ids: Sequence[str]) -> str:
 
 
 def spelling(text: str) -> str:
-    """What the spellings of one name have in common: its words without case, blanks, marks and ``and``.
+    """Normalise a name: its words without case, blanks, punctuation and ``and``.
 
     >>> spelling("Electric & Crafting") == spelling("electric_and_crafting")
     True
@@ -392,7 +392,7 @@ class KnownNames:
     """The names that a field may have.
 
     Args:
-        spellings: each name as it is kept, and what else stands for it; case, blanks and marks never matter.
+        spellings: each name as stored, with alternatives; case, blanks and punctuation are ignored.
     """
 
     def __init__(self, spellings: Mapping[str, Sequence[str]]) -> None:
@@ -402,21 +402,21 @@ class KnownNames:
         self._text_of = {spelling(text): text if text == name else f"{text} ({name})" for name, text in texts}
 
     def find(self, text: str) -> str | None:
-        """The stored spelling of a name; None if no stored name is like it."""
+        """Return the stored spelling of a name, or None."""
         return self._by_spelling.get(spelling(text))
 
     def read(self, field: str, text: str) -> str:
-        """The name as it is kept.
+        """Return the stored spelling of a name.
 
         Raises:
-            FieldError: there is none like it; the nearest known name, and all of them.
+            FieldError: it is unknown; the message has the closest name, and all names.
         """
         if result := self.find(text):
             return result
         raise FieldError(field, f"{text!r} found; {self.expected(text)}")
 
     def expected(self, text: str) -> str:
-        """The nearest known name and all of them, as words for a message about `text`."""
+        """Return the closest name and all names, for a message about `text`."""
         near = difflib.get_close_matches(spelling(text), self._text_of, n=1)
         hint = f"did you mean {self._text_of[near[0]]}? " if near else ""
         return f"{hint}expected one of {', '.join(self._names)}"

@@ -1,7 +1,7 @@
-"""A user's own questions: JSON lines, a JSON list, CSV or Parquet; or any table with ``map=``.
+"""Your own questions: JSON lines, a JSON list, CSV or Parquet; or any table with ``map=``.
 
-One line is one item of the format ``vidence-item/1`` (docs/item-format.md); a mapping says which column of
-another layout is which field. Paths of media start from the folder of the file.
+Each line is an item of the format ``vidence-item/1`` (docs/item-format.md); a mapping assigns the columns of
+other layouts to fields. Media paths are relative to the file's folder.
 """
 
 import hashlib
@@ -80,10 +80,10 @@ class Settings(Record):
 
 
 class Table:
-    """The questions of one file in the item format, or in a layout that a mapping describes.
+    """The questions of a file in the item format, or in a layout that a mapping describes.
 
     Args:
-        mapping: which column is which field; None for the item format.
+        mapping: assigns columns to fields; None: the item format.
     """
 
     name = "table"
@@ -100,12 +100,12 @@ class Table:
     def load(self, data: Path, *, split: str, strict: bool = False) -> Loaded:
         """Read the file `data`, or the only such file in the folder `data`.
 
-        Bad lines are left out and listed in `problems` as ``file:line: field: reason``. With a mapping, the
-        splits of a folder are those that the names of its files tell.
+        Bad lines are left out and listed in `problems` as ``file:line: field: reason``. With a mapping, file
+        names determine the splits of a folder.
 
         Raises:
-            DataError: nothing usable there, or with `strict` a single bad line.
-            UsageError: a split that does not exist.
+            DataError: nothing usable, or with `strict` a bad line.
+            UsageError: the split does not exist.
         """
         if self._mapping is not None:
             return mapped(data, self._mapping, split=split, strict=strict)
@@ -121,23 +121,23 @@ class Table:
 
 
 def create(settings: Settings | None = None) -> Benchmark:
-    """The benchmark ``table``.
+    """Create the benchmark ``table``.
 
     Raises:
-        UsageError: the mapping cannot be used.
+        UsageError: the mapping is invalid.
     """
     return Table(read_map(settings.map) if settings is not None and settings.map else None)
 
 
 class _Submitted(Item):
-    """An item as `vidence items review` takes it, with who wrote it and how long that took."""
+    """An item as `vidence items review` accepts it, with author and working time."""
 
     author: str = ""
     minutes: float | None = None
 
 
 def _of_text(text: bytes) -> Item:
-    """An item; what a review knows beside it is left out."""
+    """Parse an item, ignoring review fields."""
     if b'"author"' not in text and b'"minutes"' not in text:
         return decoded(text, _DECODER)
     submitted = decoded(text, msgspec.json.Decoder(_Submitted))
@@ -145,7 +145,7 @@ def _of_text(text: bytes) -> Item:
 
 
 def in_item_format(path: Path, *, strict: bool) -> Loaded:
-    """The questions of a file in the item format."""
+    """Read the questions of a file in the item format."""
     is_parquet = path.suffix == _PARQUET
     file, rows = parquet_questions(path, _COLUMNS) if is_parquet else (files.read(path), [])
     gathering = QuestionReader(file, strict=strict)
@@ -166,7 +166,7 @@ def in_item_format(path: Path, *, strict: bool) -> Loaded:
 
 
 def mapped(data: Path, mapping: ColumnMap, *, split: str, strict: bool) -> Loaded:
-    """The questions of files in another layout."""
+    """Read the questions of files in another layout."""
     paths = find_files(data, mapping.files, split=split)
     reader = ItemReader(mapping, folder=paths[0].parent)
     tables = [
@@ -190,7 +190,7 @@ def mapped(data: Path, mapping: ColumnMap, *, split: str, strict: bool) -> Loade
 
 
 def _way_out(data: Path) -> str:
-    """For data in another layout: its columns, the presets that fit, and the syntax of a mapping."""
+    """Describe data in another layout: its columns, presets that fit, and the syntax of mappings."""
     try:
         folder = folder_presets(data) if data.is_dir() else {}
         if items := [name for name, path in folder.items() if _reads(name, path, folder=data)]:
@@ -213,7 +213,7 @@ def _way_out(data: Path) -> str:
 
 
 def _one_of_tables(data: Path) -> str:
-    """The columns of the first tables of a folder that holds several in another layout; empty for others."""
+    """Return the columns of a folder's first tables if it contains several; empty otherwise."""
     messages: list[str] = []
     for path in (tables := tables_in(data))[:_MOST_TOLD]:
         with suppress(DataError, UsageError):
@@ -226,7 +226,7 @@ def _one_of_tables(data: Path) -> str:
 
 
 def _reads(preset: str, path: Path, *, folder: Path) -> bool:
-    """Whether a preset makes a question of one of the first rows of a file; its columns alone may deceive."""
+    """Whether a preset can read one of a file's first rows; matching columns alone can mislead."""
     mapping = presets()[preset]
     with suppress(DataError, UsageError):
         reader = ItemReader(mapping, folder=folder)
@@ -240,10 +240,10 @@ def _reads(preset: str, path: Path, *, folder: Path) -> bool:
 
 
 def _own_of(path: Path, layouts: Sequence[str] = ()) -> str:
-    """The benchmark whose own loader reads every line of a file, in one of its splits; empty for none.
+    """Return the benchmark whose loader reads every line of a file in one split; empty if none does.
 
-    A preset that fits the first line may leave out the questions of another kind. With names of presets it is
-    the benchmark with one of these layouts that leaves out the fewest lines of a place.
+    A preset that fits the first line may leave out other kinds of questions. Given presets, return the
+    benchmark with one of these layouts that leaves out the fewest lines.
     """
     entries: list[tuple[int, list[int], str]] = []
     for name in catalog.ready("benchmark"):
@@ -261,14 +261,14 @@ def _own_of(path: Path, layouts: Sequence[str] = ()) -> str:
 
 
 def _flags(presets: Sequence[str], data: Path) -> str:
-    """The presets that read a place, and how it is asked as the benchmark that has it so."""
+    """Return the presets that read a file, and how to run it as the benchmark with that layout."""
     named = _own_of(data, presets)
     way = f"; `vidence run {named} --data {data}` asks it as its paper does" if named else ""
     return " or ".join(f"--map {name}" for name in presets[:_MOST_TOLD]) + way
 
 
 def _first_row(path: Path) -> tuple[int, Mapping[str, object] | None]:
-    """How many keys stand around the rows of a file, and its first row; None where it has none."""
+    """Return the number of keys around a file's rows, and its first row; None if it is empty."""
     if ending_of(path) in TEXT_ENDINGS:
         file = files.read(path)
         return levels_of(file) or (0, rows_in(file).first)
@@ -300,10 +300,10 @@ def _objects(file: DataFile) -> Iterator[tuple[str, bytes]]:
 
 
 def _of_row(cells: Row) -> Item:
-    """The item of one row of a CSV file.
+    """Return the item of a CSV row.
 
     Raises:
-        FieldError: what is wrong with it.
+        FieldError: the row is invalid.
     """
     row = {name: cell for name, cell in cells.items() if cell}
     fields: Fields = {name: row.get(name, "") for name in TEXTS if name in row or name in REQUIRED}

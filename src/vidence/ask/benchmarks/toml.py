@@ -1,4 +1,4 @@
-"""A benchmark of your own, by a file in TOML such as those of the benchmarks by name."""
+"""Your own benchmark, described by a TOML file like those of the named benchmarks."""
 
 from pathlib import Path
 from typing import Annotated, ClassVar
@@ -23,10 +23,10 @@ class Settings(Record):
 
 
 def create(settings: Settings) -> Benchmark:
-    """The benchmark of a file.
+    """Create the benchmark of a file.
 
     Raises:
-        UsageError: it cannot be read, or says something else than a benchmark.
+        UsageError: the file cannot be read, or does not describe a benchmark.
     """
     path = Path(settings.file)
     try:

@@ -1,1 +1,1 @@
-"""How well frames match a text, for selectors. One file is one embedder; its name is the name of the file."""
+"""Embedders, which score frames against text for selectors. Each file is an embedder named after it."""

@@ -57,7 +57,7 @@ def prepare(text: str) -> str:
 
 
 class _Blip(LocalEmbedder):
-    """A BLIP model; texts are cut at `max_tokens`, 512 unless something less is asked for."""
+    """A BLIP model; texts are truncated at `max_tokens`, 512 by default."""
 
     types: ClassVar = {"blip": "BlipForImageTextRetrieval"}
     usual_size_px = 384
@@ -110,7 +110,7 @@ class BlipItm(_Blip):
     name = "blip-itm"
 
     def match(self, frames: Sequence[NDArray[np.uint8]], texts: Sequence[str]) -> NDArray[np.float32]:
-        """The probability of each pair, shape (n_frames, n_texts).
+        """Return the probability of each pair, shape (n_frames, n_texts).
 
         Raises:
             UsageError: no frames or no texts, or one that is none.
@@ -141,7 +141,7 @@ class BlipItm(_Blip):
 
 
 def _probabilities(weights: Weights, seen: "Tensor", ids: "Tensor") -> NDArray[np.float32]:
-    """Of one text with each image of a batch; shape (n_images,)."""
+    """Return a text's probability with each image of a batch; shape (n_images,)."""
     model = weights.model
     words = model.text_encoder(
         input_ids=ids.expand(len(seen), -1), attention_mask=None, encoder_hidden_states=seen
@@ -151,7 +151,7 @@ def _probabilities(weights: Weights, seen: "Tensor", ids: "Tensor") -> NDArray[n
 
 
 def create(settings: Settings, *, name: str) -> Embedder:
-    """The embedder of that name, one of `NAMES`.
+    """Create the embedder of that name, one of `NAMES`.
 
     Raises:
         UsageError: torch or transformers are not installed, or no such weights are there.

@@ -1,4 +1,4 @@
-"""Features and scores of frames on disk, so that a video goes through an embedder once."""
+"""A disk cache of frames' features and scores, so that an embedder sees a video once."""
 
 import hashlib
 import io
@@ -57,14 +57,14 @@ class ScoreCache:
     def get_features(
         self, content_hash: str, frame_indices: Indices
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Which of these frames have features, in the order asked for, and these.
+        """Return which of these frames have cached features, in the order given, and the features.
 
         Shapes: (n_found,), (n_found, n_dims); (0, 0) where nothing is found.
         """
         return self._get(self._folder_of_features(content_hash), frame_indices, n_axes=2)
 
     def put_features(self, content_hash: str, frame_indices: Indices, features: NDArray[np.float32]) -> None:
-        """Keep features, shape (n_frames, n_dims). Never raises for a disk that is full.
+        """Store features, shape (n_frames, n_dims). Never raises for a full disk.
 
         Raises:
             UsageError: not one row for each frame.
@@ -74,7 +74,7 @@ class ScoreCache:
     def get_scores(
         self, content_hash: str, frame_indices: Indices, text: str
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Which of these frames have a score with that text, in the order asked for, and these.
+        """Return which of these frames have a cached score with that text, and the scores.
 
         Shapes: (n_found,), (n_found,).
         """
@@ -83,7 +83,7 @@ class ScoreCache:
     def put_scores(
         self, content_hash: str, frame_indices: Indices, text: str, *, scores: NDArray[np.float32]
     ) -> None:
-        """Keep scores, shape (n_frames,). Never raises for a disk that is full.
+        """Store scores, shape (n_frames,). Never raises for a full disk.
 
         Raises:
             UsageError: not one score for each frame.
@@ -91,7 +91,7 @@ class ScoreCache:
         self._put(self._folder_of_scores(content_hash, text), frame_indices, scores, n_axes=1)
 
     def trim(self) -> None:
-        """Make room; see `BoundedFolder.trim`.
+        """Delete old entries; see `BoundedFolder.trim`.
 
         Raises:
             OSError: the folder cannot be written.
@@ -141,14 +141,14 @@ _Part: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float32]]
 
 
 def _together(parts: Sequence[_Part]) -> _Part:
-    """All parts as one, by rising frame index; of a frame that occurs twice the first counts."""
+    """Merge parts by increasing frame index; the first counts for repeated frames."""
     indices, values = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     kept, first = np.unique(indices, return_index=True)
     return kept, values[first]
 
 
 def _write_part(folder: Path, indices: NDArray[np.int64], values: NDArray[np.float32]) -> tuple[Path, int]:
-    """Write one file; where it is, and its bytes."""
+    """Write one file; return its path and size."""
     buffer = io.BytesIO()
     np.savez(buffer, indices=indices, values=values.astype(np.float32, copy=False))
     data = buffer.getvalue()
@@ -158,7 +158,7 @@ def _write_part(folder: Path, indices: NDArray[np.int64], values: NDArray[np.flo
 
 
 def _read_parts(folder: Path, *, n_axes: int) -> dict[Path, _Part]:
-    """The files of a folder that are whole and belong together."""
+    """Read a folder's files that are intact and consistent."""
     parts: dict[Path, _Part] = {}
     # Another process may have put files together between listing and reading: then look again.
     for _ in range(_MOST_LOOKS):
@@ -192,7 +192,7 @@ def _read_part(path: Path, *, n_axes: int) -> _Part | None:
 
 
 def _tidy(folder: Path, *, n_axes: int) -> None:
-    """Put the files of a folder together once there are many.
+    """Merge a folder's files if there are many.
 
     The new file is there before the old ones go, and only files that are in it go, so that nothing is lost to
     another process that writes or tidies meanwhile.

@@ -1,4 +1,4 @@
-"""CLIP: the cosine of the vectors of frame and text.
+"""CLIP: the cosine similarity of frame and text.
 
 clip:/path/to/weights
 clip:openai/clip-vit-large-patch14?dtype=float16&logit_scale=true
@@ -55,7 +55,7 @@ class Clip(DualEncoder):
 
 
 def create(settings: Settings) -> Clip:
-    """The embedder.
+    """Create the embedder.
 
     Raises:
         UsageError: a library is not installed, or no such weights are there.

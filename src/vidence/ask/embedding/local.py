@@ -1,4 +1,4 @@
-"""What the embedders with weights share: one identity, loading at the first use, checks, batches."""
+"""Shared by embedders with weights: identity, lazy loading, checks, batches."""
 
 import threading
 from abc import abstractmethod
@@ -22,7 +22,7 @@ _REMEMBERED_TEXTS = 4096
 
 
 class LocalEmbedder:
-    """An embedder whose weights are loaded when they are first needed; it may be used from several threads.
+    """An embedder whose weights are loaded at first use; thread-safe.
 
     `features_identity` is what the features alone depend on: it is the same for two embedders that
     differ only in how texts are cut or in how scores are scaled.
@@ -33,7 +33,7 @@ class LocalEmbedder:
     usual_size_px: int  # where the configuration does not say
 
     def __init__(self, settings: WeightSettings, *, said: Mapping[str, str] | None = None) -> None:
-        """Find the weights; `said` are other settings on which scores depend.
+        """Find the weights; `said` are further settings that affect scores.
 
         Raises:
             UsageError: a library or the weights are missing, or are of another type.
@@ -58,11 +58,11 @@ class LocalEmbedder:
         return self._weights
 
     def _prepared(self, text: str) -> str:
-        """The text as the tokenizer gets it."""
+        """Return the text for the tokenizer."""
         return text
 
     def _to_read(self, texts: Sequence[str]) -> list[str]:
-        """The texts as the tokenizer gets them."""
+        """Return the texts for the tokenizer."""
         check_texts(self.name, texts)
         return [self._prepared(text) for text in texts]
 
@@ -74,34 +74,34 @@ class LocalEmbedder:
 
 
 def _image_size_px(config: Mapping[str, object]) -> int | None:
-    """The side of the images that the model sees, where its configuration says so."""
+    """Return the image size in the model's configuration, if stated."""
     vision = config.get("vision_config")
     size = vision.get("image_size") if isinstance(vision, dict) else None
     return size if isinstance(size, int) and size > 0 else None
 
 
 class DualEncoder(LocalEmbedder):
-    """An embedder with two towers: the score of a pair follows from the cosine of two vectors."""
+    """An embedder with two towers: a pair's score follows from the cosine of two vectors."""
 
     def __init__(self, settings: WeightSettings, *, said: Mapping[str, str] | None = None) -> None:
         super().__init__(settings, said=said)
         self._read: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
 
     def _see(self, weights: Weights, pixels: Mapping[str, "Tensor"]) -> "Tensor":
-        """Vectors of images, shape (n_images, n_dims)."""
+        """Return vectors of images, shape (n_images, n_dims)."""
         seen: Tensor = weights.model.get_image_features(**pixels).pooler_output
         return seen
 
     @abstractmethod
     def _understand(self, weights: Weights, texts: Sequence[str]) -> "Tensor":
-        """Vectors of texts, shape (n_texts, n_dims)."""
+        """Return vectors of texts, shape (n_texts, n_dims)."""
 
     def _score(self, weights: Weights, cosines: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Scores from cosines."""
+        """Convert cosines to scores."""
         return cosines
 
     def features(self, frames: Sequence[NDArray[np.uint8]]) -> NDArray[np.float32]:
-        """One vector of length 1 for each frame, shape (n_frames, n_dims).
+        """Return a unit vector per frame, shape (n_frames, n_dims).
 
         Raises:
             UsageError: no frames, or something that is no frame.
@@ -115,7 +115,7 @@ class DualEncoder(LocalEmbedder):
             return np.concatenate(entries)
 
     def compare(self, features: NDArray[np.float32], texts: Sequence[str]) -> NDArray[np.float32]:
-        """How well frames match texts, shape (n_frames, n_texts).
+        """Return how well frames match texts, shape (n_frames, n_texts).
 
         Raises:
             UsageError: no texts, an empty text, or features of another embedder.
@@ -127,7 +127,7 @@ class DualEncoder(LocalEmbedder):
             return self._score(self._ready(), features @ vectors.T).astype(np.float32, copy=False)
 
     def _vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """The vectors of texts; those read lately are kept. Shape (n_texts, n_dims)."""
+        """Return the vectors of texts, cached; shape (n_texts, n_dims)."""
         weights, n = self._ready(), self._settings.batch
         new = [text for text in dict.fromkeys(texts) if text not in self._read]
         for start in range(0, len(new), n):
@@ -143,7 +143,7 @@ class DualEncoder(LocalEmbedder):
 
 
 def _unit(vectors: "Tensor") -> NDArray[np.float32]:
-    """Vectors of length 1 in 32 bits, whatever the precision of the weights."""
+    """Return unit vectors in 32 bits, whatever the precision of the weights."""
     import torch
 
     unit: NDArray[np.float32] = torch.nn.functional.normalize(vectors.float(), dim=-1).cpu().numpy()
@@ -151,7 +151,7 @@ def _unit(vectors: "Tensor") -> NDArray[np.float32]:
 
 
 def check_frames(owner: str, frames: Sequence[NDArray[np.uint8]]) -> None:
-    """Refuse what is no list of RGB frames.
+    """Reject anything but a list of RGB frames.
 
     Raises:
         UsageError: no frames, or an array of another shape or type.
@@ -167,7 +167,7 @@ def check_frames(owner: str, frames: Sequence[NDArray[np.uint8]]) -> None:
 
 
 def check_features(owner: str, features: NDArray[np.float32], *, n_dims: int) -> None:
-    """Refuse features of another embedder.
+    """Reject features of another embedder.
 
     Raises:
         UsageError: an array of another shape.
@@ -180,7 +180,7 @@ def check_features(owner: str, features: NDArray[np.float32], *, n_dims: int) ->
 
 
 def check_texts(owner: str, texts: Sequence[str]) -> None:
-    """Refuse to match frames with nothing.
+    """Reject missing or empty texts.
 
     Raises:
         UsageError: no texts, or one without words.

@@ -1,4 +1,4 @@
-"""Planted truth for selectors: finds a card that the question needs by the code in the frame's pixels.
+"""Planted truth for selectors: detects a needed card by the code in the frame's pixels.
 
 phantom-codes
 phantom-codes?distinct=true
@@ -51,7 +51,7 @@ class Settings(Record):
 
 
 class PhantomCodes:
-    """Scores a frame 1 where it shows a card that the question names, otherwise 0, but for what is planted.
+    """Scores 1 for a frame that shows a card named in the question, otherwise 0, except planted errors.
 
     It sees the pixels of one frame and the words of the question and knows nothing else; so it does not
     prefer the first frame of a card to the second, unless it is told to look at all frames together.
@@ -71,7 +71,7 @@ class PhantomCodes:
         self._planted = planted
 
     def features(self, frames: Sequence[NDArray[np.uint8]]) -> NDArray[np.float32]:
-        """World and card of the code in each frame (-1 without a code), and a checksum of its pixels.
+        """Return world and card of each frame's code (-1 without a code), and a checksum of its pixels.
 
         Shapes: (n_frames, 4).
 
@@ -89,7 +89,7 @@ class PhantomCodes:
         return np.array(rows, np.float32)
 
     def compare(self, features: NDArray[np.float32], texts: Sequence[str]) -> NDArray[np.float32]:
-        """The score of each frame with each question, shape (n_frames, n_texts).
+        """Return the score of each frame with each question, shape (n_frames, n_texts).
 
         Raises:
             UsageError: no texts, one that asks for no cards, or features of another embedder.
@@ -119,11 +119,11 @@ class PhantomCodes:
         return self._draw(text, "miss", world, piece).random() < self._planted.miss
 
     def _draw(self, text: str, what: str, *numbers: int) -> np.random.Generator:
-        """A generator that depends on the seed and on what is drawn for, not on the order of draws."""
+        """Return a generator that depends on the seed and purpose, not on the order of draws."""
         named = f"{self._planted.seed}\n{what}\n{numbers}\n{text}"
         return np.random.default_rng(int.from_bytes(hashlib.sha256(named.encode()).digest()[:16]))
 
 
 def create(settings: Settings) -> PhantomCodes:
-    """The retriever."""
+    """Create the embedder."""
     return PhantomCodes(settings)

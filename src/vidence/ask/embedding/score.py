@@ -1,4 +1,4 @@
-"""The frame scores that a selector needs: from the cache where stored, else from the embedder."""
+"""Frame scores for selectors: from the cache, else from the embedder."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias
@@ -28,7 +28,7 @@ def score_frames(
     indices: Indices,
     texts: Sequence[str],
 ) -> NDArray[np.float32]:
-    """How well frames of one video match texts, shape (n_indices, n_texts).
+    """Return how well frames of one video match texts, shape (n_indices, n_texts).
 
     The embedder looks only at frames for which the cache lacks something, each once, in blocks of
     `BLOCK`. Where an embedder compares, texts cost no look at a frame.
@@ -70,7 +70,7 @@ def _features(
     frames: Frames,
     wanted: NDArray[np.int64],
 ) -> NDArray[np.float32]:
-    """The features of all wanted frames, in their order."""
+    """Return the features of all wanted frames, in order."""
     known, kept = _nothing() if cache is None else cache.get_features(content_hash, wanted)
     rows = dict(zip(known.tolist(), kept, strict=True))
     for block, pictures in _blocks(np.setdiff1d(wanted, known), frames, content_hash=content_hash):
@@ -91,7 +91,7 @@ def _pair_scores(
     wanted: NDArray[np.int64],
     texts: Sequence[str],
 ) -> dict[str, NDArray[np.float32]]:
-    """The scores of all wanted frames, in their order, by text."""
+    """Return the scores of all wanted frames, in order, by text."""
     scores = {text: np.zeros(len(wanted), np.float32) for text in texts}
     lacking = {text: np.ones(len(wanted), np.bool_) for text in texts}
     if cache is not None:
@@ -137,7 +137,7 @@ def _nothing() -> tuple[NDArray[np.int64], NDArray[np.float32]]:
 
 
 def _check_numbers(embedder: Embedder, indices: NDArray[np.int64], values: NDArray[np.float32]) -> None:
-    """Refuse what is no number: it must neither be kept nor ranked."""
+    """Reject values that are not finite: they must be neither cached nor ranked."""
     is_bad = ~np.isfinite(values).all(axis=1)
     if is_bad.any():
         raise UsageError(

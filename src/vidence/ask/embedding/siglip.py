@@ -65,7 +65,7 @@ class Siglip(DualEncoder):
 
 
 def create(settings: Settings) -> Siglip:
-    """The embedder.
+    """Create the embedder.
 
     Raises:
         UsageError: a library is not installed, or no such weights are there.

@@ -1,4 +1,4 @@
-"""Weights of embedders: which ones they are, where they lie, and the model that they make in memory."""
+"""Embedders' weights: identification, location, and the loaded model."""
 
 import logging
 from collections.abc import Iterator, Sequence
@@ -24,7 +24,7 @@ EXAMPLE = "Salesforce/blip-itm-large-coco"
 
 
 class WeightSettings(checkpoints.WeightSettings):
-    """The options that all embedders with weights have."""
+    """Options of all embedders with weights."""
 
     dtype: Annotated[
         Literal["auto", "float32", "float16", "bfloat16"],
@@ -44,7 +44,7 @@ class WeightSettings(checkpoints.WeightSettings):
 
 
 class Weights:
-    """The model with its tokenizer and its image processor, ready to be used.
+    """A model with tokenizer and image processor, ready to use.
 
     `limit` is how many tokens a text may have, start and end counted.
 
@@ -73,7 +73,7 @@ class Weights:
         _log.info("loaded %s on %s as %s", self.place, self.device, self.model.dtype)
 
     def pixels(self, frames: Sequence[NDArray[np.uint8]]) -> dict[str, "Tensor"]:
-        """The frames as the image processor of the checkpoint makes them, on the device of the model."""
+        """Return the frames as preprocessed by the checkpoint, on the model's device."""
         images = self._images(images=[Image.fromarray(frame) for frame in frames], return_tensors="pt")
         return {
             name: value.to(self.device, self.model.dtype if value.is_floating_point() else value.dtype)
@@ -81,7 +81,7 @@ class Weights:
         }
 
     def tokens(self, texts: Sequence[str], *, fill_to: int | None = None) -> tuple["Tensor", "Tensor"]:
-        """Tokens and mask of the texts, cut at `limit`, on the model's device; shape (n_texts, n_tokens).
+        """Return tokens and mask of texts truncated at `limit`, on the model's device; (n_texts, n_tokens).
 
         Args:
             texts: the texts.
@@ -100,7 +100,7 @@ class Weights:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Forward passes go in here: without gradients, and saying what to do where memory is too small.
+        """Run forward passes in this context: without gradients, and with advice if memory is too small.
 
         Raises:
             UsageError: a batch does not fit into memory.

@@ -1,1 +1,1 @@
-"""Releases of benchmarks: fetched from a hub, unpacked, and found again."""
+"""Releases of benchmarks: fetch from a hub, extract, and locate."""

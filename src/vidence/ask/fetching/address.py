@@ -1,4 +1,4 @@
-"""Addresses of data on a hub, ``hf:OWNER/NAME@REVISION/FOLDER``, and the folders where their files lie."""
+"""Addresses of hub data, ``hf:OWNER/NAME@REVISION/FOLDER``, and the folders of their files."""
 
 import re
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ _CACHE_FOLDER = "datasets--"
 
 @dataclass(frozen=True)
 class HubAddress:
-    """A data set of a hub at a revision, or a folder of it."""
+    """A hub data set at a revision, or a folder of it."""
 
     repo: str
     revision: str = "main"
@@ -32,7 +32,7 @@ class HubAddress:
 
     @classmethod
     def parse(cls, text: str) -> "HubAddress":
-        """Read an address.
+        """Parse an address.
 
         Raises:
             UsageError: it is none.
@@ -48,19 +48,19 @@ class HubAddress:
 
 
 def is_address(text: str) -> bool:
-    """Whether a text names data on a hub, and no file."""
+    """Whether a text is a hub address rather than a file."""
     return text.startswith(_SCHEME)
 
 
 def hub_cache() -> Path:
-    """The folder in which the hub's library keeps what it fetched."""
+    """Return the cache folder of the hub's library."""
     from huggingface_hub import constants
 
     return Path(constants.HF_HUB_CACHE)
 
 
 def pinned(address: HubAddress, cache: Path) -> HubAddress:
-    """The address with the commit that its branch or tag had when it was fetched.
+    """Return the address with the commit that its branch or tag had when fetched.
 
     Raises:
         DataError: it was not fetched; the message has the command that does.
@@ -74,7 +74,7 @@ def pinned(address: HubAddress, cache: Path) -> HubAddress:
 
 
 def fetched(address: HubAddress, cache: Path) -> Path:
-    """The folder in which the files of an address lie, as far as they were fetched.
+    """Return the folder with the fetched files of an address.
 
     Raises:
         DataError: nothing of it was fetched; the message has the command that does.
@@ -86,7 +86,7 @@ def fetched(address: HubAddress, cache: Path) -> Path:
 
 
 def data_place(text: str, cache: Path | None = None) -> Path:
-    """The file or folder that a text names: a path, a folder of the hub's cache, or an address.
+    """Return the file or folder that a text names: a path, a folder of the hub's cache, or an address.
 
     A folder ``datasets--OWNER--NAME`` stands for its revision ``main``, or for the only one that it has.
 
@@ -117,7 +117,7 @@ def data_place(text: str, cache: Path | None = None) -> Path:
 
 
 def cache_folder(address: HubAddress, cache: Path) -> Path:
-    """The folder of the hub's library in which all revisions of a data set lie."""
+    """Return the folder of the hub's library with all revisions of a data set."""
     return cache / f"{_CACHE_FOLDER}{address.repo.replace('/', '--')}"
 
 

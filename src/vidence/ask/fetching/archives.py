@@ -1,4 +1,4 @@
-"""Videos out of archives (zip, tar, Parquet), without trusting a name or a size that stands in them."""
+"""Extract videos from archives (zip, tar, Parquet) without trusting names or sizes in them."""
 
 import io
 import os
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 ENDINGS = (".zip", ".tar", ".tar.gz", ".tgz", ".parquet")
 _BLOCK = 1 << 20
 FREE_BYTES = 1 << 30
-"""How much more than four times their size all archives of a command may hold together."""
+"""Bytes that all archives of a command may contain in excess of four times their size."""
 _RATIO = 4
 
 
 @dataclass(frozen=True, kw_only=True)
 class Unpacked:
-    """What came out of an archive: the wanted paths that are there now, and members that were refused.
+    """The result of an extraction: the wanted paths that exist now, and refused members.
 
     `free_bytes` is what is left of the bound for the archives that follow.
     """
@@ -39,12 +39,12 @@ class Unpacked:
 
 
 def is_archive(name: str) -> bool:
-    """Whether a file is one that can be unpacked, by its name."""
+    """Whether a file can be extracted, by its name."""
     return name.lower().endswith(ENDINGS)
 
 
 def matched(available: Sequence[str], needed: Sequence[str]) -> dict[str, str]:
-    """Which available path each needed one is: the one that ends as it does, for the most folders.
+    """Match needed paths to available ones by the longest common ending.
 
     Paths must agree in their last name; one that two available paths fit equally well is left out.
 
@@ -64,7 +64,7 @@ def matched(available: Sequence[str], needed: Sequence[str]) -> dict[str, str]:
 
 
 def _n_common(name: str, other: str) -> int:
-    """How many of the last names of two paths are the same."""
+    """Return how many trailing names two paths share."""
     pairs = zip(reversed(PurePosixPath(name).parts), reversed(PurePosixPath(other).parts), strict=False)
     return len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
 
@@ -72,7 +72,7 @@ def _n_common(name: str, other: str) -> int:
 def unpack(
     pieces: Sequence[Path], name: str, into: Path, *, free_bytes: int, needed: Sequence[str] | None = None
 ) -> Unpacked:
-    """Take the needed files out of an archive, or all.
+    """Extract the needed files from an archive, or all.
 
     Members that are no plain files (links, devices), or whose names leave the folder, are refused. What comes
     out is counted, and may be four times the archive and `free_bytes` more: videos are compressed already.
@@ -107,7 +107,7 @@ def unpack(
 
 
 def is_inside(name: str) -> bool:
-    r"""Whether a member's name stays below the folder that it is unpacked into, on every system.
+    r"""Whether a member's name stays below the target folder, on every system.
 
     >>> is_inside("a/b.mp4"), is_inside("../b.mp4"), is_inside("/b.mp4"), is_inside("C:b"), is_inside("a\\..")
     (True, False, False, False, False)
@@ -121,7 +121,7 @@ def is_inside(name: str) -> bool:
 
 @dataclass(frozen=True)
 class _Member:
-    """One thing in an archive, and how to read it."""
+    """A member of an archive, and how to read it."""
 
     name: str
     is_plain: bool
@@ -129,7 +129,7 @@ class _Member:
 
 
 class _Joined(io.RawIOBase):
-    """A file that was cut into pieces, read as if it were whole."""
+    """A split file, read as if it were whole."""
 
     def __init__(self, pieces: Sequence[Path]) -> None:
         self._files = [piece.open("rb") for piece in pieces]
@@ -137,21 +137,21 @@ class _Joined(io.RawIOBase):
         self._at = 0
 
     def readable(self) -> bool:
-        """It is."""
+        """Return True."""
         return True
 
     def seekable(self) -> bool:
-        """It is."""
+        """Return True."""
         return True
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """As for any file."""
+        """See `io.RawIOBase.seek`."""
         start = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._ends[-1]}[whence]
         self._at = max(0, start + offset)
         return self._at
 
     def readinto(self, buffer: "Buffer") -> int:
-        """Up to the end of a piece."""
+        """Read up to the end of a piece."""
         place = bisect_right(self._ends, self._at)
         if place == len(self._files):
             return 0
@@ -171,7 +171,7 @@ class _Joined(io.RawIOBase):
 
 @contextmanager
 def _opened(pieces: Sequence[Path], name: str) -> Iterator[list[_Member]]:
-    """The members of an archive, which can be read inside."""
+    """Yield the members of an archive, readable inside the context."""
     archive = pieces[0]
     try:
         if name.lower().endswith(".parquet"):
@@ -211,7 +211,7 @@ def _tar_member(tar: tarfile.TarFile, info: tarfile.TarInfo) -> _Member:
 
 
 def _parquet_members(archive: Path) -> list[_Member]:
-    """The files in the columns of a Parquet table that hold bytes beside a path."""
+    """Return the files in a Parquet table's columns of bytes with a path."""
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -247,7 +247,7 @@ def _parquet_members(archive: Path) -> list[_Member]:
 
 
 def _write(source: IO[bytes], target: Path, *, most: int, archive: str) -> int:
-    """Write a member whole or not at all; how many bytes it has."""
+    """Write a member atomically; return its size in bytes."""
     target.parent.mkdir(parents=True, exist_ok=True)
     part = target.with_name(f".{target.name}.part")
     part.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Data sets of the Hugging Face hub: what is in one, and its files, checked against the listed hashes."""
+"""Data sets of the Hugging Face hub: list and fetch files, verified against listed hashes."""
 
 import hashlib
 import time
@@ -23,7 +23,7 @@ _AGAIN = frozenset({408, 429, 500, 502, 503, 504})
 
 @dataclass(frozen=True, kw_only=True)
 class HubFile:
-    """A file as the hub lists it; `sha256` is empty for small files, which have git's hash alone."""
+    """A file in a hub's listing; `sha256` is empty for small files, which have only git's hash."""
 
     path: str
     n_bytes: int
@@ -61,7 +61,7 @@ class Hub:
         self._is_offline = bool(constants.HF_HUB_OFFLINE)
 
     def listing(self, address: HubAddress) -> DatasetListing:
-        """What is in a data set.
+        """List a data set.
 
         Raises:
             DataError: there is no such data set or revision, it is not open to this user, or the hub
@@ -102,7 +102,7 @@ class Hub:
         )
 
     def absent(self, listing: DatasetListing, files: Sequence[HubFile]) -> tuple[HubFile, ...]:
-        """Those of some files of a data set that are not in the cache."""
+        """Return which files of a data set are not cached."""
         folder = cache_folder(listing.address, self.cache) / "snapshots" / listing.address.revision
         return tuple(file for file in files if not (folder / file.path).exists())
 
@@ -114,7 +114,7 @@ class Hub:
         named: str,
         on_file: Callable[[HubFile], None],
     ) -> Path:
-        """Fetch some files of a data set, several at once; those that are there already are only checked.
+        """Fetch files of a data set concurrently; existing ones are only verified.
 
         What was fetched of a file before an interruption is kept, and the rest asked for.
 
@@ -168,7 +168,7 @@ class Hub:
         )
 
     def _again(self, ask: Callable[[], T]) -> T:
-        """Ask until it is answered, at most a few times; waits as long as the hub says."""
+        """Repeat a request a few times, waiting as long as the hub says."""
         from huggingface_hub.errors import HfHubHTTPError
 
         for k in range(_TRIES - 1):
@@ -184,7 +184,7 @@ class Hub:
 
 
 def _is_as_listed(path: Path, file: HubFile) -> bool:
-    """Whether a file has the size and the hash of its listing."""
+    """Whether a file has the listed size and hash."""
     if path.stat().st_size != file.n_bytes:
         return False
     digest = hashlib.sha256() if file.sha256 else hashlib.sha1(b"blob %d\0" % file.n_bytes)  # noqa: S324
@@ -195,7 +195,7 @@ def _is_as_listed(path: Path, file: HubFile) -> bool:
 
 @contextmanager
 def _explained(address: HubAddress, *, is_offline: bool) -> Iterator[None]:
-    """Say what the errors of the hub's library mean, and what to do."""
+    """Convert errors of the hub's library to messages with advice."""
     import httpx2
     from huggingface_hub import errors
 

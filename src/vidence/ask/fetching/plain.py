@@ -1,4 +1,4 @@
-"""One file from a plain web address, with a bound on its size."""
+"""Fetch one file from a web address, with a size limit."""
 
 from collections.abc import Mapping
 
@@ -10,12 +10,12 @@ _TIMEOUT_S = 60.0
 
 
 def github_base(variables: Mapping[str, str]) -> str:
-    """The address below which GitHub has the files of repositories, or the mirror that is named."""
+    """Return the base address of files on GitHub, or of the configured mirror."""
     return variables.get(GITHUB_VARIABLE, "https://raw.githubusercontent.com").rstrip("/")
 
 
 def read_web(url: str, *, most: int = MOST_BYTES) -> bytes:
-    """The bytes at an address.
+    """Return the bytes at an address.
 
     Raises:
         DataError: it cannot be read, or has more bytes than `most`.

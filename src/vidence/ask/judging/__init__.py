@@ -1,1 +1,1 @@
-"""What a reply is worth, by asking a model. One file is one judge; its name is the name of the file."""
+"""Judges, which score replies by asking a model. Each file is a judge named after the file."""

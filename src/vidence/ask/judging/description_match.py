@@ -1,4 +1,4 @@
-"""Whether a description supports the right label: ActPLD's thought logs, read by a model."""
+"""Whether a description supports the right label: ActPLD's thought logs, judged by a model."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,13 +35,14 @@ _MORE = {
 class DescriptionMatch(TemplateJudge):
     """A `contracts.Judge` for descriptions.
 
-    Questions with choices are judged only where the parser ``description-match`` marked them, that is by
-    their log; a score that a letter earned stays. Replies that hold no description stay as they are.
+    Questions with choices are judged only if the parser ``description-match`` scored their log; a score from
+    a letter is kept. Replies without a description are unchanged.
 
     Source: ActPLD, section 2.5 and appendix A.3; the judge there is Gemini 2.5 Pro (section 2.5), or
         GPT-5 and Gemini 2.5 Pro (section 1.6).
-    Departs: the words are ours; the paper's judge gets a table with many rows at once, ours one reply,
-        shown as data. The temperature is not given; ours is 0.
+    Departs: the prompts are ours; the paper's judge receives a table of many rows at once, ours one reply,
+    shown as data. The
+        temperature is not given; ours is 0.
     """
 
     name: str = NAME
@@ -80,9 +81,9 @@ class DescriptionMatch(TemplateJudge):
 
 
 def create(prompts_dir: Path | None = None) -> DescriptionMatch:
-    """The judge ``description-match``.
+    """Create the judge ``description-match``.
 
     Raises:
-        UsageError: `prompts_dir` is no folder of its templates.
+        UsageError: `prompts_dir` is not a folder of its templates.
     """
     return DescriptionMatch(templates=JudgeTemplates.load(NAME, override=prompts_dir, more=_MORE))

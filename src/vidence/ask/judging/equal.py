@@ -1,7 +1,7 @@
-"""Whether an open answer says the same as the right one, where a rule can be sure of it.
+"""Decide whether an open answer equals the right one, if a rule can be certain.
 
-The rule only ever finds answers right; whatever it does not find equal is for a judge. So it leaves alone
-what may carry meaning: signs, brackets, the case of short words and formulas (*Co* and *CO*).
+The rule only ever finds answers right; everything else is left to a judge. It therefore does not ignore what
+may carry meaning: signs, brackets, the case of short words and formulas (*Co* and *CO*).
 """
 
 import re
@@ -62,7 +62,7 @@ _POWERS = {"square": 2, "squared": 2, "cubic": 3, "cubed": 3}
 
 
 def _greek(macro: re.Match[str]) -> str:
-    """The letter that a macro of LaTeX stands for; any other macro as it is."""
+    """Return the letter of a LaTeX macro; other macros are unchanged."""
     size, name = "CAPITAL" if macro[1].istitle() else "SMALL", macro[1].replace("lambda", "lamda")
     try:
         return unicodedata.lookup(f"GREEK {size} LETTER {name}")
@@ -71,9 +71,9 @@ def _greek(macro: re.Match[str]) -> str:
 
 
 def normal_form(text: str) -> str:
-    """A text without the marks of LaTeX, its signs in one spelling; what carries meaning stays.
+    """Return a text without LaTeX markup and with uniform signs; everything meaningful is kept.
 
-    Digits below the line stand on it (*H₂O* is *H2O*), those above it stay apart (*x²* is *x^2*, not *x2*).
+    Subscript digits become plain (*H₂O* is *H2O*), superscripts stay distinct (*x²* is *x^2*, not *x2*).
     """
     text = re.sub(r"[⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+", lambda result: f"^{result[0].translate(_RAISED)}", text)
     text = re.sub(r"(?<=\d)(?=[¼½¾⅓⅔])", " ", text.translate(_LOWERED))
@@ -90,7 +90,7 @@ def normal_form(text: str) -> str:
 
 
 class _Tables(Record):
-    """``units.toml``: symbols by what they measure, and the names of symbols."""
+    """``units.toml``: symbols by quantity, and the names of symbols."""
 
     symbols: dict[str, dict[str, str]]
     names: dict[str, str]
@@ -103,7 +103,7 @@ def _tables() -> _Tables:
 
 @cache
 def _units() -> Mapping[str, tuple[str, Fraction]]:
-    """What each symbol measures, and what multiple of its first unit it is."""
+    """Return the quantity of each symbol, and its factor to the base unit."""
     items = _tables().symbols.items()
     return {symbol: (what, Fraction(size)) for what, units in items for symbol, size in units.items()}
 
@@ -114,13 +114,13 @@ def _symbols() -> Mapping[str, str]:
 
 
 def _symbol_named(name: str) -> str | None:
-    """The symbol of the name of a unit, in the singular or plural."""
+    """Return the symbol of a unit's name, singular or plural."""
     return _symbols().get(name) or _symbols().get(name.removesuffix("s"))
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """A number and what it measures; `value` is in the first unit of that, `kind` how it was written."""
+    """A number and its dimension; `value` is in the base unit, `kind` is how it was written."""
 
     value: Fraction
     what: str
@@ -147,7 +147,7 @@ def quantity_of(text: str) -> Quantity | None:
 
 
 def is_same_quantity(name: str, other: str) -> bool:
-    """Whether two texts are surely the same quantity.
+    """Whether two texts are certainly the same quantity.
 
     Two fractions with other terms (*6/8* and *3/4* may be measures of music), and a fraction or a percentage
     beside a whole number, are left open.
@@ -165,9 +165,9 @@ def is_same_quantity(name: str, other: str) -> bool:
 
 
 def _unit_of(text: str) -> tuple[str, Fraction] | None:
-    """What a unit measures, and its size: symbols or names with powers, multiplied or divided.
+    """Return a unit's dimension and size: symbols or names with powers, multiplied or divided.
 
-    None where a symbol is not known, or it is open what a stroke divides by (*J/mol K*).
+    None for an unknown symbol, or an ambiguous denominator (*J/mol K*).
     """
     text = re.sub(r"\bper cent\b", "percent", " ".join(text.split()))
     if text in {"%", "percent"}:
@@ -261,7 +261,7 @@ def _word(word: str, before: str) -> str:
 
 
 def _tokens(text: str) -> list[str]:
-    """Numbers, words and signs of a text in one spelling; commas are left out."""
+    """Return numbers, words and signs in uniform spelling, without commas."""
     text = _without_wrapping(normal_form(text).translate(_LIKE_ASCII))
     text = _THOUSANDS.sub(lambda m: m[0].replace(",", ""), text)
     tokens: list[str] = []
@@ -278,7 +278,7 @@ def _tokens(text: str) -> list[str]:
 
 
 def _without_articles(tokens: list[str]) -> list[str]:
-    """Without *the*, and without *a* or *an* at the beginning."""
+    """Remove *the*, and a leading *a* or *an*."""
     if len(tokens) > 1 and tokens[0] in _ARTICLES:
         tokens = tokens[1:]
     return [word for word in tokens if word != "the"]

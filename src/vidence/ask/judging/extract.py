@@ -1,4 +1,4 @@
-"""Read with a model which choice a reply states, or a caption supports; it is not told which one is right."""
+"""Use a model to find which choice a reply states, or a caption supports; it is not told the right one."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,14 +25,14 @@ SAMPLING = Sampling(temperature=0.0, max_tokens=1024)
 
 
 def which_choice(judge: TemplateJudge, item: Item, reply: Reply, *, ruled: Score, rule: str) -> Flow[Score]:
-    """Ask which choice a reply states; `ruled` where rules read one, or the reply has no words.
+    """Ask which choice a reply states; return `ruled` if rules read one, or the reply is empty.
 
     Args:
-        judge: whose words and name are used.
-        item: the question, with its choices as they were shown.
+        judge: provides prompts and name.
+        item: the question, with its choices as shown.
         reply: the reply.
-        ruled: what the rules say of it.
-        rule: the `Answered.rule` of a choice that is read this way.
+        ruled: the rules' score.
+        rule: the `Answered.rule` of choices found this way.
     """
     words = without_thinking(reply.text).strip()
     if not isinstance(ruled.outcome, Unreadable) or not words:
@@ -68,8 +68,8 @@ class ExtractChoice(TemplateJudge):
     Free answers are left to another judge.
 
     Source: MMVU, section 4, and VLMEvalKit extract the choice with a model.
-    Departs: they ask about every reply, or guess where the model finds none; here a reply without a choice
-        stays unreadable.
+    Departs: they ask about every reply, or guess if the model finds no choice; here a reply without a choice
+    stays unreadable.
     """
 
     name: str = EXTRACT
@@ -84,21 +84,22 @@ class ExtractChoice(TemplateJudge):
 
 @dataclass(frozen=True, kw_only=True)
 class CaptionChoice(TemplateJudge):
-    """Which choice of a question a caption supports; right where it is that of the answer.
+    """Find the choice that a caption supports; right if it is the answer.
 
-    The `rationale` of the item is the question, its choices below it; its answer begins with a letter. Of
-    questions with choices the replies that no rule could read are asked about.
+    The item's `rationale` is the question with its choices below; its answer starts with a letter. For
+    questions with choices, only replies that no rule could read are judged.
 
     Source: TempCompass, eval_captioning.py and eval_multi-choice.py of its code.
-    Departs: the sentences are ours, and the temperature is 0 in place of 1. Theirs is told the right choice
-        where it judges replies to choices, and ours never.
+    Departs: the prompts are ours, and the temperature is 0 instead of 1. Their judge of replies to choices is
+    told the right
+        choice, ours never is.
     """
 
     name: str = "tempcompass"
     sampling: Sampling = SAMPLING
 
     def judge(self, item: Item, reply: Reply, *, ruled: Score) -> Flow[Score]:
-        """Ask which choice an answered caption supports; without such a question it is a judge error."""
+        """Ask which choice an answered caption supports; a judge error without such a question."""
         if item.answer_kind == "choice":
             return (yield from which_choice(self, item, reply, ruled=ruled, rule="judge"))
         if not isinstance(ruled.outcome, Answered):
@@ -115,14 +116,14 @@ class CaptionChoice(TemplateJudge):
 
 
 def create(name: str, prompts_dir: Path | None = None) -> TemplateJudge:
-    """The judge ``extract``, which ``--extract-with`` names, or ``tempcompass``.
+    """Create the judge ``extract``, which ``--extract-with`` selects, or ``tempcompass``.
 
     Args:
         name: which of them.
         prompts_dir: a folder whose files replace those of ``templates/rule-first``, or ``tempcompass``.
 
     Raises:
-        UsageError: the folder or a template in it cannot be used.
+        UsageError: the folder or a template in it is invalid.
     """
     if name == "tempcompass":
         return CaptionChoice(templates=JudgeTemplates.load(name, override=prompts_dir))

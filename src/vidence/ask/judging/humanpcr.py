@@ -32,10 +32,10 @@ FORM = Form(
 
 
 def disagreement(reading: VerdictFields) -> str:
-    """What is wrong with a verdict whose score and correctness contradict each other; else nothing.
+    """Describe the contradiction between a verdict's score and its correctness, if any.
 
     Source: HumanPCR, figure with the judge's prompt: a wrong answer scores 0, 1 or 2, a right one 3 or 4.
-    Departs: the paper does not say what becomes of a verdict that breaks this rule; here it is no verdict.
+    Departs: the paper does not say how it treats a verdict that breaks this rule; here it is invalid.
     """
     is_right, points = reading.truth(CORRECT), reading.points(POINTS)
     if is_right == (points >= RIGHT_FROM):
@@ -50,12 +50,12 @@ def disagreement(reading: VerdictFields) -> str:
 class HumanpcrJudge(TemplateJudge):
     """The judge of Human-R: correct or not, and a score from 0 to 4 for answer and reasoning.
 
-    Choices are left to the rules. A reply without any answer is wrong with 0 points, and nobody is asked.
+    Choices are left to the rules. A reply without an answer is wrong with 0 points, without asking.
 
     Source: HumanPCR, appendix C, the prompt of the judge; C.3 for the reference reasoning.
-    Departs: the sentences are ours, the response is shown as data, and the verdict repeats the id of its
-        block, which the printed form does not have; temperature 0 (the paper names none);
-        one repair, then a judge error.
+    Departs: the prompts are ours, the response is shown as data, and the verdict repeats the id of its block,
+    unlike the printed
+        form; temperature 0 (the paper states none); one repair, then a judge error.
     """
 
     gives_rationale: bool
@@ -88,18 +88,17 @@ def _decided(item: Item, reading: VerdictFields) -> Decided | str:
 
 
 def create(name: str, prompts_dir: Path | None = None) -> HumanpcrJudge:
-    """The judge ``humanpcr``, which is given the item's rationale, or ``humanpcr-printed``, which is not.
+    """Create ``humanpcr``, whose judge sees the item's rationale, or ``humanpcr-printed``, whose does not.
 
     Args:
         name: which of them.
         prompts_dir: a folder whose files replace those of ``templates/humanpcr``.
 
     Raises:
-        UsageError: the folder or a template in it cannot be used.
+        UsageError: the folder or a template in it is invalid.
 
     Source: HumanPCR, C.3: with the annotated reasoning the correlation with people rises from .642 to .689.
-    Departs: the prompt that the paper prints in appendix C has no place for the reasoning;
-        ``humanpcr-printed`` gives none.
+    Departs: the prompt printed in appendix C has no place for the reasoning; ``humanpcr-printed`` gives none.
     """
     templates = JudgeTemplates.load("humanpcr", override=prompts_dir)
     return HumanpcrJudge(templates=templates, name=name, gives_rationale=name == "humanpcr")

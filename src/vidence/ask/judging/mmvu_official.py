@@ -1,4 +1,4 @@
-"""MMVU's judge: a model takes the answer out of every reply, also for choices, and says if it is right."""
+"""MMVU's judge: a model extracts the answer from every reply, also for choices, and says if it is right."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,20 +22,20 @@ SAMPLING = Sampling(temperature=1.0, max_tokens=128)
 
 @dataclass(frozen=True, kw_only=True)
 class MmvuOfficial(TemplateJudge):
-    """The protocol of MMVU's released code: every reply is judged, and no rule goes before.
+    """The protocol of MMVU's released code: every reply is judged, without rules first.
 
-    An empty reply is put to the judge like any other, as the code does.
+    An empty reply is judged like any other, as in the code.
 
-    A verdict that contradicts itself (it extracts another letter than the right one and calls it right, or
-    the other way round) counts by what it says is correct, as in the code; its outcome has the rule
-    `CONTRADICTION`, and the verdict says so in its `contradiction`.
+    A verdict that contradicts itself (it extracts a wrong letter and calls it right, or the reverse) counts
+    by its correctness, as in the code; its outcome has the rule `CONTRADICTION`, and the verdict's
+    `contradiction` describes it.
 
     Source: MMVU, section 4 and the released evaluation code: structured output {extracted_answer, correct},
         a system message for choices and one for open questions, 128 tokens, temperature 1.0.
-    Departs: the sentences are ours unless they are imported, the response is shown as data, and the verdict
-        repeats the id of its block; a verdict that cannot be read is
-        asked for once more and then counted as a judge error, where the code marks the reply wrong (the
-        value is 0.0 in both).
+    Departs: the prompts are ours unless imported, the response is shown as data, and the verdict repeats the
+    id of its block; an
+        invalid verdict is requested once more and then counted as a judge error, while the code marks the
+        reply wrong (the value is 0.0 in both).
     """
 
     name: str = "mmvu-official"
@@ -43,7 +43,7 @@ class MmvuOfficial(TemplateJudge):
     sampling: Sampling = SAMPLING
 
     def judge(self, item: Item, reply: Reply, *, ruled: Score) -> Flow[Score]:
-        """Ask whether the reply is right; `ruled` counts for nothing."""
+        """Ask whether the reply is right; `ruled` is ignored."""
         system = "system-choice" if item.answer_kind == "choice" else "system-open"
 
         def decided(reading: VerdictFields) -> Decided:
@@ -62,7 +62,7 @@ class MmvuOfficial(TemplateJudge):
 
 
 def _outcome(item: Item, extracted: str, *, is_right: bool) -> Outcome:
-    """What the judge took for the answer; always a letter for choices."""
+    """Return the answer that the judge extracted; always a letter for choices."""
     if not extracted and not is_right:
         return Unreadable(reason="the judge found no answer in the reply")
     if item.answer_kind == "text":
@@ -77,12 +77,12 @@ def _outcome(item: Item, extracted: str, *, is_right: bool) -> Outcome:
 
 
 def create(prompts_dir: Path | None = None) -> MmvuOfficial:
-    """The judge ``mmvu-official``.
+    """Create the judge ``mmvu-official``.
 
     Args:
         prompts_dir: a folder whose files replace those of ``templates/mmvu-official``.
 
     Raises:
-        UsageError: the folder or a template in it cannot be used.
+        UsageError: the folder or a template in it is invalid.
     """
     return MmvuOfficial(templates=JudgeTemplates.load("mmvu-official", override=prompts_dir))

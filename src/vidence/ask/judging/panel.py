@@ -1,4 +1,4 @@
-"""Several judges on one reply: what most of them say."""
+"""Combine the scores of several judges."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -10,32 +10,30 @@ from vidence.ask.judging.verdicts import ERROR
 from vidence.records import UNDECIDED, Failed, Score, Verdict
 
 PANEL_RULES: Final = ("majority", "mean", "open")
-"""What becomes of verdicts that differ."""
+"""Rules for combining different verdicts."""
 
 
 def combine(scores: Sequence[Score], *, rule: str = "majority") -> Score:
-    """One score out of those that the members of a panel gave to one reply.
+    """Combine the scores that a panel's members gave to one reply.
 
-    At least half of the members must have given a verdict. By ``majority`` the value that most verdicts have
-    counts, if no other is as frequent; a tie is undecided and counts as wrong. By ``mean`` the mean of the
-    values counts. By ``open`` only members that agree decide; where they differ the score is undecided and
-    has no value, so that it is in no mean. The points are the mean over the members that gave any. The
-    outcome is that of the first member with the most frequent value. Where the rules decided and nobody was
-    asked, the score stays as it is.
+    At least half of the members must have given a verdict. With ``majority`` the most frequent value counts
+    if it is unique; a tie is undecided and counts as wrong. With ``mean`` the mean counts. With ``open`` only
+    unanimous verdicts count; otherwise the score is undecided, has no value and is in no mean. The points are
+    the mean over the members that gave any. The outcome is that of the first member with the most frequent
+    value. If the rules decided without asking, the score is unchanged.
 
     Args:
-        scores: what each member's flow made of the reply, by one judge with several models.
+        scores: each member's score, from one judge with several models.
         rule: one of `PANEL_RULES`.
 
     Returns:
-        A score that holds the verdicts of all members, also of those that gave none; a judge error for too
-        few verdicts.
+        A score with all members' verdicts, including missing ones; a judge error for too few verdicts.
 
     Raises:
         ValueError: there is no score.
 
     Source: majority over judges as in PoLL (Verga et al. 2024, Replacing Judges with Juries).
-    Departs: a tie is nobody's verdict; it is counted apart as undecided.
+    Departs: a tie is counted separately as undecided.
     """
     if not scores:
         raise ValueError("a panel needs at least one score; got none")

@@ -1,4 +1,4 @@
-"""Judges that rate a free answer against the reference, each a file of data: its scale, and what it rates."""
+"""Judges that rate a free answer against the reference, each a data file with its scale and fields."""
 
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,8 +16,9 @@ from vidence.records import Answered, Item, Record, Reply, Sampling, Score, Verd
 class Rating(Record):
     """The file of a judge.
 
-    `scale` are the least and the most points: the sum of the fields of the kind ``points``. A question with
-    scoring points (`Item.steps`) has `of_steps` in place of `fields`, and the mean over `step`, one for each.
+    `scale` is the minimum and maximum of points: the sum of the fields of the kind ``points``. A question
+    with scoring points (`Item.steps`) uses `of_steps` instead of `fields`, and the mean over `step`, one per
+    scoring point.
     """
 
     about: str
@@ -30,14 +31,15 @@ class Rating(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class RatingJudge(TemplateJudge):
-    """The points of a free answer; without a field of the kind ``truth`` their share of the scale marks it.
+    """The points of a free answer; without a ``truth`` field, the score is their share of the scale.
 
-    Choices are left to the rules. A reply without any answer gets 0, and nobody is asked.
+    Choices are left to the rules. A reply without an answer gets 0, without asking.
 
     Source: MMBench-Video, section 3.3; the evaluation of ActivityNet-QA by a language model; MLVU,
         evaluate_ssc.py and evaluate_summary.py of its code (G-Avg).
-    Departs: the sentences are ours, and the verdict is strict; the judges' models are the user's. MLVU's
-        judge works out the mean over scoring points itself; here each is rated in the verdict.
+    Departs: the prompts are ours, the verdict is strict, and the user chooses the judge model. MLVU's judge
+    averages over
+        scoring points itself; here the verdict rates each.
     """
 
     rating: Rating
@@ -66,14 +68,14 @@ class RatingJudge(TemplateJudge):
 
 
 def create(name: str, prompts_dir: Path | None = None) -> RatingJudge:
-    """The judge of a file: ``mmbench-video``, ``activitynet-qa``, ``mlvu``.
+    """Create the judge of a file: ``mmbench-video``, ``activitynet-qa``, ``mlvu``.
 
     Args:
         name: which of them.
         prompts_dir: a folder whose files replace those of ``templates/NAME``.
 
     Raises:
-        UsageError: the folder or a template in it cannot be used.
+        UsageError: the folder or a template in it is invalid.
     """
     rating = packaged("vidence.ask.judging", f"rated/{name}.toml", Rating)
     more = {"points": "the scoring points of the question, each on a line behind its key; may be empty"}

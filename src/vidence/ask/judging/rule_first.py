@@ -1,4 +1,4 @@
-"""Our judge: where a rule is sure it decides, and a model is asked only about the rest."""
+"""Our judge: rules decide if they are certain, and a model judges the rest."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,12 +23,11 @@ OPEN_FORM = Form(
 
 @dataclass(frozen=True, kw_only=True)
 class RuleFirst(TemplateJudge):
-    """Rules first, a model where they abstain.
+    """Rules first, a model if they abstain.
 
-    *Choices*: a letter that the rules read stands. Where they can read none, the judge is asked which choice
-    the reply means; it is not told which one is right. *Open answers*: one that equals the right answer
-    (`says_the_same`) is right; about others the judge decides. A reply without any words is wrong, and
-    nobody is asked.
+    *Choices*: a letter that the rules read stands. Otherwise the judge says which choice the reply means,
+    without being told the right one. *Open answers*: one that equals the right answer (`says_the_same`) is
+    right; the judge decides about others. An empty reply is wrong, without asking.
     """
 
     name: str = "rule-first"
@@ -36,7 +35,7 @@ class RuleFirst(TemplateJudge):
     sampling: Sampling = SAMPLING
 
     def judge(self, item: Item, reply: Reply, *, ruled: Score) -> Flow[Score]:
-        """Return what the rules are sure of; ask about the rest."""
+        """Return the rules' score if they are certain; ask about the rest."""
         if item.answer_kind == "choice":
             return (yield from which_choice(self, item, reply, ruled=ruled, rule="judge"))
         if not isinstance(ruled.outcome, Answered) or ruled.value is not None:
@@ -65,12 +64,12 @@ class RuleFirst(TemplateJudge):
 
 
 def create(prompts_dir: Path | None = None) -> RuleFirst:
-    """The judge ``rule-first``, the default.
+    """Create the judge ``rule-first``, the default.
 
     Args:
         prompts_dir: a folder whose files replace those of ``templates/rule-first``.
 
     Raises:
-        UsageError: the folder or a template in it cannot be used.
+        UsageError: the folder or a template in it is invalid.
     """
     return RuleFirst(templates=JudgeTemplates.load("rule-first", override=prompts_dir))

@@ -1,9 +1,8 @@
-"""The words that are put to a judge: one set of templates per judge, each replaceable by a user's text file.
+"""Judges' prompts: one set of templates per judge, each of which a user's text file can replace.
 
 A set is a file ``templates/<set>.toml`` of Jinja templates. ``question`` shows the text under judgement
-(`reply`, a block made by `fence`), ``repair`` comes behind it when no verdict could be read, and the
-others, ``system`` for one, are system messages. ``sign`` beside the sets is the line that asks for
-the id of the block where the words that a user brought do not.
+(`reply`, a block made by `fence`), ``repair`` follows an invalid verdict, and the others, such as ``system``,
+are system messages. ``sign`` next to the sets asks for the id of the block if a user's templates do not.
 """
 
 import re
@@ -53,7 +52,7 @@ def item_values(item: Item, *, block_id: str) -> dict[str, object]:
 
 
 def known_of(set_name: str) -> dict[str, dict[str, str]]:
-    """The templates that a packaged set of a judge holds, with the variables that each can use."""
+    """Return the templates of a packaged set, with each one's variables."""
     return _known(_texts(set_name), {})
 
 
@@ -78,7 +77,7 @@ def _check_judge(folder: Path, set_name: str) -> None:
 
 
 def _texts(set_name: str, folder: Traversable | None = None) -> dict[str, str]:
-    """The templates of a set by name: a packaged one, or the text files in a folder of another package."""
+    """Return a set's templates by name: a packaged one, or another package's text files."""
     if folder is None:
         return packaged("vidence.ask.judging", f"templates/{set_name}.toml", dict[str, str])
     if not folder.is_dir():

@@ -1,11 +1,11 @@
-"""Ask for one verdict: the question, at most one repair, and then no more.
+"""Request a verdict, with at most one repair.
 
-A text is shown to a judge as data: nothing in it can end its block, or look like words of ours. It is
-written as a JSON string on one line between two marker lines. Whatever could be markup, a control token of a
-chat format, or not what it looks like is written as an escape, so that no marker, no tag, no line break and
-no invisible character of the text reaches the judge as such. The markers carry an id that is derived from the
-question, the whole text, the form of the verdict and the seed of the run: the same for the same text, so that
-verdicts are remembered. No text can hold its own id, since any change of the text changes the id.
+The text under judgement is shown to the judge as data: it cannot end its block, or imitate our words. It is
+written as a JSON string on one line between two marker lines. Everything that could be markup, a control
+token of a chat format, or a deceptive character is escaped, so that no marker, tag, line break or invisible
+character of the text reaches the judge. The markers carry an id derived from the question, the whole text,
+the form of the verdict and the seed of the run: the same for the same text, so that verdicts are cached. No
+text can contain its own id, because any change of the text changes the id.
 """
 
 import hashlib
@@ -34,7 +34,7 @@ _MOST_EARLIER = 4_000
 
 
 Decided: TypeAlias = tuple[Outcome, Verdict]
-"""The score and label that a verdict gives a reply."""
+"""The score and label of a verdict."""
 
 # Of a longer text the judge sees the first third and the last two thirds of this many characters.
 MOST_CHARS = 24_000
@@ -49,13 +49,13 @@ _SELECTORS = (range(0xFE00, 0xFE10), range(0xE0100, 0xE01F0))
 
 
 def block_id(item: Item, text: str, *, form: str = "", seed: int = 0) -> str:
-    """The id of the block that holds `text`: 16 hexadecimal digits of an HMAC-SHA-256.
+    """Return the id of the block that holds `text`: 16 hexadecimal digits of an HMAC-SHA-256.
 
     Args:
         item: the question.
         text: the text under judgement.
-        form: what tells the form of the verdict from others, see `verdicts.Form.digest`.
-        seed: the seed in the plan of the run; it is the key.
+        form: identifies the form of the verdict, see `verdicts.Form.digest`.
+        seed: the seed in the run's plan, used as the key.
     """
     digest = hmac.new(f"vidence judge {seed}".encode(), digestmod=hashlib.sha256)
     for word in (item.item_id, item.question, *item.choices, item.answer, form, text):
@@ -66,7 +66,7 @@ def block_id(item: Item, text: str, *, form: str = "", seed: int = 0) -> str:
 
 @lru_cache(maxsize=4096)
 def _written(character: str) -> str:
-    """One character as it stands in the block."""
+    """Return a character as written in the block."""
     code = ord(character)
     is_odd = (
         character in _MARKUP
@@ -81,22 +81,22 @@ def _written(character: str) -> str:
 
 
 def _taken(pieces: list[str], most_chars: int) -> int:
-    """How many of the pieces have together at most so many characters."""
+    """Return how many pieces fit into this many characters."""
     return bisect_right(list(accumulate(map(len, pieces))), most_chars)
 
 
 def fence(text: str, *, name: str, marked: str, most_chars: int = MOST_CHARS) -> str:
-    """The block that shows `text` as data.
+    """Return the block that shows `text` as data.
 
-    Each line of the block that begins with a quotation mark is a JSON string. There is one; of a text
-    that is longer than `most_chars` there are two, its beginning and its end, and between them a line
-    that says how much is left out. A text cannot write such a line itself: it has no line breaks here.
+    Each line of the block that starts with a quotation mark is a JSON string. There is one; for a text longer
+    than `most_chars` there are two, its beginning and its end, separated by a line that says how much is left
+    out. The text cannot produce such a line, because it contains no line breaks here.
 
     Args:
         text: what to show.
         name: the name of the markers, for example ``reply``.
         marked: their id, see `block_id`.
-        most_chars: most characters of the block without its markers, counted as written in it.
+        most_chars: maximum characters of the block without markers, as written.
     """
     pieces = [_written(character) for character in text]
     lines = [f'"{"".join(pieces)}"']
@@ -111,11 +111,11 @@ def fence(text: str, *, name: str, marked: str, most_chars: int = MOST_CHARS) ->
 
 @dataclass(frozen=True, kw_only=True)
 class TemplateJudge(ABC):
-    """What the judges of this folder are: templates, and how their verdicts become scores.
+    """Base of the judges in this folder: templates, and the conversion of verdicts to scores.
 
-    `sampling` is how a verdict is sampled, `scale` the most points that it can give (0: it gives none).
-    `seed` is that of the plan, from which the ids of blocks are made. `is_recorded` says that
-    its words were written down before, see `verdicts.Form.read`.
+    `sampling` is how a verdict is sampled, `scale` its maximum of points (0: none). `seed` is the plan's,
+    from which block ids are derived. `is_recorded` means that its replies were recorded earlier, see
+    `verdicts.Form.read`.
     """
 
     templates: JudgeTemplates
@@ -128,17 +128,17 @@ class TemplateJudge(ABC):
 
     @property
     def wording(self) -> str:
-        """Whose words its messages are, see `templates.JudgeTemplates.wording`."""
+        """Return whose prompts its messages are, see `templates.JudgeTemplates.wording`."""
         return self.templates.wording
 
     @property
     def prompts_digest(self) -> str:
-        """The SHA-256 over the templates in effect."""
+        """Return the SHA-256 over the templates in effect."""
         return self.templates.digest
 
     @staticmethod
     def without_asking(item: Item, ruled: Score) -> Score | None:
-        """The score of what a judge that gives points leaves to the rules: choices, and no answer at all."""
+        """Return the score of what a rating judge leaves to rules: choices, and empty replies."""
         if item.answer_kind == "choice":
             return ruled
         return None if isinstance(ruled.outcome, Answered) else msgspec.structs.replace(ruled, points=0.0)
@@ -157,20 +157,19 @@ class TemplateJudge(ABC):
         system: str = "system",
         more: Mapping[str, object] = MappingProxyType({}),
     ) -> Flow[Score]:
-        """The score of a text under judgement.
+        """Return the score of a text under judgement.
 
-        A verdict that cannot be read is asked for once more, with what was wrong; a judge that
-        declines is not asked again. Where the words of somebody else do not ask for the id, a line of ours
-        does.
+        An invalid verdict is requested once more, with what was wrong; a judge that refuses is not asked
+        again. If a user's templates do not ask for the id, a line of ours does.
 
         Args:
             item: the question.
             judged: the text under judgement.
-            form: what the verdict holds.
-            decide: turns a verdict into the outcome of the reply and a record, to which what was said is
-                added; or says what is wrong with a verdict that could be read.
+            form: the fields of the verdict.
+            decide: converts a verdict to the reply's outcome and a record, to which the judge's text is
+                added; or returns what is wrong with a parsed verdict.
             system: the template of the system message.
-            more: values of the variables that the templates have beside the usual ones.
+            more: values of additional variables.
         """
         marked = block_id(item, judged, form=form.digest, seed=self.seed)
         values = {**item_values(item, block_id=marked), **more}

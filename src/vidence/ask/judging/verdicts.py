@@ -1,8 +1,8 @@
-"""What a judge is to say, how it is read, and what becomes of it when it cannot be read.
+"""The form of a verdict, how it is parsed, and what happens if it is invalid.
 
-A `Form` names the fields of a verdict, which is signed with the id of the block under judgement. A verdict is
+A `Form` names the fields of a verdict, which is signed with the id of the block under judgement. Parsing is
 strict: one JSON object with exactly these fields and nothing around it. Whatever the text under judgement
-makes a judge copy, an object with more or less is no verdict.
+makes a judge copy, an object with more or fewer fields is no verdict.
 """
 
 import hashlib
@@ -29,11 +29,10 @@ Value: TypeAlias = str | bool | int
 
 @dataclass(frozen=True, kw_only=True)
 class Field:
-    """One field of a verdict.
+    """A field of a verdict.
 
-    The kinds: ``text`` (words that explain), ``truth`` (true or false), ``points`` (a whole number from
-    `least` to `most`), ``word`` (one of `words`, such as the letters of the choices). `meaning` is for the
-    judge.
+    The kinds: ``text`` (an explanation), ``truth`` (true or false), ``points`` (an integer from `least` to
+    `most`), ``word`` (one of `words`, such as the letters of the choices). `meaning` is for the judge.
     """
 
     key: str
@@ -44,7 +43,7 @@ class Field:
     least: int = 0
 
     def schema(self) -> dict[str, object]:
-        """The JSON Schema of this field."""
+        """Return the field's JSON Schema."""
         kinds: dict[str, dict[str, object]] = {
             "text": {"type": "string"},
             "truth": {"type": "boolean"},
@@ -54,7 +53,7 @@ class Field:
         return {**kinds[self.kind], "description": self.meaning}
 
     def allows(self, value: object) -> bool:
-        """Whether the value is one that the schema of this field allows."""
+        """Whether the field's schema allows the value."""
         match self.kind:
             case "text":
                 return isinstance(value, str)
@@ -67,7 +66,7 @@ class Field:
 
     @property
     def expected(self) -> str:
-        """What the value has to be, in words."""
+        """Describe the expected value."""
         return {
             "text": "a text",
             "truth": "true or false",
@@ -78,28 +77,28 @@ class Field:
 
 @dataclass(frozen=True, kw_only=True)
 class VerdictFields:
-    """The fields of one verdict, by their keys; a text that a recorded one lacks is empty."""
+    """The fields of one verdict by key; a text that a recorded one lacks is empty."""
 
     values: Mapping[str, Value]
 
     def text(self, key: str) -> str:
-        """A field of the kind ``text`` or ``word``."""
+        """Return a field of the kind ``text`` or ``word``."""
         return str(self.values.get(key, "")).strip()
 
     def truth(self, key: str) -> bool:
-        """A field of the kind ``truth``."""
+        """Return a field of the kind ``truth``."""
         return self.values[key] is True
 
     def points(self, key: str) -> int:
-        """A field of the kind ``points``."""
+        """Return a field of the kind ``points``."""
         return int(self.values[key])
 
 
 @dataclass(frozen=True, kw_only=True)
 class NoReading:
-    """Why there is no verdict in what the judge said.
+    """Why a judge's reply contains no verdict.
 
-    `problem` is put to the judge and so holds no words of the judge, which may be those of the reply.
+    `problem` is shown to the judge, so it quotes none of the judge's words, which may come from the reply.
     """
 
     problem: str
@@ -107,35 +106,35 @@ class NoReading:
 
 @dataclass(frozen=True, kw_only=True)
 class Form:
-    """The fields of a verdict, in the order in which they are asked for.
+    """The fields of a verdict, in the order in which they are requested.
 
     The verdict first repeats the id of the block under judgement, which no text under judgement can know. An
-    object without it, or with another one, is never a verdict.
+    object without it, or with another id, is never a verdict.
     """
 
     fields: tuple[Field, ...]
 
     def schema(self) -> dict[str, object]:
-        """The JSON Schema of a verdict: no other keys, all needed, as strict structured output wants."""
+        """Return the JSON Schema of a verdict: no other keys, all required, for strict structured output."""
         own: dict[str, object] = {ID_KEY: {"type": "string", "description": "the id on the marker lines"}}
         own |= {field.key: field.schema() for field in self.fields}
         return {"type": "object", "properties": own, "required": list(own), "additionalProperties": False}
 
     @property
     def digest(self) -> str:
-        """The SHA-256 of the schema."""
+        """Return the SHA-256 of the schema."""
         return hashlib.sha256(json.dumps(self.schema()).encode()).hexdigest()
 
     def read(
         self, message: str, *, marked: str, is_recorded: bool = False, is_cut: bool = False
     ) -> VerdictFields | NoReading:
-        """The verdict that a judge's words are: one JSON object with the fields and the id, and no more.
+        """Return the verdict in a judge's reply: one JSON object with the fields and the id, nothing else.
 
         Args:
-            message: the judge's words; thinking that a tag ends, and a code fence around the object, are set
-                aside.
+            message: the judge's reply; thinking closed by a tag, and a code fence around the object, are
+                removed.
             marked: the id of the block under judgement.
-            is_recorded: the words were written down before, and need neither the id nor the texts.
+            is_recorded: the reply was recorded earlier, and needs neither the id nor the texts.
             is_cut: whether the judge was cut off at its length limit; then nothing is a verdict.
         """
         if is_cut:
@@ -152,7 +151,7 @@ class Form:
         )
 
     def _holds(self, pairs: Mapping[str, object], marked: str, *, is_recorded: bool) -> bool:
-        """Whether an object has all fields as they have to be, the id, and no other key."""
+        """Whether an object has all fields with valid values, the id, and no other key."""
         fields = {field.key: field for field in self.fields}
         needed = {f.key for f in self.fields if f.kind != "text"} if is_recorded else {ID_KEY, *fields}
         if not needed <= pairs.keys() <= {ID_KEY, *fields}:
@@ -163,7 +162,7 @@ class Form:
 
 
 def _object(words: str) -> dict[str, Value] | None:
-    """The object that some words are, in a code fence or not; None where they are more or a key is twice."""
+    """Return the object in a text, with or without a code fence; None if there is more, or a repeated key."""
     fenced = _FENCED.fullmatch(words)
     text = fenced[1] if fenced else words
     if not text.startswith("{") or len(text) > _MOST_CHARS:
@@ -182,7 +181,7 @@ def _once(pairs: list[tuple[str, Value]]) -> dict[str, Value]:
 
 
 def _behind_thinking(words: str, marked: str) -> Iterator[str]:
-    """The whole, and what may stand behind the thinking that a reply begins with, the shortest last.
+    """Yield the whole text, and what may follow leading thinking, the shortest last.
 
     A tag that ends the thinking may be quoted, in the thinking or in a string of the verdict.
     """
@@ -205,18 +204,19 @@ def judge_error(
     said: tuple[str, ...] = (),
     contrary: str = "",
 ) -> Score:
-    """The score of a reply on which no verdict could be had: failed, and in no mean (`Score.counted`).
+    """Return the score of a reply without a verdict: failed, and in no mean (`Score.counted`).
 
     Args:
         message: why there is no verdict.
         scorer: the name of the judge.
         version: its version.
-        error: what kind of error it is.
-        said: what the judge said, word for word.
-        contrary: what contradicts itself in a verdict that could not be used.
+        error: the kind of error.
+        said: the judge's reply, verbatim.
+        contrary: the contradiction in an unusable verdict.
 
-    Source: HumanPCR and MMVU do not say what becomes of a verdict that cannot be read.
-    Departs: MMVU's code marks such replies wrong and does not count them apart; here they wait for a judge.
+    Source: HumanPCR and MMVU do not say how they treat an invalid verdict.
+    Departs: MMVU's code marks such replies wrong and does not count them separately; here they wait for a
+    judge.
     """
     return Score(
         outcome=Failed(stage="scoring", error=error, message=message),
@@ -228,14 +228,14 @@ def judge_error(
 
 
 def contradiction(extracted: str, answer: str, *, is_right: bool) -> str:
-    """What contradicts itself in a verdict on a free answer; empty where nothing is sure to.
+    """Describe a definite contradiction in a verdict on a free answer; empty if there is none.
 
-    Such a verdict counts by what it says is correct, and is counted and shown.
+    Such a verdict counts by its correctness, and is counted and shown.
 
     Args:
-        extracted: the answer that the judge took out of the reply.
+        extracted: the answer that the judge extracted from the reply.
         answer: the right one.
-        is_right: what the judge says of it.
+        is_right: the judge's verdict.
     """
     if is_right and not extracted:
         return "calls the answer right, and found none"
@@ -245,7 +245,7 @@ def contradiction(extracted: str, answer: str, *, is_right: bool) -> str:
 
 
 def n_contradictions(scores: Iterable[Score]) -> int:
-    """How many scores come from a verdict that contradicts itself."""
+    """Return how many scores come from a self-contradictory verdict."""
     return sum(map(_contradicts, scores))
 
 

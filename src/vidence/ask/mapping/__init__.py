@@ -1,1 +1,1 @@
-"""Files of other people: which column is which field of a question, or of a reply."""
+"""Read files in foreign layouts: which column is which field of a question or reply."""

@@ -1,4 +1,4 @@
-"""Values of a row by name, by path (``doc.question_id``), or filled into words (``clips/{video}.mp4``)."""
+"""Values of a row by name, by path (``doc.question_id``), or filled into text (``clips/{video}.mp4``)."""
 
 import functools
 import math
@@ -19,7 +19,7 @@ _LISTED = 30
 
 
 def value_at(row: Row, path: str) -> object:
-    """The value of a column, or of a path inside it; None if absent.
+    """Return the value of a column, or of a path inside it; None if absent.
 
     A column of exactly that name goes first, so that names with dots in them can be said.
 
@@ -43,7 +43,7 @@ def value_at(row: Row, path: str) -> object:
 
 @functools.cache
 def getter(source: str, *, absent: tuple[str, ...] = ()) -> Getter:
-    """What reads a source from a row.
+    """Return a function that reads a source from a row.
 
     Args:
         source: a column, a path, or words with ``{column}`` in them; with several of these between bars
@@ -89,7 +89,7 @@ def _words(source: str, absent: Collection[str]) -> Getter:
 
 
 def columns_of(source: str) -> tuple[str, ...]:
-    """The columns that a source without bars names.
+    """Return the columns named in a source without bars.
 
     >>> columns_of("{video}_{qid}"), columns_of("answer"), columns_of("")
     (('video', 'qid'), ('answer',), ())
@@ -98,7 +98,7 @@ def columns_of(source: str) -> tuple[str, ...]:
 
 
 def as_text(value: object, column: str) -> str:
-    """A value as the text that it stands for; empty for none.
+    """Return a value as text; empty for none.
 
     Tables keep whole numbers as fractions where a cell of the column is empty; they are whole numbers here.
 
@@ -123,7 +123,7 @@ def as_text(value: object, column: str) -> str:
 
 
 def seconds_of(value: object, column: str) -> float | None:
-    """Seconds, from a number or from ``HH:MM:SS``; None for none.
+    """Return seconds from a number or ``HH:MM:SS``; None for none.
 
     Raises:
         FieldError: it is something else.
@@ -136,7 +136,7 @@ def seconds_of(value: object, column: str) -> float | None:
 
 
 def span_of(value: object, column: str) -> tuple[float, float]:
-    """Start and end in seconds, from two times or a text.
+    """Return start and end in seconds from two times or a text.
 
     Raises:
         FieldError: it is something else.
@@ -152,7 +152,7 @@ def span_of(value: object, column: str) -> tuple[float, float]:
 
 
 def words_of(value: object, column: str, *, kind: str = "text") -> str:
-    """The words of a text, a message, or a list of them; parts of other kinds are left out.
+    """Return the text in a text, message, or list of them; parts of other kinds are left out.
 
     Args:
         value: a text, an object with ``text`` or ``content``, or a list of these.
@@ -175,7 +175,7 @@ def words_of(value: object, column: str, *, kind: str = "text") -> str:
 
 
 def listed(row: Row) -> str:
-    """The names of the columns of a row, for messages."""
+    """List a row's columns, for messages."""
     whole = row.get("@columns")  # of a table of which only some were read
     names = whole if isinstance(whole, tuple) else row
     return some((str(name) for name in names if not str(name).startswith("@")), most=_LISTED)

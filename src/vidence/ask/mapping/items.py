@@ -32,7 +32,7 @@ _KINDS = {"media_kind": ("video", "image", "frames"), "answer_kind": ("choice", 
 
 
 def label_of(text: str) -> tuple[int, str] | None:
-    """Which choice a text says it is (from 0), and the text behind its label; None without a label.
+    """Return a text's choice index (from 0) and the text after its label; None without a label.
 
     >>> label_of("B. a red car"), label_of("Option 2: a red car"), label_of("a red car")
     ((1, 'a red car'), (1, 'a red car'), None)
@@ -46,7 +46,7 @@ def label_of(text: str) -> tuple[int, str] | None:
 
 
 def bare_choices(choices: Sequence[str]) -> tuple[str, ...]:
-    """Choices without the labels that all of them carry in order; as they are otherwise.
+    """Remove labels that all choices have in order; otherwise unchanged.
 
     >>> bare_choices(["A. red", "B. blue"]), bare_choices(["A. red", "blue"])
     (('red', 'blue'), ('A. red', 'blue'))
@@ -61,7 +61,7 @@ def bare_choices(choices: Sequence[str]) -> tuple[str, ...]:
 
 
 def split_question(text: str) -> tuple[str, tuple[str, ...]]:
-    r"""A question and the choices that stand below it, one on a line; what follows them is dropped.
+    r"""Split a question from the choices below it, one per line; text after them is dropped.
 
     >>> split_question("Where?\nA. here\nB. there\nAnswer with a letter.")
     ('Where?', ('here', 'there'))
@@ -76,7 +76,7 @@ def split_question(text: str) -> tuple[str, tuple[str, ...]]:
 
 
 class ItemReader:
-    """Makes questions of rows.
+    """Converts rows to questions.
 
     Args:
         mapping: which column is which field.
@@ -112,7 +112,7 @@ class ItemReader:
         return getter(source, absent=self.mapping.absent)
 
     def row(self, row: Row) -> Row:
-        """The row with the columns that the mapping makes.
+        """Add the columns that the mapping derives.
 
         Raises:
             FieldError: a column from which others are made does not look as it should.
@@ -145,7 +145,7 @@ class ItemReader:
         return fields
 
     def inner(self, row: Row) -> list[Row]:
-        """The rows that stand in a row, with its columns; itself where the mapping names no such column.
+        """Return the rows nested in a row, with its columns; without such a column, the row itself.
 
         Raises:
             FieldError: the column holds something else.
@@ -158,12 +158,12 @@ class ItemReader:
         return [{**row, **entry, "@each": number} for number, entry in enumerate(value)]
 
     def wants(self, row: Row) -> bool:
-        """Whether a row that `row` completed is one of those that the mapping takes."""
+        """Whether the mapping includes a row completed by `row`."""
         only = self.mapping.only
         return all(as_text(self._get(name)(row), name) in values for name, values in only.items())
 
     def id_of(self, row: Row) -> str:
-        """The id of the question of a row.
+        """Return the id of a row's question.
 
         Raises:
             FieldError: it has none.
@@ -171,7 +171,7 @@ class ItemReader:
         return self._text("item_id", row)
 
     def item(self, row: Row) -> Item:
-        """The question of a row that `row` completed; its answer is a letter, or a text.
+        """Return the question of a row completed by `row`; its answer is a letter or a text.
 
         Raises:
             FieldError: what is wrong with it.
@@ -226,7 +226,7 @@ class ItemReader:
         return text or default
 
     def _tags_of(self, row: Row) -> dict[str, str]:
-        """The tags; of a name that ends in ``*`` a tag for each value of a list, which says ``yes``."""
+        """Return the tags; a name that ends in ``*`` gives a tag ``yes`` per value of a list."""
         tags: dict[str, str] = {}
         for name, get in self._tags.items():
             value = get(row)
@@ -237,7 +237,7 @@ class ItemReader:
         return tags
 
     def _steps_of(self, row: Row) -> tuple[str, ...]:
-        """The steps of the rationale, without empty ones."""
+        """Return the non-empty steps of the rationale."""
         if len(self._steps) == 1:
             column, get = self._steps[0]
             lines = _lines(get(row), column)
@@ -307,7 +307,7 @@ class ItemReader:
         return tuple(_medium(place, kind, span) for place in places for span in spans)
 
     def _spans(self, name: str, row: Row) -> list[tuple[float, float]]:
-        """The spans in the column of a field."""
+        """Return the spans in a field's column."""
         value = self._times[name](row) or []
         entry = _written(value, name) if isinstance(value, str) else value
         return [span_of(other, name) for other in (entry if isinstance(entry, list | tuple) else [entry])]
@@ -316,7 +316,7 @@ class ItemReader:
 def _medium(
     place: str, kind: Literal["video", "image", "frames"], span: tuple[float | None, float | None]
 ) -> Media:
-    """A file or an address, with its own span where it ends in ``#t=START,END``."""
+    """Return a file or address, with its own span if it ends in ``#t=START,END``."""
     place, mark, own = place.partition("#t=")
     start_s, end_s = span_of(own, "media") if mark else span
     path, url = (None, place) if _ADDRESS.match(place) else (place, None)
@@ -340,7 +340,7 @@ def _values(file: files.DataFile) -> Mapping[str, object]:
 
 
 def _several(value: object, column: str) -> tuple[str, ...]:
-    """The texts that one column holds: a list, an object by letter, either written as text, or ``a|b``."""
+    """Return the texts in a column: a list, an object by letter, either serialised, or ``a|b``."""
     if isinstance(value, str):
         value = _written(value, column)
     if isinstance(value, Mapping):
@@ -354,7 +354,7 @@ def _several(value: object, column: str) -> tuple[str, ...]:
 
 
 def _lines(value: object, column: str) -> tuple[str, ...]:
-    """The steps that one column holds: a list, also one written as text, or a text with one on each line."""
+    """Return the steps in a column: a list, possibly serialised, or a text with one per line."""
     if isinstance(value, str):
         text = value.strip()
         if not (text.startswith("[") and text.endswith("]")):
@@ -366,7 +366,7 @@ def _lines(value: object, column: str) -> tuple[str, ...]:
 
 
 def _written(text: str, column: str) -> object:
-    """The list or object that a text holds, in JSON or as Python prints it."""
+    """Parse a list or object serialised in JSON or as Python prints it."""
     if not text.lstrip().startswith(("[", "{", "(")):
         return text.split("|")
     try:
@@ -388,13 +388,13 @@ def _numbered(text: str, form: str, n: int) -> str:
 
 
 def _lettered(text: str, choices: Sequence[str]) -> str:
-    """The letter of the only choice with this text; empty otherwise."""
+    """Return the letter of the only choice with this text; empty otherwise."""
     places = [i for i, choice in enumerate(choices) if choice.strip() == text]
     return chr(ord("A") + places[0]) if len(places) == 1 else ""
 
 
 def _labelled(text: str, choices: Sequence[str]) -> str:
-    """The letter of an answer such as ``B. a red car`` or ``(B)``; empty for another."""
+    """Return the letter of an answer such as ``B. a red car`` or ``(B)``; empty otherwise."""
     label = label_of(text)
     if label and label[0] < len(choices) and choices[label[0]].strip() == label[1]:
         return chr(ord("A") + label[0])
@@ -403,7 +403,7 @@ def _labelled(text: str, choices: Sequence[str]) -> str:
 
 
 def _places(value: object, column: str) -> list[str]:
-    """Paths or addresses; of a file that stands in the table itself, its path."""
+    """Return paths or addresses; for a file embedded in the table, its path."""
     if isinstance(value, Mapping):
         path = value.get("path")
         if not path and value.get("bytes"):

@@ -1,4 +1,4 @@
-"""Which column is which field: a mapping, read from a preset, a TOML file or a line of text."""
+"""Mappings of columns to fields, from a preset, a TOML file or a line of text."""
 
 import hashlib
 import math
@@ -23,12 +23,12 @@ from vidence.records import Record
 
 PRESETS = Path(__file__).parent / "presets"
 NAMED = Path(__file__).parents[1] / "benchmarks" / "named"
-"""The files of benchmarks that are asked by name."""
+"""Files of the named benchmarks."""
 WAYS = "item_id=COLUMN,question=COLUMN,choices=COLUMN|COLUMN,answer=COLUMN,media={COLUMN}.mp4"
-"""The mapping in the syntax of the command line, for messages."""
+"""Example of a mapping on the command line, for messages."""
 
 MOST_WAYS = 10_000_000
-"""In which a pattern is tried on a text: an expression of others must not run for ever."""
+"""Most ways to match a pattern: foreign regular expressions must not run forever."""
 _UNITS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)  # of a pattern, that take one character
 _CHOICES = re.compile(r"(?<!\()(?:[*+?]|\{\d*,\d*\})[?+]?|\|")
 _REPEATED_GROUP = re.compile(r"\)(?:[*+]|\{)|\(\?[a-zA-Z]*x")
@@ -39,7 +39,7 @@ Column: TypeAlias = Annotated[str, Meta(description="a column, a path into one, 
 
 
 class Lookup(Record):
-    """A column made from another one by a list of values."""
+    """A column derived from another one by a table of values."""
 
     of: Column
     values: dict[str, str]
@@ -47,14 +47,14 @@ class Lookup(Record):
 
 
 class Join(Record):
-    """A column made from another file: a JSON object of values by key, or key/key, beside the questions."""
+    """A column derived from a file next to the questions: a JSON object of values by key, or key/key."""
 
     of: Column
     file: str
 
 
 class ReplyColumns(Record):
-    """Where a row holds what a model said."""
+    """The columns of a reply."""
 
     text: Column
     reasoning: Column = ""
@@ -64,16 +64,16 @@ class ReplyColumns(Record):
     model: Column = ""
     prompt: Column = ""
     correct: Column = ""
-    """Whether the other tool counted it right: a boolean, a number from 0 to 1, or ``C`` and ``I``."""
+    """The other tool's score: a boolean, a number from 0 to 1, or ``C`` and ``I``."""
 
 
 def columns_in(source: str | tuple[str, ...]) -> tuple[str, ...]:
-    """The columns of a field that may have several."""
+    """Return the columns of a field that may have several."""
     return source if isinstance(source, tuple) else (source,)
 
 
 def n_ways(pattern: str, n_characters: int) -> int:
-    """In how many ways a pattern of a mapping can be tried on a text, at most.
+    """Return an upper bound on the ways to match a mapping's pattern to a text.
 
     >>> n_ways("main/(?P<clip>.+)", 100), n_ways("(?P<a>.*)-(?P<b>.*)-(?P<c>.*)", 100)
     (10201, 17861951)
@@ -96,9 +96,9 @@ class ColumnMap(Record):
     files: tuple[str, ...] = ()
     levels: tuple[str, ...] = ()
     each: str = ""
-    """A column with a list of objects: each is a row, beside the columns of its own row."""
+    """A column with a list of objects; each becomes a row with its own row's columns."""
     only: dict[Column, tuple[str, ...]] = msgspec.field(default_factory=dict)
-    """Of the rows those that have, in each of these columns, one of its values."""
+    """Keep only rows with one of these values in each of these columns."""
     is_log: bool = False
     item_id: Column = ""
     question: Column = ""
@@ -112,14 +112,14 @@ class ColumnMap(Record):
     start_s: Column = ""
     end_s: Column = ""
     spans: Column = ""
-    """The parts of the media that are shown, for `start_s` and `end_s`: pairs, or texts with a dash."""
+    """Shown spans of the media, for `start_s` and `end_s`: pairs, or texts with a dash."""
     evidence: Column = ""
-    """The parts on which the answer rests, likewise."""
+    """Evidence spans, in the same formats."""
     source_id: Column = ""
     subtitles: Column = ""
-    """The file of the subtitles, from the folder of the media."""
+    """Subtitle file, relative to the media folder."""
     subtitles_from_s: Column = ""
-    """Where the medium begins in them, in seconds."""
+    """Start of the medium in the subtitles, in seconds."""
     benchmark: Column = ""
     rationale: Column = ""
     steps: Column | tuple[Column, ...] = ()
@@ -152,7 +152,7 @@ class ColumnMap(Record):
 
     @property
     def digest(self) -> str:
-        """SHA-256 of what decides how rows are read."""
+        """Return the SHA-256 of everything that affects how rows are read."""
         bare: dict[str, object] = msgspec.to_builtins(msgspec.structs.replace(self, about="", home=""))
         for name in _LATER:  # runs of versions without these stay usable
             if not bare[name]:
@@ -161,7 +161,7 @@ class ColumnMap(Record):
 
     @property
     def used(self) -> frozenset[str]:
-        """All columns that are read; of a path the column that it begins in, too."""
+        """Return all columns that are read, including the first column of a path."""
         entries = [] if self.reply is None else [getattr(self.reply, n) for n in self.reply.__struct_fields__]
         fields = (getattr(self, name) for name in (*_PLAIN, "spans", "evidence"))
         several = (*map(columns_in, (self.choices, self.steps, self.media)), self.only, [self.each])
@@ -170,7 +170,7 @@ class ColumnMap(Record):
         return frozenset(columns | {name.partition(".")[0] for name in columns})
 
     def fits(self, row: Row) -> bool:
-        """Whether a row has the columns without which a file has another layout."""
+        """Whether a row has the required columns."""
         if self.each:
             inner = row.get(self.each)
             first = inner[0] if isinstance(inner, list) and inner else None
@@ -186,7 +186,7 @@ class ColumnMap(Record):
         )
 
     def _columns(self, way: str) -> set[str]:
-        """The columns of the file that a source without bars needs, those behind made ones in their place."""
+        """Return the file's columns that a source without bars needs, resolving derived ones."""
         behind = {name: lookup.of for name, lookup in self.lookups.items()}
         behind |= {name: entry.of for name, entry in self.joins.items()}
         for column, pattern in self.patterns.items():
@@ -214,18 +214,18 @@ _CONSTANT = (*_PLAIN, "choices", "media")
 
 
 class Layout(ColumnMap):
-    """A mapping of some splits of a benchmark, by the names of their files as globs, the likeliest first."""
+    """A mapping for some splits of a benchmark, by glob of file names, the most likely first."""
 
     splits: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
 
     def of(self, split: str) -> ColumnMap:
-        """The mapping of one split."""
+        """Return the mapping of one split."""
         fields = {name: getattr(self, name) for name in ColumnMap.__struct_fields__}
         return ColumnMap(**{**fields, "files": self.splits[split]})
 
 
 class _Benchmark(msgspec.Struct):
-    """What is read of the file of a benchmark here."""
+    """The part of a benchmark's file that is read here."""
 
     about: str
     layouts: dict[str, Layout]
@@ -233,7 +233,7 @@ class _Benchmark(msgspec.Struct):
 
 @cache
 def presets() -> dict[str, ColumnMap]:
-    """The mappings that come with vidence, by name: of tools, and of the layouts of benchmarks."""
+    """Return the built-in mappings by name: of tools, and of benchmarks' layouts."""
     presets = {path.stem: msgspec.convert(read_toml(path), ColumnMap) for path in PRESETS.glob("*.toml")}
     for path in NAMED.glob("*.toml"):
         for name, layout in msgspec.convert(read_toml(path), _Benchmark).layouts.items():
@@ -242,7 +242,7 @@ def presets() -> dict[str, ColumnMap]:
 
 
 def read_map(text: str) -> ColumnMap:
-    """A mapping by what a user wrote.
+    """Parse a mapping given by a user.
 
     Args:
         text: the name of a preset, the path of a TOML file, pairs such as ``item_id=qid,question=text``, or a
@@ -267,7 +267,7 @@ def read_map(text: str) -> ColumnMap:
 
 
 def whole_map(text: str) -> str:
-    """What a user wrote for a mapping with the whole path of its file: a run is taken up from any folder.
+    """Make the file path in a user's mapping absolute, so that runs resume from any folder.
 
     >>> whole_map("video-mme,media={videoID}.mp4")
     'video-mme,media={videoID}.mp4'
@@ -294,19 +294,19 @@ def _table_of(name: str) -> dict[str, object]:
 
 
 def read_toml(path: Path) -> dict[str, object]:
-    """What a file in TOML holds; errors as for `installation.toml_of`."""
+    """Read a TOML file; errors as for `installation.toml_of`."""
     return toml_of(path.read_text(encoding="utf-8"))
 
 
 def as_table(mapping: ColumnMap) -> dict[str, object]:
-    """What a file in TOML says of a mapping."""
+    """Return a mapping as the contents of a TOML file."""
     fields: dict[str, object] = msgspec.to_builtins(mapping)
     usual: dict[str, object] = msgspec.to_builtins(ColumnMap(item_id="-", question="-", answer="-"))
     return {name: value for name, value in fields.items() if value != usual[name]}
 
 
 def _put(table: dict[str, object], name: str, value: str) -> None:
-    """Set a field by its name with dots; choices may be several columns, split by ``|``."""
+    """Set a field by its dotted name; choices may be several columns, separated by ``|``."""
     *outer, last = name.split(".", 1)
     if outer:
         inner = table.setdefault(outer[0], {})
@@ -323,7 +323,7 @@ _SWITCHES = ("choices_in_question", "is_log")
 
 
 def near_presets(row: Row, *, name: str = "", n_levels: int = 0) -> list[str]:
-    """The presets whose columns a row has; those whose file has that name first, then who reads most.
+    """Return the presets whose columns a row has; matching file names first, then by columns read.
 
     Args:
         row: a row of the file.
@@ -343,7 +343,7 @@ def near_presets(row: Row, *, name: str = "", n_levels: int = 0) -> list[str]:
 
 
 def folder_presets(folder: Path) -> dict[str, Path]:
-    """The presets whose files and columns a folder has, with such a file; the most telling patterns first."""
+    """Return the presets that match a folder's files and columns, most specific patterns first."""
     folder_presets: list[tuple[int, str, Path]] = []
     for name, preset in presets().items():
         pattern, paths = files_like(folder, preset.files)

@@ -1,4 +1,4 @@
-"""Convert a row of foreign results to a reply, and to the mark that the other tool gave it."""
+"""Convert a row of foreign results to a reply, with the other tool's score."""
 
 from collections.abc import Mapping
 
@@ -35,7 +35,7 @@ class Recorded(Record, omit_defaults=True):
 
 
 def score_of(value: object) -> float | None:
-    """The score from 0 to 1 that a cell stands for; None where it says none.
+    """Return the score from 0 to 1 in a cell; None if it has none.
 
     >>> score_of(True), score_of("C"), score_of({"pred_answer": "B", "answer": "A"}), score_of("")
     (1.0, 1.0, 0.0, None)
@@ -57,7 +57,7 @@ def score_of(value: object) -> float | None:
 
 
 def recorded(row: Row, columns: ReplyColumns, *, item_id: str, sample: int) -> Recorded | None:
-    """What a row says that the model said; None where it holds no reply.
+    """Return the reply in a row; None if it has none.
 
     Raises:
         FieldError: a column that is no text.

@@ -1,4 +1,4 @@
-"""Files of other people as rows: JSON in every shape, CSV, TSV, Parquet, Arrow, Excel, logs; and folders."""
+"""Foreign files as rows: JSON in any shape, CSV, TSV, Parquet, Arrow, Excel, logs; and folders."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -36,7 +36,7 @@ NOT_ROWS = frozenset(
         "croissant.json",
     }
 )
-"""What lies beside the tables of a data set, and is none."""
+"""Files in a data set that are not tables."""
 _MOST_DEEP = 4
 ALL = "all"
 
@@ -58,7 +58,7 @@ class Table:
 
     @property
     def lines(self) -> Iterator[Line]:
-        """Each row with its place, or what is wrong there."""
+        """Yield each row with its place, or the error there."""
         name = self.file.path.name.removesuffix(".gz")
         own: dict[str, object] = {"@file": Path(name).stem, "@folder": self.file.path.parent.name}
         own |= {"@columns": self.columns} if self.columns else {}
@@ -67,7 +67,7 @@ class Table:
 
     @property
     def first(self) -> Row | None:
-        """The first row that can be read."""
+        """Return the first readable row."""
         return next((row for _, row in self.lines if not isinstance(row, FieldError)), None)
 
 
@@ -79,7 +79,7 @@ def read_rows(
     is_log: bool = False,
     what: str = "questions",
 ) -> Table:
-    """All rows of a file.
+    """Return all rows of a file.
 
     Args:
         path: the file.
@@ -109,7 +109,7 @@ def read_rows(
 
 
 def rows_in(file: DataFile, *, levels: Sequence[str] = (), is_log: bool = False) -> Table:
-    """All rows of a file that was read; the arguments and errors are those of `read_rows`."""
+    """Return all rows of an already read file; arguments and errors as for `read_rows`."""
     if file.ending == ".eval" or is_log:
         return Table(file, lambda: sheets.inspect_rows(file))
     if file.ending == ".xlsx":
@@ -131,7 +131,7 @@ def _objects(file: DataFile) -> Iterator[Line]:
 
 
 def _nested(file: DataFile, levels: Sequence[str]) -> Iterator[Line]:
-    """The rows below the keys of a JSON object."""
+    """Yield the rows below the keys of a JSON object."""
     try:
         whole = _DECODER.decode(file.content)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -159,7 +159,7 @@ def _below(value: object, levels: Sequence[str], *, keys: Mapping[str, str], pla
 
 
 def levels_of(file: DataFile) -> tuple[int, Row] | None:
-    """How many keys of objects stand around the rows of a JSON file, and its first row.
+    """Return how many object keys surround the rows of a JSON file, and its first row.
 
     None where it is not one object with lists of rows inside.
     """
@@ -176,7 +176,7 @@ def levels_of(file: DataFile) -> tuple[int, Row] | None:
 
 
 def files_like(folder: Path, patterns: Sequence[str]) -> tuple[str, list[Path]]:
-    """The first of some patterns that files of a folder have, and these files, plain or with ``.gz``."""
+    """Return the first pattern that matches files in a folder, and these files, plain or with ``.gz``."""
     for pattern in patterns:
         if paths := {path for end in ("", ".gz") for path in folder.glob(pattern + end) if path.is_file()}:
             return pattern, sorted(paths)
@@ -184,7 +184,7 @@ def files_like(folder: Path, patterns: Sequence[str]) -> tuple[str, list[Path]]:
 
 
 def find_files(data: Path, patterns: Sequence[str], *, split: str) -> list[Path]:
-    """The files of rows at a place: the file itself, or those of a folder that belong together.
+    """Return the files at a location: the file itself, or a folder's matching files.
 
     In a folder the first of `patterns` that matches decides; where none does, it is read as data sets of the
     hub are laid out: shards, and splits in the names of files or folders.
@@ -216,7 +216,7 @@ def find_files(data: Path, patterns: Sequence[str], *, split: str) -> list[Path]
 
 
 def tables_in(data: Path) -> list[Path]:
-    """The files of rows in a folder, also those of different tables."""
+    """Return the files with rows in a folder, even of different tables."""
     return sorted(path for path in data.rglob("*") if _is_table(data, path))
 
 
@@ -228,7 +228,7 @@ def _is_table(data: Path, path: Path) -> bool:
 
 
 def split_of(path: Path) -> str:
-    """The split that a name tells, innermost first; empty for none.
+    """Return the split that a name indicates, innermost first; empty if none.
 
     >>> split_of(Path("data/val-00000-of-00001.parquet")), split_of(Path("test/data-00000-of-00001.arrow"))
     ('validation', 'test')

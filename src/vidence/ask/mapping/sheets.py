@@ -1,4 +1,4 @@
-"""Tables that are no text: Parquet, Arrow files of saved data sets, Excel workbooks, logs of inspect_ai."""
+"""Binary tables: Parquet, Arrow files of saved data sets, Excel workbooks, logs of inspect_ai."""
 
 import io
 import json
@@ -76,7 +76,7 @@ def arrow_rows(path: Path, choose: Callable[[Sequence[str]], Sequence[str]]) -> 
 
 
 def _unpacked(file: DataFile, archive: zipfile.ZipFile, name: str) -> bytes:
-    """One part of an archive.
+    """Return one part of an archive.
 
     Raises:
         DataError: it is damaged or too large.
@@ -94,7 +94,7 @@ def _unpacked(file: DataFile, archive: zipfile.ZipFile, name: str) -> bytes:
 
 
 def _zstd(file: DataFile, result: zipfile.ZipInfo) -> bytes:
-    """A part that is packed with Zstandard, which zipfile reads from Python 3.14 on."""
+    """Decompress a Zstandard part, which zipfile supports from Python 3.14."""
     try:
         import pyarrow as pa
     except ImportError as error:
@@ -146,7 +146,7 @@ def inspect_rows(file: DataFile) -> Rows:
 
 
 def _sample(sample: Mapping[str, object], header: object) -> dict[str, object]:
-    """What a log says of a sample, with the long texts that it keeps apart in their places."""
+    """Return a log's sample, with separately stored long texts filled in."""
     kept = {name: sample.get(name) for name in _SAMPLE}
     apart = sample.get("attachments")
     if isinstance(apart, Mapping) and apart:
@@ -217,7 +217,7 @@ def _parsed(file: DataFile, content: bytes) -> ElementTree.Element:
 
 
 def _words(element: ElementTree.Element) -> str:
-    """All text of an element but its readings aloud, in order."""
+    """Return all text of an element except phonetic readings, in order."""
     aloud = set(element.iterfind(".//{*}rPh//{*}t"))
     return "".join(part.text or "" for part in element.iterfind(".//{*}t") if part not in aloud)
 
@@ -244,7 +244,7 @@ def _cell(cell: ElementTree.Element, shared: list[str]) -> object:
 
 @dataclass(frozen=True, kw_only=True)
 class Columns:
-    """Which column of a table is which field of a question.
+    """Possible column names for each field.
 
     `names` are the names that each field's column may have, the likeliest first. One field of each group in
     `needed` must be there. Fields in `nested` may be JSON texts.
@@ -255,7 +255,7 @@ class Columns:
     nested: frozenset[str] = frozenset()
 
     def found(self, columns: Sequence[str], path: Path) -> dict[str, str]:
-        """The column of each field that is there.
+        """Return the column of each field that is present.
 
         Raises:
             DataError: a needed one is not; all columns that are there, and the names that are expected.
@@ -274,7 +274,7 @@ class Columns:
 
 
 def parquet_questions(path: Path, columns: Columns) -> tuple[DataFile, list[tuple[str, bytes]]]:
-    """The questions of a Parquet table, each with its number from 1, as a file of JSON would have them.
+    """Return the questions of a Parquet table, numbered from 1, in the form of a JSON file.
 
     Other columns are never read, so that videos in the table cost nothing.
 
@@ -302,7 +302,7 @@ def parquet_questions(path: Path, columns: Columns) -> tuple[DataFile, list[tupl
 
 
 def _nested(text: str) -> object:
-    """What a text says where it is JSON, else the text."""
+    """Return a text's JSON value, or the text if it is not JSON."""
     try:
         return msgspec.json.decode(text)
     except msgspec.DecodeError:

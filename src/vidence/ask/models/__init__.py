@@ -1,1 +1,1 @@
-"""Who answers. One file is one provider; its name is the name of the file."""
+"""Models. Each file is a provider named after the file."""

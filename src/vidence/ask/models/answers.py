@@ -1,6 +1,6 @@
-"""What a server's answer says: a reply, a refusal, or an error of vidence.
+"""Interpret a server's answer: a reply, a refusal, or an error of vidence.
 
-The key is never shown: it is cut out of everything that a server says before that goes into a message.
+The key is never shown: it is removed from all server text before that enters a message.
 """
 
 import email.utils
@@ -49,10 +49,10 @@ _FINISH: dict[str, Finish] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Server:
-    """Where requests go and with which key.
+    """Where requests go, and with which key.
 
-    `key_env` names the environment variable that `key` was read from; `key` is not part of the repr.
-    `ends` says where an address of this kind ends, for messages.
+    `key_env` names the environment variable of `key`; `key` is not in the repr. `ends` says how an address of
+    this kind ends, for messages.
     """
 
     address: str
@@ -62,17 +62,17 @@ class Server:
 
     @cached_property
     def host(self) -> str:
-        """The name of the machine, in lower case."""
+        """Return the host name, in lower case."""
         return urlsplit(self.address).hostname or ""
 
     def hide_key(self, text: str) -> str:
-        """The text without the key."""
+        """Return the text without the key."""
         return text.replace(self.key, "[key]") if self.key else text
 
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What came back: the status, the headers (lower-case names) and the body."""
+    """An HTTP answer: status, headers (lower-case names) and body."""
 
     status: int
     headers: Mapping[str, str]
@@ -85,7 +85,7 @@ class Answer:
 
 
 def decode(answer: Answer, server: Server, *, kind: type[DecodedT], what: str, api: str) -> DecodedT:
-    """The JSON of an answer as `kind`; `what` and `api` name it and its maker in messages.
+    """Decode the JSON of an answer as `kind`; `what` and `api` name it and its vendor in messages.
 
     Raises:
         TransientModelError: not UTF-8, not JSON, or JSON of another shape.
@@ -120,9 +120,9 @@ def decode(answer: Answer, server: Server, *, kind: type[DecodedT], what: str, a
 
 
 def _kept(body: bytes) -> bytes | None:
-    """The body with U+FFFD for lone surrogates and null for numbers that no program holds, if it has such.
+    """Repair a body: U+FFFD for lone surrogates, null for numbers out of range.
 
-    What was paid for is kept; a body that is no JSON even so is None.
+    Paid replies are kept; None if the body is still not JSON.
     """
 
     def number(digits: str) -> float | None:
@@ -143,7 +143,7 @@ def _kept(body: bytes) -> bytes | None:
 
 @lru_cache(maxsize=256)
 def _tell(words: str) -> None:
-    """Warn once of the same."""
+    """Log a warning once."""
     _log.warning("%s", words)
 
 
@@ -152,7 +152,7 @@ _MOST_DIGITS = 300
 
 
 def believed(counts: Sequence[object]) -> int | Literal["absurd"] | None:
-    """The sum of the token counts that a server reports; None if it reports none.
+    """Return the sum of a server's token counts; None if it reports none.
 
     >>> believed([12, None, 3]), believed([None]), believed([-60_000_000]), believed(["12"])
     (15, None, 'absurd', 'absurd')
@@ -165,39 +165,38 @@ def believed(counts: Sequence[object]) -> int | Literal["absurd"] | None:
 
 
 class Indexed(Protocol):
-    """One of several replies in an answer, with its position as the server gives it."""
+    """One of several replies in an answer, with the server's index."""
 
     @property
     def index(self) -> object:
-        """The position; anything but a number is none."""
+        """The index; ignored unless it is a number."""
 
 
 def first(replies: Sequence[IndexedT]) -> IndexedT:
-    """The reply with the lowest `index`; one without an index has its place in the list."""
+    """Return the reply with the lowest `index`; its position in the list replaces a missing index."""
     indices = [reply.index if isinstance(reply.index, int) else at for at, reply in enumerate(replies)]
     return replies[indices.index(min(indices))]
 
 
 def finish_of(word: str | None) -> Finish:
-    """Our word for a server's reason why a reply ended; ``other`` for one that is absent or not known."""
+    """Map a server's finish reason to ours; ``other`` if it is absent or unknown."""
     return _FINISH.get((word or "").lower(), "other")
 
 
 Likely: TypeAlias = tuple[str, float | None]
-"""A token that could stand at a position, and its natural-log probability."""
+"""A candidate token, and its natural-log probability."""
 
 
 def choice_logps(
     positions: Iterable[tuple[str, Sequence[Likely]]], letters: Collection[str]
 ) -> dict[str, float] | None:
-    """Log-probabilities of the letters at the first token that is not blank; None if not reported.
+    """Return log-probabilities of the letters at the first non-blank token; None if not reported.
 
-    A letter can be written as several tokens (with and without a space before it); the most likely
-    one counts.
+    If a letter has several tokens (with and without a leading space), the most likely one counts.
 
     Args:
-        positions: each token of a reply, with the likeliest ones at its place (none: not reported).
-        letters: those that are looked for.
+        positions: each token of a reply, with its most likely alternatives (empty: not reported).
+        letters: the letters to look for.
     """
     likeliest = next((tops for token, tops in positions if token.strip(_BLANKS)), ())
     if not likeliest or not letters:
@@ -230,12 +229,12 @@ def _read_error(body: bytes) -> _Error:
 
 
 def retry_after_s(headers: Mapping[str, str], *, now_s: float) -> float | None:
-    """The wait that a server asks for, in seconds, or None.
+    """Return the wait that a server asks for, in seconds, or None.
 
     Args:
-        headers: with lower-case names; ``retry-after-ms`` goes before ``retry-after``, which holds
+        headers: with lower-case names; ``retry-after-ms`` takes precedence over ``retry-after``, which holds
             seconds or a date.
-        now_s: the time of day in seconds since 1970, from which a date is counted.
+        now_s: the current Unix time, for dates.
     """
     for name, unit_s in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         try:
@@ -266,7 +265,7 @@ def _words(error: _Error, server: Server) -> str:
 
 
 def declined(answer: Answer, server: Server) -> str:
-    """What a server says whose content filter declines a prompt; empty for every other answer."""
+    """Return the message of a content filter that declined a prompt; empty for other answers."""
     if answer.status != 400:
         return ""
     error = _read_error(answer.body)
@@ -275,7 +274,7 @@ def declined(answer: Answer, server: Server) -> str:
 
 
 def fault(answer: Answer, server: Server) -> ModelError:
-    """The error that stands for an answer that is not a reply."""
+    """Return the error for an answer that is not a reply."""
     error = _read_error(answer.body)
     fault = f"{server.address} answered {answer.status}: {_words(error, server)}"
     status = answer.status
@@ -292,7 +291,7 @@ def fault(answer: Answer, server: Server) -> ModelError:
 
 
 def without_reply(answer: Answer, server: Server, *, lacks: str) -> ModelError:
-    """The error that stands for status 200 without a reply; some gateways put the true status in the body."""
+    """Return the error for status 200 without a reply; some gateways put the true status in the body."""
     code = _read_error(answer.body).code
     if isinstance(code, int) and 400 <= code < 600:
         return fault(Answer(status=code, headers=answer.headers, body=answer.body), server)

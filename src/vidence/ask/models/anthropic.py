@@ -1,6 +1,6 @@
 """Anthropic's models: ``anthropic:NAME?thinking_budget=4096``.
 
-Images go as base64 blocks in the order of the prompt; whole videos are not taken.
+Images are sent as base64 blocks in the order of the prompt; whole videos are not supported.
 """
 
 import os
@@ -74,7 +74,7 @@ class Settings(HttpSettings):
     ] = False
 
     def __post_init__(self) -> None:
-        """Refuse options that exclude each other."""
+        """Reject contradictory options."""
         owner = f"anthropic:{self.name}"
         check_extra(owner, self.extra, own=OWN_FIELDS)
         if self.thinking and self.thinking_budget is not None:
@@ -90,15 +90,15 @@ class Settings(HttpSettings):
 
     @property
     def thinks(self) -> bool:
-        """Whether the request turns thinking on."""
+        """Whether requests turn thinking on."""
         return self.thinking_budget is not None or self.thinking == "adaptive"
 
 
 class MessagesDialect(Dialect):
     """``POST /v1/messages``.
 
-    The API counts thinking against ``max_tokens``; so that `Sampling.max_tokens` stays the room for the
-    reply, a budget of thinking is added to it.
+    The API counts thinking in ``max_tokens``; the thinking budget is added to it, so that
+    `Sampling.max_tokens` remains the limit of the reply.
     """
 
     host: ClassVar[str] = "api.anthropic.com"
@@ -119,7 +119,7 @@ class MessagesDialect(Dialect):
 
     @property
     def caches(self) -> bool:
-        """See `Dialect.caches`: what is marked, wherever it is sent."""
+        """See `Dialect.caches`: prompts are cached where marked, at any address."""
         return self._settings.cache
 
     async def body(
@@ -162,7 +162,7 @@ class MessagesDialect(Dialect):
                 )
 
     def _sampled(self, sampling: Sampling) -> dict[str, object]:
-        """Temperature and top_p, where they are not what the API does by itself."""
+        """Return temperature and top_p if they differ from the API's defaults."""
         settings, name = self._settings, self._settings.name
         if sampling.seed is not None:
             raise UsageError(f"anthropic:{name} takes no seed (got {sampling.seed}); omit model_seed")
@@ -189,7 +189,7 @@ class MessagesDialect(Dialect):
         return {"type": "disabled"} if self._settings.thinking == "off" else None
 
     def _output(self, schema: dict[str, object] | None) -> dict[str, object]:
-        """The effort, and what holds the reply to a schema."""
+        """Return the effort and the reply's schema."""
         settings = self._settings
         config: dict[str, object] = {"effort": settings.effort} if settings.effort else {}
         if schema is not None and settings.structured == "format":
@@ -232,7 +232,7 @@ _FORMATS = {"date-time", "time", "date", "duration", "email", "hostname", "uri",
 
 
 def output_schema(schema: Mapping[str, object]) -> dict[str, object]:
-    r"""A JSON Schema in the subset that the API takes; the rest goes into the description.
+    r"""Convert a JSON Schema to the subset that the API accepts; the rest moves to the description.
 
     Source: ``transform_schema`` of Anthropic's Python SDK 2.12.
     Departs: a schema without ``type`` stays without one, where the SDK raises an error.
@@ -264,7 +264,7 @@ def _is_taken(key: str, value: object) -> bool:
 
 
 def _inner(key: str, value: object) -> object:
-    """The value of a keyword, with the schemas in it in the subset, too."""
+    """Convert a keyword's value, including schemas in it."""
     if key in {"properties", "$defs"} and isinstance(value, dict):
         return {name: output_schema(entry) for name, entry in value.items()}
     if key == "items" and isinstance(value, dict):
@@ -314,7 +314,7 @@ def _text(block: _Block) -> str:
 
 
 def create(settings: Settings) -> HttpModel:
-    """The model of that name at Anthropic; nothing is sent yet.
+    """Create the Anthropic model of that name; nothing is sent yet.
 
     Raises:
         UsageError: an address or a key that can be none.

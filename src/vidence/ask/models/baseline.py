@@ -1,10 +1,9 @@
-"""Answers that need no look at the video: ``baseline:random|constant|longest|median|smallest|largest``.
+"""Baselines that see no video: ``baseline:random|constant|longest|median|smallest|largest``.
 
-``second-smallest`` and ``second-largest`` are the others; sizes are those of numbers and ranges. Their
-scores belong beside every model's. Where a rule does not apply (no choices; a size where not every choice is
-a number or a range; several choices that are equally long, or have the size that is looked for) the reply has
-no text, so that it is unreadable under every parser, and its `reasoning` says why. They give no
-log-probabilities: they hold no beliefs.
+``second-smallest`` and ``second-largest`` are the others; sizes are those of numbers and ranges. Show their
+scores next to every model's. If a rule does not apply (no choices; a size, but not every choice is a number
+or range; ties), the reply has no text, so that every parser finds it unreadable, and its `reasoning` says
+why. They give no log-probabilities.
 """
 
 from collections.abc import Callable, Sequence
@@ -32,21 +31,21 @@ class Settings(Record):
     letter: Annotated[str | None, Meta(description="of `constant`; by default A")] = None
 
     def __post_init__(self) -> None:
-        """Refuse rules that are not known, options of another rule, and a letter that is none."""
+        """Reject unknown rules, options of another rule, and invalid letters."""
         owners = {"seed": "random", "letter": "constant"}
         check_rule(f"baseline:{self.rule}", self, kind="baseline", known=RULES, options=owners)
 
 
 class BaselineModel(InstantModel):
-    """One rule that turns a request into a letter, or None where it does not apply."""
+    """A rule that turns a request into a letter, or None if it does not apply."""
 
     def __init__(self, identity: str, rule: Rule, *, silent: str = "") -> None:
-        """The rule, and the reason that is given where it says nothing."""
+        """Take the rule, and the reason given when it does not apply."""
         self.identity = identity
         self._rule, self._silent = rule, silent
 
     async def reply(self, request: Request) -> Reply:
-        """The bare letter, or no text and the reason."""
+        """Return the bare letter, or no text and the reason."""
         if not request.prompt.choices:
             reason = "the item has no choices"
         elif (letter := self._rule(request)) is not None:
@@ -81,10 +80,9 @@ def _by_choices(pick: Callable[[Sequence[str]], int | None]) -> Rule:
 
 
 def create(settings: Settings) -> BaselineModel:
-    """The baseline of that rule.
+    """Create the baseline for that rule.
 
-    A random letter depends on the seed, the id of the item and the sample, whatever the order of the
-    requests.
+    A random letter depends on seed, item id and sample, not on the order of requests.
     """
     owner = f"baseline:{settings.rule}"
     if settings.rule == "random":

@@ -1,4 +1,4 @@
-"""The batch APIs of OpenAI, Anthropic and Gemini: how requests are put into one, and answers come out."""
+"""The batch APIs of OpenAI, Anthropic and Gemini: submit requests, and retrieve answers."""
 
 import re
 from abc import ABC, abstractmethod
@@ -27,19 +27,19 @@ Piece: TypeAlias = bytes | memoryview
 
 
 class OpenBatch(Record):
-    """A batch as it is noted before it is made: its name at the server, and the keys of its requests."""
+    """A batch as recorded before it is created: its name at the server, and its requests' keys."""
 
     name: str
     address: str
     keys: tuple[str, ...]
     began_s: float
     id: str = ""
-    """What the server calls it; empty until that is known."""
+    """The server's id; empty until known."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class BatchState:
-    """How far a batch is; `results` are the routes of its answers, `why` says how it ended."""
+    """A batch's state; `results` are the routes of its answers, `why` says how it ended."""
 
     is_ended: bool
     n_done: int = 0
@@ -48,7 +48,7 @@ class BatchState:
 
 
 class _Told:
-    """A JSON object from a server; what is not there, or of another type, reads as nothing."""
+    """A JSON object from a server; missing and mistyped fields read as empty."""
 
     def __init__(self, value: Mapping[str, object]) -> None:
         self.value = value
@@ -58,7 +58,7 @@ class _Told:
         return value if isinstance(value, str) else ""
 
     def count(self, *paths: str) -> int:
-        """The sum of some numbers, which Gemini writes as texts."""
+        """Return the sum of numbers, which Gemini writes as strings."""
         result = (str(value_at(self.value, path)) for path in paths)
         return sum(int(digits[:18]) for digits in result if digits.isdecimal())
 
@@ -68,57 +68,57 @@ class _Told:
 
 
 class BatchApi(ABC):
-    """One protocol of batches; errors of its calls are those of `Caller.send` and `answers.fault`."""
+    """A batch protocol; calls raise the errors of `Caller.send` and `answers.fault`."""
 
     most_asks: ClassVar[int]
     most_bytes: ClassVar[int]
-    """Of the requests of one batch."""
+    """Most bytes per batch."""
     most_each: ClassVar[int]
-    """Bytes of one request."""
+    """Most bytes per request."""
     separator: ClassVar[bytes] = b"\n"
     root: ClassVar[str]
-    """Where batches are made and listed."""
+    """Route that creates and lists batches."""
 
     def __init__(self, caller: Caller, *, path: str) -> None:
-        """`path` is where single requests go."""
+        """`path` is the route of single requests."""
         self._caller = caller.reading(_LARGEST_RESULTS_MB)
         self._path = path
 
     @abstractmethod
     def line(self, key: str, body: Sequence[bytes]) -> Sequence[bytes]:
-        """A request under a key of 64 letters and digits, as a batch has it."""
+        """Return a request as a line of a batch, under a key of 64 letters and digits."""
 
     async def upload(self, content: memoryview, name: str) -> str:
-        """Send the requests, where they go apart from the batch; what `create` needs of them."""
+        """Upload the requests if the API separates this; return what `create` needs of them."""
         return ""
 
     @abstractmethod
     async def create(self, source: str, content: memoryview, name: str) -> str:
-        """Begin a batch; its id."""
+        """Create a batch, and return its id."""
 
     @abstractmethod
     async def find(self, batch: OpenBatch, *, known: Collection[str]) -> str:
-        """The id of a batch that may have been made; empty where it was not. `known` are those of others."""
+        """Return the id of a batch that may have been created, or empty. `known` are other batches' ids."""
 
     async def state(self, batch_id: str) -> BatchState | None:
-        """How far it is; None where the server does not know it."""
+        """Return the batch's state; None if the server does not know it."""
         answer = await self._call(self._route(batch_id), is_known=False)
         return None if answer.status == _GONE else self._state(answer, batch_id)
 
     def _route(self, batch_id: str) -> str:
-        """Where a batch is looked at."""
+        """Return the route of a batch."""
         return f"{self.root}/{batch_id}"
 
     @abstractmethod
     def _state(self, answer: Answer, batch_id: str) -> BatchState:
-        """The state of a batch, from the answer about it."""
+        """Return the state of a batch from the answer about it."""
 
     @abstractmethod
     def result(self, line: bytes) -> tuple[str, Answer | None]:
-        """The key in a line of results, and what was answered; None for nothing.
+        """Return the key in a line of results, and the answer; None if there is none.
 
         Raises:
-            DecodeError, UnicodeDecodeError: it cannot be read.
+            DecodeError, UnicodeDecodeError: the line cannot be decoded.
         """
 
     async def close(self) -> None:
@@ -126,7 +126,7 @@ class BatchApi(ABC):
         await self._caller.close()
 
     async def results(self, route: str) -> Sequence[bytes]:
-        """The lines of a file of results."""
+        """Return the lines of a results file."""
         return (await self._call(route)).body.splitlines()
 
     async def _call(
@@ -137,7 +137,7 @@ class BatchApi(ABC):
         headers: Mapping[str, str] | None = None,
         is_known: bool = True,
     ) -> Answer:
-        """An answer of status 2xx, or of 404 where the server need not know what is asked for."""
+        """Return an answer of status 2xx, or of 404 if the thing may be unknown to the server."""
         method = "POST" if pieces else "GET"
         with self._caller.within(_CALL_S + sum(map(len, pieces)) / _SLOWEST_BYTES_S):
             answer = await self._caller.send(method, route, pieces, headers=headers)
@@ -156,7 +156,7 @@ class BatchApi(ABC):
         return _Told(decode(answer, self._caller.server, kind=kind, what="batch", api="an API with batches"))
 
     def _id(self, text: str) -> str:
-        """An id that can stand in a route."""
+        """Check that an id is safe in a route."""
         if _ID.fullmatch(text) is None:
             message = visible(text[:80])
             raise TransientModelError(f"{self._caller.server.address} gave {message!r} as an id of a batch")
@@ -271,7 +271,7 @@ class _MessageResult(msgspec.Struct):
 
 
 class MessageBatches(BatchApi):
-    """``POST /v1/messages/batches``; the API keeps no name, so a batch is found by its time and size."""
+    """``POST /v1/messages/batches``; the API stores no name, so a batch is found by time and size."""
 
     most_asks = 100_000
     most_bytes = 255_000_000
@@ -335,7 +335,7 @@ class _GeminiResult(msgspec.Struct):
 
 
 class GeminiBatches(BatchApi):
-    """``POST /v1beta/models/NAME:batchGenerateContent``, with its requests at the File API."""
+    """``POST /v1beta/models/NAME:batchGenerateContent``, with requests in the File API."""
 
     most_asks = 50_000
     most_bytes = 500_000_000  # of the 2 GB that the API takes, so that an upload ends in time
@@ -347,7 +347,7 @@ class GeminiBatches(BatchApi):
         return [b'{"key":"%b","request":' % key.encode(), *body, b"}"]
 
     async def upload(self, content: memoryview, name: str) -> str:
-        """See `BatchApi.upload`; by the resumable protocol, in one piece."""
+        """See `BatchApi.upload`; a resumable upload in one piece."""
         kind, address = "application/jsonl", self._caller.server.address
         body = msgspec.json.encode({"file": {"displayName": name, "mimeType": kind}})
         headers = upload_headers(len(content), kind)
@@ -409,4 +409,4 @@ APIS: Final[Mapping[str, type[BatchApi]]] = {
     "anthropic": MessageBatches,
     "gemini": GeminiBatches,
 }
-"""By the providers whose models can be asked so."""
+"""Batch APIs by provider."""

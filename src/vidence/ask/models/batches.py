@@ -1,7 +1,7 @@
-"""Requests that are asked in batches: answered within a day, at half the price.
+"""Requests sent in batches: answered within a day, at half the price.
 
-One pass over the questions writes what is to be asked into files (`Batches.answer`), a wave sends them and
-waits (`Batches.wave`), and the next pass finds the answers. No frames are held in memory meanwhile.
+One pass over the questions writes requests to files (`Batches.answer`), a wave sends them and waits
+(`Batches.wave`), and the next pass reads the answers. No frames are held in memory meanwhile.
 """
 
 import hashlib
@@ -26,13 +26,13 @@ from vidence.errors import AccessError, LaterError, RejectedRequestError, StoreE
 from vidence.media.whole import PRIVATE, make_private, write_whole
 
 MOST_TRIES = 3
-"""Batches in which a request goes while it gets no answer, or one that may pass."""
+"""Most batches that a request without a final answer is put into."""
 ReadT = TypeVar("ReadT")
 
 
 @dataclass
 class _Part:
-    """Requests that are to be one batch, in a file without a name."""
+    """Requests that will form one batch, in an unnamed file."""
 
     file: IO[bytes] = field(default_factory=tempfile.TemporaryFile)
     keys: list[str] = field(default_factory=list)
@@ -48,17 +48,17 @@ class _Part:
 
 
 class Batches:
-    """Collects requests, sends them as batches, waits for these, and hands out their answers.
+    """Collects requests, sends them as batches, waits, and returns their answers.
 
-    A batch is noted in `folder` before it is made, so that a process that asks the same after this one was
-    killed waits for the same batch.
+    A batch is recorded in `folder` before it is created, so that a process that asks the same after this one
+    was killed waits for the same batch.
 
     Args:
         api: the protocol.
-        server: its address and path, which tell requests of one model's server from those of another.
-        folder: of the notes.
-        say: told once in `poll_s` how far a batch is.
-        poll_s: between looks at a batch, in seconds.
+        server: its address and path, which distinguish servers and models.
+        folder: for the records.
+        say: called with the progress of a batch every `poll_s`.
+        poll_s: seconds between checks of a batch.
         clock: the time in seconds.
     """
 
@@ -84,12 +84,12 @@ class Batches:
         self._open = self._noted()
 
     def answer(self, body: Sequence[bytes], *, sample: int) -> Answer:
-        """The answer to a request, where a batch has brought it; it is given once.
+        """Return a request's answer if a batch has delivered it; each answer is returned once.
 
         Raises:
-            LaterError: the next wave brings it.
-            RejectedRequestError: it is larger than a batch may be, or had no answer in `MOST_TRIES` of them.
-            StoreError: it cannot be kept until then.
+            LaterError: the next wave delivers it.
+            RejectedRequestError: it exceeds the size limit, or had no answer in `MOST_TRIES` batches.
+            StoreError: it cannot be stored until then.
         """
         digest = hashlib.sha256(f"{self._server} {sample} ".encode())
         for piece in body:
@@ -122,11 +122,11 @@ class Batches:
         self._collected.add(key)
 
     async def wave(self) -> int:
-        """Send what was collected, and wait for all batches that were asked for; how many requests these are.
+        """Send the collected requests, and wait for all batches; return the number of requests.
 
         Raises:
-            AccessError: the server refuses a batch, or answers nothing of it.
-            StoreError: a batch cannot be noted.
+            AccessError: the server rejects a batch, or answers none of it.
+            StoreError: a batch cannot be recorded.
         """
         self.settle()
         parts, wanted = self._parts, list(self._wanted.values())
@@ -140,20 +140,20 @@ class Batches:
         return n
 
     def settle(self) -> None:
-        """A pass has ended, and what it took out of batches is stored: their notes go."""
+        """Delete the records of batches whose answers this pass has stored."""
         for batch in self._read:
             self._forget(batch)
         self._read.clear()
         self._answers.clear()
 
     async def close(self) -> None:
-        """Close the connections; batches that were sent go on at the server, and their notes stay."""
+        """Close the connections; sent batches continue at the server, and their records stay."""
         for part in self._parts:
             part.file.close()
         await self._api.close()
 
     def _noted(self) -> dict[str, OpenBatch]:
-        """The batches of earlier processes at this server, by the keys of their requests."""
+        """Return earlier processes' batches at this server, by request key."""
         values: dict[str, OpenBatch] = {}
         try:
             make_private(self._folder)
@@ -203,7 +203,7 @@ class Batches:
         return await self._patiently(lambda: self._api.find(batch, known=known))
 
     async def _take_up(self, batch: OpenBatch) -> None:
-        """Wait for a batch and read its answers; what has none is asked again in the next pass."""
+        """Wait for a batch and read its answers; unanswered requests are sent again in the next pass."""
         if not batch.id:
             await anyio.sleep(max(0.0, batch.began_s + self._poll_s - self._clock()))  # until it is listed
             if not (text := await self._found(batch)):
@@ -238,7 +238,7 @@ class Batches:
         self._read.append(batch)
 
     async def _ended(self, batch: OpenBatch) -> BatchState | None:
-        """The batch when it has ended; None where the server does not know it."""
+        """Return the batch once it has ended; None if the server does not know it."""
         while True:
             state = await self._patiently(lambda: self._api.state(batch.id))
             if state is None or state.is_ended:
@@ -247,7 +247,7 @@ class Batches:
             await anyio.sleep(self._poll_s)
 
     async def _patiently(self, call: Callable[[], Awaitable[ReadT]]) -> ReadT:
-        """What a call gives, tried again for as long as it may pass: giving up would pay twice."""
+        """Return a call's result, retrying transient errors: giving up would pay twice."""
         while True:
             try:
                 return await call()

@@ -1,4 +1,4 @@
-"""OpenAI's chat-completions protocol, which most servers of open models speak, too."""
+"""OpenAI's chat-completions protocol, which most servers of open models also speak."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -126,13 +126,13 @@ class ChatDialect(Dialect):
                 return {"type": "video_url", "video_url": {"url": url}}
 
     def _sampled(self, sampling: Sampling) -> dict[str, object]:
-        """The settings that both protocols have under one name."""
+        """Return the settings that have the same name in both protocols."""
         if self._settings.fixed_sampling:
             return {}
         return {"temperature": sampling.temperature, "top_p": sampling.top_p}
 
     def _schema(self, request: Request, leave_out: Collection[str]) -> dict[str, object] | None:
-        """The form that the reply is to have; None where none is sent."""
+        """Return the reply's schema; None if none is sent."""
         schema = request.prompt.reply_schema
         if schema is None or self._settings.structured == "off" or SCHEMA in leave_out:
             return None
@@ -199,7 +199,7 @@ class _Likely(msgspec.Struct):
 
 
 class Token(msgspec.Struct):
-    """One token of a reply, with the likeliest ones at its place; both protocols write it alike."""
+    """A token of a reply, with its most likely alternatives; the same in both protocols."""
 
     token: str
     logprob: float | None = None
@@ -207,7 +207,7 @@ class Token(msgspec.Struct):
 
     @property
     def position(self) -> tuple[str, Sequence[Likely]]:
-        """The token as `choice_logps` takes it."""
+        """Return the token for `choice_logps`."""
         tops = [(t.token, t.logprob) for t in self.top_logprobs or ()]
         return self.token, [*tops, (self.token, self.logprob)] if tops else ()
 
@@ -224,7 +224,7 @@ class _Choice(msgspec.Struct):
 
 
 class InputDetails(msgspec.Struct):
-    """Of the tokens read, what OpenAI took from its cache and put there; both protocols write it alike."""
+    """Input tokens that OpenAI read from, and wrote to, its cache; the same in both protocols."""
 
     cached_tokens: object = None
     cache_write_tokens: object = None
@@ -243,7 +243,7 @@ class _Body(msgspec.Struct):
 
 
 def _texts(message: _Message) -> tuple[str, str]:
-    """The text and the refusal."""
+    """Return the text and the refusal."""
     pieces = message.content if isinstance(message.content, list) else []
     text = message.content if isinstance(message.content, str) else ""
     text += "".join(p.text or "" for p in pieces if p.type in {"text", "output_text", ""})

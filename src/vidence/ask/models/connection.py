@@ -1,4 +1,4 @@
-"""HTTP connections to one server by aiohttp, which takes long to import; imported at the first request."""
+"""HTTP connections to one server with aiohttp, imported at the first request because that is slow."""
 
 import select
 import socket
@@ -24,10 +24,10 @@ _LOOPBACK: Final = {"localhost", "127.0.0.1", "::1"}
 
 
 class Body(aiohttp.Payload):
-    """A body in pieces, of which a few are put together at a time.
+    """A body in pieces, of which only a few are joined at a time.
 
     Attributes:
-        is_sent: whether all of it is with the system.
+        is_sent: whether all of it was passed to the system.
     """
 
     def __init__(self, pieces: Sequence[bytes | memoryview]) -> None:
@@ -41,7 +41,7 @@ class Body(aiohttp.Payload):
         await self.write_with_length(writer, None)
 
     async def write_with_length(self, writer: AbstractStreamWriter, content_length: int | None) -> None:
-        """See `aiohttp.Payload.write_with_length`; the body is always written whole."""
+        """See `aiohttp.Payload.write_with_length`; the body is always written completely."""
         gathered: list[bytes | memoryview] = []
         n_bytes = 0
         for part in self._parts():
@@ -54,7 +54,7 @@ class Body(aiohttp.Payload):
         self.is_sent = True
 
     def _parts(self) -> Iterator[bytes | memoryview]:
-        """The pieces, the long ones in parts; a video is one long piece."""
+        """Yield the pieces, splitting long ones, such as videos."""
         for piece in self._pieces:
             if len(piece) <= _SENT_AT_ONCE_BYTES:
                 yield piece
@@ -71,10 +71,10 @@ class Body(aiohttp.Payload):
 
 
 class Connector(aiohttp.TCPConnector):
-    """Keeps connections open, and takes none again on which something waits to be read.
+    """Keeps connections open, but does not reuse one with unread data.
 
-    An answer that is there before it is asked for belongs to another question: a server that sends two
-    answers to one request would give the second to the next question on the same connection.
+    Data that arrives before a request belongs to another one: a server that sends two answers to one request
+    would give the second to the next question on the same connection.
     """
 
     def __init__(self, context: ssl.SSLContext | bool) -> None:
@@ -106,11 +106,11 @@ def _has_something_to_read(protocol: ResponseHandler) -> bool:
 
 
 def opened(server: Server, headers: Mapping[str, str]) -> aiohttp.ClientSession:
-    """A session of connections to one server.
+    """Open a session of connections to one server.
 
     Args:
-        server: whom to ask.
-        headers: what goes with every request.
+        server: the server.
+        headers: sent with every request.
     """
     context: ssl.SSLContext | bool = True
     if server.address.startswith("https:"):
@@ -130,7 +130,7 @@ def opened(server: Server, headers: Mapping[str, str]) -> aiohttp.ClientSession:
 
 
 def _proxy_of(server: Server) -> str | None:
-    """The proxy that the environment names for a server; one can never reach what "localhost" means here."""
+    """Return the environment's proxy for a server; none for localhost, which a proxy cannot reach."""
     if server.host in _LOOPBACK or urllib.request.proxy_bypass(server.host):
         return None
     named = urllib.request.getproxies()

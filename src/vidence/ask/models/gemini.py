@@ -1,7 +1,7 @@
 """Google's models: ``gemini:NAME?thinking_budget=2048``.
 
-Frames go in the request, in the order of the prompt; a whole video goes in the request where it is small,
-and is uploaded once per run where it is not.
+Frames are sent in the request, in the order of the prompt; a small whole video is sent in the request, a
+large one is uploaded once per run.
 """
 
 import os
@@ -109,7 +109,7 @@ class Settings(UploadSettings):
     ] = None
 
     def __post_init__(self) -> None:
-        """Refuse a name or a version that can be none, and options that exclude each other."""
+        """Reject invalid names and versions, and contradictory options."""
         if not _NAME.fullmatch(self.name) or ".." in self.name:
             raise UsageError(
                 f"gemini: needs the name of a model, for example gemini:gemini-2.5-pro; got {self.name!r}"
@@ -186,7 +186,7 @@ class GeminiDialect(Dialect):
                 return {"fileData": {"fileUri": uri, "mimeType": part.media_type}, **metadata}
 
     def _generation(self, request: Request, leave_out: Collection[str]) -> dict[str, object]:
-        """The settings of one request; those left to the server are absent."""
+        """Return the settings of a request; those left to the server are absent."""
         settings, sampling, schema = self._settings, request.sampling, request.prompt.reply_schema
         fields: dict[str, object | None] = {
             "temperature": sampling.temperature,
@@ -218,7 +218,7 @@ class GeminiDialect(Dialect):
         return LOGPROBS if says_so and _wants_logprobs(request) else ""
 
     def fault(self, answer: Answer, request: Request) -> ModelError:
-        """See `Dialect.fault`; an uploaded video that the server lost is uploaded again."""
+        """See `Dialect.fault`; if the server lost an uploaded video, it is uploaded again."""
         error = self._fault(answer)
         videos = [part for part in request.prompt.parts if isinstance(part, VideoPart)]
         if 400 <= answer.status < 500 and self._files.forget_lost(answer, videos):
@@ -265,7 +265,7 @@ class GeminiDialect(Dialect):
         )
 
     async def close(self) -> None:
-        """Delete what was uploaded."""
+        """Delete uploaded files."""
         await self._files.delete()
 
 
@@ -274,7 +274,7 @@ def _wants_logprobs(request: Request) -> bool:
 
 
 def _merged(body: dict[str, object], extra: dict[str, object]) -> dict[str, object]:
-    """The body with the fields of `extra`; objects that both have are merged."""
+    """Merge `extra` into the body; objects in both are merged."""
     merged = dict(body)
     for key, value in extra.items():
         ours = merged.get(key)
@@ -354,7 +354,7 @@ def _details(answer: Answer) -> Sequence[_Detail]:
 
 
 def _with_wait(answer: Answer, details: Sequence[_Detail]) -> Answer:
-    """The answer with a ``retry-after`` header, where the API asks for a wait in the body only."""
+    """Add a ``retry-after`` header if the API asks for a wait only in the body."""
     waits = [re.fullmatch(r"(\d+(?:\.\d+)?)s", d.retry_delay or "") for d in details]
     wait = next((match[1] for match in waits if match), None)
     if wait is None or "retry-after" in answer.headers or "retry-after-ms" in answer.headers:
@@ -376,7 +376,7 @@ def _because(what: str, message: str | None) -> str:
 
 
 def create(settings: Settings) -> HttpModel:
-    """The model of that name at Google; nothing is sent yet.
+    """Create the Google model of that name; nothing is sent yet.
 
     Raises:
         UsageError: an address or a key that can be none.

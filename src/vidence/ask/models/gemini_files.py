@@ -1,4 +1,4 @@
-"""Whole videos at the Gemini File API: uploaded once, waited for, and deleted at the end."""
+"""Whole videos in the Gemini File API: uploaded once, awaited, and deleted at the end."""
 
 import logging
 from collections.abc import Callable, Collection
@@ -31,7 +31,7 @@ OPTION: Final = "upload_timeout_s"
 
 
 class UploadSettings(HttpSettings):
-    """Options of the API's version and of how whole videos get there."""
+    """Options for the API's version and for uploads of whole videos."""
 
     api_version: Annotated[str, Meta(description="version of the API in the path; by default v1")] = ""
     inline_mb: Annotated[float, Meta(ge=0, description="videos up to this go in the request, in MB")] = 14.0
@@ -44,7 +44,7 @@ class _Reason(msgspec.Struct):
 
 
 class _File(msgspec.Struct, rename="camel"):
-    """A file as the API tells of it."""
+    """A file as described by the API."""
 
     name: str = ""
     uri: str = ""
@@ -61,12 +61,12 @@ class _Sent(msgspec.Struct):
 
 
 class Files:
-    """Where the videos of one run are. A file that several questions need at once is uploaded once."""
+    """The uploaded videos of a run. A file that several questions need at once is uploaded once."""
 
     def __init__(
         self, caller: Caller, settings: UploadSettings, *, fault: Callable[[Answer], ModelError]
     ) -> None:
-        """`fault` makes an error of an answer that is no success."""
+        """`fault` converts an unsuccessful answer to an error."""
         self._caller = caller
         self._settings = settings
         self._version = settings.api_version or DEFAULT_VERSION
@@ -77,7 +77,7 @@ class Files:
         self._names: list[str] = []
 
     async def is_sent_inline(self, part: VideoPart) -> bool:
-        """Whether a video is small enough to go in the request.
+        """Whether a video is small enough for the request.
 
         Raises:
             RejectedRequestError: the file cannot be read.
@@ -90,11 +90,11 @@ class Files:
             raise RejectedRequestError(f"the video {part.path} cannot be read: {cause(error)}") from error
 
     async def uri(self, part: VideoPart) -> str:
-        """The address of the uploaded file.
+        """Return the URI of the uploaded file.
 
         Raises:
-            RejectedRequestError: the file cannot be read, or the server cannot make use of it.
-            TransientModelError, AccessError: as any request.
+            RejectedRequestError: the file cannot be read, or the server cannot process it.
+            TransientModelError, AccessError: as for any request.
         """
         async with self._locks.setdefault(part.digest, anyio.Lock()):
             if part.digest in self._unusable:
@@ -108,7 +108,7 @@ class Files:
             return file.uri
 
     async def _upload(self, part: VideoPart) -> _File:
-        """Send a file by the resumable protocol: an address is asked for, then the bytes go there."""
+        """Upload a file by the resumable protocol: request a URL, then send the bytes there."""
         try:
             with self._caller.within(self._settings.upload_timeout_s, option=OPTION):
                 answer = await self._send_pieces(part)
@@ -200,7 +200,7 @@ class Files:
         return bool(gone)
 
     async def delete(self) -> None:
-        """Delete what was uploaded; what cannot be deleted is logged, the server drops it after two days."""
+        """Delete uploaded files; failures are logged, since the server deletes files after two days."""
         names, self._names = self._names, []
         self._uploaded.clear()
         self._unusable.clear()

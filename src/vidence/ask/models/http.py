@@ -1,4 +1,4 @@
-"""Models behind an HTTP server: connections, the key, time limits; each protocol is a `Dialect`."""
+"""Models behind HTTP servers: connections, keys, timeouts; each protocol is a `Dialect`."""
 
 import logging
 import os
@@ -50,11 +50,11 @@ _log = logging.getLogger(__name__)
 
 
 class HttpSettings(Record):
-    """Options of every model behind a server; all but those in `NOT_IN_IDENTITY` can change a reply."""
+    """Options of every model behind a server; all except those in `NOT_IN_IDENTITY` can change replies."""
 
     positional: ClassVar[str] = "name"
     own_address: ClassVar[str] = ""
-    """The provider's own; together with a variable of `own_keys` it needs no word of the user."""
+    """The provider's own address; with a key of `own_keys` it needs no permission by the user."""
     own_keys: ClassVar[tuple[str, ...]] = ()
 
     name: Annotated[str, Meta(description="name of the model at the server")]
@@ -76,22 +76,22 @@ NOT_IN_IDENTITY = frozenset({"name", "api_key_env", "timeout_s", "max_in_flight"
 
 
 def check_extra(owner: str, given: Collection[str], *, own: Collection[str]) -> None:
-    """Refuse fields of `extra` that the plan or vidence sets.
+    """Reject fields of `extra` that the plan or vidence sets.
 
     Raises:
-        UsageError: there is one.
+        UsageError: there is such a field.
     """
     if clash := sorted(set(own).intersection(given)):
         raise UsageError(f"{owner}: extra must not set {', '.join(clash)}; the plan or vidence sets them")
 
 
 def identity_of(provider: str, settings: HttpSettings, *, left_out: Collection[str] = ()) -> str:
-    """The identity of a model behind a server.
+    """Return the identity of a model behind a server.
 
     Args:
         provider: the name before the colon.
-        settings: the options in use; `base_url` must be the address.
-        left_out: further options that change no reply.
+        settings: the options in use, with `base_url` filled in.
+        left_out: further options that do not change replies.
     """
     fields = [f for f in settings.__struct_fields__ if f not in NOT_IN_IDENTITY and f not in left_out]
     fields.sort(key=lambda field: field == "extra")  # which stands last
@@ -102,15 +102,15 @@ def identity_of(provider: str, settings: HttpSettings, *, left_out: Collection[s
 
 
 def check_address(text: str, *, stops_before: Sequence[str] = ("/chat/completions", "/responses")) -> str:
-    """An address that can be asked, without a slash at its end.
+    """Return a valid address without a trailing slash.
 
     Args:
         text: the address.
-        stops_before: ends that vidence adds itself, the longest first.
+        stops_before: path suffixes that vidence adds itself, the longest first.
 
     Raises:
-        UsageError: not http(s), no host, or with parts that could hold a secret. The message shows
-            the address only where it cannot hold one.
+        UsageError: not http(s), no host, or with parts that could contain a secret. The message shows the
+            address only if it cannot contain one.
     """
     if "@" in text or "?" in text or "#" in text:
         raise UsageError(
@@ -132,10 +132,10 @@ def check_address(text: str, *, stops_before: Sequence[str] = ("/chat/completion
 
 
 def read_key(variable: str, *, example: str) -> str:
-    """The key in an environment variable, empty where it is not set.
+    """Return the key in an environment variable, empty if it is not set.
 
     Raises:
-        UsageError: no name of a variable, or a value that can be no key; the message shows neither.
+        UsageError: not a variable name, or not a possible key; the message shows neither.
     """
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", variable):
         raise UsageError(
@@ -153,19 +153,19 @@ def read_key(variable: str, *, example: str) -> str:
 
 
 def bearer(key: str) -> dict[str, str]:
-    """The header with a key; none where there is no key."""
+    """Return the authorization header for a key; empty without one."""
     return {"authorization": f"Bearer {key}"} if key else {}
 
 
 class Caller:
-    """Sends requests to one server over connections that are kept open.
+    """Sends requests to one server over persistent connections.
 
-    The connections belong to the event loop of the first call; close it in the same loop. After
-    `close` the next call opens new ones.
+    The connections belong to the event loop of the first call; close it in the same loop. After `close`, the
+    next call opens new ones.
     """
 
     def __init__(self, server: Server, *, headers: Mapping[str, str], max_answer_mb: float = 32.0) -> None:
-        """`headers` go with every request and hold the key; a longer answer is not read to its end."""
+        """`headers` go with every request and contain the key; longer answers are not read completely."""
         self.server = server
         self._most_bytes = int(max_answer_mb * BYTES_PER_MB)
         self._large = anyio.CapacityLimiter(_MOST_LARGE)
@@ -175,7 +175,7 @@ class Caller:
         self._routes: dict[str, yarl.URL] = {}  # taking an address apart costs a fiftieth of a request
 
     def reading(self, max_answer_mb: float) -> "Caller":
-        """Another caller of the same server, which reads answers of that length."""
+        """Return a caller of the same server with another answer limit."""
         return Caller(self.server, headers=self._given, max_answer_mb=max_answer_mb)
 
     def _route(self, path: str) -> "yarl.URL":
@@ -192,11 +192,11 @@ class Caller:
 
     @contextmanager
     def within(self, timeout_s: float, *, option: str = "timeout_s") -> Iterator[None]:
-        """Give up after `timeout_s` seconds; turn what goes wrong with the connection into errors.
+        """Apply a timeout, and convert connection failures to errors of vidence.
 
         Args:
-            timeout_s: the longest time that the block may take.
-            option: the option that allows more.
+            timeout_s: time limit of the block.
+            option: the option that raises it.
 
         Raises:
             TransientModelError: no connection, a broken one, or no answer in time.
@@ -230,20 +230,20 @@ class Caller:
         *,
         headers: Mapping[str, str] | None = None,
     ) -> Answer:
-        """One request, to be called inside `within`; the answer is returned whatever its status.
+        """Send one request inside `within`; the answer is returned whatever its status.
 
-        The answer is unpacked while it comes in, and no more of it is kept than `max_answer_mb`.
+        The answer is decompressed while it arrives, up to `max_answer_mb`.
 
         Args:
-            method: of HTTP.
-            path: what comes behind the address, or a whole address at the same host.
-            pieces: the body in pieces, of which only a few are put together at a time.
-            headers: those of this request alone.
+            method: the HTTP method.
+            path: the path after the address, or a complete URL at the same host.
+            pieces: the body in pieces, of which only a few are joined at a time.
+            headers: of this request only.
 
         Raises:
-            RejectedRequestError: a longer answer, or one that is packed several times.
-            TransientModelError: what came was sent before the request was.
-            AccessError: the address cannot be asked at all.
+            RejectedRequestError: a longer answer, or one that is compressed repeatedly.
+            TransientModelError: data arrived before the request was sent.
+            AccessError: the address cannot be contacted at all.
         """
         from vidence.ask.models.connection import Body, opened
 
@@ -264,7 +264,7 @@ class Caller:
         return Answer(status=response.status, headers=response.headers, body=body)
 
     async def _body(self, response: "aiohttp.ClientResponse") -> bytes:
-        """The body, unpacked; of large ones only a few are in memory at the same time."""
+        """Return the decompressed body; large ones are limited in number."""
         # What is packed twice can take hours to unpack into nothing, and no server packs twice.
         if "," in ",".join(response.headers.getall("content-encoding", ())):
             raise RejectedRequestError(f"{self.server.address} sent an answer that is packed several times")
@@ -282,12 +282,12 @@ class Caller:
 
     @staticmethod
     async def _read(response: "aiohttp.ClientResponse", body: bytearray, *, until: int) -> None:
-        """Read on until the end, or until there is more than so many bytes."""
+        """Read to the end, or until the limit is exceeded."""
         while len(body) <= until and (piece := await response.content.readany()):
             body += piece
 
     async def close(self) -> None:
-        """Close the connections; closing twice is fine."""
+        """Close the connections; may be called twice."""
         session, self._session = self._session, None
         if session is not None:
             await session.close()
@@ -295,7 +295,7 @@ class Caller:
 
 
 def _without_connection(address: str, error: Exception) -> ModelError:
-    """The error that stands for a connection that could not be made."""
+    """Return the error for a connection that could not be made."""
     cause: BaseException | None = (
         error.__cause__
     )  # of aiohttp's own, some of which are SSL errors without a reason
@@ -318,7 +318,7 @@ def _without_connection(address: str, error: Exception) -> ModelError:
 
 
 def upload_headers(n_bytes: int, media_type: str) -> dict[str, str]:
-    """What begins an upload by the resumable protocol."""
+    """Return the headers that start a resumable upload."""
     return {
         "x-goog-upload-protocol": "resumable",
         "x-goog-upload-command": "start",
@@ -328,9 +328,9 @@ def upload_headers(n_bytes: int, media_type: str) -> dict[str, str]:
 
 
 def upload_route(begun: Answer, address: str) -> str:
-    """Where the bytes of an upload go; empty where the answer names no address.
+    """Return the route for an upload's bytes; empty if the answer has none.
 
-    The server's own name for itself is not that of a gateway in front of it.
+    The server's own host name differs from that of a gateway in front of it.
     """
     entry, ours = urlsplit(begun.headers.get("x-goog-upload-url", "")), urlsplit(address)
     return entry._replace(scheme=ours.scheme, netloc=ours.netloc).geturl() if entry.path else ""
@@ -340,7 +340,7 @@ def upload_route(begun: Answer, address: str) -> str:
 
 
 class Dialect(ABC):
-    """One protocol: how a request is written, and how its answer is read."""
+    """A protocol: how to write requests and read answers."""
 
     host: ClassVar[str]  # of the provider itself, which answers nobody without a key
     path: str  # behind the address
@@ -358,52 +358,52 @@ class Dialect(ABC):
         self._doubted = False
 
     def image_form(self) -> object:
-        """The part of a list that holds an image, `MARKED` in place of its JSON string."""
+        """Return the JSON for an image in a list, with `MARKED` for its string."""
         return MARKED
 
     @property
     def caches(self) -> bool:
-        """Whether the server keeps the beginning of a prompt for those that follow; known of providers."""
+        """Whether the server caches prompt prefixes; known for providers."""
         return self._server.host == self.host
 
     @abstractmethod
     async def body(
         self, request: Request, pieces: Pieces, *, leave_out: Collection[str]
     ) -> dict[str, object]:
-        """The body without `extra`; text and images stay in the order of the prompt, None is not sent.
+        """Return the body without `extra`; text and images keep the prompt's order, None is not sent.
 
         Args:
-            request: what to ask.
-            pieces: where encoded media are marked.
-            leave_out: optional parts that the server does not take, as named by `refused`.
+            request: the request.
+            pieces: collects the encoded media.
+            leave_out: optional parts that the server does not accept, as named by `refused`.
 
         Raises:
-            UsageError: an image is missing, or a setting that the protocol does not have.
-            RejectedRequestError: a part that the server does not take, or a video that cannot be read.
+            UsageError: an image is missing, or the protocol lacks a setting.
+            RejectedRequestError: a part that the server does not accept, or an unreadable video.
         """
 
     @abstractmethod
     def read(self, answer: Answer, *, letters: Collection[str]) -> Reply:
-        """The reply in an answer of status 2xx.
+        """Return the reply in an answer of status 2xx.
 
         Args:
-            answer: what came back.
-            letters: those whose log-probabilities were asked for; empty if none were.
+            answer: the answer.
+            letters: those whose log-probabilities were requested; empty if none were.
 
         Raises:
             TransientModelError: not UTF-8, not JSON, or no reply in it.
-            ModelError: an error dressed as an answer.
+            ModelError: an error in the form of an answer.
         """
 
     async def written(self, request: Request, *, leave_out: Collection[str]) -> Sequence[bytes]:
-        """The body in pieces; see `body`."""
+        """Return the body in pieces; see `body`."""
         self._media.next_request()
         pieces = Pieces()
         body = await self.body(request, pieces, leave_out=leave_out)
         return pieces.of(self.with_extra({name: value for name, value in body.items() if value is not None}))
 
     def with_extra(self, body: dict[str, object]) -> dict[str, object]:
-        """The body with the fields of `extra`."""
+        """Add the fields of `extra` to the body."""
         return body | self._settings.extra
 
     def usage(
@@ -414,9 +414,9 @@ class Dialect(ABC):
         cached: object = None,
         cache_write: object = None,
     ) -> Usage:
-        """The tokens of a reply, `read` and `wrote` each the sum of what a server counts apart.
+        """Return a reply's tokens; `read` and `wrote` are sums of counts.
 
-        A number that can be no count of tokens makes the sum unknown, and is said once.
+        An impossible count makes the sum unknown, with one warning.
         """
         counted = [believed(counts) for counts in (read, wrote, [cached], [cache_write])]
         if not self._doubted and "absurd" in counted:
@@ -431,7 +431,7 @@ class Dialect(ABC):
         return Usage(input_tokens=n_in, output_tokens=n_out, cached_tokens=n_cached, cache_write_tokens=n_new)
 
     def fault(self, answer: Answer, request: Request) -> ModelError:
-        """The error that stands for an answer of another status."""
+        """Return the error for an answer of another status."""
         return self._fault(answer)
 
     def _fault(self, answer: Answer) -> ModelError:
@@ -443,18 +443,18 @@ class Dialect(ABC):
         return error
 
     def refused(self, answer: Answer, request: Request) -> str:
-        """The optional part of the request because of which the server rejects it; empty for none."""
+        """Return the optional part that the server rejects; empty if none."""
         return ""
 
     async def close(self) -> None:  # noqa: B027 - most have nothing to give back
-        """Give back what the server keeps for this model."""
+        """Release what the server stores for this model."""
 
 
 class Batched(Protocol):
-    """What answers in place of single requests: `models.batches`."""
+    """Answers in place of single requests: `models.batches`."""
 
     def answer(self, body: Sequence[bytes], *, sample: int) -> Answer:
-        """The answer to a request, or `LaterError`."""
+        """Return a request's answer, or raise `LaterError`."""
 
     async def close(self) -> None:
         """Close the connections."""
@@ -468,7 +468,7 @@ class _Listed(msgspec.Struct):
 
 
 class HttpModel:
-    """One model behind one server; it asks once, and again where the server refuses an optional part."""
+    """A model behind a server; a request is sent again if the server rejects an optional part."""
 
     looks = True
     by_item = False
@@ -486,22 +486,22 @@ class HttpModel:
 
     @property
     def batch_protocol(self) -> str:
-        """The name of its batch API in `models.batch_apis`; empty where none is spoken here."""
+        """Return the name of its batch API in `models.batch_apis`; empty if unsupported."""
         return self._dialect.batches
 
     def ask_in_batches(self, opened: "Callable[[Caller, str], BatchedT]") -> "BatchedT":
-        """Ask through the batch API from now on; `opened` makes its client from a caller and the path."""
+        """Use the batch API from now on; `opened` creates its client from a caller and the path."""
         self.caches = False  # no question of a batch waits for another
         self._batches = batched_t = opened(self._caller, self._dialect.path)
         return batched_t
 
     async def reply(self, request: Request) -> Reply:
-        """Ask; see `Model.reply`.
+        """Return the reply; see `Model.reply`.
 
-        An optional part that the server refuses (a schema, log-probabilities) is left out from then on.
+        An optional part that the server rejects (a schema, log-probabilities) is left out from then on.
 
         Raises:
-            UsageError: an image is missing, or a setting that the protocol does not have.
+            UsageError: an image is missing, or the protocol lacks a setting.
         """
         server = self._caller.server
         if server.host == self._dialect.host and not server.key:
@@ -538,7 +538,7 @@ class HttpModel:
         raise error
 
     async def _served(self) -> str:
-        """The models that the server says it has, the nearest names first, for an error about a name."""
+        """Return the models that the server lists, closest names first, for an error message."""
         server = self._caller.server
         try:
             with self._caller.within(_LIST_S):
@@ -559,7 +559,7 @@ class HttpModel:
             )
 
     async def close(self) -> None:
-        """Close the connections; closing twice is fine."""
+        """Close the connections; may be called twice."""
         with anyio.CancelScope(shield=True):
             if self._batches is not None:
                 await self._batches.close()

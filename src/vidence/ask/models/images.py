@@ -1,8 +1,7 @@
-"""The images and videos of a request: their bytes, their pixels, and base64 that is sent without a copy.
+"""Images and videos of a request: bytes, pixels, and base64 sent without copying.
 
-A clip's frames go out with every question about it. Each is turned into base64 once; a body is the
-words between its media and the media themselves, which are put together only as they are sent, half
-a megabyte at a time.
+A clip's frames are sent with every question about it. Each is base64-encoded once; a body consists of the
+text between media and the media, joined only while sending, half a megabyte at a time.
 """
 
 import base64
@@ -31,10 +30,10 @@ MARKED: Final = msgspec.Raw(_MARK)
 
 
 def bytes_of(part: ImagePart, request: Request) -> bytes:
-    """The bytes of one image of the request.
+    """Return the bytes of an image of the request.
 
     Raises:
-        UsageError: the request does not carry the image that its prompt names.
+        UsageError: the request lacks an image that its prompt names.
     """
     if part.digest not in request.images:
         raise UsageError(
@@ -45,10 +44,10 @@ def bytes_of(part: ImagePart, request: Request) -> bytes:
 
 
 def pixels_of(part: ImagePart, images: Mapping[str, bytes]) -> NDArray[np.uint8]:
-    """One image as RGB, shape (height, width, 3), for models that look at pixels themselves.
+    """Decode an image to RGB, shape (height, width, 3), for models that process pixels themselves.
 
     Raises:
-        RejectedRequestError: an image that is none, or one whose bytes were not sent.
+        RejectedRequestError: not an image, or its bytes were not sent.
     """
     if part.digest not in images:
         raise RejectedRequestError(
@@ -62,11 +61,11 @@ def pixels_of(part: ImagePart, images: Mapping[str, bytes]) -> NDArray[np.uint8]
 
 @dataclass(kw_only=True, eq=False)
 class EncodedMedia:
-    """Images and videos as JSON strings, ready to be sent: data URLs, or base64 alone.
+    """Images and videos as JSON strings ready to send: data URLs, or bare base64.
 
-    Where a protocol lists images in a `form` of its own, with `MARKED` in place of the string, an image is
-    that form and a comma, so that it is sent as it is kept. Kept is what one of the last `max_requests`
-    requests carried, up to `max_bytes`; so memory does not grow with the number of clips.
+    If a protocol lists images in a `form` of its own, with `MARKED` in place of the string, an image is
+    stored as that form with a comma. The cache holds what the last `max_requests` requests contained, up to
+    `max_bytes`; memory does not grow with the number of clips.
     """
 
     as_url: bool = True
@@ -84,7 +83,7 @@ class EncodedMedia:
         self._around = (before, behind + b"," if behind else b"")
 
     def next_request(self) -> None:
-        """A request begins: forget what the last `max_requests` did not carry."""
+        """Start a request: drop what the last `max_requests` did not contain."""
         self._n_requests += 1
         while self._kept and next(iter(self._kept.values()))[0] < self._n_requests - self.max_requests:
             self._forget_oldest()
@@ -112,10 +111,10 @@ class EncodedMedia:
             self._forget_oldest()
 
     def of_image(self, part: ImagePart, request: Request) -> bytes:
-        """One image of the request.
+        """Return an image of the request.
 
         Raises:
-            UsageError: the request does not carry the image that its prompt names.
+            UsageError: the request lacks an image that its prompt names.
         """
         text = self._find(part.digest, part.media_type)
         if text is None:
@@ -124,7 +123,7 @@ class EncodedMedia:
         return text
 
     async def of_video(self, part: VideoPart) -> bytes:
-        """A whole file; read in a thread, once for questions that start together.
+        """Return a whole file; read in a thread, once for concurrent questions.
 
         Raises:
             RejectedRequestError: the file cannot be read.
@@ -144,21 +143,21 @@ class EncodedMedia:
 
 
 class Pieces:
-    """The pieces of one body: JSON with a mark for each image and video, then split at the marks.
+    """The pieces of a body: JSON with a mark per image and video, then split at the marks.
 
-    They must be marked in the order in which they stand in the body.
+    Mark media in the order in which they appear in the body.
     """
 
     def __init__(self) -> None:
         self._encoded: list[bytes] = []
 
     def mark(self, text: bytes) -> msgspec.Raw:
-        """What stands for this text in the body until it is split."""
+        """Return the placeholder for this text until the body is split."""
         self._encoded.append(text)
         return MARKED
 
     def of(self, body: dict[str, object]) -> tuple[bytes, ...]:
-        """The body; what was encoded is not copied."""
+        """Return the body; encoded media are not copied."""
         first, *between = msgspec.json.encode(body).split(_MARK)
         pieces = [first]
         for text, behind in zip(self._encoded, between, strict=True):

@@ -1,4 +1,4 @@
-"""The keys that this process sends: read from the environment, and cut out of all that is kept or shown."""
+"""API keys of this process: read from the environment, and removed from everything stored or shown."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -13,9 +13,9 @@ from vidence.records import Record
 RecordT = TypeVar("RecordT", bound=Record)
 
 SHOWN: str = "[key]"
-"""What stands where a key stood."""
+"""Replacement for a key."""
 LEAST_CHARACTERS = 8
-"""A shorter value is no secret, such as the `EMPTY` that is given to servers of one's own: it stays."""
+"""Shortest secret; shorter values, such as `EMPTY` for local servers, are not removed."""
 _IN_USE: set[str] = set()
 _NAMES = re.compile(
     r"(?:^|[-_.])(?:authorization|cookies?|passw(?:or)?d|secret|credentials?|bearer|api[-_]?key|apikey)$"
@@ -30,13 +30,13 @@ _VALUES = re.compile(
 
 
 def note_key(key: str) -> None:
-    """Remember the value of a key, so that `without_keys` finds it until this process ends."""
+    """Register a key, so that `without_keys` removes it until this process ends."""
     if len(key) >= LEAST_CHARACTERS:
         _IN_USE.update((key, quote(key, safe="")))
 
 
 def without_keys(text: str) -> str:
-    """A text with `SHOWN` where a key in use stood."""
+    """Replace keys in a text by `SHOWN`."""
     for key in sorted(_IN_USE, key=len, reverse=True):  # a key may begin with another one
         if key in text:
             text = text.replace(key, SHOWN)
@@ -44,7 +44,7 @@ def without_keys(text: str) -> str:
 
 
 def clean_record(record: RecordT) -> RecordT:
-    """A record, such as a reply, with no key in any of its texts, names of tables included."""
+    """Remove keys from all texts of a record, including names in tables."""
     written = msgspec.json.encode(record)
     if not any(msgspec.json.encode(key)[1:-1] in written for key in _IN_USE):
         return record
@@ -52,7 +52,7 @@ def clean_record(record: RecordT) -> RecordT:
 
 
 def clean_error(error: BaseException) -> None:
-    """Cut the keys out of the words of an error, and of those that it came from."""
+    """Remove keys from an error and its causes."""
     seen: BaseException | None = error
     while seen is not None:
         seen.args = tuple(without_keys(arg) if isinstance(arg, str) else arg for arg in seen.args)
@@ -72,9 +72,9 @@ def _cleaned(value: object) -> object:
 
 
 def check_no_key(owner: str, extra: Mapping[str, object]) -> None:
-    """Refuse what looks like a key among the fields that are added to each request.
+    """Reject fields of `extra` that look like keys.
 
-    They are stored with the run; a key is read from the environment instead.
+    These fields are stored with the run; keys are read from the environment instead.
 
     Raises:
         UsageError: a field has the name or the value of a key; the message shows no value.
@@ -87,12 +87,12 @@ def check_no_key(owner: str, extra: Mapping[str, object]) -> None:
 
 
 def looks_like_key(text: str) -> bool:
-    """Whether a text begins as keys of providers do, or holds a key in use."""
+    """Whether a text starts as providers' keys do, or contains a key in use."""
     return bool(_VALUES.search(text.strip())) or without_keys(text) != text
 
 
 def _key_in(value: object, name: str = "extra") -> str | None:
-    """The name of the first field that looks like a key; None for none."""
+    """Return the name of the first field that looks like a key, or None."""
     inner: Iterable[tuple[object, str]] = ()
     if isinstance(value, Mapping):
         inner = ((entry, str(key)) for key, entry in value.items())

@@ -1,4 +1,4 @@
-"""What models that make up their replies in this process share: defaults, cut replies, checks of options."""
+"""Shared by models that compute replies in this process: defaults, truncated replies, option checks."""
 
 import hashlib
 import re
@@ -11,7 +11,7 @@ from vidence.records import ImagePart, Record, Reply, VideoPart
 
 
 class LocalModel(ABC):
-    """A `contracts.Model` that holds nothing that must be let go of."""
+    """A `contracts.Model` without resources to release."""
 
     identity: str
     looks = True
@@ -20,21 +20,21 @@ class LocalModel(ABC):
 
     @abstractmethod
     async def reply(self, request: Request) -> Reply:
-        """Answer; see `Model.reply`."""
+        """Return the reply; see `Model.reply`."""
 
     async def close(self) -> None:  # noqa: B027 - most have nothing to let go of
-        """Let go of what was kept."""
+        """Release resources, if any."""
 
 
 class InstantModel(LocalModel):
-    """One whose replies are recorded or follow a rule: a reply costs less than to remember it."""
+    """A model with recorded or rule-based replies, which are cheaper to compute than to cache."""
 
     looks = False
     by_item = True
 
 
 def said(text: str, request: Request) -> Reply:
-    """The reply with these words, cut off after `max_tokens` of them."""
+    """Return a reply with this text, truncated to `max_tokens` words."""
     words, limit = re.findall(r"\s*\S+", text), request.sampling.max_tokens
     if limit is None or limit >= len(words):
         return Reply(text=text)
@@ -42,16 +42,16 @@ def said(text: str, request: Request) -> Reply:
 
 
 def drawn(letters: Sequence[str], *words: object) -> str:
-    """One of the letters; which one follows from the words, on every machine."""
+    """Return one of the letters, determined by a hash of the words on every machine."""
     digest = hashlib.sha256(":".join(map(str, words)).encode()).digest()
     return letters[int.from_bytes(digest) % len(letters)]
 
 
 def images_shown(request: Request, *, owner: str) -> list[ImagePart]:
-    """The images of a prompt, in their order.
+    """Return the images of a prompt, in order.
 
     Raises:
-        RejectedRequestError: the prompt holds a whole video.
+        RejectedRequestError: the prompt contains a whole video.
     """
     for part in request.prompt.parts:
         if isinstance(part, VideoPart):
@@ -64,14 +64,14 @@ def images_shown(request: Request, *, owner: str) -> list[ImagePart]:
 def check_rule(
     spec: str, settings: Record, *, kind: str, known: Sequence[str], options: Mapping[str, str]
 ) -> None:
-    """Refuse a rule that is not known, options of another rule, and a letter that is none.
+    """Reject unknown rules, options of another rule, and invalid letters.
 
     Args:
-        spec: what names the rule, such as ``baseline:random``.
+        spec: names the rule, such as ``baseline:random``.
         settings: the options in use.
-        kind: what a rule is called in messages.
-        known: the rules that there are.
-        options: the rule that each option belongs to; None is an option that was not given.
+        kind: the word for a rule in messages.
+        known: the available rules.
+        options: the rule that each option belongs to; an option of None was not given.
 
     Raises:
         UsageError: as above.

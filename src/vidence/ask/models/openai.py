@@ -1,7 +1,7 @@
-"""Every server that speaks the OpenAI chat-completions protocol: ``openai:NAME?base_url=ADDRESS``.
+"""Servers that speak OpenAI's chat-completions protocol: ``openai:NAME?base_url=ADDRESS``.
 
-OpenAI itself, vLLM, SGLang, llama.cpp, Ollama, LM Studio and gateways all do. Images go as data
-URLs, a whole video as ``video_url``. With ``api=responses`` the Responses API is spoken instead.
+OpenAI itself, vLLM, SGLang, llama.cpp, Ollama, LM Studio and gateways. Images are sent as data URLs, whole
+videos as ``video_url``. With ``api=responses`` the Responses API is used instead.
 """
 
 import logging
@@ -41,7 +41,7 @@ _log = logging.getLogger(__name__)
 
 
 class ResponsesDialect(ChatDialect):
-    """``POST /responses``: its own bodies and replies; sampling, schemas and errors are those of chat."""
+    """``POST /responses``: own bodies and replies; sampling, schemas and errors are those of chat."""
 
     own_fields = frozenset({"model", "input", "instructions", "stream", "temperature", "top_p"}) | {
         "max_output_tokens",
@@ -80,7 +80,7 @@ class ResponsesDialect(ChatDialect):
         return body
 
     def image_form(self) -> object:
-        """See `Dialect.image_form`; the protocol wants the level named, and some servers insist on it."""
+        """See `Dialect.image_form`; the detail level is required by some servers."""
         return {"type": "input_image", "image_url": MARKED, "detail": self._settings.image_detail or "auto"}
 
     def _input(self, part: Part, request: Request, pieces: Pieces) -> object:
@@ -96,12 +96,11 @@ class ResponsesDialect(ChatDialect):
                 )
 
     def read(self, answer: Answer, *, letters: Collection[str]) -> Reply:
-        """See `Dialect.read`. Output tokens include those of the reasoning.
+        """See `Dialect.read`. Output tokens include reasoning tokens.
 
         Raises:
-            TransientModelError: also a response that is not finished, or that failed for a reason that
-                may pass.
-            RejectedRequestError: it failed for a reason that stays, such as an unreadable image.
+            TransientModelError: also an unfinished response, or one with a transient failure.
+            RejectedRequestError: a permanent failure, such as an unreadable image.
         """
         body = decode(answer, self._server, kind=_Body, what="response", api=API)
         declined = self._declined(body.error) if body.status == "failed" else ""
@@ -133,7 +132,7 @@ class ResponsesDialect(ChatDialect):
         )
 
     def _declined(self, error: "_Error | str | None") -> str:
-        """What the server says where it declined a whole response; every other failure is raised."""
+        """Return the server's message if it declined the response; other failures are raised."""
         code, message = (error.code, error.message) if isinstance(error, _Error) else (None, error)
         words = self._server.hide_key(message or "(no message)")
         if code in _POLICY:
@@ -194,7 +193,7 @@ def _finish(body: _Body) -> Finish:
 
 
 def _reasoning(output: _Output) -> str:
-    """The summary of the reasoning; the reasoning itself where that is all there is."""
+    """Return the reasoning summary, or the reasoning itself if there is no summary."""
     return "\n\n".join(p.text for p in output.summary or output.content or [] if p.text)
 
 
@@ -202,10 +201,10 @@ OPENAI_ADDRESS = "https://api.openai.com/v1"
 
 
 def _check(settings: Settings, dialect: type[ChatDialect], server: Server) -> None:
-    """See that the options go together.
+    """Check that the options are compatible.
 
     Raises:
-        UsageError: they do not.
+        UsageError: they are not.
     """
     owner = f"openai:{settings.name}"
     is_chat = settings.api == "chat"
@@ -239,7 +238,7 @@ def _max_tokens_field(settings: Settings, server: Server) -> str:
 
 
 def create(settings: Settings) -> HttpModel:
-    """The model of that name behind an OpenAI-compatible server; nothing is sent yet.
+    """Create the model of that name behind an OpenAI-compatible server; nothing is sent yet.
 
     Raises:
         UsageError: options that exclude each other, an address or a key that can be none.

@@ -1,7 +1,7 @@
-"""A person who took part in a study: ``person:P03?answers=FILE``, whose answers were collected in a browser.
+"""A participant of a study: ``person:P03?answers=FILE``, with answers collected in a browser.
 
-FILE holds a line for each question, with the columns ``item_id``, ``text`` and perhaps ``reasoning``; a
-question that was not answered has an empty text. No frame is looked at.
+FILE has a line per question with the columns ``item_id``, ``text`` and optionally ``reasoning``; an
+unanswered question has an empty text. Frames are not used.
 """
 
 from typing import Annotated, ClassVar
@@ -24,16 +24,16 @@ class Settings(Record):
     answers: Annotated[FilePath, Meta(description="the answers; vidence study close writes them")]
 
     def __post_init__(self) -> None:
-        """Refuse a name that a table cannot show."""
+        """Reject names that tables cannot show."""
         if not self.name.strip() or not self.name.isprintable():
             raise UsageError(f"person: {self.name!r} is not a pseudonym; expected a name such as P03")
 
 
 def create(settings: Settings) -> ReplayModel:
-    """The model that gives the answers of one person, which are read now and never again.
+    """Create a model with one person's answers, which are read once, now.
 
     Raises:
-        DataError: the file cannot be read, or a row is not what it should be.
+        DataError: the file cannot be read, or has an invalid row.
     """
     model = replay.create(replay.Settings(file=settings.answers))
     model.identity = f"person:{settings.name} {model.identity.partition('?')[0]}"

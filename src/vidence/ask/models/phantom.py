@@ -64,7 +64,7 @@ class Settings(Record):
     memory: Annotated[Count | None, Meta(description="cards that `forgetful` keeps; by default 2")] = None
 
     def __post_init__(self) -> None:
-        """Refuse names that are not known, options of another model, and a letter that is none."""
+        """Reject unknown names, options of another model, and invalid letters."""
         owners = {"letter": "letter-biased", "memory": "forgetful"}
         known = (*MODEL_NAMES, WRITER)
         check_rule(f"phantom:{self.name}", self, kind="simulated model", known=known, options=owners)
@@ -73,8 +73,8 @@ class Settings(Record):
 class _Belief(Record):
     """How a simulated model answers a question.
 
-    `number` is the answer where all is known, `letter` the choice it names, `n_missing` how many cards
-    it does not know; `is_sure` tells a choice that follows from what is known from one only named.
+    `number` is the answer if all is known, `letter` the choice it names, `n_missing` how many cards it does
+    not know; `is_sure` distinguishes a derived choice from a guess.
     """
 
     number: int | None
@@ -88,7 +88,7 @@ def _letter_of(choices: Mapping[str, int], number: int) -> str | None:
 
 
 def _remembered(reader: SimulatedModel, asked: ParsedPrompt, codes: Sequence[Payload]) -> dict[str, int]:
-    """The needed cards that the model still knows after its last frame, with their numbers."""
+    """Return the needed cards that the model still knows after its last frame, with their numbers."""
     wanted = {"single": asked.colours[:1], "blind": ()}.get(reader.name, asked.colours)
     known: dict[str, int] = {}
     for code in codes:
@@ -116,7 +116,7 @@ def _believe(reader: SimulatedModel, asked: ParsedPrompt, known: Mapping[str, in
 
 
 def _logps(belief: _Belief, letters: Sequence[str]) -> dict[str, float]:
-    """The planted log-probability of each letter; see the formula at the top of this file."""
+    """Return the planted log-probability of each letter; see the formula at the top of this file."""
     n = len(letters)
     if belief.is_sure:
         named, others = 0.9, 0.1 / max(n - 1, 1)
@@ -136,7 +136,7 @@ def _words(asked: ParsedPrompt, known: Mapping[str, int]) -> str:
 
 
 def _closing(prompt: str, answer: str) -> str:
-    """The answer in the form that the prompt asks for last; on its own where it names no form."""
+    """Return the answer in the final form that the prompt asks for, or alone if it asks for none."""
     forms = list(_PLACEHOLDER.finditer(prompt))
     if not forms:
         return answer
@@ -146,9 +146,9 @@ def _closing(prompt: str, answer: str) -> str:
 
 
 class PhantomModel(LocalModel):
-    """One simulated model.
+    """A simulated model.
 
-    `reader` is its rule as `vidence.ask.phantom.planted.expected` takes it.
+    `reader` is its rule in the form of `vidence.ask.phantom.planted.expected`.
     """
 
     def __init__(self, reader: SimulatedModel) -> None:
@@ -157,11 +157,11 @@ class PhantomModel(LocalModel):
         self.reader = reader
 
     async def reply(self, request: Request) -> Reply:
-        """Answer from what can be read in the images and words.
+        """Answer from what can be read in the images and text.
 
         Raises:
-            RejectedRequestError: the prompt holds a whole video, an image that is no image, or one
-                whose bytes were not sent.
+            RejectedRequestError: the prompt contains a whole video, an invalid image, or one whose bytes were
+                not sent.
         """
         prompt = request.prompt.text
         asked = understand(prompt)
@@ -184,7 +184,7 @@ class PhantomModel(LocalModel):
         )
 
     async def _look(self, request: Request) -> list[Payload]:
-        """The codes in the images, in the order in which they are shown."""
+        """Return the codes in the images, in display order."""
         if self.reader.name == "blind":
             return []
         parts = images_shown(request, owner=self._name)
@@ -195,7 +195,7 @@ class PhantomModel(LocalModel):
 
 
 def _named(reader: SimulatedModel) -> str:
-    """The name of a model with all that decides its replies."""
+    """Return a model's name with all options that determine its replies."""
     options = {
         "letter": reader.letter if reader.name == "letter-biased" else "",
         "memory": str(reader.memory) if reader.name == "forgetful" else "",
@@ -209,20 +209,20 @@ def _key(part: ImagePart) -> tuple[str, int]:
 
 
 class _CodesOfImages:
-    """The codes in images by digest, shared by all models, since each diagnosis opens its own."""
+    """Codes in images by digest, shared by all models because each diagnosis opens its own."""
 
     def __init__(self) -> None:
         self._codes: dict[tuple[str, int], tuple[Payload, ...]] = {}
         self._lock = Lock()  # several that want the same image read it once
 
     def known(self, parts: Sequence[ImagePart], images: Mapping[str, bytes]) -> _Codes | None:
-        """The codes in each of these images; None where one is not known, or was not sent."""
+        """Return the codes in these images; None if one is unknown or was not sent."""
         values = {part: self._codes.get(_key(part)) for part in parts if part.digest in images}
         whole = {part: codes for part, codes in values.items() if codes is not None}
         return whole if len(whole) == len(set(parts)) else None
 
     def read(self, parts: Sequence[ImagePart], images: Mapping[str, bytes]) -> _Codes:
-        """The same, read where they are not known."""
+        """Return the codes, reading images that are not cached."""
         with self._lock:
             known = self.known(parts, images) or {part: self._one(part, images) for part in parts}
             for key in list(self._codes)[:-_REMEMBERED]:
@@ -260,16 +260,16 @@ _NOTHING = "No person is visible."
 
 
 class CardWriter(LocalModel):
-    """Says what a figure looks like by the colour of its coat, and that it walks straight on."""
+    """Describes a figure by the colour of its coat, walking straight ahead."""
 
     def __init__(self) -> None:
         self.identity = f"phantom:{WRITER} v{VERSION}"
 
     async def reply(self, request: Request) -> Reply:
-        """The words of the look in the pictures; for a card of paths the words of a straight way.
+        """Describe the look in the pictures; for a path card, describe a straight path.
 
         Raises:
-            RejectedRequestError: an image that is none, or one whose bytes were not sent.
+            RejectedRequestError: an invalid image, or one whose bytes were not sent.
         """
         parts = [part for part in request.prompt.parts if isinstance(part, ImagePart)]
         pictures = await anyio.to_thread.run_sync(lambda: [pixels_of(part, request.images) for part in parts])
@@ -281,7 +281,7 @@ class CardWriter(LocalModel):
 
 
 def create(settings: Settings) -> PhantomModel | CardWriter:
-    """The simulated model of that name, or the writer of cards for a drawn street."""
+    """Create the simulated model of that name, or the card writer for a drawn street."""
     if settings.name == WRITER:
         return CardWriter()
     letter = settings.letter and settings.letter.upper()

@@ -1,4 +1,4 @@
-"""What models cost: the dated table of their providers, and prices that a user gives."""
+"""Model prices: the dated table of providers, and prices given by the user."""
 
 import functools
 import math
@@ -25,12 +25,11 @@ _DEARER = re.compile("service_tier|inference_geo|speed")  # fields of `extra` th
 
 
 class Prices(Record, omit_defaults=True):
-    """What a model costs, in US dollars per million tokens, with the day of the price and its source.
+    """A model's price in US dollars per million tokens, with date and source.
 
-    Input that was read from the provider's cache (`cached`) or written to it (`cache_write`) costs as much as
-    other input where they are None. With a prompt of more than `long_from` tokens (0: no such limit), input
-    costs `long_input` times and output `long_output` times as much. `batch` is the share that the batch API
-    costs.
+    Input read from the provider's cache (`cached`) or written to it (`cache_write`) costs as much as other
+    input if None. For prompts above `long_from` tokens (0: no limit), input costs `long_input` times and
+    output `long_output` times as much. `batch` is the factor of the batch API.
     """
 
     input: float
@@ -45,7 +44,7 @@ class Prices(Record, omit_defaults=True):
     source: str = ""
 
     def cost(self, usage: Usage) -> float:
-        """What a reply cost, in US dollars; tokens that the model did not report count as none."""
+        """Return a reply's cost in US dollars; tokens that the model did not report count as 0."""
         n_in, n_out = usage.input_tokens or 0, usage.output_tokens or 0
         n_cached = min(usage.cached_tokens or 0, n_in)
         n_new = min(usage.cache_write_tokens or 0, n_in - n_cached)
@@ -57,19 +56,19 @@ class Prices(Record, omit_defaults=True):
         return (read * (self.long_input if is_long else 1.0) + wrote) / 1e6
 
     def in_batches(self) -> "Prices":
-        """What the same costs through the batch API."""
+        """Return the prices of the batch API."""
         whole = {name: getattr(self, name) for name in ("input", "output", "cached", "cache_write")}
         parts = {name: price and price * self.batch for name, price in whole.items()}
         return msgspec.structs.replace(self, **parts, batch=1.0)
 
     @property
     def says(self) -> str:
-        """Whose prices they are, for tables."""
+        """Return the source of the prices, for tables."""
         return f"prices of {self.date}, {self.source}" if self.source else "at the prices given"
 
     @property
     def summary(self) -> str:
-        """The figures in one line."""
+        """Return the figures in one line."""
         parts = {"input": self.input, "cached": self.cached, "cache write": self.cache_write}
         figures = [f"{name} {price:g}" for name, price in parts.items() if price is not None]
         factors = f"input x{self.long_input:g}, output x{self.long_output:g}"
@@ -81,7 +80,7 @@ class Prices(Record, omit_defaults=True):
 
 
 class _Provider(Record):
-    """One provider of the table; `variable` holds the address in place of the provider's own."""
+    """A provider in the table; `variable` holds an address that replaces the provider's own."""
 
     source: str
     variable: str
@@ -91,7 +90,7 @@ class _Provider(Record):
 
 @functools.cache
 def price_table() -> Mapping[str, Prices]:
-    """Prices by ``provider:model``; the models of other providers, and those not named, have none here."""
+    """Return prices by ``provider:model``; other models have no listed price."""
     return {
         f"{provider}:{name}": msgspec.structs.replace(prices, source=entry.source, batch=entry.batch)
         for provider, entry in _providers().items()
@@ -105,10 +104,10 @@ def _providers() -> Mapping[str, _Provider]:
 
 
 def listed_prices(specs: Iterable[str]) -> Prices | None:
-    """The prices that all these models have in the table; None where one has none, or they differ.
+    """Return the listed price of all these models; None if one has none, or they differ.
 
-    A name with a date or ``-latest`` behind it costs what the longest name in the table does that it begins
-    with. A model at another address than its provider's own has no price here.
+    A name with a date or ``-latest`` costs as much as the longest name in the table that it starts with. A
+    model at another address than its provider's has no listed price.
 
     >>> listed_prices(["openai:gpt-4.1-2025-04-14"]).input, listed_prices(["openai:gpt-4.1-ultra"])
     (2.0, None)
@@ -119,7 +118,7 @@ def listed_prices(specs: Iterable[str]) -> Prices | None:
 
 
 def listed_name(text: str) -> str | None:
-    """The ``provider:model`` of the table that a spec stands for; see `listed_prices`."""
+    """Return the table's ``provider:model`` for a spec; see `listed_prices`."""
     spec = parse_spec(text)
     if (provider := _providers().get(spec.name)) is None:
         return None
@@ -166,7 +165,7 @@ ImageRules: TypeAlias = dict[str, tuple[ImageRule, ...]]
 
 
 def image_rule(text: str) -> ImageRule | None:
-    """The rule for the model of a spec; None without a rule, or if an option changes what images cost."""
+    """Return the image-token rule for a model's spec; None if there is none, or an option changes it."""
     if {"image_detail", "media_resolution", "extra"} & parse_spec(text).options.keys():
         return None
     name, file = listed_name(text), packaged("vidence.ask.models", "images.toml", ImageRules)
@@ -174,12 +173,12 @@ def image_rule(text: str) -> ImageRule | None:
 
 
 def given_prices(price_in: float, price_out: float) -> Prices | None:
-    """The prices that a user gave; None without any."""
+    """Return the prices that a user gave; None without any."""
     return Prices(input=price_in, output=price_out, batch=_GIVEN_BATCH) if price_in or price_out else None
 
 
 def needs_prices(specs: Iterable[str], *, how: str) -> str:
-    """What to say where a limit of money has no prices; `how` says what gives them."""
+    """Return the message for a spending limit without prices; `how` says how to give them."""
     names = ", ".join(dict.fromkeys(text.partition("?")[0] for text in specs))
     return (
         f"max_cost needs prices: `vidence list prices` has none for {names}, or not the same for all of "

@@ -1,8 +1,8 @@
-"""A Python function that answers: ``python:FILE.py:NAME``, for short ``FILE.py:NAME``.
+"""A Python function as a model: ``python:FILE.py:NAME``, or ``FILE.py:NAME``.
 
-The function takes what its parameters name: ``prompt`` (the words), ``images`` (PIL images in the order in
-which they are shown), ``choices``, ... and returns the text of the reply, or a `Reply`. It may be a coroutine
-function. A `contracts.Model` that stands under the name is taken as it is.
+The function receives what its parameters name: ``prompt`` (the text), ``images`` (PIL images in display
+order), ``choices``, ... and returns the reply's text, or a `Reply`. It may be a coroutine function. A
+`contracts.Model` under the name is used directly.
 """
 
 import io
@@ -55,7 +55,7 @@ class Settings(FunctionSettings):
 
 
 class FunctionModel(LocalModel):
-    """Asks a function; one that is no coroutine works in threads, `threads` calls at the same time."""
+    """Calls a function; one that is not a coroutine runs in threads, at most `threads` at a time."""
 
     def __init__(self, result: FunctionSource, *, threads: int) -> None:
         self.identity = result.identity
@@ -66,10 +66,10 @@ class FunctionModel(LocalModel):
         self._slots = threading.BoundedSemaphore(threads)
 
     async def reply(self, request: Request) -> Reply:
-        """What the function says.
+        """Return the function's reply.
 
         Raises:
-            AccessError: it returns something else than a text or a `Reply`.
+            AccessError: it returns something other than a text or a `Reply`.
         """
         if self._call.is_async:
             awaited = self._call(request)
@@ -89,7 +89,7 @@ class FunctionModel(LocalModel):
 
 
 def create(settings: Settings) -> Model:
-    """The model of a function, or the model of that name."""
+    """Create the model of a function, or return the model of that name."""
     result = find("model", settings.function)
     if has_all(result.thing, WANTED):
         return cast(Model, result.thing)

@@ -1,7 +1,7 @@
-"""Answers recorded elsewhere: ``replay:FILE?id=COLUMN&text=COLUMN``.
+"""Recorded replies: ``replay:FILE?id=COLUMN&text=COLUMN``.
 
-FILE holds JSON lines, a JSON list, CSV, TSV, Parquet or an Excel sheet. A column may be a path into one
-(``doc.question_id``), or words with columns in braces (``{video}_{qid}``). No frame is looked at.
+FILE is JSON lines, a JSON list, CSV, TSV, Parquet or an Excel sheet. A column may be a path
+(``doc.question_id``), or text with columns in braces (``{video}_{qid}``). Frames are not used.
 """
 
 from collections.abc import Iterator, Mapping
@@ -23,9 +23,9 @@ from vidence.records import Record, Reply
 
 
 class Settings(Record):
-    """Options of ``replay:`` models: which column holds what; an empty name reads nothing.
+    """Options of ``replay:`` models: the columns; an empty name reads nothing.
 
-    `asked` is a declaration, no column: reports repeat it, and nothing else depends on it.
+    `asked` is a declaration, not a column; only reports use it.
     """
 
     positional: ClassVar[str] = "file"
@@ -40,14 +40,14 @@ class Settings(Record):
     asked: Annotated[str, Meta(description="how the replies were asked, in words, for reports")] = ""
 
     def __post_init__(self) -> None:
-        """Refuse files without ids or replies."""
+        """Reject files without ids or replies."""
         if not self.id or not self.text:
             raise UsageError("replay: id= and text= must each name a field")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recorded:
-    """One recorded reply: where it stands, whose it is."""
+    """A recorded reply, its place in the file, and its model."""
 
     place: str
     item_id: str
@@ -101,10 +101,10 @@ def _sample(place: str, row: Row, column: str) -> int:
 
 
 def recorded(place: str, row: Row, columns: Settings) -> Recorded:
-    """The reply that one row holds.
+    """Return the reply in a row.
 
     Raises:
-        DataError: a field is missing or not of its kind; the message names file, line and field.
+        DataError: a field is missing or of another type; the message names file, line and field.
     """
     for column, option in ((columns.id, "id"), (columns.text, "text")):
         if column not in row and getter(column)(row) is None:
@@ -136,7 +136,7 @@ def recorded(place: str, row: Row, columns: Settings) -> Recorded:
 
 
 class ReplayModel(InstantModel):
-    """Says what a file says about each item."""
+    """Replies to each item as recorded in a file."""
 
     def __init__(self, replies: Mapping[str, Mapping[int, Reply]], *, identity: str, source: str) -> None:
         self.identity = identity
@@ -144,7 +144,7 @@ class ReplayModel(InstantModel):
         self._source = source
 
     def recorded_ids(self) -> frozenset[str]:
-        """The ids of the items that the file answers."""
+        """Return the ids of the items with a recorded reply."""
         return frozenset(self._replies)
 
     async def reply(self, request: Request) -> Reply:
@@ -188,10 +188,10 @@ def _replies(table: Table, columns: Settings) -> dict[str, dict[int, Reply]]:
 
 
 def create(settings: Settings) -> ReplayModel:
-    """The model that repeats the replies of a file, which is read now and never again.
+    """Create the model that replays a file, which is read once, now.
 
     Raises:
-        DataError: the file cannot be read, or a row is not what it should be.
+        DataError: the file cannot be read, or has an invalid row.
     """
     table = read_rows(Path(settings.file).expanduser(), what="recorded replies")
     file = table.file

@@ -45,7 +45,7 @@ class Settings(Record):
     looks: Annotated[bool, Meta(description="whether frames are read at all")] = True
 
     def __post_init__(self) -> None:
-        """Refuse a share of nothing."""
+        """Reject a share without a failure."""
         if self.fail_share is not None and self.fail is None:
             raise UsageError("scripted: fail_share says how often; also say how, for example fail=429")
 
@@ -56,14 +56,14 @@ def _is_chosen(share: float, *words: object) -> bool:
 
 
 def _drill(settings: Settings) -> str:
-    """What the identity says of failures: a drill takes no reply out of the memory of runs without one."""
+    """Return the identity's part about failures, so that simulated failures share no cache with real runs."""
     given = {name: getattr(settings, name) for name in ("fail", "fail_share", "fail_seed")}
     message = "&".join(f"{name}={value}" for name, value in given.items() if value is not None)
     return f"?{message}" if settings.fail else ""
 
 
 class ScriptedModel(LocalModel):
-    """One text for every request."""
+    """Replies to every request with one text."""
 
     def __init__(self, settings: Settings) -> None:
         self._text = unquote(settings.text)
@@ -73,7 +73,7 @@ class ScriptedModel(LocalModel):
         self._n_tries: Counter[tuple[str, int]] = Counter()
 
     async def reply(self, request: Request) -> Reply:
-        """The text, cut off after `max_tokens` words; or the failure asked for."""
+        """Return the text, truncated to `max_tokens` words, or the simulated failure."""
         await anyio.sleep(self._settings.delay_s)
         self._fail_if_chosen(request)
         reply = said(self._text, request)
@@ -94,5 +94,5 @@ class ScriptedModel(LocalModel):
 
 
 def create(settings: Settings) -> ScriptedModel:
-    """The model that always says the same."""
+    """Create the model that always replies the same."""
     return ScriptedModel(settings)

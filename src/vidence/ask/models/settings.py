@@ -1,4 +1,4 @@
-"""What the options of models share: counts, and the options that change a model's replies."""
+"""Shared by models' options: counts, and which options change replies."""
 
 from collections.abc import Collection, Iterable
 from typing import Annotated, TypeAlias
@@ -14,13 +14,13 @@ Count: TypeAlias = Annotated[int, Meta(ge=1)]
 
 
 def spec_of(head: str, settings: Record, fields: Iterable[str], *, always: Collection[str] = ()) -> str:
-    """A spec with those options that change a model's replies: its identity for the reply memory.
+    """Return a spec with the options that change replies: a model's identity in the reply cache.
 
     Args:
-        head: what stands before the options.
+        head: the text before the options.
         settings: the options in use.
-        fields: those that change the replies; they are left out where they have their default.
-        always: those that are never left out.
+        fields: options that change replies, left out if they have their default.
+        always: options that are always included.
     """
     defaults = {known.name: known.default for known in msgspec.structs.fields(settings)}
     entries = {name: getattr(settings, name) for name in fields}

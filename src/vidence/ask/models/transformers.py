@@ -62,7 +62,7 @@ class Settings(WeightSettings):
     threads: Annotated[Count | None, Meta(description="threads that torch uses on the CPU")] = None
 
     def __post_init__(self) -> None:
-        """Refuse a device that can be none."""
+        """Reject invalid devices."""
         if not re.fullmatch(r"auto|cpu|mps|cuda(:\d+)?", self.device):
             raise UsageError(
                 f"transformers: device={self.device!r} is not one of auto, cpu, mps, cuda, cuda:NUMBER"
@@ -73,11 +73,11 @@ class Settings(WeightSettings):
 
 
 def load(source: Source, settings: Settings) -> tuple["ProcessorMixin", "PreTrainedModel"]:
-    """The processor and the model, ready to generate without any settings of their own.
+    """Return processor and model, ready to generate with no settings of their own.
 
     Raises:
-        UsageError: the device is not there.
-        AccessError: this is no complete image-text-to-text model with a chat template.
+        UsageError: the device does not exist.
+        AccessError: not a complete image-text-to-text model with a chat template.
     """
     import torch
     from transformers import AutoModelForImageTextToText, AutoProcessor
@@ -113,7 +113,7 @@ def _device_map(device: str) -> str | dict[str, str] | None:
 
 
 def check_kind(source: Source, processor: "ProcessorMixin", model: "PreTrainedModel") -> None:
-    """See that a model chats, about images.
+    """Check that a model chats, and about images.
 
     Raises:
         AccessError: it does not.
@@ -135,7 +135,7 @@ def check_kind(source: Source, processor: "ProcessorMixin", model: "PreTrainedMo
 
 
 def _prepare(processor: "ProcessorMixin", model: "PreTrainedModel") -> None:
-    """Pad on the left; keep of the model's own way to generate only where a turn ends."""
+    """Pad on the left, and keep only the end-of-turn tokens of the model's generation settings."""
     from transformers import GenerationConfig
 
     tokenizer = processor.tokenizer
@@ -153,13 +153,13 @@ def _prepare(processor: "ProcessorMixin", model: "PreTrainedModel") -> None:
 
 
 class _MemoryError(UnfitError):
-    """The memory of the device does not suffice for these requests."""
+    """The device's memory is too small for these requests."""
 
 
 class FirstLogps:
-    """Keeps the log-probabilities of some tokens at the first position that is not blank.
+    """Records log-probabilities of some tokens at the first non-blank position.
 
-    Shapes: `rows` has one entry per request, each from token to log-probability.
+    Shapes: `rows` has one entry per request, from token to log-probability.
     """
 
     def __init__(self, token_ids: set[int], blanks: frozenset[int]) -> None:
@@ -169,7 +169,7 @@ class FirstLogps:
         self._open: set[int] = set()
 
     def __call__(self, input_ids: "torch.Tensor", scores: "torch.Tensor") -> "torch.Tensor":
-        """Called by `generate` before each new token; changes nothing."""
+        """Called by `generate` before each new token; changes no scores."""
         if not self.rows:
             self.rows = [{} for _ in scores]
             self._open = set(range(len(scores))) if self._token_ids else set()
@@ -201,7 +201,7 @@ class Checkpoint(Weights):
         self._n_positions = getattr(self._model.config.get_text_config(), "max_position_embeddings", None)
 
     def batch_size(self, request: Request) -> int:
-        """One for a request with a seed, so that others do not use up its randomness."""
+        """Return 1 for a request with a seed, so that others do not consume its randomness."""
         if draw_of(request).seed is not None:
             return 1
         is_on_cpu = self._model.device.type == "cpu"
@@ -212,7 +212,7 @@ class Checkpoint(Weights):
         return Job(request=request, turns=conversation(request, owner="transformers", image_type="image"))
 
     def close(self) -> None:
-        """Give the memory back to the device; nothing can be answered afterwards."""
+        """Free the device's memory; the checkpoint cannot be used afterwards."""
         import torch
 
         del self._model, self._processor
@@ -220,14 +220,14 @@ class Checkpoint(Weights):
         torch.cuda.empty_cache()
 
     def parts(self, jobs: Sequence[Job], reason: UnfitError) -> list[list[int]]:
-        """By the number of images, which many processors want to be the same; else halves."""
+        """Split by number of images, which many processors need to be equal; else in halves."""
         counts = [job.n_images for job in jobs]
         if isinstance(reason, _MemoryError) or len(set(counts)) == 1:
             return super().parts(jobs, reason)
         return [[i for i, n in enumerate(counts) if n == count] for count in sorted(set(counts))]
 
     def encode(self, jobs: Sequence[Job]) -> Callable[[], list[Reply]]:
-        """Encode requests that have one `Draw` (a single one if it has a seed); see `Weights.encode`."""
+        """Encode requests with one `Draw` (a single request if it has a seed); see `Weights.encode`."""
         inputs = self._processed(jobs)
         return lambda: self._answered(jobs, inputs)
 
@@ -259,7 +259,7 @@ class Checkpoint(Weights):
     def _continued(
         self, inputs: "BatchFeature", draw: Draw, *, n_new: int, watcher: FirstLogps
     ) -> list[list[int]]:
-        """The new tokens of each row; `watcher` sees the scores of each position."""
+        """Return the new tokens of each row; `watcher` sees the scores at each position."""
         import torch
 
         try:
@@ -288,7 +288,7 @@ class Checkpoint(Weights):
         return inputs.to(self._model.dtype)
 
     def _room(self, lengths: list[int], max_tokens: int) -> int:
-        """How many tokens may be generated; what others in the batch need must not shorten a reply."""
+        """Return how many tokens may be generated; other requests in the batch must not shorten a reply."""
         left = max_tokens if self._n_positions is None else self._n_positions - max(lengths)
         if left >= max_tokens:
             return max_tokens
@@ -326,7 +326,7 @@ def _generation(draw: Draw, *, max_new_tokens: int) -> "GenerationConfig":
 
 @contextmanager
 def _randomness(draw: Draw) -> Iterator[None]:
-    """The seed of the draw, or a fresh one; torch's own state is put back afterwards."""
+    """Set the draw's seed, or a fresh one, and restore torch's state afterwards."""
     import torch
 
     if draw.temperature == 0:
@@ -341,14 +341,15 @@ def _randomness(draw: Draw) -> Iterator[None]:
 
 
 def create(settings: Settings) -> BatchingModel:
-    """The checkpoint in a folder, or in a repository on the hub.
+    """Create the model of a checkpoint in a folder, or in a repository on the hub.
 
-    Nothing is loaded before the first request, except that the hub is asked which commit it has. The device
-    and the size of batches are not part of the identity: they do not decide what is said.
+    Before the first request, nothing is loaded except the hub's current commit. Device and batch size are not
+    part of the identity, because they do not change replies.
 
     Raises:
-        UsageError: torch or transformers are not installed, an option is wrong, or nothing is there.
-        AccessError: the hub does not have the repository, does not let us in, or cannot be reached.
+        UsageError: torch or transformers are not installed, an option is invalid, or the checkpoint does not
+            exist.
+        AccessError: the hub lacks the repository, denies access, or cannot be reached.
     """
     for library in ("torch", "transformers"):
         if importlib.util.find_spec(library) is None:

@@ -87,7 +87,7 @@ class Settings(WeightSettings):
     batch_size: Annotated[int, Meta(ge=1, description="most in the engine at once")] = BATCH_SIZE
 
     def __post_init__(self) -> None:
-        """Refuse arguments of the engine that have options of their own."""
+        """Reject engine arguments that have their own options."""
         if clash := sorted(_OWN_ARGUMENTS & self.engine.keys()):
             raise UsageError(
                 f"vllm:{self.name}: engine must not set {', '.join(clash)}; they have options of their own"
@@ -107,7 +107,7 @@ _OWN_ARGUMENTS = {*_PASSED, "limit_mm_per_prompt", "model", "revision", "tokeniz
 
 
 def engine_arguments(source: Source, settings: Settings) -> dict[str, object]:
-    """The arguments of ``vllm.LLM``; what is not set is left to vLLM."""
+    """Return the arguments of ``vllm.LLM``; others keep vLLM's defaults."""
     images = settings.limit_mm_per_prompt
     fields: dict[str, object | None] = {
         **{name: getattr(settings, name) for name in _PASSED},
@@ -170,13 +170,13 @@ class Engine(Weights):
         self._blanks = blank_tokens(vocabulary)
 
     def close(self) -> None:
-        """End the engine's processes and give the memory back; nothing can be answered afterwards."""
+        """End the engine's processes and free memory; the engine cannot be used afterwards."""
         self._llm.llm_engine.engine_core.shutdown(timeout=SHUTDOWN_S)
         del self._llm
         gc.collect()
 
     def batch_size(self, request: Request) -> int:
-        """One: the engine makes batches itself, of requests that come and go."""
+        """Return 1: the engine batches requests itself."""
         return 1
 
     def job(self, request: Request) -> Job:
@@ -189,7 +189,7 @@ class Engine(Weights):
         return lambda: [self._answered(job, with_schema=self._takes_schemas) for job in jobs]
 
     def alone(self, job: Job, reason: UnfitError) -> Outcome:
-        """A request that was not taken; once more without the schema of its reply, if it has one."""
+        """Return the outcome of a rejected request, after retrying without its schema if it has one."""
         error = super().alone(job, reason)
         if self._settings.structured != "auto" or job.request.prompt.reply_schema is None:
             return error
@@ -207,7 +207,7 @@ class Engine(Weights):
         return outcome
 
     def _answered(self, job: Job, *, with_schema: bool) -> Outcome:
-        """What the engine says to a request; one of the threads that wait steps it for all."""
+        """Return the engine's outcome; one of the waiting threads steps the engine for all."""
         sampling = self._sampling(job.request, with_schema=with_schema)
         with self._entering:
             name = self._enter(job.turns, sampling)
@@ -227,7 +227,7 @@ class Engine(Weights):
         )
 
     def _enter(self, turns: Conversation, sampling: "SamplingParams") -> str:
-        """Hand the engine a request, which gets this name."""
+        """Pass a request to the engine, and return its name."""
         from vllm.exceptions import VLLMError
         from vllm.v1.engine.exceptions import EngineDeadError
 
@@ -244,7 +244,7 @@ class Engine(Weights):
         return names[0].partition("-")[0]  # outputs are without what the engine adds to it
 
     def _step(self) -> None:
-        """Pass on what the engine has finished by then."""
+        """Pass on the requests that the engine has finished."""
         from vllm.exceptions import VLLMError
 
         engine = self._llm.llm_engine
@@ -270,14 +270,14 @@ class Engine(Weights):
 
 
 def sampling_fields(request: Request, letter_tokens: Mapping[str, Collection[int]]) -> dict[str, object]:
-    """The fields of ``vllm.SamplingParams``, all but the structured output.
+    """Return the fields of ``vllm.SamplingParams``, except structured output.
 
-    Everything that is not of the plan stands at the value that changes nothing, whatever the
-    checkpoint's own ``generation_config.json`` proposes.
+    Settings that are not in the plan have neutral values, regardless of the checkpoint's
+    ``generation_config.json``.
 
     Args:
-        request: what is asked.
-        letter_tokens: for each letter the tokens that write it.
+        request: the request.
+        letter_tokens: the tokens that write each letter.
     """
     draw = draw_of(request)
     fields: dict[str, object] = {
@@ -301,14 +301,14 @@ def read_output(
     letter_tokens: Mapping[str, Collection[int]],
     blanks: Collection[int],
 ) -> Outcome:
-    """The reply in what the engine gave back, or the error where it broke the request off.
+    """Return the reply in the engine's output, or the error if it stopped the request.
 
     Args:
         output: of this request, finished.
-        request: what was asked.
+        request: the request.
         model: the name of the checkpoint.
-        letter_tokens: for each letter the tokens that write it.
-        blanks: the tokens that write nothing but blanks.
+        letter_tokens: the tokens that write each letter.
+        blanks: the tokens that write only blanks.
     """
     completion = output.outputs[0]
     if completion.finish_reason in {"abort", "error", None}:
@@ -332,15 +332,15 @@ def read_output(
 
 
 def create(settings: Settings) -> BatchingModel:
-    """The checkpoint in a folder, or in a repository on the hub.
+    """Create the model of a checkpoint in a folder, or in a repository on the hub.
 
-    Nothing is loaded before the first request, except that the hub is asked which commit it has. GPUs, memory
-    and the size of batches are not part of the identity: they do not decide what is said. A script that asks
-    the model needs ``if __name__ == "__main__":``.
+    Before the first request, nothing is loaded except the hub's current commit. GPUs, memory and batch size
+    are not part of the identity, because they do not change replies. A script that uses the model needs ``if
+    __name__ == "__main__":``.
 
     Raises:
-        UsageError: vLLM is not installed, an option is wrong, or nothing is there.
-        AccessError: the hub does not have the repository, does not let us in, or cannot be reached.
+        UsageError: vLLM is not installed, an option is invalid, or the checkpoint does not exist.
+        AccessError: the hub lacks the repository, denies access, or cannot be reached.
     """
     if importlib.util.find_spec("vllm") is None:
         raise UsageError(

@@ -1,4 +1,4 @@
-"""Models whose weights are in this process: batches, sampling, pictures, the tokens of letters."""
+"""Models with weights in this process: batching, sampling, pictures, letter tokens."""
 
 import time
 from abc import ABC, abstractmethod
@@ -37,7 +37,7 @@ Conversation: TypeAlias = list[dict[str, str | Content]]
 
 
 class WeightSettings(Record):
-    """Options of every model whose weights are in this process."""
+    """Options of every model with weights in this process."""
 
     positional: ClassVar[str] = "name"
 
@@ -53,14 +53,14 @@ class WeightSettings(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """A request and its messages, as chat templates take them."""
+    """A request, and its messages for chat templates."""
 
     request: Request
     turns: Conversation
 
     @property
     def n_images(self) -> int:
-        """How many images are shown."""
+        """Return the number of images."""
         return sum(isinstance(part, ImagePart) for part in self.request.prompt.parts)
 
 
@@ -68,19 +68,19 @@ _Encoded: TypeAlias = tuple[Mapping[int, Job], Callable[[], Sequence[Outcome]]]
 
 
 class UnfitError(Exception):
-    """These requests cannot be answered together, and why."""
+    """These requests cannot be answered together; the message says why."""
 
 
 class Weights(ABC):
-    """Weights in memory. Its methods block; in threads, a batch is prepared while another is answered."""
+    """Loaded weights. Methods block; in threads, one batch is prepared while another is answered."""
 
     @abstractmethod
     def batch_size(self, request: Request) -> int:
-        """Most requests in a batch that this one leads."""
+        """Return the largest batch that this request may lead."""
 
     @abstractmethod
     def job(self, request: Request) -> Job:
-        """A request with its messages.
+        """Return a request with its messages.
 
         Raises:
             RejectedRequestError: an image that cannot be decoded, or a video file.
@@ -88,24 +88,24 @@ class Weights(ABC):
 
     @abstractmethod
     def encode(self, jobs: Sequence[Job]) -> Callable[[], Sequence[Outcome]]:
-        """Encode jobs, without the device; the result is called in the turn of the batch, and answers each.
+        """Encode jobs without using the device; call the result in the batch's turn to get the answers.
 
         Raises (both):
-            UnfitError: one of them cannot be taken, or not with the others; none was answered.
+            UnfitError: a job cannot be processed, or not with the others; none was answered.
             AccessError: the device has failed.
         """
 
     def alone(self, job: Job, reason: UnfitError) -> Outcome:
-        """What comes of a job that is not taken even when it is the only one."""
+        """Return the outcome of a job that fails even alone."""
         return RejectedRequestError(f"{job.request.item_id}: {reason}")
 
     def parts(self, jobs: Sequence[Job], reason: UnfitError) -> list[list[int]]:
-        """Which of several jobs to try with which, after not all could be answered together."""
+        """Split jobs into groups after they could not be answered together."""
         half = len(jobs) // 2
         return [[*range(half)], [*range(half, len(jobs))]]
 
     def prepare(self, requests: Sequence[Request]) -> Callable[[], list[Outcome]]:
-        """Decode and encode requests; the result gives each its reply or its own error.
+        """Decode and encode requests; call the result for each one's reply or error.
 
         Raises (both):
             AccessError: the device has failed.
@@ -139,7 +139,7 @@ class Weights(ABC):
             return self._apart(jobs, error)
 
     def _apart(self, jobs: Mapping[int, Job], reason: UnfitError) -> list[_Encoded]:
-        """In parts, after one could not be taken, so that the others do not suffer for it."""
+        """Process jobs in groups, so that one unfit job does not affect the others."""
         places, each = [*jobs], [*jobs.values()]
         if len(jobs) == 1:
             return [(jobs, lambda: [self.alone(each[0], reason)])]
@@ -148,12 +148,12 @@ class Weights(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Give the memory back; nothing can be answered afterwards."""
+        """Free the memory; the weights cannot be used afterwards."""
 
 
 @dataclass(eq=False)
 class _Ticket:
-    """A request that waits for its batch, and later what came of it."""
+    """A request waiting for its batch, and later its outcome."""
 
     request: Request
     kind: Hashable
@@ -162,12 +162,11 @@ class _Ticket:
 
 
 class BatchingModel:
-    """A model whose weights are in this process; they are loaded at the first request.
+    """A model with weights in this process, loaded at the first request.
 
-    There is no worker to watch: a request that is in no batch yet leads the next one, and the others in
-    it get their outcomes. One batch at most is prepared while the device answers others. If a batch breaks
-    in a way that was not foreseen, its leader gets the error and the others take their own turns; so no
-    request waits for ever.
+    There is no worker task: a request without a batch leads the next one, and sets the outcomes of the others
+    in it. At most one batch is prepared while the device answers others. If a batch fails unexpectedly, its
+    leader gets the error and the others take their own turns, so that no request waits forever.
     """
 
     looks = True
@@ -182,9 +181,9 @@ class BatchingModel:
         n_turns: int = 1,
         kind: Callable[[Request], Hashable] = lambda _: None,
     ) -> None:
-        """`load` is called once, in a thread; requests share a batch where their `kind` is the same.
+        """`load` is called once, in a thread; requests of equal `kind` share a batch.
 
-        So many batches are answered at a time as there are turns.
+        `n_turns` batches are answered at a time.
         """
         self.identity = identity
         self.max_in_flight = max_in_flight
@@ -197,12 +196,12 @@ class BatchingModel:
         self._n_turns, self._turns = n_turns, anyio.Semaphore(n_turns)
 
     async def reply(self, request: Request) -> Reply:
-        """Answer, together with waiting requests of the same kind; see `Model.reply`.
+        """Answer together with waiting requests of the same kind; see `Model.reply`.
 
         Raises:
-            RejectedRequestError: a part, an image or a length that the model does not take.
+            RejectedRequestError: a part, an image or a length that the model does not support.
             AccessError: the checkpoint cannot be loaded, the device failed, or the model is closed.
-            UsageError: the device is not there, or the request lacks an image that its prompt names.
+            UsageError: the device does not exist, or the request lacks an image that its prompt names.
         """
         started_s = time.perf_counter()
         for part in request.prompt.parts:
@@ -220,7 +219,7 @@ class BatchingModel:
         return msgspec.structs.replace(ticket.outcome, latency_s=time.perf_counter() - started_s)
 
     async def close(self) -> None:
-        """Let go of the weights; batches that are under way are finished first."""
+        """Release the weights after batches in progress have finished."""
         self._broken = AccessError(f"{self.identity} is closed; create it again")
         async with self._preparing, AsyncExitStack() as turns:
             for _ in range(self._n_turns):
@@ -230,7 +229,7 @@ class BatchingModel:
                 await anyio.to_thread.run_sync(checkpoint.close)
 
     async def _advance(self, ticket: _Ticket) -> None:
-        """Answer a batch that `ticket` leads, or wait for the end of the one that it is in."""
+        """Answer the batch that `ticket` leads, or wait for the end of its batch."""
         async with AsyncExitStack() as turn:
             async with self._preparing:
                 if (ended := ticket.ended) is None:
@@ -248,7 +247,7 @@ class BatchingModel:
                     each.outcome = outcome
 
     async def _gathered(self, ticket: _Ticket, size: int) -> list[_Ticket]:
-        """The batch that `ticket` leads; there is a wait while it has room and others of its kind come."""
+        """Return the batch that `ticket` leads, waiting while it has room and others of its kind arrive."""
         n, batch = 0, [ticket]
         while n < len(batch) < size:
             n = len(batch)
@@ -273,7 +272,7 @@ class BatchingModel:
 
 
 def _end(batch: Sequence[_Ticket]) -> None:
-    """Wake those in a batch; one without an outcome can be in another."""
+    """Wake the requests of a batch; those without an outcome can join another."""
     ended = batch[0].ended
     for ticket in batch:
         if ticket.outcome is None:
@@ -287,10 +286,10 @@ def _end(batch: Sequence[_Ticket]) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Draw:
-    """How a reply is drawn; only requests with equal draws share a batch.
+    """Sampling settings; only requests with equal settings share a batch.
 
-    `seed` is None for greedy decoding and for sampling without a seed. A request with a seed is alone
-    in its batch, so that others do not use up its randomness.
+    `seed` is None for greedy decoding and for sampling without a seed. A request with a seed is alone in its
+    batch, so that others do not consume its randomness.
     """
 
     temperature: float
@@ -300,7 +299,7 @@ class Draw:
 
 
 def draw_of(request: Request) -> Draw:
-    """How the reply to a request is drawn; `sample` makes the seeds of repeated requests different."""
+    """Return a request's sampling settings; `sample` gives repeated requests different seeds."""
     sampling = request.sampling
     max_tokens = DEFAULT_MAX_TOKENS if sampling.max_tokens is None else sampling.max_tokens
     if not sampling.temperature:
@@ -314,7 +313,7 @@ def draw_of(request: Request) -> Draw:
 
 
 def wanted_letters(request: Request) -> tuple[str, ...]:
-    """The letters whose log-probabilities are wanted: where they are asked for, and for a single token."""
+    """Return the letters whose log-probabilities are needed: if requested, and for a single token."""
     sampling = request.sampling
     return request.prompt.letters if sampling.want_choice_logps or sampling.max_tokens == 1 else ()
 
@@ -322,13 +321,13 @@ def wanted_letters(request: Request) -> tuple[str, ...]:
 def conversation(
     request: Request, *, owner: str, image_type: str, has_plain_system: bool = False
 ) -> Conversation:
-    """The messages of a request: its parts in their order, images as pictures in memory.
+    """Return the messages of a request: its parts in order, with decoded pictures.
 
     Args:
-        request: what is asked.
+        request: the request.
         owner: the provider, for messages.
-        image_type: what the library calls such a picture.
-        has_plain_system: whether the system message is a text, and no list of parts.
+        image_type: the library's name for a picture.
+        has_plain_system: whether the system message is a text rather than a list of parts.
 
     Raises:
         RejectedRequestError: an image that cannot be decoded, or a video file.
@@ -358,13 +357,13 @@ def _content(part: Part, request: Request, *, owner: str, image_type: str) -> di
 
 
 def likeliest(logps: Mapping[int, float], letters: Mapping[str, Collection[int]]) -> dict[str, float] | None:
-    """Of each letter's tokens the largest log-probability; None where none is known."""
+    """Return the largest log-probability among each letter's tokens; None if none is known."""
     values = {letter: [logps[t] for t in tokens if t in logps] for letter, tokens in letters.items()}
     return {letter: max(known) for letter, known in values.items() if known} or None
 
 
 def letter_tokens(vocabulary: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
-    """The tokens that write one character, with or without blanks around it, by that character."""
+    """Return the tokens that write one character, with or without blanks, by character."""
     tokens: dict[str, list[int]] = {}
     for token, token_id in vocabulary.items():
         bare = token.strip(BLANKS)
@@ -374,5 +373,5 @@ def letter_tokens(vocabulary: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
 
 
 def blank_tokens(vocabulary: Mapping[str, int]) -> frozenset[int]:
-    """The tokens that write nothing but blanks."""
+    """Return the tokens that write only blanks."""
     return frozenset(i for token, i in vocabulary.items() if not token.strip(BLANKS) or token in BLANK_BYTES)

@@ -1,1 +1,1 @@
-"""Planted truth: videos whose evidence is known."""
+"""Planted truth: videos with known evidence."""

@@ -38,7 +38,7 @@ _MIN_CONTRAST = 40.0
 
 @dataclass(frozen=True, kw_only=True)
 class Payload:
-    """What one code says: in which world which piece of evidence is seen, and its value.
+    """The content of a code: the world, the piece of evidence, and its value.
 
     Ranges: `world` 0..65535, `piece` 0..4095, `value` 0..4095.
 
@@ -82,7 +82,7 @@ def _from_bits(bits: NDArray[np.bool_]) -> Payload | None:
 
 
 def strip(payload: Payload, width_px: int, *, height_px: int) -> NDArray[np.uint8]:
-    """The strip that belongs at the lower edge of an image of this size.
+    """Return the strip for the lower edge of an image of this size.
 
     Shapes: (height_px - floor(TOP * height_px), width_px), grey levels.
 
@@ -104,7 +104,7 @@ def strip(payload: Payload, width_px: int, *, height_px: int) -> NDArray[np.uint
 
 
 def draw(image: NDArray[np.uint8], payload: Payload) -> NDArray[np.uint8]:
-    """A copy of the image with the code over its lower edge.
+    """Return a copy of the image with the code over its lower edge.
 
     Shapes: `image` (height, width) or (height, width, 3); the result has the same shape.
 
@@ -119,14 +119,14 @@ def draw(image: NDArray[np.uint8], payload: Payload) -> NDArray[np.uint8]:
 
 
 def _edges(first: float, pitch: float, *, n_blocks: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where the middle half of each block begins and ends, in whole pixels; at least one pixel."""
+    """Return where the middle half of each block starts and ends, in pixels; at least one pixel."""
     begin = np.rint(first + (np.arange(n_blocks) + 0.25) * pitch).astype(np.int64)
     end = np.rint(first + (np.arange(n_blocks) + 0.75) * pitch).astype(np.int64)
     return begin, np.maximum(end, begin + 1)
 
 
 def _block_levels(image: NDArray[np.uint8]) -> NDArray[np.float64]:
-    """The mean grey level of the middle of each block: (N_ROWS, N_COLUMNS)."""
+    """Return the mean grey level of each block's middle: (N_ROWS, N_COLUMNS)."""
     height_px, width_px = image.shape[:2]
     top = int(TOP * height_px)
     grey = image[top:].astype(np.float64)
@@ -142,7 +142,7 @@ def _block_levels(image: NDArray[np.uint8]) -> NDArray[np.float64]:
 
 
 def _may_have_marks(image: NDArray[np.uint8]) -> bool:
-    """Whether the pixels in the middle of the marks are light and dark; quick, and kinder than `read`."""
+    """Whether the marks' middle pixels are light and dark; a quick test, more tolerant than `read`."""
     height_px, width_px = image.shape[:2]
     rows = ((_FIRST_ROW + (np.arange(N_ROWS) + 0.5) * _ROW_HEIGHT) * height_px).astype(np.int64)
     columns = ((np.array(_MARKS_WHITE + _MARKS_BLACK) + 0.5) * width_px / N_COLUMNS).astype(np.int64)
@@ -170,7 +170,7 @@ def read(image: NDArray[np.uint8]) -> Payload | None:
 
 
 def _grids(n_cells: int) -> list[tuple[int, int]]:
-    """Columns and rows of the grids that may hold so many frames, the smaller ones first."""
+    """Return the grids (columns and rows) that can hold this many frames, smallest first."""
     sides = range(1, MAX_GRID + 1)
     return sorted(
         ((c, r) for c in sides for r in sides if n_cells <= c * r and c * r > 1),

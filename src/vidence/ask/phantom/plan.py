@@ -31,7 +31,7 @@ _STEPS_MS = (40, 60, 100, 160)  # between frames where the frame rate varies
 
 @dataclass(frozen=True)
 class Recipe:
-    """One kind of item: how many cards it needs, whether its words give the answer away."""
+    """A kind of item: the number of cards it needs, and whether its text gives the answer away."""
 
     demand: int
     is_told: bool = False
@@ -42,7 +42,7 @@ RECIPES = (*(Recipe(k) for k in (1, 1, 2, 3, 4, 5, 6, 7, 8)), Recipe(3, is_told=
 
 
 class WorldSpec(Record):
-    """What to make. Sizes, rates and codecs are used in turn, one video after the other.
+    """What to render. Sizes, rates and codecs are cycled through, one per video.
 
     `n_variable` of the videos have a variable frame rate. Each video is asked one question for every
     demand from 1 to `max_demand` (two for 1) and one that gives its answer away, as far as
@@ -91,16 +91,16 @@ class VideoPlan:
 
     @property
     def path(self) -> str:
-        """Where the video lies in the folder of the world."""
+        """Return the video's path in the world's folder."""
         return f"videos/{self.name}.mp4"
 
     @property
     def times_s(self) -> NDArray[np.float64]:
-        """The presentation time of each frame in seconds."""
+        """Return the presentation time of each frame in seconds."""
         return self.pts / self.ticks_per_s
 
     def cards(self, world: int) -> list[Card | None]:
-        """The card that each frame shows."""
+        """Return the card shown in each frame."""
         cards: list[Card | None] = [None] * len(self.pts)
         for piece in self.pieces:
             payload = Payload(world=world, piece=piece.piece, value=piece.value)
@@ -112,7 +112,7 @@ class VideoPlan:
 
 @dataclass(frozen=True, kw_only=True)
 class WorldPlan:
-    """A whole world before it is rendered; `number` is what its codes call it."""
+    """A world before rendering; `number` is its id in the codes."""
 
     number: int
     videos: tuple[VideoPlan, ...]
@@ -120,7 +120,7 @@ class WorldPlan:
 
 
 def check_spec(spec: WorldSpec) -> None:
-    """Refuse a world that cannot be made.
+    """Reject a world that cannot be rendered.
 
     Raises:
         UsageError: a count, length, size, rate or codec out of its range.
@@ -151,14 +151,14 @@ def check_spec(spec: WorldSpec) -> None:
 
 
 def _variable_pts(duration_ms: int, *, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Frame times in milliseconds with unequal steps, from 0 up to the duration."""
+    """Return frame times in milliseconds with unequal steps, from 0 to the duration."""
     steps = rng.choice(_STEPS_MS, size=duration_ms // min(_STEPS_MS))
     pts = np.concatenate([[0], np.cumsum(steps)])
     return pts[pts < duration_ms].astype(np.int64)
 
 
 def _cell_spans(*, rng: np.random.Generator) -> list[tuple[Lifetime, float, float]]:
-    """Lifetime, start and end of twelve cards, in cells, in the order of time."""
+    """Return lifetime, start and end of twelve cards, in cells, in time order."""
     blocks = rng.permutation([True] * 4 + [False] * 4)
     spans: list[tuple[Lifetime, float, float]] = []
     for block, is_lasting in enumerate(blocks):
@@ -178,7 +178,7 @@ def _cell_spans(*, rng: np.random.Generator) -> list[tuple[Lifetime, float, floa
 
 
 def _between_frames(times_s: NDArray[np.float64], at_s: float) -> float:
-    """The time halfway between the frames around `at_s`, so that no frame lies on the border of a span."""
+    """Return the midpoint between the frames around `at_s`, so that no frame lies on a span's border."""
     after = int(np.searchsorted(times_s, at_s))
     after = min(max(after, 1), len(times_s) - 1)
     return round(float(times_s[after - 1] + times_s[after]) / 2, 5)
@@ -223,7 +223,7 @@ def _plan_video(spec: WorldSpec, number: int, *, rng: np.random.Generator) -> Vi
 def _pick(
     pieces: Sequence[PlantedPiece], demand: int, *, is_hard: bool, rng: np.random.Generator
 ) -> list[PlantedPiece]:
-    """Cards to ask for: none of the short ones, or with `is_hard` at least one of them."""
+    """Choose cards to ask about: no short ones, or with `is_hard` at least one."""
     short = [p for p in pieces if p.lifetime == "short"]
     rest = [p for p in pieces if p.lifetime != "short"]
     n_short = int(rng.integers(1, min(demand, len(short)) + 1)) if is_hard else 0
@@ -247,7 +247,7 @@ def _tags(recipe: Recipe, needed: Sequence[PlantedPiece], *, is_variable: bool) 
 def _plan_item(
     video: VideoPlan, recipe: Recipe, *, needed: Sequence[PlantedPiece], letter: int, rng: np.random.Generator
 ) -> Item:
-    """The item, but for its id and its origin."""
+    """Return the item without id and origin."""
     total = sum(p.value for p in needed)
     others = [p.value for p in video.pieces if p not in needed]
     numbers = choose_numbers([p.value for p in needed], others, rng=rng)
@@ -291,7 +291,7 @@ def _plan_items(
 
 
 def plan_world(spec: WorldSpec, *, seed: int) -> WorldPlan:
-    """Decide everything about a world but its pixels; the same spec and seed give the same plan.
+    """Plan everything about a world except pixels; deterministic for a spec and seed.
 
     Right answers are spread evenly over the letters of the whole world.
 

@@ -1,4 +1,4 @@
-"""What each simulated model should score, from the planted spans and the times of the frames shown alone.
+"""The expected score of each simulated model, from planted spans and frame times alone.
 
 Nothing here looks at pixels, prompts or replies: it is the truth that a run is compared with.
 """
@@ -35,7 +35,7 @@ class SimulatedModel(Record):
 
 
 def demand(item: Item) -> int:
-    """How many cards the question names.
+    """Return how many cards the question names.
 
     Raises:
         DataError: this is no item of a phantom world.
@@ -45,7 +45,7 @@ def demand(item: Item) -> int:
 
 
 def visible(item: Item, times_s: Sequence[float]) -> tuple[bool, ...]:
-    """For each card that the question names, in its order: is it seen at one of these times?
+    """Return, for each card that the question names, whether it is visible at one of these times.
 
     Args:
         item: an item of a phantom world.
@@ -63,7 +63,7 @@ def visible(item: Item, times_s: Sequence[float]) -> tuple[bool, ...]:
 
 
 def expected(model: SimulatedModel, item: Item, *, times_s: Sequence[float]) -> bool:
-    """Whether the model must be right on the item when it is shown the frames at these times.
+    """Whether the model must be right on the item given frames at these times.
 
     Raises:
         DataError: this is no item of a phantom world.
@@ -82,7 +82,7 @@ def expected(model: SimulatedModel, item: Item, *, times_s: Sequence[float]) -> 
 
 
 def in_sight_s(item: Item) -> tuple[float, ...]:
-    """For each card that the question names, in its order, a time at which it is seen, in seconds.
+    """Return, for each card that the question names, a time at which it is visible, in seconds.
 
     Raises:
         DataError: this is no item of a phantom world.
@@ -93,7 +93,7 @@ def in_sight_s(item: Item) -> tuple[float, ...]:
 
 
 def expected_mrfs(model: SimulatedModel, item: Item) -> int | None:
-    """How many frames the model needs of a ranking that begins with one frame of each needed card.
+    """Return how many frames the model needs of a ranking that starts with one frame per needed card.
 
     The cards come in the order of the question. 0 where words are enough, None where all are not.
 

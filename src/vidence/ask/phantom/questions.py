@@ -1,4 +1,4 @@
-"""The questions of the phantom benchmark: how they are worded, and how a simulated model understands them."""
+"""The questions of the phantom benchmark: their wording, and how simulated models parse them."""
 
 import re
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ _CHOICE = re.compile(r"(?<![A-Za-z])([A-Z])[.:)]\s*(\d+)(?!\d)")
 
 
 def wording(colours: Sequence[str], told: int | None) -> str:
-    """The question about the cards of these colours; `told` gives the answer away in its words.
+    """Return the question about the cards of these colours; `told` gives the answer away.
 
     >>> wording(["red", "green", "blue"], None)
     'What is the sum of the numbers on the red, the green and the blue card?'
@@ -30,7 +30,7 @@ def wording(colours: Sequence[str], told: int | None) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class ParsedPrompt:
-    """What a prompt asks: the colours of the cards, the answer if the words tell it, the choices.
+    """A parsed prompt: the cards' colours, the answer if the text tells it, the choices.
 
     `choices` maps letters to numbers; it is empty when an open answer is wanted.
     """
@@ -41,7 +41,7 @@ class ParsedPrompt:
 
 
 def understand(text: str) -> ParsedPrompt | None:
-    r"""What the words of a prompt ask, or None where they hold no question about cards.
+    r"""Parse the question in a prompt; None if it has no question about cards.
 
     Where there are several questions (worked examples) the last one counts. Choices are read from
     ``A. 12``, ``A: 12``, ``A) 12`` and ``(A) 12``, on lines of their own or in one line.
@@ -59,7 +59,7 @@ def understand(text: str) -> ParsedPrompt | None:
 
 
 def partial_sums(values: Sequence[int]) -> tuple[list[int], list[int]]:
-    """What a model may get that misses cards: sums that lack one of the values, and all others.
+    """Return the sums a model may get that misses cards: those that lack one value, and all others.
 
     Sums over every non-empty proper part of the values, each once, in rising order.
     """
@@ -72,7 +72,7 @@ def partial_sums(values: Sequence[int]) -> tuple[list[int], list[int]]:
 
 
 def _take(pools: Sequence[Sequence[int]], count: int, *, used: set[int], rng: np.random.Generator) -> None:
-    """Add `count` numbers to `used`: at random from the first pool, then from the next, and so on."""
+    """Add `count` numbers to `used`: randomly from the first pool, then from the next, and so on."""
     missing = count
     for pool in pools:
         fresh = [int(n) for n in rng.permutation(np.array(pool, np.int64)) if int(n) not in used]
@@ -81,7 +81,7 @@ def _take(pools: Sequence[Sequence[int]], count: int, *, used: set[int], rng: np
 
 
 def choose_numbers(needed: Sequence[int], others: Sequence[int], *, rng: np.random.Generator) -> list[int]:
-    """The numbers to choose from, the right one among them, in rising order.
+    """Return the choices, including the right number, in increasing order.
 
     Wrong choices are sums with a card too few or a card too many, so that mistakes look real. For
     two or more cards the smallest needed value is always a choice: whoever has seen any of the cards

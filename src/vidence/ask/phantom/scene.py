@@ -1,4 +1,4 @@
-"""What phantom videos show to a person: scenery that moves, a clock, cards; and figures in a drawn street."""
+"""What phantom videos show: moving scenery, a clock, cards; and figures in a drawn street."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,14 +31,14 @@ _DAY_S = 12.0  # the light changes from day to evening and back in this time
 
 @dataclass(frozen=True, kw_only=True)
 class Card:
-    """A card that is shown: its colour, the number on it, and the code that goes with it."""
+    """A card: its colour, its number, and its code."""
 
     colour: str
     payload: Payload
 
 
 def piece_number(video: int, colour: str) -> int:
-    """What a code calls the card of that colour in that video, counted from 0.
+    """Return the code's number for the card of that colour in that video, from 0.
 
     >>> piece_number(2, "green")
     25
@@ -47,7 +47,7 @@ def piece_number(video: int, colour: str) -> int:
 
 
 def colour_of(piece: int) -> str:
-    """The colour of the card that a code names.
+    """Return the colour of the card with this code.
 
     >>> colour_of(25)
     'green'
@@ -64,7 +64,7 @@ def _centred(draw: ImageDraw.ImageDraw, text: str, *, centre: tuple[float, float
 
 
 def _card_picture(card: Card, width_px: int, *, height_px: int) -> NDArray[np.uint8]:
-    """A white card with its colour as a thick frame, its number and its name."""
+    """Draw a white card with a thick coloured frame, its number and its name."""
     picture = Image.new("RGB", (width_px, height_px), (20, 20, 20))
     draw = ImageDraw.Draw(picture)
     border = height_px // 9
@@ -79,7 +79,7 @@ def _card_picture(card: Card, width_px: int, *, height_px: int) -> NDArray[np.ui
 
 
 def _panorama(width_px: int, height_px: int, *, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Sky over two ranges of hills that close on themselves: (height, width, 3), levels 0..255."""
+    """Draw a seamless sky over two ranges of hills: (height, width, 3), levels 0..255."""
     x = np.arange(width_px) * 2 * np.pi / width_px
     y = np.arange(height_px)[:, None] / height_px
     picture = (1 - y)[..., None] * np.array([95, 150, 225.0]) + y[..., None] * np.array([225, 225, 205.0])
@@ -112,7 +112,7 @@ class Scene:
         self._clocks: dict[int, NDArray[np.uint8]] = {}
 
     def frame(self, time_s: float, card: Card | None) -> NDArray[np.uint8]:
-        """The frame at that time, with or without a card.
+        """Return the frame at a time, with or without a card.
 
         Shapes: (height, width, 3), RGB.
         """
@@ -147,7 +147,7 @@ class Scene:
 
 
 class Appearance(Record):
-    """The looks of a person: the colour of the coat, RGB, and a description in words."""
+    """A person's look: the coat's RGB colour, and a description."""
 
     colour: tuple[int, int, int]
     words: str
@@ -171,7 +171,7 @@ LOOKS: tuple[Appearance, ...] = tuple(
 
 
 def look_of(pictures: Sequence[NDArray[np.uint8]]) -> Appearance:
-    """Whose coat is in the middle of most of these pictures of one figure.
+    """Return whose coat is in the middle of most of these pictures of one figure.
 
     Args:
         pictures: RGB, shape (height, width, 3) each; at least one.

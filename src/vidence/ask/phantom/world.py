@@ -71,7 +71,7 @@ class World(Record):
 
 
 def _encode(path: Path, plan: VideoPlan, *, world: int, crf: int, rng: np.random.Generator) -> None:
-    """Write one video. It gets its name only when it is complete.
+    """Write one video, renaming it once complete.
 
     Raises:
         MediaError: this FFmpeg has no such encoder, or the encoder fails.
@@ -115,7 +115,7 @@ def _planted(path: Path, plan: VideoPlan) -> PlantedVideo:
 
 
 def render(out: Path, spec: WorldSpec, *, seed: int, n_workers: int = 2) -> World:
-    """Render a world into a folder, over an older world that lies there.
+    """Render a world into a folder, replacing an older world there.
 
     The questions are written last, so a folder without ``items.jsonl`` is an unfinished world.
 
@@ -160,7 +160,7 @@ def render(out: Path, spec: WorldSpec, *, seed: int, n_workers: int = 2) -> Worl
 
 
 def _clear(out: Path) -> None:
-    """Remove an older world from its folder, and the file that a killed rendering was at."""
+    """Remove an older world from its folder, and the partial file of a killed rendering."""
     remove_leftovers(out)
     for path in (out / ITEMS_FILE, out / WORLD_FILE, *(out / "videos").glob("v[0-9]*.mp4")):
         path.unlink(missing_ok=True)
@@ -168,7 +168,7 @@ def _clear(out: Path) -> None:
 
 
 def read_world(folder: Path) -> World:
-    """What was planted in a folder that `render` made.
+    """Return what was planted in a folder that `render` created.
 
     Raises:
         DataError: there is no complete world.
@@ -188,7 +188,7 @@ _CHECKED = WorldSpec(n_videos=1, items_per_video=1, min_s=20, max_s=20, n_variab
 
 
 def decodes_exactly(folder: Path, *, n_frames: int = 24) -> tuple[int, int]:
-    """How many frames of a test clip show what was drawn in them, and how many were looked at.
+    """Return how many frames of a test clip decode to what was drawn, and how many were checked.
 
     The clip has a variable frame rate and few keyframes; the frames are spread over it. A frame is
     right when it comes at its planted time and shows its own card, or no card where none was drawn.

@@ -1,1 +1,1 @@
-"""What to say: sets of template files, and how frames and words become one prompt."""
+"""Prompts: sets of template files, and their composition with frames."""

@@ -1,4 +1,4 @@
-"""Frames and words become one prompt: frames in the order of the selection, before the words or amid them."""
+"""Compose prompts from frames and text: frames in selection order, before or within the text."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,7 +17,7 @@ STYLES = ("direct", "cot")
 
 @dataclass(frozen=True, kw_only=True)
 class ShownFrame:
-    """A frame as it is sent, and its presentation time in seconds from the start of its file."""
+    """A frame as sent, and its presentation time in seconds from the start of its file."""
 
     frame: EncodedFrame
     time_s: float
@@ -25,7 +25,7 @@ class ShownFrame:
 
 @dataclass(frozen=True, kw_only=True)
 class Prompted:
-    """A prompt and the bytes of the images that it names, by their digest."""
+    """A prompt and the bytes of its images by digest."""
 
     prompt: Prompt
     images: dict[str, bytes]
@@ -113,7 +113,7 @@ class Prompter:
         more: str | Aside = "",
         lines: Sequence[Line] = (),
     ) -> Prompted:
-        """Put one question into words.
+        """Compose the prompt of a question.
 
         Args:
             item: the question.
@@ -161,7 +161,7 @@ class Prompter:
         return Prompted(prompt=prompt, images=images)
 
     def _placed(self, words: str, parts: Sequence[Part], name: str) -> Iterator[Part]:
-        """The frames where the template has `frames`, else before its words.
+        """Yield the text with frames where the template has `frames`, else before it.
 
         Raises:
             UsageError: it has them several times.
@@ -180,7 +180,7 @@ class Prompter:
             yield TextPart(text=last)
 
     def before_frames(self, item: Item) -> str:
-        """What is sent ahead of the frames of a question; its id where that cannot be said."""
+        """Return what is sent before a question's frames, or the item id if unknown."""
         kind = f"{'choice' if item.answer_kind == 'choice' else 'open'}-{self._style}"
         fill = partial(self._templates.fill, item=item, n_frames=0, duration_s=0.0)
         try:
@@ -190,14 +190,14 @@ class Prompter:
             return item.item_id
 
     def notes(self, items: Iterable[Item]) -> tuple[str, ...]:
-        """What a user should know of words of their own before these questions are asked."""
+        """Return warnings about the user's templates before these questions are asked."""
         if not any(item.answer_kind == "choice" for item in items):
             return ()
         why = self._templates.left_out("choices", f"choice-{self._style}", "system")
         return (f"{why}, unless the questions themselves list them",) if why else ()
 
     def _said(self, lines: Sequence[Line], parts: Sequence[Part], frames: Sequence[ShownFrame]) -> str:
-        """The subtitles in a block; empty where none are wanted, or they stand among the frames."""
+        """Return the subtitles as a block; empty if none are wanted, or if they are among the frames."""
         is_among = self._subtitles == "interleaved" and self._layout.kind == "images"
         if self._subtitles == "none" or is_among or not lines:
             return ""
@@ -238,7 +238,7 @@ class Prompter:
 
 
 def image_part(frame: EncodedFrame, images: dict[str, bytes], *, positions: tuple[int, ...]) -> ImagePart:
-    """The part that names a frame; its bytes are put to the others."""
+    """Return the part for a frame, and add its bytes to `images`."""
     images[frame.digest] = frame.data
     return ImagePart(
         digest=frame.digest,
@@ -250,7 +250,7 @@ def image_part(frame: EncodedFrame, images: dict[str, bytes], *, positions: tupl
 
 
 def _whole_video(item: Item, frames: Sequence[ShownFrame], video: VideoPart | None) -> tuple[VideoPart, ...]:
-    """The file to send; nothing for a question without media."""
+    """Return the file to send; empty for a question without media."""
     if video is None and frames:
         raise UsageError(
             f"item {item.item_id!r} has no video file that could be sent whole; "

@@ -1,8 +1,8 @@
-"""The template language: a part of Jinja in which rendering always ends.
+"""The template language: a subset of Jinja in which rendering always terminates.
 
-A prompt needs variables, conditions, loops over short lists and a few filters. All else is refused where the
-template is read. No step makes more than a multiple of what it was given, and how many steps there can be is
-known from the template alone.
+Prompts need variables, conditions, loops over short lists and a few filters. Everything else is rejected when
+the template is read. No step multiplies its input by more than a constant, and the number of steps is known
+from the template alone.
 """
 
 import functools
@@ -19,7 +19,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.visitor import NodeTransformer
 
 MOST_CHARACTERS = 1_000_000
-"""Of a template, of a text that it makes on the way, and of all that it says."""
+"""Most characters of a template, of an intermediate text, and of the output."""
 _MOST_EACH, _MOST_STEPS, _DEEPEST = 200, 20_000, 40
 _MOST_PIECES = 32  # that are joined at once
 _MOST_ARGUMENT, _MOST_NUMBER = 100, 100
@@ -39,7 +39,7 @@ _EACH = "each"
 
 
 def _checked(value: object) -> object:
-    """A value of a template, no longer than it may be."""
+    """Return a template's value after checking its length."""
     if isinstance(value, Iterator):
         value = list(value)
     texts = value if isinstance(value, list) else [value] if isinstance(value, str) else []
@@ -57,21 +57,21 @@ def _bounded(function: Callable[..., object]) -> Callable[..., object]:
 
 
 def _format(text: str, *values: object) -> str:
-    """Refuse what asks for a number or a text of thousands of signs."""
+    """Reject formats that produce thousands of characters."""
     if len(text) > _MOST_ARGUMENT or re.search(r"\*|\d{3}", text):
         raise TemplateRuntimeError(f'format has a text such as "%.1f" before it, not {text:.40}')
     return text % values
 
 
 def _each(values: object) -> object:
-    """What a loop runs over."""
+    """Return the values to loop over."""
     if not isinstance(values, list | tuple) or len(values) > _MOST_EACH:
         raise TemplateRuntimeError(f"a loop runs over a list of at most {_MOST_EACH} things")
     return values
 
 
 def _joined(pieces: Iterable[str]) -> str:
-    """All that a template says."""
+    """Return the complete output."""
     message, rest = "", iter(pieces)
     while some := tuple(islice(rest, _MOST_PIECES)):
         message += "".join(some)
@@ -81,7 +81,7 @@ def _joined(pieces: Iterable[str]) -> str:
 
 
 class _Environment(ImmutableSandboxedEnvironment):
-    """What parses templates and fills them."""
+    """Parses and fills templates."""
 
     intercepted_binops = frozenset("+*%")
     concat = staticmethod(_joined)
@@ -93,7 +93,7 @@ class _Environment(ImmutableSandboxedEnvironment):
         self.filters = {**values, _EACH: _each}
 
     def getattr(self, obj: object, attribute: str) -> object:
-        """As ever, and without two lookups for what most templates want: a letter, a text."""
+        """As usual, but with fewer lookups for the common cases."""
         if type(obj) is dict and attribute in obj:
             return obj[attribute]
         return super().getattr(obj, attribute)
@@ -105,7 +105,7 @@ class _Environment(ImmutableSandboxedEnvironment):
 
 
 class _Bounds(NodeTransformer):
-    """Puts the checks that only the values allow into a template."""
+    """Inserts checks that depend on values into a template."""
 
     def visit_For(self, node: nodes.For) -> nodes.Node:
         node.iter = nodes.Filter(node.iter, _EACH, [], [], None, None, lineno=node.lineno)
@@ -117,7 +117,7 @@ class _Bounds(NodeTransformer):
 
 
 def _fault(node: nodes.Node, depth: int) -> str:
-    """What keeps a part of a template from being used, without the parts in it; empty where nothing does."""
+    """Return why a template node is not allowed, ignoring its children; empty if it is."""
     kind = type(node).__name__
     if kind not in _PARTS:
         return f"a template has no {kind}; it has variables, if, for, set and filters ({', '.join(_FILTERS)})"
@@ -149,7 +149,7 @@ def _is_small(node: nodes.Node) -> bool:
 
 
 def _steps(node: nodes.Node, depth: int = 0) -> int:
-    """How many steps filling can take.
+    """Return the maximum number of steps to fill in a node.
 
     Raises:
         TemplateSyntaxError: a part cannot be used, or the steps are too many.
@@ -169,7 +169,7 @@ _environment = functools.cache(_Environment)
 
 @functools.lru_cache(maxsize=512)
 def parsed(text: str) -> tuple[nodes.Template, Mapping[str, int]]:
-    """A template that can be filled, and the variables that stand in it with the line of the first of each.
+    """Parse a template; return it and its variables with the line of their first use.
 
     Raises:
         TemplateSyntaxError: it is no template, or holds what none can.
@@ -188,12 +188,12 @@ def parsed(text: str) -> tuple[nodes.Template, Mapping[str, int]]:
 
 @functools.lru_cache(maxsize=128)
 def _compiled(text: str) -> jinja2.Template:
-    """Only what is filled: a run fills one or two of twenty."""
+    """Compile templates on demand: a run fills one or two of twenty."""
     return _environment().from_string(parsed(text)[0])
 
 
 def filled(text: str, values: Mapping[str, object]) -> str:
-    """What a template says with these values.
+    """Fill in a template.
 
     Raises:
         TemplateError: a value does not fit, or it says too much; or one of `BAD_VALUES`.

@@ -1,4 +1,4 @@
-"""The record kept with imported templates: their authors, their file, and whether their text is known."""
+"""The record stored with imported templates: authors, file, and whether the text is known."""
 
 from pathlib import Path
 
@@ -10,22 +10,22 @@ from vidence.records import Record
 
 ORIGIN_FILE = "origin.toml"
 AUTHORS, UNCHECKED = "authors-", "unchecked-"
-"""Before the name of a set, in the label of a stored prompt: what was imported, and whether it is known."""
+"""Prefixes of set names in stored prompts' labels: imported, and imported with an unknown text."""
 
 
 class ImportedText(Record):
-    """One text that was taken over: from which file, and the SHA-256 of text and template."""
+    """An imported text: its file, and the SHA-256 of text and template."""
 
     template: str
     file: str
     sha256: str
     template_sha256: str
     revision: str = ""
-    """The authors' revision that has this very text; empty where none is known to."""
+    """The authors' revision with exactly this text; empty if unknown."""
 
 
 class ImportedSet(Record):
-    """What stands in ``origin.toml``."""
+    """The contents of ``origin.toml``."""
 
     name: str
     paper: str
@@ -33,7 +33,7 @@ class ImportedSet(Record):
     texts: tuple[ImportedText, ...]
 
     def label(self, template: str, template_sha256: str) -> str:
-        """The set that a template counts to; empty where it is not the one that was imported."""
+        """Return the set that a template belongs to; empty if it is not the imported one."""
         for text in self.texts:
             if (text.template, text.template_sha256) == (template, template_sha256):
                 return f"{AUTHORS if text.revision else UNCHECKED}{self.name}"

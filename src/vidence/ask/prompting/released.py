@@ -1,8 +1,8 @@
-"""The authors' prompts, taken from a user's own copy of what they released.
+"""The authors' prompts, imported from a user's copy of their release.
 
-vidence brings none of these sentences. ``released.toml`` says where they stand in the authors'
-repositories, what marks the question and its choices there, and the SHA-256 of each text: facts, by
-which a copy is known again. Their code is read, never run.
+vidence ships none of these texts. ``released.toml`` states their location in the authors' repositories, how
+question and choices are marked, and the SHA-256 of each text, by which a copy is recognised. The authors'
+code is read, never run.
 """
 
 import ast
@@ -32,14 +32,14 @@ _ADDED = "{...}"
 
 
 class Choices(Record):
-    """How the authors write the choices of a question: each by `each`, with `between` between them."""
+    """How the authors format choices: each by `each`, separated by `between`."""
 
     each: str
     between: str
 
 
 class KnownText(Record):
-    """One text that the authors released: its SHA-256, that of the template made of it, and the revision."""
+    """A released text: its SHA-256, that of its template, and the revision."""
 
     sha256: str
     template_sha256: str
@@ -63,7 +63,7 @@ class ReleasedPrompt(Record):
 
 
 class ReleasedSet(Record):
-    """The prompts of one set of authors: for asking, or for the judge of that name."""
+    """The prompts of one group of authors: for asking, or for the judge of that name."""
 
     name: str
     paper: str
@@ -73,13 +73,13 @@ class ReleasedSet(Record):
 
     @property
     def flag(self) -> str:
-        """The flag that takes a folder of these templates."""
+        """Return the flag that accepts a folder of these templates."""
         return "--judge-prompts-dir" if self.judge else "--prompts-dir"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Imported:
-    """Templates made of the authors' prompts, by name, and what is known of them."""
+    """Templates made from the authors' prompts, by name, and their origin."""
 
     templates: Mapping[str, str]
     about: ImportedSet
@@ -87,13 +87,13 @@ class Imported:
 
 @cache
 def released() -> Mapping[str, ReleasedSet]:
-    """The sets whose place in the authors' repositories is known, by name."""
+    """Return the sets whose location in the authors' repositories is known, by name."""
     file = packaged("vidence.ask.prompting", "released.toml", dict[str, tuple[ReleasedSet, ...]])
     return {released_set.name: released_set for released_set in file["sets"]}
 
 
 def wording_of(label: str) -> Wording:
-    """Whose words a stored prompt has, by the label of its template: a template's set, name and SHA-256.
+    """Return whose prompt a stored prompt is, by its label: a template's set, name and SHA-256.
 
     >>> wording_of("plain/choice-direct.txt sha256:" + 64 * "0")
     'own'
@@ -113,7 +113,7 @@ def _known_templates() -> frozenset[str]:
 
 
 def sha256(text: str) -> str:
-    """The SHA-256 of a text in UTF-8, without the empty lines around it."""
+    """Return the SHA-256 of a text in UTF-8, without surrounding empty lines."""
     return hashlib.sha256(text.strip("\n").encode()).hexdigest()
 
 
@@ -121,7 +121,7 @@ def sha256(text: str) -> str:
 
 
 def take(name: str, source: Path, *, template: str = "", is_unchecked: bool = False) -> Imported:
-    """Take the prompts of a released set out of a user's copy.
+    """Import the prompts of a released set from a user's copy.
 
     Args:
         name: one of `released`.
@@ -171,7 +171,7 @@ def take(name: str, source: Path, *, template: str = "", is_unchecked: bool = Fa
 
 
 def write(imported: Imported, folder: Path) -> tuple[Path, ...]:
-    """Write templates and ``origin.toml`` into a new or empty folder, for ``--prompts-dir``.
+    """Write templates and ``origin.toml`` to a new or empty folder, for ``--prompts-dir``.
 
     Raises:
         UsageError: the folder holds something already.
@@ -192,7 +192,7 @@ def _named(released_set: ReleasedSet, template: str) -> ReleasedPrompt:
 
 
 def _in_folder(prompt: ReleasedPrompt, folder: Path) -> tuple[Path, list[str]]:
-    """The file of a prompt in a clone, and every text that its variable is given there."""
+    """Return a prompt's file in a clone, and every text assigned to its variable."""
     path = folder / prompt.file
     if not path.is_file():
         raise UsageError(f"{path} is not there; expected the folder of the authors' repository")
@@ -226,7 +226,7 @@ def _does_not_fit(released_set: ReleasedSet, prompt: ReleasedPrompt, *, path: Pa
 
 
 def _texts(tree: ast.AST, variable: str) -> Iterator[str]:
-    """Every text that a variable is given in a file; what is added later in the same block belongs to it."""
+    """Yield every text assigned to a variable in a file, including later additions in the same block."""
     known: dict[str, str] = {}
     for statement in getattr(tree, "body", ()):
         match statement:
@@ -263,7 +263,7 @@ def _gives(statement: ast.stmt, variable: str) -> bool:
 
 
 def _text_of(value: ast.expr, known: Mapping[str, str]) -> str | None:
-    """A text with the marks of what is filled in, or None where the value is none.
+    """Return a text with its placeholders, or None if the value is not a text.
 
     Texts that are joined may be names of texts of the file, which are in `known`.
     """
@@ -294,7 +294,7 @@ def _piece(part: ast.expr) -> str:
 
 
 def as_template(text: str, prompt: ReleasedPrompt, *, place: str) -> str:
-    """A text of the authors as a template of vidence: their marks become its variables, the words stay.
+    """Convert an authors' text to a template: their placeholders become variables, the text stays.
 
     Args:
         text: the text, with their marks.
@@ -321,7 +321,7 @@ def as_template(text: str, prompt: ReleasedPrompt, *, place: str) -> str:
 
 
 def _literal(text: str, form: str) -> str:
-    """Words that mean nothing to Jinja."""
+    """Escape text for Jinja."""
     if form == "template":
         text = text.replace(string.Template.delimiter * 2, string.Template.delimiter)
     return re.sub(r"\{(?=[{%#])", '{{ "{" }}', text)

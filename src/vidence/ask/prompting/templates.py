@@ -38,7 +38,7 @@ VARIABLES: Mapping[str, str] = {
     "frames": "where the frames stand; before the words if it is left out",
 }
 FRAMES_HERE = "\0frames\0"
-"""What `frames` is filled in with, for the prompter to put the frames there."""
+"""Placeholder for `frames`, which the prompter replaces by the frames."""
 # ... and what the words before a frame can use.
 FRAME_VARIABLES: Mapping[str, str] = {
     "number": "the number of the frame, from 1",
@@ -82,27 +82,27 @@ _ASIDES_SET, _OURS = "_in_every_set", "vidence"
 
 
 def sets() -> tuple[str, ...]:
-    """The names of the sets that vidence brings, sorted."""
+    """Return the names of the built-in sets, sorted."""
     names = (file.name.removesuffix(".toml") for file in (resources.files(_ROOM) / "templates").iterdir())
     return tuple(sorted(name for name in names if name != _ASIDES_SET))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Template:
-    """One template: where it is, for messages; the set it counts to; its name, its text and what it uses."""
+    """A template with its path for messages, its set, name, text and variables."""
 
     place: str
     origin: str
     name: str
     text: str
     uses: frozenset[str]
-    """The variables that stand in it."""
+    """The variables it uses."""
 
     @classmethod
     def parse(
         cls, text: str, *, place: str, variables: Mapping[str, str], origin: str = "", name: str = ""
     ) -> Self:
-        """A template made ready to be filled.
+        """Parse a template.
 
         The template cannot reach Python's internals, change what it is given, leave out a variable
         silently, or go on without end (`language`). What is filled in is not read as a template again.
@@ -134,11 +134,11 @@ class Template:
 
     @functools.cached_property
     def label(self) -> str:
-        """What a stored prompt says of it: its set, its name, the SHA-256 of its text."""
+        """Return its label in stored prompts: set, name, and the SHA-256 of its text."""
         return f"{self.origin}/{self.name}.txt sha256:{hashlib.sha256(self.text.encode()).hexdigest()}"
 
     def fill(self, values: Mapping[str, object]) -> str:
-        """The words.
+        """Fill in the template.
 
         Raises:
             UsageError: it cannot be filled with these values.
@@ -169,7 +169,7 @@ def brought(
 def own_files(
     folder: Path, known: Mapping[str, Mapping[str, str]], *, what: str = "prompts", is_shared: bool = False
 ) -> dict[str, Template]:
-    """The templates in a user's folder, by name.
+    """Return the templates in a user's folder by name.
 
     Args:
         folder: the folder.
@@ -206,7 +206,7 @@ def own_files(
 
 
 def digest_of(files: Iterable[Template]) -> str:
-    """The SHA-256 over the names and texts of templates."""
+    """Return the SHA-256 over the names and texts of templates."""
     digest = hashlib.sha256()
     for file in sorted(files, key=lambda file: file.name):
         text = file.text.encode()
@@ -215,12 +215,12 @@ def digest_of(files: Iterable[Template]) -> str:
 
 
 def choices_of(item: Item) -> list[dict[str, str]]:
-    """The choices of a question as templates see them."""
+    """Return a question's choices in the form for templates."""
     return [{"letter": a, "text": b} for a, b in zip(item.letters, item.choices, strict=True)]
 
 
 def modality_of(item: Item) -> str:
-    """What a question is about, in the words of HumanPCR's prompts.
+    """Return a question's modality, in the terms of HumanPCR's prompts.
 
     Source: HumanPCR, figures 17 and 18 (``modality``).
     """
@@ -277,7 +277,7 @@ class Templates:
         return name in self._files
 
     def label(self, name: str) -> str:
-        """What a stored prompt says of its template: set, file and the SHA-256 of the file's text.
+        """Return a template's label in stored prompts: set, file and the SHA-256 of the file's text.
 
         The set of a file that a user brought is ``own``, or that of `origin.ImportedSet.label`.
         """
@@ -293,7 +293,7 @@ class Templates:
         grid: tuple[int, int] = (1, 1),
         said: Mapping[str, str] = MappingProxyType({}),
     ) -> str:
-        """The words of a template with a question filled in.
+        """Fill in a template for a question.
 
         Args:
             name: one of `NAMES` but ``frame``, for example ``choice-direct``.
@@ -321,7 +321,7 @@ class Templates:
         return self.say(name, values)
 
     def say(self, name: str, values: Mapping[str, object]) -> str:
-        """The words of a template, such as one of `ASIDES`.
+        """Fill in a template such as one of `ASIDES`.
 
         Raises:
             UsageError: there is no such template, or it cannot be filled with these values.
@@ -329,7 +329,7 @@ class Templates:
         return self._file(name).fill(values)
 
     def left_out(self, variable: str, *names: str) -> str:
-        """Why no model would see a variable that must stand in one of these templates; empty if it does."""
+        """Return why a model would not see a required variable; empty if it does."""
         there = [self._files[name] for name in names if name in self]
         if any(variable in file.uses for file in there):
             return ""
@@ -339,7 +339,7 @@ class Templates:
         )
 
     def check_question(self, *names: str) -> None:
-        """Refuse words that leave out the question; it must stand in one of these templates.
+        """Reject templates that omit the question; one of these must contain it.
 
         Raises:
             UsageError: none of those that are there uses it.

@@ -1,1 +1,1 @@
-"""What a reply is worth. One file is one parser; its name is the name of the file."""
+"""Parsers of replies. Each file is a parser named after the file."""

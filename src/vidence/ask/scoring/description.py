@@ -1,4 +1,4 @@
-"""Whether a description supports a label: the three branches of ActPLD, as rules."""
+"""Whether a description supports a label: ActPLD's three branches as rules."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -68,10 +68,10 @@ _AND = re.compile(r"\s*and\s+(?:an?\s+|the\s+)?", re.IGNORECASE)
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """What a description says of one label.
+    """What a description says about one label.
 
-    `n_positive` and `n_negated` count mentions (a mere list of labels is neither). `n_cued` counts
-    the mentions that are not negated and have a positive cue near.
+    `n_positive` and `n_negated` count mentions (a bare list of labels counts as neither). `n_cued` counts
+    mentions that are not negated and have a positive cue nearby.
     """
 
     n_positive: int = 0
@@ -80,12 +80,12 @@ class Evidence:
 
     @property
     def is_supported(self) -> bool:
-        """Whether a cue stands with the label, and it is not denied as often."""
+        """Whether a cue accompanies the label, and it is not negated as often."""
         return self.n_cued > self.n_negated
 
 
 class _Text:
-    """A description, taken apart into sentences."""
+    """A description split into sentences."""
 
     def __init__(self, text: str) -> None:
         self.text = _NO_NEGATION.sub(lambda m: " " * len(m[0]), text)
@@ -97,16 +97,16 @@ class _Text:
         self._cues = [(a, b) for a, b in cues if not self.is_denied(a, b, _CUE_DENIED)]
 
     def sentence_of(self, place: int) -> int:
-        """The number of the sentence around a place."""
+        """Return the number of the sentence at a position."""
         return bisect_right(self._starts, place) - 1
 
     def is_denied(self, start: int, end: int, behind: re.Pattern[str] = _DENIED_AFTER) -> bool:
-        """Whether what stands in ``[start, end)`` is negated, before it, or behind it by that pattern."""
+        """Whether ``[start, end)`` is negated before, or after by that pattern."""
         before, after = self._around(start, end)
         return _is_denied_before(before, after) or bool(behind.match(after))
 
     def is_cued(self, start: int, end: int) -> bool:
-        """Whether a positive cue stands in the same sentence or near."""
+        """Whether a positive cue occurs in the same sentence or nearby."""
         sentence = self.sentence_of(start)
         low = min(self._starts[sentence], start - NEAR_CHARS)
         high = max(self._ends[sentence], end + NEAR_CHARS + 1)
@@ -115,7 +115,7 @@ class _Text:
         return first < len(self._cues) and self._cues[first][0] < high
 
     def _around(self, start: int, end: int) -> tuple[str, str]:
-        """The text before and behind, within the sentence."""
+        """Return the text before and after, within the sentence."""
         sentence = self.sentence_of(start)
         low = max(self._starts[sentence], start - _REACH_CHARS)
         high = min(self._ends[sentence], end + _REACH_CHARS)
@@ -130,7 +130,7 @@ def _is_denied_before(before: str, after: str) -> bool:
 
 
 def _listed(entries: Sequence[Mention], text: str) -> set[Mention]:
-    """Mentions in a bare list of different labels: ``walk, run or jump``, or choices line by line."""
+    """Return mentions in a bare list of labels: ``walk, run or jump``, or choices line by line."""
     listed: set[Mention] = set()
     for mention, other in pairwise(entries):
         between = text[mention.end : other.start]
@@ -142,11 +142,12 @@ def _listed(entries: Sequence[Mention], text: str) -> set[Mention]:
 
 
 def evidence_for(labels: Sequence[LabelWords], description: str) -> list[Evidence]:
-    """What a description says of each label.
+    """Return what a description says about each label.
 
     Source: ActPLD, section 2.5 and appendix A.3.
-    Departs: the paper gives these rules to a judge model. What counts as a mention, as negated (a word of
-        negation before it in its clause, or a denial right behind it) and as a list is ours.
+    Departs: the paper gives these rules to a judge model. The definitions of a mention, of negation (a
+    negating word before it
+        in its clause, or a denial directly after it) and of a list are ours.
     """
     return _evidence(labels, _Text(plain(description)))
 
@@ -165,7 +166,7 @@ def _evidence(labels: Sequence[LabelWords], text: _Text) -> list[Evidence]:
 
 
 def _has_feature(features: Sequence[str], text: _Text) -> bool:
-    """Whether all words of a feature stand in one sentence and none of them is negated."""
+    """Whether one sentence contains all words of a feature, none of them negated."""
     wanted = [{stem(word) for word in feature.casefold().split()} for feature in features]
     telling = set().union(*wanted)
     values: dict[int, set[str]] = {}
@@ -176,19 +177,18 @@ def _has_feature(features: Sequence[str], text: _Text) -> bool:
 
 
 def branch(truth: LabelWords, rivals: Sequence[LabelWords], description: str) -> str:
-    """By which branch a description matches the true label; empty where it does not.
+    """Return the branch by which a description matches the true label; empty if it does not.
 
-    ``evidence``: it is mentioned more often than it is negated. ``cue``: a positive cue stands with it
-    and no rival is supported. ``features``: it is not named, but its features are described and no
-    rival is supported.
+    ``evidence``: mentions outnumber negations. ``cue``: a positive cue accompanies it and no rival is
+    supported. ``features``: it is not named, but its features are described and no rival is supported.
 
     Args:
-        truth: the label that is right.
-        rivals: labels that would be wrong.
-        description: the words of a reply.
+        truth: the right label.
+        rivals: wrong labels.
+        description: a reply's text.
 
     Source: ActPLD, section 2.5 and appendix A.3, branches (i), (ii), (iii).
-    Departs: see `evidence_for`. The last branch is closed to labels that the reply denies by name.
+    Departs: see `evidence_for`. The last branch excludes labels that the reply denies by name.
     """
     text = _Text(plain(description))
     own, *others = _evidence([with_known(label) for label in (truth, *rivals)], text)

@@ -1,8 +1,8 @@
-"""Whether the words of a reply describe the right label, as ActPLD marks its thought logs, by rules alone.
+"""Whether a reply describes the right label, as ActPLD scores its thought logs, by rules alone.
 
-For open questions the reply is the description. For questions with choices it is the log of how the
-model came to its choice: the letter that it chose is not looked at, but a reply without one is no row.
-What other labels there are stands in the item's `knowledge`, see `label_words`.
+For open questions the reply is the description. For questions with choices it is the log of how the model
+chose; the chosen letter is ignored, but a reply without one is left out. The item's `knowledge` lists the
+other labels, see `label_words`.
 """
 
 import re
@@ -29,14 +29,15 @@ _LETTER_ALONE = re.compile(
 
 
 def label_words(item: Item) -> tuple[LabelWords, tuple[LabelWords, ...]]:
-    """The right label of a question, and its rivals.
+    """Return the right label of a question, and its rivals.
 
-    Of a question with choices these are the choices. Of an open one they are its answer, and the other
-    labels in `knowledge`, where each label is a `LabelWords` as JSON; other entries are left alone.
+    For a question with choices these are the choices. For an open one they are its answer and the other
+    labels in `knowledge`, each a `LabelWords` as JSON; other entries are ignored.
 
     Source: ActPLD, appendix A.3.
     Departs: the paper does not say which labels compete. For a description these are the labels outside the
-        semantic group of the right one; for a log, the choices that were offered.
+    right one's
+        semantic group; for a log, the offered choices.
     """
     known: dict[str, LabelWords] = {}
     for entry in item.knowledge:
@@ -51,22 +52,24 @@ def label_words(item: Item) -> tuple[LabelWords, tuple[LabelWords, ...]]:
 
 
 def description_in(reply: Reply) -> str:
-    """The words of a reply that are matched: all but reasoning in ``<think>`` tags.
+    """Return the text of a reply to match: all but reasoning in ``<think>`` tags.
 
     Source: ActPLD, section 2.5 (the thought log of the reply, read in full).
-    Departs: reasoning in tags is taken off, since most servers keep theirs; what a model writes as its
-        answer, step by step or not, is the same for all.
+    Departs: tagged reasoning is removed, because most servers do not return theirs; the answer itself, step
+    by step or not, is
+        treated alike for all.
     """
     return without_thinking(reply.text).strip()
 
 
 @dataclass(frozen=True, kw_only=True)
 class DescriptionMatch:
-    """A `contracts.Scorer`: 1.0 where one of the paper's three branches holds, see `description.branch`.
+    """A `contracts.Scorer`: 1.0 if one of the paper's three branches holds, see `description.branch`.
 
     Source: ActPLD, section 2.5 and appendix A.3.
-    Departs: the paper gives these rules to a judge model; here they are code, so that words which are
-        not in our lists are not understood. The judge of the same name asks a model.
+    Departs: the paper gives these rules to a judge model; here they are code, which understands only the
+    words in our lists.
+        The judge of the same name asks a model.
     """
 
     name: str = NAME
@@ -74,11 +77,11 @@ class DescriptionMatch:
     reads_letters: bool = False
 
     def read(self, item: Item, reply: Reply) -> Outcome:
-        """The description; of a question with choices, the letter of the choice that the log supports.
+        """Return the description; for a question with choices, the letter that the log supports.
 
-        Where a log supports several choices, the right one counts; where none, the answer is ``none``.
-        Replies with ``ERROR:`` are unreadable: the paper drops such rows. So are letters without a log, such
-        as those of models that know no words.
+        If a log supports several choices, the right one counts; if none, the answer is ``none``. Replies with
+        ``ERROR:`` are unreadable, since the paper drops such rows. So are letters without a log, as from
+        models that produce no text.
         """
         refused = refusal_in(reply)
         if refused:
@@ -100,7 +103,7 @@ class DescriptionMatch:
         return with_cut_off(chosen, reply)
 
     def mark(self, item: Item, outcome: Outcome) -> Score:
-        """1.0 if the description matches the right label; 0.0 otherwise, also without a description."""
+        """Return 1.0 if the description matches the right label; 0.0 otherwise or without one."""
         is_match = False
         if isinstance(outcome, Answered):
             if item.answer_kind == "choice":
@@ -124,7 +127,7 @@ class DescriptionMatch:
 
 
 def create() -> DescriptionMatch:
-    """The parser ``description-match``.
+    """Create the parser ``description-match``.
 
     Source: ActPLD, section 2.5 and appendix A.3.
     Departs: see `DescriptionMatch`.

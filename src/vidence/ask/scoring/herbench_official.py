@@ -17,7 +17,7 @@ _PATTERNS = (
 
 
 def _first_free_letter(upper: str) -> str | None:
-    """The first A to E with no alphabetic neighbour; digits and underscores may adjoin it."""
+    """Return the first A to E without an adjacent letter; digits and underscores may adjoin it."""
     padded = f" {upper} "
     for before, letter, after in zip(padded, padded[1:], padded[2:], strict=False):
         if letter in "ABCDE" and not before.isalpha() and not after.isalpha():
@@ -26,10 +26,10 @@ def _first_free_letter(upper: str) -> str | None:
 
 
 def read_text(item: Item, text: str) -> Answered | Unreadable:
-    """The letter by the released rule; the authors' ERROR is `Unreadable`.
+    """Return the letter by the released rule; the authors' ERROR is `Unreadable`.
 
-    Prose is read too (``A man appears`` gives A) and any reply with *error* in it, as in *terror*,
-    gives none; that is the released behaviour.
+    Prose is parsed too (``A man appears`` gives A), and a reply that contains *error*, as in *terror*, gives
+    none, as released.
 
     Source: anonsubmission1/HERBench at 92eb929, the common model wrapper.
     Departs: no. Letters A to E are read whatever the number of choices.
@@ -49,7 +49,7 @@ def read_text(item: Item, text: str) -> Answered | Unreadable:
 
 
 def create() -> LetterScorer:
-    """The parser ``herbench-official``.
+    """Create the parser ``herbench-official``.
 
     Source: anonsubmission1/HERBench at 92eb929, the common model wrapper.
     Departs: no.

@@ -1,7 +1,7 @@
-"""The words for labels (forms that name an action, features of it), and where a text uses them.
+"""Words for labels (names and features of an action), and where a text uses them.
 
-The words are in ``label_words.toml``. A form is matched with its words in order and inflected ("sweeps the
-floor" names ``sweep_floor``); the words of a feature stand in one sentence in any order.
+The words are in ``label_words.toml``. A name matches with its words in order and inflected ("sweeps the
+floor" names ``sweep_floor``); the words of a feature match in one sentence in any order.
 """
 
 import re
@@ -32,9 +32,9 @@ _INTENTION = re.compile(r"\A(?:\([^)]*\)\s*)?(?:to\s+)?", re.IGNORECASE)
 
 
 class LabelWords(Record, omit_defaults=True):
-    """One label: how it is shown as a choice, other words for it, and what marks the action.
+    """A label as shown, with synonyms and features.
 
-    `text` is the label as it is shown. `forms` are synonyms, `features` what the action looks like.
+    `text` is the label as shown. `forms` are synonyms, `features` describe what the action looks like.
     """
 
     text: str
@@ -43,7 +43,7 @@ class LabelWords(Record, omit_defaults=True):
 
 
 class _Words(Record):
-    """``label_words.toml``: stems that no rule finds, and by label its `forms` and `features`."""
+    """``label_words.toml``: irregular stems, and `forms` and `features` by label."""
 
     irregular: dict[str, str]
     labels: dict[str, dict[Literal["forms", "features"], tuple[str, ...]]]
@@ -56,7 +56,7 @@ def _words() -> _Words:
 
 @cache
 def known_words() -> Mapping[str, LabelWords]:
-    """The words that are known for a label, by label."""
+    """Return the known words by label."""
     return {
         label: LabelWords(text=label, forms=words.get("forms", ()), features=words.get("features", ()))
         for label, words in _words().labels.items()
@@ -64,10 +64,10 @@ def known_words() -> Mapping[str, LabelWords]:
 
 
 def with_known(label: LabelWords) -> LabelWords:
-    """The label with the words that are known for it added to its own.
+    """Add the known words for a label to its own.
 
     Source: ActPLD, appendix A.3 (synonyms, descriptors).
-    Departs: most of the words are ours; the paper leaves the rest to its judge model.
+    Departs: most of the words are ours; the paper relies on its judge model.
 
     >>> with_known(LabelWords(text="pickthisup")).forms
     ('pick this up', 'pick it up', 'pick up')
@@ -84,7 +84,7 @@ def with_known(label: LabelWords) -> LabelWords:
 
 @lru_cache(maxsize=4096)
 def stem(word: str) -> str:
-    """A word without its inflection; the same for ``sitting``, ``sits`` and ``sat``.
+    """Return a word without its inflection; equal for ``sitting``, ``sits`` and ``sat``.
 
     >>> [stem(w) for w in ("sitting", "sat", "dances", "dancing", "swing")]
     ['sit', 'sit', 'danc', 'danc', 'swing']
@@ -107,7 +107,7 @@ def stem(word: str) -> str:
 
 @dataclass(frozen=True)
 class StemmedWord:
-    """One word of a text: its stem and where it stands, in characters ``[start, end)``."""
+    """A word of a text: its stem and its character span ``[start, end)``."""
 
     stem: str
     start: int
@@ -116,7 +116,7 @@ class StemmedWord:
 
 @dataclass(frozen=True)
 class Mention:
-    """Where a text names a label; `label` is its position in the list of labels."""
+    """A place that names a label; `label` is its index in the list of labels."""
 
     label: int
     start: int
@@ -124,7 +124,7 @@ class Mention:
 
 
 def words_of(text: str) -> list[StemmedWord]:
-    """The words of a text with their places."""
+    """Return the words of a text with their spans."""
     return [StemmedWord(stem(m[0].casefold()), m.start(), m.end()) for m in _TOKEN.finditer(text)]
 
 
@@ -134,7 +134,7 @@ def _stems(form: str) -> tuple[str, ...]:
 
 
 def forms_of(label: LabelWords) -> frozenset[tuple[str, ...]]:
-    """The stems of everything that names a label: its text, its synonyms, and these in one word.
+    """Return the stems of everything that names a label: its text, its synonyms, and these without spaces.
 
     Source: ActPLD, appendix A.3 (synonyms and wording changes are normalised).
     Departs: no.
@@ -146,7 +146,7 @@ def forms_of(label: LabelWords) -> frozenset[tuple[str, ...]]:
 
 
 def _end_of(form: tuple[str, ...], words: Sequence[StemmedWord], first: int) -> int | None:
-    """Where the form that begins with word `first` ends, as a position in `words`; None if it does not."""
+    """Return where the form that starts at word `first` ends, as index into `words`; None without a match."""
     fillers = _filler_stems()
     at = first
     for expected in form[1:]:
@@ -168,13 +168,13 @@ def _filler_stems() -> frozenset[str]:
 
 
 def mentions(labels: Sequence[LabelWords], words: Sequence[StemmedWord]) -> list[Mention]:
-    """Every place that names one of the labels, in order; a longer name hides those inside it.
+    """Return every place that names one of the labels, in order; longer names hide those inside them.
 
-    ``jumping jacks`` is no mention of *jump* where both are labels. Words that two labels share are a
-    mention of the one that comes first in `labels`.
+    ``jumping jacks`` is not a mention of *jump* if both are labels. Words that two labels share count for the
+    first in `labels`.
 
     Source: ActPLD, appendix A.3.
-    Departs: the paper leaves it to its judge model what counts as naming a label.
+    Departs: the paper leaves the definition of a mention to its judge model.
     """
     by_first: dict[str, list[tuple[int, tuple[str, ...]]]] = {}
     for i, label in enumerate(labels):

@@ -1,4 +1,4 @@
-"""What the parsers of letters share: plain wording, refusals, right or wrong."""
+"""Shared by parsers of letters: normalised text, refusals, scoring."""
 
 import re
 import unicodedata
@@ -39,9 +39,9 @@ ReadText: TypeAlias = Callable[[Item, str], Answered | Unreadable]
 
 
 def plain(text: str) -> str:
-    """The text in ASCII punctuation, without Markdown, LaTeX wrapping and special tokens.
+    """Return the text with ASCII punctuation, without Markdown, LaTeX wrappers and special tokens.
 
-    Line breaks and LaTeX boxes stay.
+    Line breaks and LaTeX boxes are kept.
     """
     text = unicodedata.normalize("NFC", text).translate(_ASCII)
     text = _LATEX_SIGNS.sub(" ", _LATEX_WORDS.sub(r"\1\2", text))
@@ -49,7 +49,7 @@ def plain(text: str) -> str:
 
 
 def words(text: str) -> tuple[str, ...]:
-    """Lower-case words and numbers; a number keeps its sign and its decimal point.
+    """Return lower-case words and numbers; a number keeps its sign and decimal point.
 
     >>> words("The B12-store, 7,190 m")
     ('the', 'b', '12', 'store', '7190', 'm')
@@ -58,7 +58,7 @@ def words(text: str) -> tuple[str, ...]:
 
 
 def with_cut_off(outcome: Answered | Unreadable, reply: Reply) -> Answered | Unreadable:
-    """The outcome; an unreadable one says so when the reply was cut off at its length limit."""
+    """Add to an unreadable outcome that the reply was truncated, if it was."""
     if isinstance(outcome, Unreadable) and reply.finish == "length":
         return Unreadable(reason=f"{outcome.reason}; the reply was cut off at its length limit")
     return outcome
@@ -66,12 +66,13 @@ def with_cut_off(outcome: Answered | Unreadable, reply: Reply) -> Answered | Unr
 
 @dataclass(frozen=True, kw_only=True)
 class LetterScorer:
-    """A `contracts.Scorer` for multiple choice: a rule reads a letter, the letter is right or wrong.
+    """A `contracts.Scorer` for multiple choice: a rule reads a letter, which is right or wrong.
 
-    Only `Reply.text` is read, never `Reply.reasoning`.
+    Only `Reply.text` is parsed, never `Reply.reasoning`.
 
-    Note: refusals that the server reports are an outcome of their own with every parser; the
-        released scripts have no such notion.
+    Note: refusals reported by the server are a separate outcome under every parser; the released scripts do
+    not distinguish
+        them.
     """
 
     name: str
@@ -80,10 +81,10 @@ class LetterScorer:
     read_text: ReadText
 
     def read(self, item: Item, reply: Reply) -> Outcome:
-        """The letter that the reply gives, or why it gives none.
+        """Return the letter in the reply, or why there is none.
 
         Raises:
-            UsageError: the item has no choices; letters make no sense for it.
+            UsageError: the item has no choices.
         """
         if item.answer_kind != "choice":
             raise UsageError(
@@ -93,10 +94,10 @@ class LetterScorer:
         return refusal_in(reply) or self.letter(item, reply)
 
     def letter(self, item: Item, reply: Reply) -> Answered | Unreadable:
-        """The letter that a reply gives which declines nothing."""
+        """Return the letter in a reply that is not a refusal."""
         return with_cut_off(self.read_text(item, reply.text), reply)
 
     def mark(self, item: Item, outcome: Outcome) -> Score:
-        """1.0 if the letter read is the item's answer; 0.0 otherwise, and where none was read."""
+        """Return 1.0 if the letter is the item's answer; 0.0 otherwise, also without a letter."""
         is_right = isinstance(outcome, Answered) and outcome.answer == item.answer
         return Score(outcome=outcome, value=float(is_right), scorer=self.name, scorer_version=self.version)

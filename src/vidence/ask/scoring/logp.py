@@ -1,4 +1,4 @@
-"""The most likely choice letter, by the log-probabilities stored with the reply."""
+"""The most likely choice letter, by log-probabilities stored with the reply."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -11,9 +11,9 @@ RULE = "choice-logps/first-token"
 
 
 def letter_probabilities(logps: Mapping[str, float] | None, letters: Sequence[str]) -> dict[str, float]:
-    """How likely each reported choice letter is among those reported; empty where none of them was.
+    """Return the normalised probabilities of the reported choice letters; empty if none was reported.
 
-    Letters that the model did not report are left out, so that the others are at most a little too likely.
+    Letters that the model did not report are left out, which slightly overestimates the others.
 
     Args:
         logps: natural-log probabilities at the first position of the answer (`Reply.choice_logps`).
@@ -31,7 +31,7 @@ def letter_probabilities(logps: Mapping[str, float] | None, letters: Sequence[st
 
 
 def read_logps(item: Item, reply: Reply) -> Answered | Unreadable:
-    """The letter with the highest stored log-probability, or why no letter has one."""
+    """Return the letter with the highest stored log-probability, or why there is none."""
     if reply.choice_logps is None:
         return Unreadable(
             reason="no log-probabilities of choice letters are stored with the reply; ask with --choice-logps"
@@ -48,14 +48,14 @@ def read_logps(item: Item, reply: Reply) -> Answered | Unreadable:
 
 @dataclass(frozen=True, kw_only=True)
 class LogpScorer(LetterScorer):
-    """A `contracts.Scorer` that reads stored log-probabilities in place of words.
+    """A `contracts.Scorer` that uses stored log-probabilities instead of text.
 
-    It is not set beside the parsers of words in a report (`reads_letters` is False), since most runs store no
+    Reports do not compare it with text parsers (`reads_letters` is False), because most runs store no
     log-probabilities.
     """
 
     def letter(self, item: Item, reply: Reply) -> Answered | Unreadable:
-        """The most likely letter, or why no letter is."""
+        """Return the most likely letter, or why there is none."""
         return read_logps(item, reply)
 
 
@@ -64,5 +64,5 @@ def _no_words(item: Item, text: str) -> Answered | Unreadable:
 
 
 def create() -> LogpScorer:
-    """The parser ``logp``."""
+    """Create the parser ``logp``."""
     return LogpScorer(name=LOGP, version=1, reads_letters=False, read_text=_no_words)

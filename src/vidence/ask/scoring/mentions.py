@@ -1,4 +1,4 @@
-"""Where a text names choices: by letter, by their own words, or by both."""
+"""Find where a text names choices: by letter, by their text, or by both."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -38,11 +38,11 @@ _ALIKE = 0.85
 
 @dataclass(frozen=True)
 class Mention:
-    """A place that names choices, by their positions; several where their texts are the same.
+    """A place that names choices, by index; several if their texts are equal.
 
     `form` is ``letter``, ``choice-text``, ``letter-and-text`` or ``letter-and-other-text``, which names none.
-    `is_word`: a text of one word, which may as well be said of something else. `is_firm`: more than a lone
-    letter, such as "option B".
+    `is_word`: a text of one word, which may refer to something else. `is_firm`: more than a bare letter, such
+    as "option B".
     """
 
     start: int
@@ -54,13 +54,13 @@ class Mention:
 
     @property
     def choice(self) -> int:
-        """The position of the only choice that is named; -1 where there is no such choice."""
+        """Return the index of the only choice named; -1 if there is no such choice."""
         return self.choices[0] if len(self.choices) == 1 else -1
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """The choices of a question, prepared for the search: by their words, the longer first."""
+    """The choices of a question, prepared for searching: by text, longest first."""
 
     tight: Sequence[str]
     by_form: Sequence[Mapping[str | tuple[str, ...], tuple[int, ...]]]
@@ -73,25 +73,25 @@ def _tight(text: str) -> str:
 
 
 def _said(text: str) -> tuple[str, ...]:
-    """The words without *the* and without a leading *a*."""
+    """Return the words without *the* and without a leading *a*."""
     names = tuple(w for w in words(text) if w != "the")
     return names[1:] if len(names) > 1 and names[0] in ("a", "an") else names
 
 
 def _joined(text: str) -> str:
-    """All words without the blanks between them, but numbers kept apart from each other."""
+    """Join all words without blanks, but keep numbers apart."""
     return re.sub(r"(?<!\d) | (?!\d)", "", " ".join(words(text)))
 
 
 @cache
 def _digits() -> Mapping[str, str]:
-    """Digits by the words for them, but for *one*."""
+    """Return digits by number word, except *one*."""
     return {word: str(i) for i, word in enumerate(languages()["en"].lists["numbers"]) if i != 1}
 
 
 @lru_cache(maxsize=4096)
 def _key(word: str) -> str:
-    """What is the same of a word however it is inflected, and of a number in letters and digits."""
+    """Normalise inflection, and number words to digits."""
     word = word.casefold()
     return _digits().get(word) or stem(word)
 
@@ -101,7 +101,7 @@ _FORMS: tuple[Callable[[str], str | tuple[str, ...]], ...] = (_tight, _joined, _
 
 @lru_cache(maxsize=4096)
 def wanted(choices: tuple[str, ...]) -> Wanted:
-    """What is searched for; the same question is asked of many models."""
+    """Prepare a question's choices; cached, because many models answer the same question."""
     texts = [plain(choice) for choice in choices]
     by_form: tuple[dict[str | tuple[str, ...], tuple[int, ...]], ...] = ({}, {}, {})
     stems: dict[tuple[str, ...], tuple[int, ...]] = {}
@@ -120,18 +120,18 @@ def wanted(choices: tuple[str, ...]) -> Wanted:
 
 
 def equal_choices(text: str, choices: Sequence[str]) -> tuple[int, ...]:
-    """Which choices say the same as the text.
+    """Return the choices whose text equals the given text.
 
-    Compared are, until one comparison finds something: the texts but for case, space and outer
-    punctuation; their words and numbers; their words without *the* and without a leading *a*. Of a text that
-    begins with a letter as its label only the first. A lone letter of a choice is no text.
+    Comparisons, until one finds something: ignoring case, space and outer punctuation; words and numbers;
+    words without *the* and without a leading *a*. For a text that starts with a letter as label, only the
+    first comparison applies. A bare choice letter is not a text.
 
     Args:
-        text: words of a reply.
+        text: part of a reply.
         choices: the texts of the choices.
 
     Returns:
-        Positions in `choices`; several where the comparison cannot tell them apart.
+        Indices into `choices`; several if the comparison cannot distinguish them.
     """
     bare = text.strip(" .()[]{}<>\"':!*\n")
     if len(bare) == 1 and bare.isascii() and bare.isalpha() and ord(bare.upper()) - ord("A") < len(choices):
@@ -145,7 +145,7 @@ def equal_choices(text: str, choices: Sequence[str]) -> tuple[int, ...]:
 
 
 def _texts(asked: Wanted, text: str) -> Iterator[Mention]:
-    """Where the words of a choice stand, but for *the*, the longest first; none overlaps another."""
+    """Yield where a choice's words occur, ignoring *the*, longest first, without overlaps."""
     tokens = [(key, m.start(), m.end()) for m in TOKEN.finditer(text) if (key := _key(m[0])) != "the"]
     messages = tuple(key for key, _, _ in tokens)
     free = 0
@@ -166,7 +166,7 @@ def _texts(asked: Wanted, text: str) -> Iterator[Mention]:
 
 
 def _misspelt(asked: Wanted, own: int, text: str) -> int:
-    """The length of the line, where it says its choice but for a slip or a cut; otherwise 0."""
+    """Return the length of a line that gives its choice with a typo or truncated; otherwise 0."""
     line = text.partition("\n")[0].rstrip(" .*\ue002")
     message, is_last = line.casefold(), len(line) == len(text.rstrip(" .*\ue002"))
     if not message or abs(len(message) - len(asked.tight[own])) > _SMALL_GAP:
@@ -177,7 +177,7 @@ def _misspelt(asked: Wanted, own: int, text: str) -> int:
 
 
 def _lettered(asked: Wanted, place: re.Match[str], texts: Mapping[int, Mention]) -> Mention | None:
-    """A letter, with the text behind it where that is the text of a choice."""
+    """Return a letter mention, with the following text if it is a choice's."""
     text, letter, (start, end) = place.string, place["letter"], place.span()
     own = ord(letter.upper()) - ord("A")
     inside, marks = texts.get(place.start("letter")), _MARKS.match(text, end)
@@ -208,7 +208,7 @@ def _lettered(asked: Wanted, place: re.Match[str], texts: Mapping[int, Mention])
 
 
 def find_mentions(choices: tuple[str, ...], text: str) -> list[Mention]:
-    """All places of a plain text that name a choice, in order; none overlaps another."""
+    """Return all places of a normalised text that name a choice, in order, without overlaps."""
     asked = wanted(choices)
     texts = {m.start: m for m in _texts(asked, text)}
     mentions = [m for place in _LETTER.finditer(text) if (m := _lettered(asked, place, texts))]

@@ -1,4 +1,4 @@
-"""Numbers by how near they are: the mean relative accuracy of VSI-Bench."""
+"""Score numbers by closeness: the mean relative accuracy of VSI-Bench."""
 
 import re
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ _CONFIDENCES: Final = tuple(0.5 + 0.05 * step for step in range(10))
 
 
 def mean_relative_accuracy(value: float, truth: float) -> float:
-    """The share of ten limits, 50 to 5 % of the truth, within which a number lies.
+    """Return the share of ten tolerances, 50 % to 5 % of the truth, that a number is within.
 
     Source: VSI-Bench, equation 1.
 
@@ -29,11 +29,12 @@ def mean_relative_accuracy(value: float, truth: float) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class RelativeAccuracy(NeedsJudge):
-    """A `contracts.Scorer` of answers that are numbers.
+    """A `contracts.Scorer` of numeric answers.
 
     Source: VSI-Bench, section 3.3.
-    Departs: the authors take the first word of the reply alone; here words and units may stand around a
-        number, as long as it is the only one or the reply begins with it.
+    Departs: the authors use the reply's first word only; here words and units may surround a number if it is
+    the only one or
+        the reply starts with it.
     """
 
     name: str = "mra"
@@ -49,7 +50,7 @@ class RelativeAccuracy(NeedsJudge):
         return with_cut_off(Unreadable(reason=f"the reply has {why}"), reply)
 
     def mark(self, item: Item, outcome: Outcome) -> Score:
-        """The mean relative accuracy; 0.0 without an answer. A truth that is no number needs a judge."""
+        """Return the mean relative accuracy; 0.0 without an answer. A non-numeric truth needs a judge."""
         value: float | None = 0.0
         if isinstance(outcome, Answered):
             truth = _NUMBER.fullmatch(item.answer.strip())
@@ -59,5 +60,5 @@ class RelativeAccuracy(NeedsJudge):
 
 
 def create() -> RelativeAccuracy:
-    """The parser ``mra``."""
+    """Create the parser ``mra``."""
     return RelativeAccuracy()

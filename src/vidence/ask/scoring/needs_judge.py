@@ -1,4 +1,4 @@
-"""Open answers: the reply is kept as the answer; whether it is right is for a judge to say."""
+"""Open answers: the reply is stored as the answer, and a judge decides whether it is right."""
 
 from dataclasses import dataclass
 
@@ -9,9 +9,9 @@ from vidence.text import refusal_in, without_thinking
 
 @dataclass(frozen=True, kw_only=True)
 class NeedsJudge:
-    """A `contracts.Scorer` that reads the whole reply and leaves the marking to a judge.
+    """A `contracts.Scorer` that returns the whole reply and leaves scoring to a judge.
 
-    Note: reasoning in ``<think>`` tags is taken off before the judge sees the answer.
+    Note: reasoning in ``<think>`` tags is removed before the judge sees the answer.
     """
 
     name: str = "needs-judge"
@@ -19,7 +19,7 @@ class NeedsJudge:
     reads_letters: bool = False
 
     def read(self, item: Item, reply: Reply) -> Outcome:
-        """The words of the reply without its reasoning, or `Unreadable` without words."""
+        """Return the reply's text without reasoning, or `Unreadable` if it is empty."""
         refused = refusal_in(reply)
         if refused:
             return refused
@@ -29,11 +29,11 @@ class NeedsJudge:
         return Answered(answer=words, rule="whole-reply")
 
     def mark(self, item: Item, outcome: Outcome) -> Score:
-        """No value where an answer waits for its judge; 0.0 where there is no answer to judge."""
+        """Return no value while an answer waits for its judge; 0.0 without an answer."""
         value = None if isinstance(outcome, Answered) else 0.0
         return Score(outcome=outcome, value=value, scorer=self.name, scorer_version=self.version)
 
 
 def create() -> NeedsJudge:
-    """The parser ``needs-judge``."""
+    """Create the parser ``needs-judge``."""
     return NeedsJudge()

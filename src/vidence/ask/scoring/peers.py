@@ -1,4 +1,4 @@
-"""The letter rules with which lmms-eval and VLMEvalKit mark their own logs; each is a file in `peers`."""
+"""The letter rules with which lmms-eval and VLMEvalKit score their logs; each is a file in `peers`."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -30,8 +30,8 @@ _Texts: TypeAlias = Sequence[str]
 class PeerFacts(Record):
     """The file of a rule.
 
-    `logs` are the names of the tool's files that hold such replies, `texts` those that the rule knows;
-    `leaves_out_blank`: empty replies are not in the tool's mean.
+    `logs` are the tool's file names for such replies, `texts` phrases known to the rule; `leaves_out_blank`:
+    the tool's mean excludes empty replies.
     """
 
     about: str
@@ -44,18 +44,18 @@ class PeerFacts(Record):
 
 @cache
 def facts_of(name: str) -> PeerFacts:
-    """The file of a rule by its name."""
+    """Return the facts of a rule by name."""
     return packaged("vidence.ask.scoring", f"peers/{name}.toml", PeerFacts)
 
 
 def rules_of(log: str) -> list[str]:
-    """The rules of the tool that writes logs of this name, such as ``1_samples_videomme.jsonl``."""
+    """Return the rules of the tool that writes logs of this name, such as ``1_samples_videomme.jsonl``."""
     names = sorted(path.stem for path in _FOLDER.glob("*.toml"))
     return [name for name in names if any(fnmatchcase(log, word) for word in facts_of(name).logs)]
 
 
 def _without_reasoning(text: str) -> str:
-    """The text as lmms-eval scores it by default."""
+    """Return the text that lmms-eval scores by default."""
     for opening, closing in _REASONING:
         while (start := text.find(opening)) >= 0 and (end := text.find(closing, start)) >= 0:
             text = text[:start] + text[end + len(closing) :]
@@ -65,9 +65,9 @@ def _without_reasoning(text: str) -> str:
 
 
 def _surest_place(item: Item, text: str, leads: _Texts) -> str:
-    """A letter A to D that begins the text, ends it, follows a lead-in, or is marked; the last of each kind.
+    """Return a letter A to D at the start or end, after a lead-in, or marked; the last of each kind.
 
-    Prose is read too: ``A man runs`` is A, and so is ``the answer is B because A ...``.
+    Prose is parsed too: ``A man runs`` is A, and so is ``the answer is B because A ...``.
     """
     for sign in ",.!?;:'\"":
         text = text.strip(sign)
@@ -85,7 +85,7 @@ def _surest_place(item: Item, text: str, leads: _Texts) -> str:
 
 
 def _first_capital(item: Item, text: str, leads: _Texts) -> str:
-    """The first A to D that occurs when lead-ins are away; of ``Failed ... via API`` the A."""
+    """Return the first A to D after removing lead-ins; in ``Failed ... via API`` the A."""
     text = text.strip()
     for lead in leads:
         text = text.replace(lead, "")
@@ -93,7 +93,7 @@ def _first_capital(item: Item, text: str, leads: _Texts) -> str:
 
 
 def _letter_alone(item: Item, text: str, texts: _Texts) -> str:
-    """The letter with a full stop that begins a line, else the first that stands alone: ``a man`` is A."""
+    """Return a line's leading letter with a full stop, else the first separate letter: ``a man`` is A."""
     if labelled := _LABELLED.fullmatch(text):
         return labelled[1].upper()
     line = text.replace("\n", " ").replace("\t", " ").strip()
@@ -110,7 +110,7 @@ def _first_alone(text: str) -> str:
 
 
 def _right_occurs(item: Item, text: str, texts: _Texts) -> str:
-    """The right letter, where its text, or it within words and one of its text occur: also ``not B``."""
+    """Return the right letter if its text, or it and a word of its text, occur: also ``not B``."""
     texts_of = dict(zip(item.letters, item.choices, strict=True))
     lower, right = text.lower(), texts_of.get(item.answer, "").strip().lower()
     words = [word for part in right.split() if len(word := part.strip(punctuation)) > 2]
@@ -123,9 +123,9 @@ def _right_occurs(item: Item, text: str, texts: _Texts) -> str:
 
 
 def _first_word(item: Item, text: str, refusals: _Texts) -> str:
-    """The right letter where the first word is part of ``(letter)`` or holds it; else a lone letter, a text.
+    """Return the right letter if the first word is part of, or contains, ``(letter)``; else a bare letter.
 
-    So ``)`` and the message of a failed call are right for every question.
+    So ``)``, or the message of a failed call, is right for every question.
     """
     label, first = f"({item.answer})".lower(), text.lower().strip().split(" ")[0]
     if first.replace(".", "") in label or label in first or _CALL_FAILED in text:
@@ -158,10 +158,11 @@ def _read(facts: PeerFacts, item: Item, text: str) -> Answered | Unreadable:
 
 
 def create(name: str) -> LetterScorer:
-    """The parser of a file; reports set it beside the others where they are about a log of its tool.
+    """Create the parser of a file; reports compare it with others on its tool's logs.
 
     Source: EvolvingLMMs-Lab/lmms-eval at 75571cf (old rule: c7eaef3), open-compass/VLMEvalKit at e8e78f0.
-    Departs: empty replies are wrong. VLMEvalKit has a model read replies to MVBench that no rule reads, and
-        counts missing ones right.
+    Departs: empty replies are wrong. VLMEvalKit has a model parse replies to MVBench that no rule reads, and
+    counts missing ones
+        right.
     """
     return LetterScorer(name=name, version=1, reads_letters=False, read_text=partial(_read, facts_of(name)))

@@ -22,7 +22,7 @@ _UPLOAD_FAILED = "ERROR UPLOADING"
 
 
 def _tagged_or_stated(text: str) -> tuple[str, str] | None:
-    """The last ``<answer>`` content, else the first letter after the word *answer*; with its rule."""
+    """Return the last ``<answer>`` content, else the first letter after the word *answer*; with its rule."""
     # Without this check, replies that open thousands of tags and close none take seconds.
     tags: list[str] = _TAG.findall(text) if "</answer>" in text else []
     if tags:
@@ -32,7 +32,7 @@ def _tagged_or_stated(text: str) -> tuple[str, str] | None:
 
 
 def _candidate(text: str) -> tuple[str, str]:
-    """The words that the API and Gemini runners take for the answer, and by which rule."""
+    """Return the text that the API and Gemini runners take as the answer, and the rule."""
     if stated := _tagged_or_stated(text):
         return stated
     letters = _LONE_LETTER.findall(text)
@@ -47,9 +47,9 @@ def _last_alone(words: str, rule: str) -> Answered | Unreadable:
 
 
 def read_api(item: Item, text: str) -> Answered | Unreadable:
-    """The last letter A to E that stands alone in the candidate, after upper-casing it.
+    """Return the last separate letter A to E in the upper-cased candidate.
 
-    The article in ``B: a bag`` is upper-cased too and read as A; that is the released behaviour.
+    The article in ``B: a bag`` is upper-cased too and read as A, as released.
 
     Source: hrinnnn/PerceptionComp at bf4146f, the API runner.
     Departs: no. Letters A to E are read whatever the number of choices.
@@ -58,9 +58,9 @@ def read_api(item: Item, text: str) -> Answered | Unreadable:
 
 
 def read_custom(item: Item, text: str) -> Answered | Unreadable:
-    """Like the API rule, but the search for the last letter upper-cases the whole reply first.
+    """Like the API rule, but the fallback search upper-cases the whole reply first.
 
-    So the article *a* of any prose counts as A; that is the released behaviour.
+    So the article *a* in any prose counts as A, as released.
 
     Source: hrinnnn/PerceptionComp at bf4146f, the template runner for own models.
     Departs: no. Letters A to E are read whatever the number of choices.
@@ -69,10 +69,10 @@ def read_custom(item: Item, text: str) -> Answered | Unreadable:
 
 
 def read_gemini(item: Item, text: str) -> Answered | Unreadable:
-    """The first of A, B, C, D, E that occurs anywhere in the candidate, inside words too.
+    """Return the first of A, B, C, D, E that occurs anywhere in the candidate, even inside words.
 
-    ``B: Black`` is read as A for the *a* in *Black*; that is the released behaviour, and all result
-    files before 2026 were scored with it.
+    ``B: Black`` is read as A because of the *a* in *Black*, as released; all result files before 2026 were
+    scored this way.
 
     Source: hrinnnn/PerceptionComp at bf4146f, the Gemini runner.
     Departs: no. Letters A to E are read whatever the number of choices.
@@ -91,5 +91,5 @@ _RULES: Mapping[str, ReadText] = dict(zip(NAMES, (read_api, read_custom, read_ge
 
 
 def create(name: str) -> LetterScorer:
-    """One of the parsers `NAMES`."""
+    """Create one of the parsers `NAMES`."""
     return LetterScorer(name=name, version=1, read_text=_RULES[name])

@@ -1,4 +1,4 @@
-"""How languages state an answer: the words of ``languages.toml`` as patterns; no rule knows a language."""
+"""How languages state an answer: the words of ``languages.toml`` as patterns; the rules know no language."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -24,7 +24,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 
 class Language(Record):
-    """The words of one language, by the name of the list; see the head of ``languages.toml``."""
+    """The words of a language by list name; see the head of ``languages.toml``."""
 
     lists: Mapping[str, tuple[str, ...]]
     signs: frozenset[str] = frozenset()
@@ -32,7 +32,7 @@ class Language(Record):
     is_spaced: bool = True
 
     def pattern(self, name: str) -> str:
-        """The phrases of a list as one regular expression; empty where there is no such list."""
+        """Return a list's phrases as one regular expression; empty if there is no such list."""
         return "|".join("".join(self._pieces(phrase)) for phrase in self.lists.get(name, ()))
 
     def _pieces(self, phrase: str) -> Iterator[str]:
@@ -51,12 +51,12 @@ class Language(Record):
 
 @cache
 def languages() -> Mapping[str, Language]:
-    """The languages by their codes."""
+    """Return the languages by code."""
     return packaged("vidence.ask.scoring", "languages.toml", dict[str, Language])
 
 
 def any_of(name: str, codes: tuple[str, ...] = ()) -> str:
-    """A group of one word list of some languages, or of all; words of spaced scripts only as whole words."""
+    """Return a regex group of a word list in some or all languages; whole words in spaced scripts."""
     parts = []
     for code in codes or languages():
         language = languages()[code]
@@ -66,7 +66,7 @@ def any_of(name: str, codes: tuple[str, ...] = ()) -> str:
 
 
 def spoken(text: str) -> tuple[str, ...]:
-    """English, and the languages whose words or scripts a text has."""
+    """Return English, and the languages whose words or scripts occur in a text."""
     words = frozenset(_WORD.findall(text.casefold()))
     return tuple(
         code

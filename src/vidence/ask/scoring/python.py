@@ -1,7 +1,7 @@
-"""A Python function that reads replies: ``python:FILE.py:NAME``, for short ``FILE.py:NAME``.
+"""A Python function as parser: ``python:FILE.py:NAME``, or ``FILE.py:NAME``.
 
-It takes what its parameters name (``text``, ``letters``, ``choices``, ...) and returns the letter of the
-answer, None where it finds none, or an outcome. A `contracts.Scorer` is taken as it is.
+It receives what its parameters name (``text``, ``letters``, ``choices``, ...) and returns the letter of the
+answer, None if there is none, or an outcome. A `contracts.Scorer` is used directly.
 """
 
 from typing import cast
@@ -28,7 +28,7 @@ class Settings(FunctionSettings):
 
 
 class FunctionParser:
-    """The letter that a function finds; a reply that the model itself calls a refusal is one."""
+    """The letter that a function returns; a reply that the model marks as refusal is one."""
 
     reads_letters = True
     version = 1
@@ -38,7 +38,7 @@ class FunctionParser:
         self.name = result.identity
 
     def read(self, item: Item, reply: Reply) -> Outcome:
-        """The letter, or why the function gave none.
+        """Return the letter, or why the function returned none.
 
         Raises:
             UsageError: the function returns something else.
@@ -58,12 +58,12 @@ class FunctionParser:
         return Answered(answer=returned, rule=self.name)
 
     def mark(self, item: Item, outcome: Outcome) -> Score:
-        """1.0 for the right letter, 0.0 for everything else."""
+        """Return 1.0 for the right letter, 0.0 for everything else."""
         is_right = isinstance(outcome, Answered) and outcome.answer == item.answer
         return Score(outcome=outcome, value=float(is_right), scorer=self.name, scorer_version=self.version)
 
 
 def create(settings: Settings) -> Scorer:
-    """The parser of a function, or the parser of that name."""
+    """Create the parser of a function, or return the parser of that name."""
     result = find("parser", settings.function)
     return cast(Scorer, result.thing) if has_all(result.thing, WANTED) else FunctionParser(result)

@@ -1,11 +1,11 @@
-r"""Our parser of choice letters: read what the reply states as its final answer, abstain otherwise.
+r"""Our parser of choice letters: returns what the reply states as its final answer, and abstains otherwise.
 
-1. Reasoning and recorded error messages are set aside; answer tags, boxes and the marks of vendors become one
-   kind of mark.
-2. The text is split into sentences, in which *statements of a final answer* are looked for, see `statements`.
-3. The last statement that is not withdrawn counts. A later one takes the place of an earlier, weaker one,
-   and of one as strong where it corrects it or concludes; otherwise two that differ leave it open.
-   The weakest is the one choice that the first or last sentence says in its own words.
+1. Reasoning and recorded error messages are removed; answer tags, boxes and vendors' marks become one kind of
+mark. 2. The text is split into sentences, and *statements of a final answer* are found in them, see
+`statements`. 3. The last statement that is not withdrawn counts. A later one replaces a weaker earlier one,
+and one of equal strength if it
+   corrects it or concludes; otherwise two different statements are ambiguous. The weakest is the one choice
+   that the first or last sentence gives in its own words.
 
 `Answered.rule` is ``<where>/<form>``, so that a report can count how answers were read.
 """
@@ -45,7 +45,7 @@ _LETTER = re.compile(r"\s*(?P<marker>(?i:(?:final )?answer): ?)?[(\[*\"']*(?P<le
 
 
 def _with_marks(text: str) -> str:
-    """The plain text, with signs where a marked answer begins and ends."""
+    """Return the normalised text, with signs at the start and end of marked answers."""
     text = text.replace("<|begin_of_box|>", OPEN).replace("<|end_of_box|>", CLOSE)
     text = plain(_CROSSES.sub(" (incorrect) ", _TICKS.sub(" (correct) ", _STRUCK.sub(" ", text))))
     if _QUESTION.search(text):
@@ -56,7 +56,7 @@ def _with_marks(text: str) -> str:
 
 
 def _decided(item: Item, statements: Sequence[Statement], reader: Reader) -> Answered | Unreadable:
-    """Step 3."""
+    """Apply step 3."""
     lows = (Rank.FINAL, Rank.ALONE, Rank.HINT, Rank.SAID)
     pool = next(level for low in lows if (level := [s for s in statements if s.rank >= low]))
     last = pool[-1]
@@ -78,7 +78,7 @@ def _outcome(item: Item, choice: int, rule: str, *, doubt: str) -> Answered | Un
 
 
 def _read_whole(item: Item, message: str) -> Answered | Unreadable | None:
-    """A reply that is nothing but the text of a choice, or letters with probabilities; else None."""
+    """Read a reply that is only a choice's text, or letters with probabilities; None for others."""
     is_plain = len(message) <= _LONGEST_CHOICE and OPEN not in message and FINAL_OPEN not in message
     equal = equal_choices(message, item.choices) if is_plain else ()
     if equal:
@@ -89,10 +89,10 @@ def _read_whole(item: Item, message: str) -> Answered | Unreadable | None:
 
 
 def read_text(item: Item, text: str) -> Answered | Unreadable:
-    """The letter that the reply states as its answer; `Unreadable` where that is not clear.
+    """Return the letter that the reply states as its answer; `Unreadable` if that is not clear.
 
-    Letters are never taken out of prose (``A man appears``), never beyond the number of choices,
-    and never where a letter and the text beside it contradict each other.
+    Letters are never taken from prose (``A man appears``), beyond the number of choices, or if letter and
+    text contradict each other.
 
     Args:
         item: the question with up to 26 choices.
@@ -122,5 +122,5 @@ def read_text(item: Item, text: str) -> Answered | Unreadable:
 
 
 def create() -> LetterScorer:
-    """The parser ``robust``, the default."""
+    """Create the parser ``robust``, the default."""
     return LetterScorer(name="robust", version=VERSION, read_text=read_text)

@@ -1,4 +1,4 @@
-"""Short answers that are right where they say the same words, or the same number."""
+"""Short answers that are right if they have the same words or number."""
 
 import re
 import unicodedata
@@ -14,7 +14,7 @@ _ARTICLE: Final = re.compile(r"^(?:the|a|an)\s+")
 
 
 def plain(text: str) -> str:
-    """A text without case, marks around it and an article; a number without its spelling.
+    """Normalise a text: no case, surrounding punctuation or article; numbers in one spelling.
 
     >>> plain("**The Red Car.**"), plain("1,200.0"), plain("The answer is: 3")
     ('red car', '1200', '3')
@@ -33,19 +33,20 @@ class SameText(NeedsJudge):
     """A `contracts.Scorer` by equality, as Video-MMMU's open questions are scored.
 
     Source: Video-MMMU, the authors' evaluation of open questions.
-    Departs: the authors also accept a reply that holds the answer; here the whole reply must be it, or what
-        stands behind "answer is".
+    Departs: the authors also accept a reply that contains the answer; here the whole reply must equal it, or
+    what follows
+        "answer is".
     """
 
     name: str = "same-text"
 
     def mark(self, item: Item, outcome: Outcome) -> Score:
-        """1.0 for the same, else 0.0; nothing where the answer is hidden."""
+        """Return 1.0 for equal texts, else 0.0; no value if the answer is hidden."""
         is_same = isinstance(outcome, Answered) and plain(outcome.answer) == plain(item.answer)
         value = None if item.is_hidden else float(is_same)
         return Score(outcome=outcome, value=value, scorer=self.name, scorer_version=self.version)
 
 
 def create() -> SameText:
-    """The parser ``same-text``."""
+    """Create the parser ``same-text``."""
     return SameText()

@@ -1,9 +1,9 @@
-"""Where a reply states its final answer: one grammar over the words of all languages.
+"""Find where a reply states its final answer: one grammar over the words of all languages.
 
-A statement is *words of answering or choosing* with a choice behind them, a choice with *words of being
-right* behind it, or a clause that is nothing but a choice. What is denied, asked, supposed, put to others,
-or one of several listed choices is none. The patterns look at what stands before and behind a mention of a
-choice, whose own words are masked.
+A statement is *words of answering or choosing* followed by a choice, a choice followed by *words of being
+right*, or a clause that is only a choice. Negated, asked, hypothetical and attributed mentions, and lists of
+choices, do not count. The patterns match the text before and after a mention of a choice, whose own words are
+masked.
 """
 
 import re
@@ -58,7 +58,7 @@ _LISTS = "wait so but or_ supposed perhaps example none small verb would if open
 
 
 class Rank(IntEnum):
-    """How final a statement is; what follows a `FINAL` one is not read."""
+    """How final a statement is; text after a `FINAL` one is ignored."""
 
     SAID = 0
     HINT = 1
@@ -70,9 +70,9 @@ class Rank(IntEnum):
 
 @dataclass(frozen=True)
 class Statement:
-    """A place that states an answer: the position of the choice, or -1 and why it states none.
+    """A place that states an answer: the index of the choice, or -1 and why it states none.
 
-    `corrects`: it takes back what was said before, or sums up.
+    `corrects`: it withdraws earlier statements, or concludes.
     """
 
     start: int
@@ -86,7 +86,7 @@ class Statement:
 
 @lru_cache(maxsize=64)
 def grammar(codes: tuple[str, ...]) -> Mapping[str, re.Pattern[str]]:
-    """Patterns for some languages: those up to `no` end before a choice, `right` to `denied` begin behind."""
+    """Return patterns for languages: those up to `no` end before a choice, `right` to `denied` follow it."""
 
     def w(*names: str) -> str:
         return f"(?:{'|'.join(any_of(name, codes) for name in names)})"
@@ -133,7 +133,7 @@ def grammar(codes: tuple[str, ...]) -> Mapping[str, re.Pattern[str]]:
 
 @dataclass(frozen=True)
 class Segment:
-    """A sentence: where it begins and ends, and the sign that ended it."""
+    """A sentence: its span, and the character that ended it."""
 
     start: int
     end: int
@@ -141,12 +141,12 @@ class Segment:
 
 
 def split(text: str, lone: frozenset[int] = frozenset()) -> list[Segment]:
-    """The sentences of a text.
+    """Split a text into sentences.
 
     Args:
         text: with masked mentions.
-        lone: the places behind a lone letter, where a stop is its mark if text in small letters follows, or
-            if the letter begins the sentence.
+        lone: positions after a bare letter, where a full stop belongs to the letter if lower-case text
+            follows or the letter starts the sentence.
     """
     entries, start = [], 0
     for edge in _EDGE.finditer(text):
@@ -163,7 +163,7 @@ def split(text: str, lone: frozenset[int] = frozenset()) -> list[Segment]:
 
 @dataclass(frozen=True)
 class Place:
-    """A mention in its sentence: `before` it, and of that only the `clause` behind the mention before it."""
+    """A mention in its sentence: the text `before` it, and the `clause` after the previous mention."""
 
     mention: Mention
     at: int
@@ -178,7 +178,7 @@ class Place:
 
 
 class Reader:
-    """The statements of one reply, a plain text whose marked answers stand between the signs above."""
+    """The statements of one reply, a normalised text with signs around marked answers."""
 
     def __init__(self, item: Item, text: str) -> None:
         self.item, self.text = item, text
@@ -204,22 +204,22 @@ class Reader:
             self.inside[at].append(m)
 
     def has(self, name: str, text: str) -> bool:
-        """Whether a text holds what a pattern of the grammar finds."""
+        """Whether a grammar pattern occurs in a text."""
         return self.grammar[name].search(text) is not None
 
     def begins(self, name: str, text: str) -> bool:
-        """Whether a text begins with what a pattern of the grammar finds."""
+        """Whether a text starts with a grammar pattern."""
         return self.grammar[name].match(text) is not None
 
     def _with_option(self, m: Mention) -> Mention:
-        """With the word for *option* before a letter."""
+        """Extend a letter mention by a preceding word for *option*."""
         low = max(0, m.start - 30)
         before = self.grammar["option"].search(self.text[low : m.start]) if "letter" in m.form else None
         return m if before is None else Mention(low + before.start(), m.end, m.choices, m.form)
 
     @cached_property
     def listed(self) -> frozenset[int]:
-        """The sentences that begin with one of several letters in their order: a list of choices."""
+        """Return the sentences that start with consecutive letters: a list of choices."""
         values: set[int] = set()
         last, run = -1, set[int]()
         for i, (segment, inside) in enumerate(zip(self.segments, self.inside, strict=True)):
@@ -247,23 +247,23 @@ class Reader:
         )
 
     def statements(self) -> list[Statement]:
-        """All statements, in order; also of marks and headings that state no choice."""
+        """Return all statements, in order; including marks and headings that state no choice."""
         statements = [s for place in self.places if (s := self._statement(place))]
         return sorted([*statements, *self._of_marks(statements), *self._of_slots()], key=lambda s: s.start)
 
     @cached_property
     def asked(self) -> set[tuple[int, ...]]:
-        """The choices that the question names."""
+        """Return the choices that the question names."""
         return {m.choices for m in find_mentions(self.item.choices, self.item.question) if "text" in m.form}
 
     @cached_property
     def places(self) -> list[Place]:
-        """All mentions that no question makes, each in its sentence."""
+        """Return all mentions outside questions, each in its sentence."""
         return list(self._places())
 
     @cached_property
     def left(self) -> tuple[Place, ...]:
-        """Where the last sentence that names letters names the only choice that it does not take away."""
+        """Return where the last sentence with letters names the only choice that it does not exclude."""
         named = [p for p in self.places if "letter" in p.mention.form and self._is_no_word(p)]
         free = [p for p in named if p.at not in self.listed]
         if not free or not self._speaks_of_choices(named) or not self._concludes(free[-1].at):
@@ -284,14 +284,14 @@ class Reader:
         return () if is_told or (len(short) > 1 and not turns) or self.is_cut(last[-1]) else tuple(kept)
 
     def _concludes(self, at: int) -> bool:
-        """Whether at most two sentences follow, and none of them leaves open what is the case."""
+        """Whether at most two sentences follow, none of which leaves the answer open."""
         later = range(at + 1, len(self.segments))
         return len(later) <= _MOST_LATER and not any(
             self.has(name, self._sentence(i)) for name in ("open", "none") for i in later
         )
 
     def _is_no_word(self, place: Place) -> bool:
-        """A letter that is no word of a language (A man), or stands as words do not."""
+        """Whether a letter is not a word of a language (A man), or its position rules that out."""
         m, letter = place.mention, self.text[place.mention.end - 1]
         is_label = letter not in "AEIOUY" or _WORD.search(place.before) is not None
         acts = _ACTS.match(place.after) and _CLAUSE_BEGINS.search(place.before)  # B holds
@@ -299,7 +299,7 @@ class Reader:
         return is_label or m.is_firm or self.begins("follow", place.after)
 
     def _speaks_of_choices(self, named: Sequence[Place]) -> bool:
-        """One letter alone may be anything (gate A): it needs others, words for options, or its place."""
+        """Whether letters refer to choices: a single one (gate A) needs context or position."""
         first, last = named[0], named[-1]
         is_end = last.at == len(self.segments) - 1 and not _WORD.search(last.after)
         is_little = first.at == 0 and len(first.before.split()) < _FEW
@@ -321,7 +321,7 @@ class Reader:
         return is_behind("denied", place.after) or self._is_unsaid(place, "")
 
     def _of_marks(self, statements: Sequence[Statement]) -> Iterator[Statement]:
-        """What whole marks say in the words of a choice or in probabilities, and marks that say no choice."""
+        """Yield what whole marks say in a choice's words or in probabilities, and marks without a choice."""
         for mark in _MARK.finditer(self.text):
             marks = mark["said"].strip()
             rule = _SIGNS[mark["open"]]
@@ -333,7 +333,7 @@ class Reader:
                 yield Statement(mark.start(), rank, rule, -1, doubt=doubt)
 
     def _of_slots(self) -> Iterator[Statement]:
-        """Headings with *none* or a letter beyond the choices behind them."""
+        """Yield headings followed by *none* or by a letter beyond the choices."""
         slots = [slot for slot in _SLOT.finditer(self.masked) if slot["word"] is not None]
         for slot in slots[-_MOST_MENTIONS:]:
             at = slot.end()
@@ -377,13 +377,13 @@ class Reader:
         )
 
     def _mark_around(self, at: int) -> str:
-        """Inside which mark a place stands."""
+        """Return the mark that contains a position."""
         opening = max(self.text.rfind(sign, 0, at) for sign in _SIGNS)
         is_open = opening >= 0 and self.text.find(CLOSE, opening, at) < 0
         return _SIGNS[self.text[opening]] if is_open else ""
 
     def _read(self, place: Place, rule: str) -> tuple[int, str, str]:
-        """The choice that a place states, in which form, and what speaks against it."""
+        """Return the choice that a place states, its form, and objections."""
         m = place.mention
         shares = probabilities(self.item, self.text[m.start : m.end + len(place.line)])
         if shares is not None:
@@ -402,7 +402,7 @@ class Reader:
         return m.choice, m.form, doubt
 
     def _labelled(self, place: Place) -> tuple[str, str]:
-        """The form of a letter with other words behind it, and what speaks against it."""
+        """Return the form of a letter followed by other words, and objections."""
         m = place.mention
         is_first = not _WORD.search(place.before)
         behind = _BEHIND_LABEL.match(place.line)
@@ -434,18 +434,18 @@ class Reader:
         return len(between) <= 30 and (not between or bool(self.grammar["join"].fullmatch(between)))
 
     def can_follow(self, place: Place) -> bool:
-        """Whether the words behind a mention leave it whole, and do not deny it."""
+        """Whether the words after a mention leave it intact and do not negate it."""
         m, after = place.mention, place.after
         if self.begins("denied", after):
             return False
         return ("text" in m.form and not m.is_word) or self.begins("follow", after)
 
     def can_end(self, place: Place) -> bool:
-        """Whether nothing but an ending, an afterthought or a reason follows in the sentence."""
+        """Whether only an ending, an afterthought or a reason follows in the sentence."""
         return self.can_follow(place) and self.grammar["behind"].fullmatch(place.after) is not None
 
     def is_cut(self, place: Place) -> bool:
-        """Whether a reply ends in a letter that could go on: "Option B" behind prose, the next of a list."""
+        """Whether a reply ends in a letter that could continue: "Option B" after prose, a next list entry."""
         m, segment = place.mention, self.segments[place.at]
         is_end = not segment.stop and segment is self.segments[-1] and m.form == "letter"
         if (
@@ -458,11 +458,11 @@ class Reader:
         return is_end and is_bare and self.text[: segment.start].rstrip(" ")[-1:] == "."
 
     def is_filled(self, text: str) -> bool:
-        """Whether the words before a choice add nothing to it."""
+        """Whether the words before a choice are only filler."""
         return self.grammar["filled"].fullmatch(text) is not None
 
     def _is_unsaid(self, place: Place, rule: str) -> bool:
-        """Whether what stands there is denied, supposed, or put to others."""
+        """Whether a mention is negated, hypothetical, or attributed to others."""
         before = place.clause if place.index and not self.is_joined(place) else place.before
         clause = self.grammar["turn"].split(place.before)[-1]
         return (
@@ -498,7 +498,7 @@ def _right(reader: Reader, place: Place) -> str:
 
 
 def _clause(reader: Reader, place: Place) -> str:
-    """A clause that ends a sentence and is nothing but a choice; in other languages any short one."""
+    """Return a clause at the end of a sentence that is only a choice; in other languages any short one."""
     m, clause = place.mention, place.clause
     if place.at in reader.listed or len(place.before) >= _REACH or not reader.can_end(place):
         return ""
@@ -524,7 +524,7 @@ def _clause(reader: Reader, place: Place) -> str:
 
 
 def _opens(reader: Reader, place: Place) -> str:
-    """A choice that opens the reply or its last sentence, with a remark behind."""
+    """Return a choice that starts the reply or its last sentence, followed by a remark."""
     m = place.mention
     if place.at in reader.listed or not place.is_edge or _WORD.search(place.before) or place.index:
         return ""
@@ -542,7 +542,7 @@ def _matched(reader: Reader, place: Place) -> str:
 
 
 def _named(reader: Reader, place: Place) -> str:
-    """The only choice of a sentence with letter and text, or in brackets at the end of the reply."""
+    """Return the only choice in a sentence with letter and text, or in brackets at the reply's end."""
     m = place.mention
     if place.at in reader.listed or len({o.choices for o in place.others}) > 1:
         return ""
@@ -553,7 +553,7 @@ def _named(reader: Reader, place: Place) -> str:
 
 
 def _said(reader: Reader, place: Place) -> str:
-    """The only choice that the first or last sentence says in its own words, and not for the question."""
+    """Return the only choice that the first or last sentence gives in its own words, not for the question."""
     m = place.mention
     if (
         place.at in reader.listed
@@ -607,9 +607,10 @@ _BETWEEN_PAIRS = re.compile(r"[\s,;/|.\-]*(?:and|vs\.?)?[\s\-]*", re.IGNORECASE)
 
 
 def probabilities(item: Item, text: str) -> tuple[int, str] | None:
-    """The likeliest choice of a list such as ``C (0.2), B (0.8)``, or -1 and a doubt; None: no such list.
+    """Return the most likely choice in a list such as ``C (0.2), B (0.8)``, or -1 and a doubt.
 
-    Two equally likely letters, or numbers that are no probabilities, leave it open.
+    None without such a list. Two equally likely letters, or numbers that are not probabilities, are
+    ambiguous.
     """
     pairs: dict[str, float] = {}
     at = 0

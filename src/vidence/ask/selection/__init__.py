@@ -1,1 +1,1 @@
-"""Which frames to show. One file is one selector; its name is the name of the file."""
+"""Frame selectors. Each file is a selector named after the file."""

@@ -1,4 +1,4 @@
-"""A few consecutive frames from the middle of a clip, as ActPLD shows them."""
+"""A few consecutive frames from the middle of a clip, as in ActPLD."""
 
 from typing import Annotated, ClassVar
 
@@ -23,17 +23,17 @@ class Settings(Record):
 
 
 def usable(n_total: int, span: int) -> tuple[int, int]:
-    """The part ``[lo, hi)`` of a clip that windows are taken from: without a tenth at each end.
+    """Return the part ``[lo, hi)`` of a clip that windows are taken from: without 10 % at each end.
 
-    Where less than `span` would be left, less is cut off, the same at both ends.
+    If fewer than `span` frames would remain, less is trimmed, equally at both ends.
 
     Args:
-        n_total: how many frames the clip has.
-        span: how many frames a window reaches over.
+        n_total: number of frames of the clip.
+        span: number of frames that a window spans.
 
     Source: ActPLD, section 2.4 (first and last 10 % of frames trimmed).
-    Departs: the paper does not say how it rounds (we cut int(0.1 * n_total)) nor what it does with
-        clips that are too short.
+    Departs: the paper states neither its rounding (we trim int(0.1 * n_total)) nor how it treats clips that
+    are too short.
 
     >>> usable(100, 8), usable(9, 8), usable(5, 8)
     ((10, 90), (0, 9), (0, 5))
@@ -43,15 +43,15 @@ def usable(n_total: int, span: int) -> tuple[int, int]:
 
 
 def start_of(n_total: int, span: int, *, step: int, retry: int) -> int:
-    """Where a window of `span` frames begins: in the middle, or shifted for a retry.
+    """Return where a window of `span` frames starts: in the middle, or shifted for a retry.
 
     Retries go one `step` earlier, one later, two earlier, two later and so on, within `usable`.
 
     Args:
-        n_total: how many frames the clip has, at least `span`.
-        span: how many frames the window reaches over.
-        step: how many frames a shift is.
-        retry: which retry it is; 0 is the first window.
+        n_total: number of frames of the clip, at least `span`.
+        span: number of frames that the window spans.
+        step: number of frames per shift.
+        retry: number of the retry; 0 is the first window.
 
     Source: ActPLD, section 2.4 (central window, shifted earlier or later on a retry).
     Departs: the paper gives neither the size nor the order of the shifts: one window each, as above.
@@ -83,7 +83,7 @@ class Actpld(Selector):
         self.stride = stride
 
     def select(self, clip: Clip, item: Item, *, n_frames: int) -> Positions:
-        """Positions in `clip`, in the order of time: the central window.
+        """Return positions in `clip`, in time order: the central window.
 
         Raises:
             UsageError: `n_frames` is not positive.
@@ -91,7 +91,7 @@ class Actpld(Selector):
         return self._window(clip.n_frames, n_frames, retry=0)
 
     def again(self, clip: Clip, item: Item, *, n_frames: int, retry: int) -> Positions:
-        """The window of a retry (from 1), or nothing where it would be one that was shown before.
+        """Return the window of a retry (from 1), or none if it was shown before.
 
         Raises:
             UsageError: `n_frames` is not positive.

@@ -42,7 +42,7 @@ class Settings(ScoredSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class _Bin:
-    """A segment of the video that is not halved further; `order` holds its positions, best first."""
+    """A segment of the video that is not split further; `order` holds its positions, best first."""
 
     depth: int
     order: Positions
@@ -63,7 +63,7 @@ class _Scaled:
 
 
 def _halved(scaled: _Scaled, *, budget: int, settings: Settings, all_depth: int) -> list[_Bin]:
-    """The bins, in the order of time."""
+    """Return the bins in time order."""
     scores = scaled.scores
     bins: list[_Bin] = []
 
@@ -80,12 +80,12 @@ def _halved(scaled: _Scaled, *, budget: int, settings: Settings, all_depth: int)
 
 
 def _is_peaky(segment: Scores, best: Scores, settings: Settings) -> bool:
-    """Whether a segment, which is never empty, is kept whole: its best scores stand out."""
+    """Whether a segment, which is never empty, is kept whole because its best scores stand out."""
     return bool(np.mean(best) - np.mean(segment) > settings.t1 and np.std(segment) > settings.t2)
 
 
 def official(scores: Scores, n_frames: int, settings: Settings) -> Positions:
-    """What the released code chooses among the candidates: ascending, shape (n,).
+    """Return what the released code chooses among the candidates: ascending, shape (n,).
 
     A bin of depth d gives int(n_frames / 2^d) frames: none at all where that is 0, and fewer than
     `n_frames` in all where it is no whole number. The budget of the whole also decides in every segment
@@ -122,7 +122,7 @@ def official(scores: Scores, n_frames: int, settings: Settings) -> Positions:
 
 
 def _filled(scaled: _Scaled, n_frames: int, settings: Settings) -> Positions:
-    """Exactly min(n_frames, n_candidates) positions, in no order."""
+    """Return exactly min(n_frames, n_candidates) positions, unordered."""
     scores = scaled.scores
     all_depth = min(settings.all_depth, n_frames.bit_length() - 1)
     bins = _halved(scaled, budget=n_frames, settings=settings, all_depth=all_depth)
@@ -138,7 +138,7 @@ def _filled(scaled: _Scaled, n_frames: int, settings: Settings) -> Positions:
 
 
 def repaired(scores: Scores, n_frames: int, settings: Settings) -> Positions:
-    """The same with every frame of the budget given out, best first: shape (min(n_frames, n),).
+    """Return a choice with every frame of the budget used, best first: shape (min(n_frames, n),).
 
     The depth is at most floor(log2 n_frames), so that no bin is left without a frame. What rounding
     leaves over goes one by one to the bins whose next frame has the best score, each bin once before any
@@ -173,7 +173,7 @@ def repaired(scores: Scores, n_frames: int, settings: Settings) -> Positions:
 
 
 class Aks(ByScores):
-    """The paper's rule with the budget always filled.
+    """The paper's rule, always using the whole budget.
 
     Source: AKS; see `repaired`.
     Departs: see `repaired`. Scores that are all the same give uniform frames.
@@ -184,12 +184,12 @@ class Aks(ByScores):
         self._settings = settings
 
     def ranked(self, scores: Scores, n_frames: int, *, item: Item) -> Positions:
-        """Exactly min(n_frames, n_candidates) positions, best first."""
+        """Return exactly min(n_frames, n_candidates) positions, best first."""
         return repaired(scores, n_frames, self._settings)
 
 
 class AksOfficial(Aks):
-    """What the released code gives, bit for bit, empty and short choices included.
+    """The released code's result, bit for bit, including empty and short selections.
 
     Source: AKS, released code; see `official`.
     Departs: scores that are all the same are refused. The ranking, which the code does not have, is by
@@ -199,11 +199,11 @@ class AksOfficial(Aks):
     takes_constant = True
 
     def ranked(self, scores: Scores, n_frames: int, *, item: Item) -> Positions:
-        """What `shown` gives, by falling score."""
+        """Return the positions of `shown` by decreasing score."""
         return ranking.by_score(scores, self.shown(scores, n_frames, item=item))
 
     def shown(self, scores: Scores, n_frames: int, *, item: Item) -> Positions:
-        """Positions in the order of time, possibly fewer than `n_frames`, or none.
+        """Return positions in time order, possibly fewer than `n_frames`, or none.
 
         Raises:
             DataError: all scores are the same.
@@ -215,7 +215,7 @@ class AksOfficial(Aks):
 
 
 def create(settings: Settings) -> ScoringSelector:
-    """The selector; ``mode=official`` is the released code, ``mode=repaired`` (the default) fills the budget.
+    """Create the selector; ``mode=official`` is the released code, ``mode=repaired`` fills the budget.
 
     Raises:
         UsageError: an unknown grid, or not exactly one source of scores.

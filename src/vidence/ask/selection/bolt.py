@@ -45,7 +45,7 @@ class Settings(ScoredSettings):
 
 
 def _sampled(scores: Scores, points: NDArray[np.float64], power: float) -> Positions:
-    """The first candidate up to which the share of all scores reaches each point."""
+    """Return the first candidate at which the cumulative share of scores reaches each point."""
     weights = scores - scores.min()
     weights = weights / weights.max()
     if power != NO_POWER:
@@ -54,7 +54,7 @@ def _sampled(scores: Scores, points: NDArray[np.float64], power: float) -> Posit
 
 
 def official(scores: Scores, n_frames: int, power: float) -> Positions:
-    """What the released code draws, in float64: ascending, shape (n_frames,), with repeats.
+    """Return what the released code samples, in float64: ascending, shape (n_frames,), with repeats.
 
     One draw may give n_candidates, which is no candidate; two draws give one frame twice; scores that are
     all the same give the first frame `n_frames` times; the frame with the lowest score is hardly sampled.
@@ -78,7 +78,7 @@ def official(scores: Scores, n_frames: int, power: float) -> Positions:
 
 
 def _replaced_repeats(sampled: Positions, n_candidates: int) -> Positions:
-    """Every repeat moved to the nearest candidate that is free, the earlier of two; in no order."""
+    """Move every repeat to the closest free candidate, the earlier of two; unordered."""
     distinct, n_times = np.unique(sampled, return_counts=True)
     free = np.ones(n_candidates, np.bool_)
     free[distinct] = False
@@ -90,7 +90,7 @@ def _replaced_repeats(sampled: Positions, n_candidates: int) -> Positions:
 
 
 def repaired(scores: Scores, n_frames: int, power: float, *, drop_repeats: bool = False) -> Positions:
-    """The same with different frames, all of them in the video, best first.
+    """Sample as the paper does, but distinct frames within the video, best first.
 
     Fewer than 3 draws are made at the middles of equal shares. A draw beyond the last candidate takes
     the last. A frame that is sampled again is replaced by the nearest that is free, the earlier of two.
@@ -126,7 +126,7 @@ def repaired(scores: Scores, n_frames: int, power: float, *, drop_repeats: bool 
 
 
 class Bolt(ByScores):
-    """The paper's rule with different frames.
+    """The paper's rule with distinct frames.
 
     Source: BOLT; see `repaired`.
     Departs: see `repaired`. Scores that are all the same give uniform frames.
@@ -137,12 +137,12 @@ class Bolt(ByScores):
         self._power, self._drops = settings.power, settings.duplicates == "drop"
 
     def ranked(self, scores: Scores, n_frames: int, *, item: Item) -> Positions:
-        """Positions, best first; min(n_frames, n_candidates) unless repeats are left out."""
+        """Return positions, best first; min(n_frames, n_candidates) unless repeats are dropped."""
         return repaired(scores, n_frames, self._power, drop_repeats=self._drops)
 
 
 class BoltOfficial(Bolt):
-    """What the released code draws, repeats included; a draw that is no frame is refused.
+    """The released code's sample, including repeats; a sample beyond the video is an error.
 
     Source: BOLT, released code; see `official`.
     Departs: the code goes on with a frame after the last one, which cannot be shown. The ranking, which
@@ -153,12 +153,12 @@ class BoltOfficial(Bolt):
     takes_constant = True
 
     def ranked(self, scores: Scores, n_frames: int, *, item: Item) -> Positions:
-        """What `shown` gives, each once: the most often sampled first, then by falling score."""
+        """Return the positions of `shown`, each once: the most often sampled first, then by score."""
         distinct, n_times = np.unique(self.shown(scores, n_frames, item=item), return_counts=True)
         return distinct[np.lexsort((distinct, -scores[distinct], -n_times))]
 
     def shown(self, scores: Scores, n_frames: int, *, item: Item) -> Positions:
-        """Positions in the order of time, exactly `n_frames`, with repeats.
+        """Return positions in time order, exactly `n_frames`, with repeats.
 
         Raises:
             DataError: the code draws a frame that does not exist.
@@ -173,7 +173,7 @@ class BoltOfficial(Bolt):
 
 
 def create(settings: Settings) -> ScoringSelector:
-    """The selector; ``mode=official`` is the released code, ``mode=repaired`` (the default) repeats nothing.
+    """Create the selector; ``mode=official`` is the released code, ``mode=repaired`` has no repeats.
 
     Raises:
         UsageError: an unknown grid, or not exactly one source of scores.

@@ -27,7 +27,7 @@ def _check(n_total: int, fps: float) -> None:
 
 
 def aks_1fps(n_total: int, fps: float) -> NDArray[np.int64]:
-    """Every int(fps)-th frame, whole strides only: slightly more than one per second.
+    """Return every int(fps)-th frame, whole strides only: slightly more than one per second.
 
     Source: AKS, released code (feature extraction).
     Departs: no. Where the code divides by zero (fps < 1) this says so.
@@ -48,7 +48,7 @@ def aks_1fps(n_total: int, fps: float) -> NDArray[np.int64]:
 
 
 def bolt(n_total: int, fps: float, *, rate: float) -> NDArray[np.int64]:
-    """The frames nearest to i / rate seconds; a video slower than `rate` repeats frames.
+    """Return the frames closest to i / rate seconds; a video slower than `rate` repeats frames.
 
     Args:
         n_total: how many frames the video has.
@@ -71,7 +71,7 @@ def bolt(n_total: int, fps: float, *, rate: float) -> NDArray[np.int64]:
 
 
 def herbench_blip_2fps(n_total: int, fps: float) -> NDArray[np.int64]:
-    """Every int(fps / 2)-th frame, and every frame of a video of 2 frames per second or less.
+    """Return every int(fps / 2)-th frame, and all frames of a video of 2 fps or less.
 
     Source: HERBench, released code (Vanilla-BLIP selector).
     Departs: no.
@@ -88,7 +88,7 @@ def herbench_blip_2fps(n_total: int, fps: float) -> NDArray[np.int64]:
 
 
 def nearest_to_grid(times_s: NDArray[np.float64], rate: float) -> Positions:
-    """The frames nearest to the points ``times_s[0] + j / rate``, up to the last frame.
+    """Return the frames closest to the points ``times_s[0] + j / rate``, up to the last frame.
 
     A point halfway between two frames takes the earlier one; a frame nearest to several points is
     taken once. No grid is built, so that any rate costs the same.
@@ -121,14 +121,14 @@ _NAMED: dict[str, _Rule] = {
 class Grid:
     """A rule for candidates.
 
-    A question about several media takes the frames of each on their own. A medium for which the rule gives
-    nothing (it is shorter than one step) gives its first frame, where the released code gives none.
+    If a question has several media, the rule applies to each. A medium for which the rule gives nothing (it
+    is shorter than one step) gives its first frame, where the released code gives none.
     """
 
     rule: _Rule
 
     def positions(self, clip: Clip) -> Positions:
-        """Positions in `clip`, ascending, shape (n_candidates,); BOLT's rule may repeat one.
+        """Return positions in `clip`, ascending, shape (n_candidates,); BOLT's rule may repeat one.
 
         Raises:
             UsageError: the rule cannot take this frame rate.
@@ -152,7 +152,7 @@ class Grid:
 
 
 def grid(text: str) -> Grid:
-    """The rule of that name.
+    """Return the rule of that name.
 
     Raises:
         UsageError: there is none; the message lists them.

@@ -1,4 +1,4 @@
-"""The frames that the annotation points at, and others to fill the budget."""
+"""Frames of the annotated evidence, and others to fill the budget."""
 
 from itertools import chain, zip_longest
 from typing import Annotated, ClassVar, Literal
@@ -31,7 +31,7 @@ class Settings(Record):
 
 
 def _span(clip: Clip, evidence: Evidence, item_id: str) -> Positions:
-    """The frames with ``start_s <= time < end_s``; without any, the frame on screen at `start_s`."""
+    """Return the frames with ``start_s <= time < end_s``; without any, the frame on screen at `start_s`."""
     first_s, last_s = float(clip.times_s[0]), float(clip.times_s[-1])
     end_of_clip_s = last_s + (1 / clip.fps if clip.fps > 0 else 0.0)
     start_s = first_s if evidence.start_s is None else evidence.start_s
@@ -50,7 +50,7 @@ def _span(clip: Clip, evidence: Evidence, item_id: str) -> Positions:
 
 
 def _listed(clip: Clip, evidence: Evidence, item_id: str) -> list[Positions]:
-    """The frames that the annotation names by index, one by one."""
+    """Return the frames that the annotation lists by index."""
     wanted, there = np.asarray(evidence.frames, np.int64), clip.frame_indices
     absent = np.flatnonzero(~np.isin(wanted, there))
     if len(absent):
@@ -62,12 +62,12 @@ def _listed(clip: Clip, evidence: Evidence, item_id: str) -> list[Positions]:
 
 
 def located(item: Item) -> tuple[Evidence, ...]:
-    """The evidence that says where it is: by frames, or by a start or an end."""
+    """Return the evidence with a location: frames, a start or an end."""
     return tuple(e for e in item.evidence if e.frames or e.start_s is not None or e.end_s is not None)
 
 
 def pieces(clip: Clip, item: Item) -> list[list[Positions]]:
-    """The positions that each piece of evidence points at, in groups, in the order of the annotation.
+    """Return the positions of each piece of evidence, in groups, in the order of the annotation.
 
     A span is one group; of evidence that lists frames, each frame is a group and its span is not used.
 
@@ -91,7 +91,7 @@ def pieces(clip: Clip, item: Item) -> list[list[Positions]]:
 
 
 def shares(sizes: list[int], budget: int) -> list[int]:
-    """How many frames each group gives: one each in turn, until the budget or the frames are spent.
+    """Return how many frames each group gives: one each in turn, until budget or frames are used up.
 
     >>> shares([1, 100, 100], 8)
     [1, 4, 3]
@@ -106,7 +106,7 @@ def shares(sizes: list[int], budget: int) -> list[int]:
 
 
 def _middles(group: Positions, n: int) -> Positions:
-    """`n` of a group's positions, which may be none."""
+    """Return `n` of a group's positions; `n` may be 0."""
     return group[midpoints(len(group), n)] if n else group[:0]
 
 
@@ -137,7 +137,7 @@ class AnnotatedEvidence(Selector):
         self.budget = "at most" if only else "exact"
 
     def select(self, clip: Clip, item: Item, *, n_frames: int) -> Positions:
-        """Positions in `clip`, in the order of time; min(n_frames, available), fewer with `only`.
+        """Return positions in `clip`, in time order; min(n_frames, available), fewer with `only`.
 
         Raises:
             UsageError: `n_frames` is not positive.
@@ -147,7 +147,7 @@ class AnnotatedEvidence(Selector):
         return np.unique(np.concatenate([*given, *rest]))
 
     def rank(self, clip: Clip, item: Item, *, n_frames: int) -> Positions:
-        """What `select` chooses, best first: one frame of every piece of evidence, then a second of each, ...
+        """Return what `select` chooses, best first: one frame per piece of evidence, then a second, ...
 
         The pieces come in the order of the annotation; the first frame of a piece is the middle one of
         those that it gives. Where pieces overlap, a frame that shows two comes once. The frames outside
@@ -163,7 +163,7 @@ class AnnotatedEvidence(Selector):
         return np.array(list(dict.fromkeys([*turns, *chain(*ordered[len(given) :])])), np.int64)
 
     def _chosen(self, clip: Clip, item: Item, n_frames: int) -> tuple[list[Positions], list[Positions]]:
-        """What each piece of evidence gives (they may overlap); then more of it, and from elsewhere."""
+        """Return each piece's frames (they may overlap); then further ones, and others."""
         check_budget(n_frames)
         if not clip.n_frames:
             return [], [np.empty(0, np.int64)]
@@ -187,5 +187,5 @@ class AnnotatedEvidence(Selector):
 
 
 def create(settings: Settings) -> AnnotatedEvidence:
-    """The selector."""
+    """Create the selector."""
     return AnnotatedEvidence(only=settings.frames == "only")

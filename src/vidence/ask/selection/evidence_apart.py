@@ -1,4 +1,4 @@
-"""The frames that the annotation points at, and as many that lie well apart from them."""
+"""Frames of the annotated evidence, and as many well apart from them."""
 
 from typing import Annotated
 
@@ -20,11 +20,11 @@ class Settings(Record):
 
 
 class EvidenceApart(Selector):
-    """Half of the budget as ``evidence:only`` chooses it, and as many frames apart from all evidence.
+    """Half of the budget as in ``evidence:only``, and as many frames apart from all evidence.
 
-    The frames apart are the middles of equal parts of those that lie `gap_s` seconds or more from every
-    frame of the evidence; where there are fewer, all of them. All distinct, in the order of time. They are
-    what `frame-shares` leaves out as a placebo.
+    The frames apart are the middles of equal parts of those at least `gap_s` seconds from every frame of the
+    evidence; if there are fewer, all of them. All are distinct, in time order. `frame-shares` withholds them
+    as a placebo.
     """
 
     version = 1
@@ -34,7 +34,7 @@ class EvidenceApart(Selector):
         self.gap_s = gap_s
 
     def select(self, clip: Clip, item: Item, *, n_frames: int) -> Positions:
-        """Positions in `clip`, in the order of time; at most `n_frames`, an odd one is left.
+        """Return at most `n_frames` positions in `clip`, in time order; half of an odd budget rounds down.
 
         Raises:
             UsageError: `n_frames` is not positive.
@@ -50,7 +50,7 @@ class EvidenceApart(Selector):
         return np.unique(np.concatenate([chosen, others]))
 
     def _apart(self, clip: Clip, item: Item) -> NDArray[np.int64]:
-        """The positions far enough from every frame of the evidence."""
+        """Return the positions far enough from every frame of the evidence."""
         of_evidence = np.concatenate([group for piece in pieces(clip, item) for group in piece])
         evidence_s = np.sort(clip.times_s[of_evidence])
         after = np.searchsorted(evidence_s, clip.times_s)
@@ -60,5 +60,5 @@ class EvidenceApart(Selector):
 
 
 def create(settings: Settings) -> EvidenceApart:
-    """The selector."""
+    """Create the selector."""
     return EvidenceApart(gap_s=settings.gap_s)

@@ -1,4 +1,4 @@
-"""So many frames per second of presentation time: ``fps:2``."""
+"""A fixed number of frames per second of presentation time: ``fps:2``."""
 
 from typing import Annotated, ClassVar
 
@@ -20,11 +20,11 @@ class Settings(Record):
 
 
 class Fps(Selector):
-    """Frames on a grid of 1/rate seconds by presentation time, so that a variable frame rate is right.
+    """Frames on a grid of 1/rate seconds of presentation time, which handles variable frame rates.
 
-    Each medium of a question has its own grid from its first frame on. No frame is taken twice. More
-    frames than `n_frames` are thinned to the middles of `n_frames` equal segments of the list: what a plan
-    says with ``--frames``, or else the protocol of its benchmark, limits it.
+    Each medium of a question has its own grid from its first frame. No frame is repeated. More frames than
+    `n_frames` are thinned to the middles of `n_frames` equal segments; the limit is the plan's ``--frames``,
+    or the benchmark's protocol.
     """
 
     version = 1
@@ -35,7 +35,7 @@ class Fps(Selector):
         self.rate = rate
 
     def select(self, clip: Clip, item: Item, *, n_frames: int) -> Positions:
-        """Positions in `clip`, in the order of time, at most `n_frames`.
+        """Return positions in `clip`, in time order, at most `n_frames`.
 
         Raises:
             UsageError: `n_frames` is not positive.
@@ -48,5 +48,5 @@ class Fps(Selector):
 
 
 def create(settings: Settings) -> Selector:
-    """The selector; without a rate, one frame per second."""
+    """Create the selector; without a rate, one frame per second."""
     return Fps(settings.rate)

@@ -1,8 +1,8 @@
-"""FRAG's selection: a model is shown one frame at a time and asked whether it is enough to answer.
+"""FRAG's selection: a model sees one frame at a time and says whether it suffices to answer.
 
 ``frag-scores:model`` asks the model under test, ``frag-scores:model:openai:NAME`` another one (either must
-give log-probabilities); ``frag-scores?scores=FILE`` asks none. The rule named ``frag`` gives FRAG's
-candidates alone.
+return log-probabilities); ``frag-scores?scores=FILE`` asks none. The rule ``frag`` gives only FRAG's
+candidates.
 """
 
 import math
@@ -43,7 +43,7 @@ class Settings(ScoredSettings):
 
 
 def frame_prompt(item: Item, image: ImagePart, *, query: str, words: Words) -> Prompt:
-    """One frame with the question whether it is enough.
+    """Return the prompt that asks whether one frame is sufficient.
 
     Args:
         item: the question.
@@ -59,7 +59,7 @@ def frame_prompt(item: Item, image: ImagePart, *, query: str, words: Words) -> P
 
 
 def probability_of_yes(reply: Reply, *, item_id: str) -> float:
-    """The probability of the first letter among all tokens at the first position of the answer, 0 to 1.
+    """Return the first letter's probability among all tokens at the answer's first position, 0 to 1.
 
     Source: FRAG, released code.
     Departs: no.
@@ -85,7 +85,7 @@ class FragScores(Best):
     """
 
     def ask(self, item: Item, images: Sequence[ImagePart], *, words: Words) -> Flow[NDArray[np.float64]]:
-        """A score for each candidate, from a model: shape (n_candidates,).
+        """Ask a model for a score per candidate: shape (n_candidates,).
 
         All frames are asked about together, each on its own, greedily, for one token.
 
@@ -104,7 +104,7 @@ class FragScores(Best):
 
 
 def create(settings: Settings) -> FragScores:
-    """The selector.
+    """Create the selector.
 
     Raises:
         UsageError: an unknown grid, or not exactly one source of scores.

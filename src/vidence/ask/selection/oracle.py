@@ -1,4 +1,4 @@
-"""The annotated evidence as a ranking: every piece once before any piece twice."""
+"""The annotated evidence as a ranking: every piece once before any second frame of a piece."""
 
 from typing import ClassVar
 
@@ -30,5 +30,5 @@ class Oracle(AnnotatedEvidence):
 
 
 def create(settings: Settings) -> Oracle:
-    """The selector."""
+    """Create the selector."""
     return Oracle(fill=settings.frames == "fill")

@@ -1,7 +1,7 @@
-"""A Python function that chooses frames: ``python:FILE.py:NAME``, for short ``FILE.py:NAME``.
+"""A Python function as selector: ``python:FILE.py:NAME``, or ``FILE.py:NAME``.
 
-It takes what its parameters name (``times_s``, ``n_frames``, ``question``, ...) and returns positions among
-the frames, `n_frames` at most; they are shown in the order of time. A `contracts.Selector` is taken as it is.
+It receives what its parameters name (``times_s``, ``n_frames``, ``question``, ...) and returns frame
+positions, at most `n_frames`; they are shown in time order. A `contracts.Selector` is used directly.
 """
 
 from typing import cast
@@ -34,7 +34,7 @@ class Settings(FunctionSettings):
 
 
 class FunctionSelector:
-    """Positions that a function returns, each once."""
+    """Distinct positions that a function returns."""
 
     budget = "at most"
 
@@ -43,7 +43,7 @@ class FunctionSelector:
         self.version = result.version
 
     def select(self, clip: Clip, item: Item, *, n_frames: int) -> NDArray[np.int64]:
-        """Positions in `clip`, in the order of time.
+        """Return positions in `clip`, in time order.
 
         Raises:
             UsageError: a budget below 1, or the function returns no such positions.
@@ -71,6 +71,6 @@ class FunctionSelector:
 
 
 def create(settings: Settings) -> Selector:
-    """The selector of a function, or the selector of that name."""
+    """Create the selector of a function, or return the selector of that name."""
     result = find("selector", settings.function)
     return cast(Selector, result.thing) if has_all(result.thing, WANTED) else FunctionSelector(result)

@@ -1,4 +1,4 @@
-"""Best first: orders whose prefixes nest, for rules that give one and for rules that do not."""
+"""Rankings whose prefixes nest, for rules that rank and for rules that do not."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from vidence.records import Item
 
 
 def spread(n: int) -> Positions:
-    """0 to n - 1 in an order in which every prefix is spread over the whole: middle, quarters, eighths, ...
+    """Return 0 to n - 1 in an order whose prefixes are spread over the range: middle, quarters, eighths, ...
 
     The van der Corput sequence (bits of 1, 2, 3, ... read backwards as a binary fraction) times n,
     rounded down, each number once; 0 comes last.
@@ -33,7 +33,7 @@ def spread(n: int) -> Positions:
 
 
 def by_score(scores: NDArray[np.float64], among: Positions | None = None) -> Positions:
-    """Positions by falling score, the earlier first where scores are equal.
+    """Return positions by decreasing score; the earlier first if scores are equal.
 
     Args:
         scores: shape (n_candidates,).
@@ -44,7 +44,7 @@ def by_score(scores: NDArray[np.float64], among: Positions | None = None) -> Pos
 
 
 def evenly(n_candidates: int, n_frames: int) -> Positions:
-    """A ranking for scores that say nothing: the middles of equal segments, as `spread` orders them.
+    """Return a ranking for uninformative scores: the middles of equal segments, ordered by `spread`.
 
     >>> evenly(100, 4).tolist()
     [62, 37, 87, 12]
@@ -56,7 +56,7 @@ def evenly(n_candidates: int, n_frames: int) -> Positions:
 def ranked(
     selector: Selector, clip: Clip, item: Item, *, n_frames: int, scores: NDArray[np.float64] | None = None
 ) -> Positions:
-    """What any selector chooses under a budget, best first and each frame once, so that prefixes nest.
+    """Return any selector's choice under a budget, best first, without repeats, so that prefixes nest.
 
     A `RankingSelector` is asked for its own order. The choice of any other, which is in the
     order of time, is put in the order of `spread`: the first k are spread over all of it.

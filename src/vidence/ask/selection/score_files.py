@@ -37,7 +37,7 @@ _ENDINGS = (".jsonl", ".json", ".npz")
 
 @dataclass(frozen=True, kw_only=True)
 class CandidateScores:
-    """Candidates with their scores: positions or frame indices, ascending, and scores, both shape (n,)."""
+    """Candidates with scores: positions or frame indices, ascending, and scores, both shape (n,)."""
 
     frames: NDArray[np.int64]
     scores: NDArray[np.float64]
@@ -45,7 +45,7 @@ class CandidateScores:
 
 @dataclass(frozen=True, kw_only=True)
 class _Entry:
-    """The scores of one id; `frames` is None where they are those of the selector's candidates."""
+    """The scores of one id; `frames` is None if they are those of the selector's candidates."""
 
     scores: NDArray[np.float64]
     frames: NDArray[np.int64] | None
@@ -128,7 +128,7 @@ def _loaded(text: str, where: str) -> object:
 
 
 def _named(content: object, where: str) -> tuple[str, _Entry]:
-    """One object of a list or a line: its id and its entry."""
+    """Return the id and entry of an object in a list or line."""
     names = [content.get(key) for key in ("item_id", "video_id")] if isinstance(content, dict) else []
     ids = [name for name in names if name is not None]
     if not isinstance(content, dict) or len(ids) != 1 or not isinstance(ids[0], str):
@@ -184,14 +184,14 @@ def _entries(path: Path, data: bytes) -> Iterator[tuple[str, _Entry]]:
 
 @dataclass(frozen=True, kw_only=True)
 class ScoreTable:
-    """The scores of one file; `digest` is the SHA-256 of its bytes."""
+    """The scores in a file; `digest` is the SHA-256 of its bytes."""
 
     path: Path
     digest: str
     entries: Mapping[str, _Entry]
 
     def of(self, clip: Clip, item: Item, candidates: Callable[[Clip], Positions]) -> CandidateScores:
-        """The candidates of one question, as positions in `clip`, and their scores.
+        """Return a question's candidates, as positions in `clip`, and their scores.
 
         Args:
             clip: the frames.
@@ -232,7 +232,7 @@ class ScoreTable:
 
 
 def read_scores(path: Path) -> ScoreTable:
-    """Read a file of scores; every entry is checked.
+    """Read a file of scores, checking every entry.
 
     Raises:
         DataError: no such file, another format, or an entry that cannot be used; the message names it.

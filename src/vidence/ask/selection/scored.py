@@ -1,4 +1,4 @@
-"""What the selectors that go by scores share: their options, their candidates, and checks of the scores."""
+"""Shared by score-based selectors: options, candidates, and checks of scores."""
 
 from abc import abstractmethod
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ GridName = Annotated[
 
 
 class ScoredSettings(Record):
-    """The options that all selectors by scores have; each sets the grid of its paper.
+    """Options of all score-based selectors; each sets its paper's grid.
 
     `cuts` is where the paper cuts the text, in tokens, by name of embedder.
     """
@@ -58,7 +58,7 @@ class ScoredSettings(Record):
     ] = msgspec.field(default_factory=dict)
 
     def score_rules(self, owner: str) -> ScoreRules:
-        """What is to be scored.
+        """Return what to score.
 
         Raises:
             UsageError: not exactly one source of scores; `owner` names the selector.
@@ -83,7 +83,7 @@ class ScoredSettings(Record):
 
 
 def query_text(item: Item, query: str) -> str:
-    r"""The words that frames are matched with.
+    r"""Return the text to match frames with.
 
     Args:
         item: the question.
@@ -104,10 +104,10 @@ def query_text(item: Item, query: str) -> str:
 class ByScores(ScoringSelector):
     """A selector that ranks candidate frames by scores and chooses by a rule.
 
-    The scores are handed in, or are in the file of `score_rules`; then `select` and `rank` are called
-    without. There are never more frames than candidates: a larger budget gives all of them. Scores that
-    are all the same say nothing, and the candidates are taken as the middles of equal segments (not in
-    the rules that follow released code, which do what that code does: `takes_constant`).
+    Scores are passed in, or are in the file of `score_rules`; then call `select` and `rank` without. There
+    are never more frames than candidates: a larger budget gives all of them. If all scores are equal, the
+    middles of equal segments are chosen (except in rules that follow released code exactly:
+    `takes_constant`).
     """
 
     version = 1
@@ -124,17 +124,17 @@ class ByScores(ScoringSelector):
 
     @abstractmethod
     def ranked(self, scores: Scores, n_frames: int, *, item: Item) -> Positions:
-        """The rule: positions among the candidates, best first, each once, at most `n_frames`.
+        """Apply the rule: return at most `n_frames` distinct candidate positions, best first.
 
         `scores` has shape (n_candidates,), one or more.
         """
 
     def shown(self, scores: Scores, n_frames: int, *, item: Item) -> Positions:
-        """The same in the order of time, as they are shown; a rule that `repeats` may show one twice."""
+        """Return the positions in time order, as shown; a rule that `repeats` may show one twice."""
         return np.sort(self.ranked(scores, n_frames, item=item))
 
     def candidates(self, clip: Clip) -> Positions:
-        """Positions in `clip` that want a score, ascending, shape (n_candidates,).
+        """Return positions in `clip` that need a score, ascending, shape (n_candidates,).
 
         They repeat only where a rule that follows released code keeps what its own grid repeats.
 
@@ -145,7 +145,7 @@ class ByScores(ScoringSelector):
         return values if self.repeats else np.unique(values)
 
     def rank(self, clip: Clip, item: Item, *, n_frames: int, scores: Scores | None = None) -> Positions:
-        """Positions in `clip`, best first, each once: at most `n_frames`.
+        """Return at most `n_frames` distinct positions in `clip`, best first.
 
         Args:
             clip: the frames.
@@ -167,7 +167,7 @@ class ByScores(ScoringSelector):
         return best[np.sort(np.unique(best, return_index=True)[1])]
 
     def select(self, clip: Clip, item: Item, *, n_frames: int, scores: Scores | None = None) -> Positions:
-        """Positions in `clip`, in the order of time; arguments and errors as for `rank`."""
+        """Return positions in `clip`, in time order; arguments and errors as for `rank`."""
         scored = self._scored(clip, item, n_frames=n_frames, scores=scores)
         if not len(scored.frames):
             return scored.frames

@@ -1,4 +1,4 @@
-"""Selectors that ask a model or search: what they yield to the engine that runs them."""
+"""Selectors that ask a model or search: the requests they yield to the engine."""
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ FIRST_OF_SPEC = MODEL + ":"
 
 
 def names_model(text: str) -> bool:
-    """Whether a model is meant: the one under test (``model``) or another (``model:SPEC``).
+    """Whether a text denotes a model: the one under test (``model``) or another (``model:SPEC``).
 
     >>> names_model("model"), names_model("model:openai:x"), names_model("clip:/weights")
     (True, True, False)
@@ -26,7 +26,7 @@ def names_model(text: str) -> bool:
 
 
 def spec_of_model(text: str) -> str:
-    """The spec of the other model that is meant; empty for the model under test, and where none is meant.
+    """Return the spec of another model; empty for the model under test or no model.
 
     >>> spec_of_model("model:openai:x")
     'openai:x'
@@ -35,25 +35,25 @@ def spec_of_model(text: str) -> str:
 
 
 def other_models(*texts: str) -> tuple[str, ...]:
-    """The specs of the other models that are meant by these texts, each once; the `models` of a selector."""
+    """Return the distinct specs of other models in these texts: a selector's `models`."""
     return tuple(dict.fromkeys(filter(None, map(spec_of_model, texts))))
 
 
 class Objects(Record):
-    """What is searched for: the objects that the question is about, and those that they are found near."""
+    """Objects to search for: the targets of the question, and cues that are found near them."""
 
     targets: tuple[str, ...]
     cues: tuple[str, ...] = ()
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """All of them, each once, the targets first."""
+        """Return all distinct labels, targets first."""
         return tuple(dict.fromkeys((*self.targets, *self.cues)))
 
 
 @dataclass(frozen=True, kw_only=True)
 class SearchView:
-    """Frames that a search wants to be matched with texts before it goes on.
+    """Frames that a search needs matched with texts before it continues.
 
     `positions` are in the clip, shape (n,). Every frame is scaled to exactly `width_px` x `height_px`;
     a detector sees `side` x `side` of them as one picture.
@@ -68,7 +68,7 @@ class SearchView:
 
 @dataclass(frozen=True, kw_only=True)
 class SearchResult:
-    """What a search ends with: positions in the clip, best first, each once; `note` says what was found."""
+    """A search's result: distinct positions in the clip, best first; `note` describes what was found."""
 
     positions: NDArray[np.int64]
     note: str
@@ -80,15 +80,15 @@ Search: TypeAlias = Generator[SearchView, NDArray[np.float64], SearchResult]
 
 @runtime_checkable
 class AskingSelector(ScoringSelector, Protocol):
-    """A selector whose scores a model gives: the ``embedder`` of its `score_rules` names one."""
+    """A selector that gets its scores from a model, named by the ``embedder`` of its `score_rules`."""
 
     def ask(self, item: Item, images: Sequence[ImagePart], *, words: Words) -> Flow[NDArray[np.float64]]:
-        """A score for each candidate, shape (n_candidates,); `images` are the candidates in their order."""
+        """Return a score per candidate, shape (n_candidates,); `images` are the candidates in order."""
 
 
 @runtime_checkable
 class SearchingSelector(ScoringSelector, Protocol):
-    """A selector that looks at some of its candidates, one after the other, where it guesses the evidence.
+    """A selector that looks at some candidates in turn, where it expects the evidence.
 
     `objects_from` says who names what is looked for; where that is a model (see `names_model`), it is
     asked with the frames of `overview`.
@@ -97,10 +97,10 @@ class SearchingSelector(ScoringSelector, Protocol):
     objects_from: str
 
     def overview(self, clip: Clip) -> NDArray[np.int64]:
-        """Positions of the frames that a model sees before it names objects; none where none is asked."""
+        """Return the frames that a model sees before naming objects; empty if no model is asked."""
 
     def name_objects(self, item: Item, images: Sequence[ImagePart], *, words: Words) -> Flow[Objects]:
-        """What to look for."""
+        """Return what to look for."""
 
     def search(self, clip: Clip, item: Item, *, objects: Objects, n_frames: int) -> Search:
-        """Look until enough was seen."""
+        """Search until enough was seen."""

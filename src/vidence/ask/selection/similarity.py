@@ -1,4 +1,4 @@
-"""The frames that match the question best: ``similarity:blip-itm:WEIGHTS``."""
+"""The frames that best match the question: ``similarity:blip-itm:WEIGHTS``."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -21,7 +21,7 @@ class Settings(ScoredSettings):
 
 
 class Best(ByScores):
-    """The `n_frames` candidates with the highest scores, shown in the order of time.
+    """The `n_frames` candidates with the highest scores, in time order.
 
     Source: HERBench, section 5.1 and released code (Vanilla-BLIP: 2 candidates per second, question cut
         at 512 tokens); the paper says cosine similarity (``blip-itc``), the code takes the probability
@@ -31,12 +31,12 @@ class Best(ByScores):
     """
 
     def ranked(self, scores: Scores, n_frames: int, *, item: Item) -> Positions:
-        """Positions by falling score, at most `n_frames`."""
+        """Return at most `n_frames` positions by decreasing score."""
         return ranking.by_score(scores)[:n_frames]
 
 
 def create(settings: Settings) -> ScoringSelector:
-    """The selector; the argument gives the scores, such as ``blip-itm:WEIGHTS``.
+    """Create the selector; the argument names the scores, such as ``blip-itm:WEIGHTS``.
 
     Raises:
         UsageError: an unknown grid, or not exactly one source of scores.

@@ -75,7 +75,7 @@ class Settings(SearchSettings):
 
 
 class Tstar(ByScores):
-    """T*: objects are named, and looked for on mosaics of frames, first evenly, then where they may be.
+    """T*: objects are named, then searched for on mosaics of frames, first evenly, then where likely.
 
     An embedder stands for the detector: what it says of a frame and the name of an object is the confidence
     that the object is there; below `least` nothing is seen. With scores (of a file, or handed in) the search
@@ -98,7 +98,7 @@ class Tstar(ByScores):
         self.models = other_models(self.score_rules.embedder, self.objects_from)
 
     def rng(self, item: Item) -> np.random.Generator:
-        """The generator of a question; the same seed for all would draw the same places in all of them."""
+        """Return a question's generator; one seed for all would sample the same places everywhere."""
         digest = hashlib.sha256(item.item_id.encode()).digest()
         return np.random.default_rng([self._settings.seed, int.from_bytes(digest[:8], "big")])
 
@@ -112,7 +112,7 @@ class Tstar(ByScores):
         return state.sampled(n_frames, rng) if self._settings.pick == "drawn" else state.best(n_frames)
 
     def ranked(self, scores: Scores, n_frames: int, *, item: Item) -> Positions:
-        """Positions, best first or in the order sampled; the same question gives the same ones.
+        """Return positions, best first or in sampled order; deterministic per question.
 
         Raises:
             DataError: a score outside [0, 1].
@@ -128,13 +128,13 @@ class Tstar(ByScores):
         return self.picked(state, n_frames, rng)
 
     def overview(self, clip: Clip) -> Positions:
-        """Eight uniform frames for the model that names the objects; none where no model does."""
+        """Return eight uniform frames for the model that names the objects; none without a model."""
         if not self.objects_from or not clip.n_frames:
             return np.empty(0, np.int64)
         return midpoints(clip.n_frames, N_OVERVIEW)
 
     def name_objects(self, item: Item, images: Sequence[ImagePart], *, words: Words) -> Flow[Objects]:
-        """Targets and cues of a question: of the options, the item, a model, or the question itself.
+        """Return a question's targets and cues, from the options, the item, a model, or the question.
 
         Args:
             item: the question.
@@ -158,7 +158,7 @@ class Tstar(ByScores):
         return read_objects(reply.text, item_id=item.item_id)
 
     def search(self, clip: Clip, item: Item, *, objects: Objects, n_frames: int) -> Search:
-        """SearchStep at mosaics until every target was found or the budget of looks is spent.
+        """Look at mosaics until every target was found or the budget of looks is spent.
 
         Args:
             clip: the frames.
@@ -197,7 +197,7 @@ class Tstar(ByScores):
 
 
 def check_confidences(scores: Scores, item: Item) -> None:
-    """Refuse what is no confidence of a detector.
+    """Reject values that are not confidences.
 
     Raises:
         DataError: a score outside [0, 1].
@@ -212,7 +212,7 @@ def check_confidences(scores: Scores, item: Item) -> None:
 
 
 def _told(objects: Objects, state: SearchState) -> str:
-    """What was looked for, in one line."""
+    """Describe in one line what was searched for."""
     near = f" near {', '.join(objects.cues)}" if objects.cues else ""
     missing = f"; not found: {', '.join(state.missing)}" if state.missing else ""
     return (
@@ -222,7 +222,7 @@ def _told(objects: Objects, state: SearchState) -> str:
 
 
 def _listed(text: str) -> tuple[str, ...]:
-    """The names between commas, each once."""
+    """Return the distinct names between commas."""
     return tuple(dict.fromkeys(name for part in text.split(",") if (name := part.strip())))
 
 
@@ -237,7 +237,7 @@ def _of_tags(item: Item) -> Objects:
 
 
 def read_objects(text: str, *, item_id: str) -> Objects:
-    r"""The objects in a reply: two lines, ``Targets: a, b`` and ``Cues: c`` (or ``Cues: none``).
+    r"""Parse the objects in a reply: two lines, ``Targets: a, b`` and ``Cues: c`` (or ``Cues: none``).
 
     Source: T*, released code (two lines, anything else is an error).
     Departs: the lines begin with a word that says which is which.
@@ -262,7 +262,7 @@ def read_objects(text: str, *, item_id: str) -> Objects:
 
 
 def create(settings: Settings) -> Tstar:
-    """The selector.
+    """Create the selector.
 
     Raises:
         UsageError: an unknown grid, or not exactly one source of scores.

@@ -35,7 +35,7 @@ Picture: TypeAlias = NDArray[np.uint8]
 
 
 def weights_of(objects: Objects) -> dict[str, float]:
-    """How much a detection counts, by label.
+    """Return the weight of a detection by label.
 
     Source: T*, released code.
     Departs: what is both target and cue counts as a target.
@@ -72,7 +72,7 @@ class SearchSettings(ScoredSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class SearchStep:
-    """Frames to detect objects on: the cells of one mosaic, or one frame in full size."""
+    """Frames to detect objects in: the cells of one mosaic, or one frame in full size."""
 
     frames: tuple[int, ...]
     is_alone: bool
@@ -84,7 +84,7 @@ Detections: TypeAlias = Sequence[Mapping[str, float]]
 
 @dataclass(kw_only=True)
 class SearchState:
-    """What a search knows so far, and what it ends with.
+    """The current state of a search, and its result.
 
     Shapes: `scores`, `belief` and `is_visited` are (n_frames,). `scores` are weighted confidences, spread
     to neighbours; `belief` sums to 1. `missing` are the targets that were not found, `n_shown` counts
@@ -100,7 +100,7 @@ class SearchState:
 
     @classmethod
     def nothing(cls, n_frames: int, objects: Objects) -> Self:
-        """The state before the first frame is looked at."""
+        """Return the state before the first look."""
         return cls(
             scores=np.zeros(n_frames),
             belief=np.full(n_frames, 1 / n_frames),
@@ -110,7 +110,7 @@ class SearchState:
         )
 
     def weighted(self, seen: Mapping[str, float], frame: int) -> float:
-        """The highest weighted confidence of what is searched for; 0 where nothing is seen.
+        """Return the highest weighted confidence of the objects searched for; 0 if none is seen.
 
         Raises:
             DataError: a confidence outside [0, 1].
@@ -124,7 +124,7 @@ class SearchState:
         return max((self.weights.get(label, 0.0) * c for label, c in seen.items()), default=0.0)
 
     def best(self, n: int) -> Positions:
-        """The `n` frames with the highest scores; at equal scores the higher belief, then the earlier.
+        """Return the `n` frames with the highest scores; ties by belief, then time.
 
         Note: the released code draws them; see `sampled`.
         """
@@ -132,7 +132,7 @@ class SearchState:
         return np.lexsort((counting, -self.belief, -self.scores))[:n].astype(np.int64)
 
     def sampled(self, n: int, rng: np.random.Generator) -> Positions:
-        """`n` frames drawn without replacement in proportion to their scores, in the order drawn.
+        """Sample `n` frames without replacement in proportion to scores, in sampled order.
 
         Source: T*, released code (final frames).
         Departs: the generator is seeded, and a shorter draw from the same state is the beginning of a
@@ -147,7 +147,7 @@ class SearchState:
 
 
 def _next_frames(state: SearchState, n_cells: int, rng: np.random.Generator) -> Positions:
-    """The frames of the next mosaic, ascending: evenly at first, then where the belief is high."""
+    """Return the next mosaic's frames, ascending: evenly at first, then where the belief is high."""
     n = len(state.belief)
     if not state.is_visited.any():
         stride = max(n // n_cells, 1)
@@ -172,7 +172,7 @@ def _spread_to_neighbours(state: SearchState, frames: Positions) -> None:
 
 
 def believed(scores: NDArray[np.float64], is_visited: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Where to look next, from a smooth curve through what was seen: shape (n_frames,), sum 1.
+    """Return where to look next, from a smooth curve through the scores so far: shape (n_frames,), sum 1.
 
     Args:
         scores: of all frames, shape (n_frames,).
@@ -201,7 +201,7 @@ def believed(scores: NDArray[np.float64], is_visited: NDArray[np.bool_]) -> NDAr
 def _verify(
     state: SearchState, frame: int, seen: Mapping[str, float], *, threshold: float
 ) -> Generator[SearchStep, Detections, None]:
-    """SearchStep at a frame alone when its cell shows a target that is still missing."""
+    """Look at a single frame if its cell shows a target that is still missing."""
     hits = [target for target in state.missing if seen.get(target, 0.0) > 0]
     if not hits:
         return
@@ -214,7 +214,7 @@ def _verify(
 def search(
     n_frames: int, objects: Objects, *, settings: SearchSettings, rng: np.random.Generator
 ) -> Generator[SearchStep, Detections, SearchState]:
-    """Search a video of `n_frames` seconds; yields what to look at and is sent what is seen there.
+    """Search a video of `n_frames` seconds; yields what to look at and is sent the detections.
 
     Args:
         n_frames: length of the index space, one frame per second.
@@ -274,7 +274,7 @@ def run_search(
 
 @dataclass(frozen=True, kw_only=True)
 class Box:
-    """An object that was detected: its corners in pixels from the upper left, its label, 0 to 1."""
+    """A detected object: corners in pixels from the upper left, label, confidence 0 to 1."""
 
     left_px: float
     top_px: float
@@ -286,14 +286,14 @@ class Box:
 
 @runtime_checkable
 class Detector(Protocol):
-    """Finds objects in a picture. Pictures are RGB, shape (height, width, 3)."""
+    """Detects objects in a picture. Pictures are RGB, shape (height, width, 3)."""
 
     def detect(self, picture: Picture, labels: Sequence[str]) -> Sequence[Box]:
-        """The objects with one of these labels."""
+        """Return the objects with one of these labels."""
 
 
 def mosaic(cells: Sequence[Picture], side: int) -> Picture:
-    """`side` x `side` cells of one size as one picture, row by row; cells that are left over are black.
+    """Arrange `side` x `side` cells of one size in one picture, row by row; unused cells are black.
 
     Source: T*, released code.
     Departs: no.
@@ -313,7 +313,7 @@ def mosaic(cells: Sequence[Picture], side: int) -> Picture:
 
 
 def by_cell(boxes: Sequence[Box], *, side: int, width_px: int, height_px: int) -> list[dict[str, float]]:
-    """For each cell the highest confidence of every label with the centre of a box in it: side² of them.
+    """Return each cell's highest confidence per label among boxes with their centre in it: side² of them.
 
     Args:
         boxes: what was detected on the whole mosaic.

@@ -1,4 +1,4 @@
-"""Uniform frames: the rules of the papers and of their released code, and frames by no rule at all.
+"""Uniform frames: the rules of the papers and of their released code, and all or no frames.
 
 Every rule takes ``n_total >= 1`` frames and a budget ``k >= 1`` and gives positions of shape (n,), in
 the order of time. Rules that follow released code round as that code does, in floating point.
@@ -44,7 +44,7 @@ SUMMARIES: Mapping[str, str] = {
 
 
 def midpoints(n_total: int, k: int) -> Positions:
-    """The middle frame of each of min(k, n_total) equal segments.
+    """Return the middle frame of each of min(k, n_total) equal segments.
 
     >>> midpoints(8, 4).tolist()
     [1, 3, 5, 7]
@@ -54,7 +54,7 @@ def midpoints(n_total: int, k: int) -> Positions:
 
 
 def left_edges(n_total: int, k: int) -> Positions:
-    """The first frame of each of k equal segments; the last frame is reached only when all are taken.
+    """Return the first frame of each of k equal segments; the last frame only if all are taken.
 
     Source: HERBench, released code (uniform frame selector).
     Departs: no.
@@ -68,7 +68,7 @@ def left_edges(n_total: int, k: int) -> Positions:
 
 
 def inclusive(n_total: int, k: int) -> Positions:
-    """Exactly k frames from the first to the last, both included; frames repeat when k > n_total.
+    """Return exactly k frames from the first to the last, inclusive; frames repeat if k > n_total.
 
     A budget of one gives the first frame.
 
@@ -94,7 +94,7 @@ def inclusive_distinct(n_total: int, k: int) -> Positions:
 
 
 def strided(n_total: int, k: int) -> Positions:
-    """Every (n_total / k)-th frame from the first; a budget of one gives the middle frame.
+    """Return every (n_total / k)-th frame from the first; a budget of one gives the middle frame.
 
     Source: FRAG, released code (loading of frames).
     Departs: no. As there, rounding gives k + 1 frames for some lengths: 51 for k = 50 of 1,799.
@@ -110,7 +110,7 @@ def strided(n_total: int, k: int) -> Positions:
 
 
 def check_budget(n_frames: int) -> None:
-    """Refuse a budget that is not positive.
+    """Reject a budget that is not positive.
 
     Raises:
         UsageError: it is 0 or less.
@@ -123,7 +123,7 @@ def check_budget(n_frames: int) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Uniform(Selector):
-    """Frames by a rule that knows how many there are and nothing else."""
+    """Frames by a rule that uses only the number of frames."""
 
     rule: Rule
     version: int = 1
@@ -132,7 +132,7 @@ class Uniform(Selector):
     needs_media: bool = True
 
     def select(self, clip: Clip, item: Item, *, n_frames: int) -> Positions:
-        """Positions in `clip`, in the order of time; a clip without frames gives none.
+        """Return positions in `clip`, in time order; none for a clip without frames.
 
         Raises:
             UsageError: `n_frames` is not positive, and the rule keeps a budget.
@@ -158,5 +158,5 @@ _SELECTORS: Mapping[str, Uniform] = {
 
 
 def create(name: str) -> Selector:
-    """The selector of that name, one of `NAMES`."""
+    """Create the selector of that name, one of `NAMES`."""
     return _SELECTORS[name]

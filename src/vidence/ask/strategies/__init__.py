@@ -1,1 +1,1 @@
-"""How one question is answered: one file for each strategy."""
+"""Answering strategies, one per file."""

@@ -1,4 +1,4 @@
-"""Ask 2^m times and let a model, which does not know the answer, pick one of the replies."""
+"""Ask 2^m times and let a model that does not know the answer choose a reply."""
 
 from collections.abc import Mapping
 from typing import Annotated
@@ -23,12 +23,12 @@ class Settings(Record):
 
 
 def create(settings: Settings) -> Strategy:
-    """The strategy with its options."""
+    """Create the strategy."""
     return BestOfN(settings)
 
 
 class BestOfN(OfPlan):
-    """The candidate that the reward model holds for the best; of equals the earliest.
+    """The candidate that the reward model rates best; of equals the first.
 
     Points that cannot be read, also after one repair, rank last; without any the earliest candidate is the
     answer. With one candidate nothing is weighed: it is the reply of a run that asks once.
@@ -46,15 +46,15 @@ class BestOfN(OfPlan):
 
     @property
     def n_drawn(self) -> int:
-        """How many candidates there are."""
+        """Return the number of candidates."""
         return int(2**self.settings.m)
 
     def models(self) -> Mapping[str, str]:
-        """The reward model, where it is not the model under test."""
+        """Return the reward model, unless it is the model under test."""
         return {} if self.settings.reward == SELF else {REWARD: self.settings.reward}
 
     def answer(self, question: Question) -> Flow[Answer]:
-        """Ask for all candidates at once, then have them weighed."""
+        """Ask for all candidates at once, then rate them."""
         settings = self.settings
         prompt = question.prompt(PLAN)
         replies = yield from ask_candidates(prompt, self.n_drawn)

@@ -1,4 +1,4 @@
-"""Ask once, with the hints of the question up to a level behind it."""
+"""Ask once, with the question's hints up to a level."""
 
 from typing import Annotated, ClassVar, Final
 
@@ -24,12 +24,12 @@ class Settings(Record):
 
 
 def create(settings: Settings) -> Strategy:
-    """Ask with the hints of this level."""
+    """Create the strategy for this level."""
     return Hinted(settings.level)
 
 
 class Hinted(OfPlan):
-    """One prompt, one reply. The hints stand behind the question; those of lower levels are given, too.
+    """One prompt, one reply. The hints follow the question, including those of lower levels.
 
     A question that has fewer hints fails: without them it would be another question under the same name.
 
@@ -54,7 +54,7 @@ class Hinted(OfPlan):
 
 
 def hint_words(item: Item, level: int) -> str:
-    r"""The hints of an item up to a level, one line each; empty for level 0.
+    r"""Return an item's hints up to a level, one per line; empty for level 0.
 
     Raises:
         UsageError: it has fewer, or one that is empty.
@@ -74,5 +74,5 @@ def hint_words(item: Item, level: int) -> str:
 
 
 def said(words: str) -> str | Aside:
-    """The text that is appended to a question with these hints; empty without hints."""
+    """Return the text to append to a question for these hints; empty without hints."""
     return Aside(name=TEMPLATE, said={"hints": words}) if words else ""

@@ -1,6 +1,6 @@
-"""Ask once; the reply is the answer. Several replies to one prompt are told apart by their sample.
+"""Ask once; the reply is the answer. Several replies to one prompt are distinguished by sample number.
 
-The first of several is the one of a run that asks once.
+The first is that of a run that asks once.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,24 +11,24 @@ from vidence.records import Prompt, Reply, Step
 PLAN = ""  # the plan's own view
 
 MOST = 64
-"""So many candidates there can be at most."""
+"""Most candidates."""
 CANDIDATE = "candidate"
 
 
 def create() -> Strategy:
-    """The strategy of a plan that names none."""
+    """Create the default strategy."""
     return Once()
 
 
 class OfPlan:
-    """What most strategies show and ask: the plan's frames, and no model but the plan's."""
+    """Defaults of most strategies: the plan's frames, and no model other than the plan's."""
 
     def views(self, view: View) -> Mapping[str, View]:
-        """The plan's frames."""
+        """Return the plan's frames."""
         return {PLAN: view}
 
     def models(self) -> Mapping[str, str]:
-        """No model but the plan's."""
+        """Return no further models."""
         return {}
 
 
@@ -50,7 +50,7 @@ def ask(question: Question, view: str) -> Flow[Answer]:
 
 
 def ask_candidates(prompt: Prompt, n: int) -> Flow[tuple[Reply, ...]]:
-    """So many replies to a prompt, asked together.
+    """Request this many replies to a prompt concurrently.
 
     Candidate c is sample c: of a run with ``--repeats`` it is remembered from repeat c, so that a run with
     more or fewer candidates, or with another judge of them, gets the same ones.
@@ -62,7 +62,7 @@ def ask_candidates(prompt: Prompt, n: int) -> Flow[tuple[Reply, ...]]:
 def answered_with(
     prompt: Prompt, replies: Sequence[Reply], picked: int, *, view: str, more: Sequence[Step] = ()
 ) -> Answer:
-    """The answer that one of the candidates is; a single one is that of a run that asks once.
+    """Return the chosen candidate as the answer; a single one equals that of a run that asks once.
 
     `more` are the steps behind the candidates.
     """

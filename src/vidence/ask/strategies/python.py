@@ -1,7 +1,7 @@
-"""A Python generator that decides what is asked: ``python:FILE.py:NAME``, for short ``FILE.py:NAME``.
+"""A Python generator as strategy: ``python:FILE.py:NAME``, or ``FILE.py:NAME``.
 
-It takes ``question``, yields what is to be asked, is sent the replies, and returns a `contracts.Answer`. It
-shows the plan's frames. A `contracts.Strategy` that stands under the name is taken as it is.
+It receives ``question``, yields requests, is sent the replies, and returns a `contracts.Answer`. It shows the
+plan's frames. A `contracts.Strategy` under the name is used directly.
 """
 
 import inspect
@@ -23,14 +23,14 @@ class Settings(FunctionSettings):
 
 
 class FunctionStrategy(OfPlan):
-    """What a generator function yields is asked."""
+    """Sends the requests that a generator function yields."""
 
     def __init__(self, result: FunctionSource) -> None:
         self._call = Call.of(result, "strategy", offered=OFFERED, returns=RETURNS, attributes=WANTED)
         self.version = result.version
 
     def answer(self, question: Question) -> Flow[Answer]:
-        """Ask as the function says.
+        """Run the generator function.
 
         Raises:
             UsageError: it is no generator function, or returns no answer.
@@ -46,6 +46,6 @@ class FunctionStrategy(OfPlan):
 
 
 def create(settings: Settings) -> Strategy:
-    """The strategy of a function, or the strategy of that name."""
+    """Create the strategy of a function, or return the strategy of that name."""
     result = find("strategy", settings.function)
     return cast(Strategy, result.thing) if has_all(result.thing, WANTED) else FunctionStrategy(result)

@@ -1,4 +1,4 @@
-"""Ask again with other frames while the reply cannot be read, if the selector has others."""
+"""Ask again with other frames while the reply is unreadable, if the selector has others."""
 
 from collections.abc import Mapping
 from typing import Annotated
@@ -18,12 +18,12 @@ class Settings(Record):
 
 
 def create(settings: Settings) -> Strategy:
-    """Ask again up to `tries` times."""
+    """Create the strategy with up to `tries` tries."""
     return Retry(settings)
 
 
 class Retry(OfPlan):
-    """The first reply that can be read is the answer; the last one where none can."""
+    """The first readable reply is the answer; the last one if none is readable."""
 
     version = 1
 
@@ -31,12 +31,12 @@ class Retry(OfPlan):
         self.settings = settings
 
     def views(self, view: View) -> Mapping[str, View]:
-        """The plan's frames, and those of each retry; all come out of one pass over the video."""
+        """Return the plan's frames, and those of each retry; all come from one pass over the video."""
         retries = range(1, self.settings.tries + 1)
         return {PLAN: view} | {f"retry {i}": msgspec.structs.replace(view, retry=i) for i in retries}
 
     def answer(self, question: Question) -> Flow[Answer]:
-        """Ask until a reply can be read."""
+        """Ask until a reply is readable."""
         answer = yield from ask(question, PLAN)
         for view in question.shown[1:]:
             if not isinstance(question.read(answer.reply), Unreadable):

@@ -22,7 +22,7 @@ from vidence.text import refusal_in
 REWARD: Final = "reward"
 MOST_POINTS: Final = 4
 SAMPLING: Final = Sampling(temperature=0.0, max_tokens=256)
-"""How rewards are drawn; the options of a model's spec hold whatever stands here."""
+"""Default sampling of rewards; a model's spec overrides it."""
 RewardForm: TypeAlias = Literal["score", "list"]
 Shown: TypeAlias = Literal["plan", "none"]
 _ID_CHARS = 16
@@ -31,45 +31,45 @@ _SCORE = Form(fields=(Field(key="score", kind="points", meaning="how far to trus
 
 @dataclass(frozen=True, kw_only=True)
 class RewardExchange:
-    """What was asked of a reward model about some replies, and what it said.
+    """A request to a reward model about some replies, and its answer.
 
     `read` is None where nothing could be read, also not in the repair.
     """
 
     about: tuple[int, ...]
-    """The places of the candidates, in the order in which they were shown."""
+    """The candidates' indices, in the order shown."""
     read: int | None
     said: tuple[Reply, ...]
 
     def steps(self, model: str) -> tuple[Step, ...]:
-        """What it said, as steps; `model` is the strategy's name of the model."""
+        """Return the answers as steps; `model` is the strategy's name of the model."""
         about = self.about[0] if len(self.about) == 1 else None
         return tuple(Step(role=REWARD, reply=reply, model=model, about=about) for reply in self.said)
 
 
 @dataclass(frozen=True, kw_only=True)
 class RewardModel:
-    """Who is asked, by the name that flows use (empty: the model under test), and what it is shown."""
+    """The reward model's name in flows (empty: the model under test), and what it sees."""
 
     model: str = ""
     view: str
     frames: Shown = "plan"
 
     def score(self, subject: Subject, replies: Sequence[Reply]) -> Flow[list[RewardExchange]]:
-        """Points from 0 to 4 for each reply alone."""
+        """Return 0 to 4 points for each reply separately."""
         wanted = [(i,) for i in range(len(replies))]
         return (yield from _ask(self, subject, replies=replies, wanted=wanted, form="score"))
 
     def choose(
         self, subject: Subject, replies: Sequence[Reply], *, orders: int
     ) -> Flow[list[RewardExchange]]:
-        """Which reply is best, each time with all of them in another order; `read` is its place."""
+        """Return the index of the best reply, once per order of the replies."""
         wanted = [order_of(subject.item, len(replies), number) for number in range(orders)]
         return (yield from _ask(self, subject, replies=replies, wanted=wanted, form="list"))
 
 
 def best_by_points(points: Sequence[int | None]) -> int:
-    """The place of the reply with the most points; of equals, and where nothing could be read, the earliest.
+    """Return the index of the reply with most points; the first of equals, or if none could be parsed.
 
     >>> best_by_points([2, None, 3, 3]), best_by_points([None, None]), best_by_points([None, 0])
     (2, 0, 1)
@@ -78,7 +78,7 @@ def best_by_points(points: Sequence[int | None]) -> int:
 
 
 def most_chosen(chosen: Sequence[int | None]) -> int:
-    """The place that was chosen most often; of equals, and where nothing could be read, the earliest.
+    """Return the most frequent index; the first of equals, or if none could be parsed.
 
     >>> most_chosen([2, 1, 2]), most_chosen([2, None, 1]), most_chosen([None])
     (2, 1, 0)
@@ -88,7 +88,7 @@ def most_chosen(chosen: Sequence[int | None]) -> int:
 
 
 def order_of(item: Item, n: int, number: int) -> tuple[int, ...]:
-    """An order of so many replies, drawn from the question and the number of the order alone."""
+    """Return an order of replies determined by the question and the order's number."""
     key = hashlib.sha256(f"{item.item_id}\n{n}\n{number}".encode()).digest()
     return tuple(np.random.default_rng(int.from_bytes(key)).permutation(n).tolist())
 
@@ -98,13 +98,13 @@ def order_of(item: Item, n: int, number: int) -> tuple[int, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class _RewardReader:
-    """The parser of a comparison of replies, with an id that no reply can know."""
+    """Parses a comparison of replies, with an id that no reply can know."""
 
     form: Form
     marked: str
 
     def read(self, reply: Reply) -> int | str:
-        """What was read: points, or the place among those shown; or what is wrong."""
+        """Return points, or the index among the replies shown; or what is wrong."""
         if refused := refusal_in(reply):
             return f"it was declined: {refused.reason}"
         text = self.form.read(reply.text, marked=self.marked, is_cut=reply.finish == "length")
@@ -115,7 +115,7 @@ class _RewardReader:
 
 @dataclass(frozen=True, kw_only=True)
 class _Block(_RewardReader):
-    """Some replies as they are shown."""
+    """Some replies as shown."""
 
     prompt: Prompt
 
@@ -128,7 +128,7 @@ def _ask(
     wanted: Sequence[tuple[int, ...]],
     form: RewardForm,
 ) -> Flow[list[RewardExchange]]:
-    """Ask about each group of replies, the same words once; ask once more for what cannot be read."""
+    """Ask about each group of replies, identical prompts once; repeat once for unparsable answers."""
     blocks = [_block(who, subject, [replies[i].text for i in group], form=form) for group in wanted]
     by_prompt = {block.marked: block for block in blocks}
     values = yield from _asked(who, {key: block.prompt for key, block in by_prompt.items()})
@@ -183,7 +183,7 @@ def _block(who: RewardModel, subject: Subject, texts: Sequence[str], *, form: Re
 
 
 def _repair(who: RewardModel, subject: Subject, block: _Block, *, problem: str) -> Prompt:
-    """The prompt followed by the problem of the last reply, whose text is not repeated."""
+    """Return the prompt with the problem of the last answer, whose text is not repeated."""
     values = {"block_id": block.marked, "problem": problem}
     words = subject.prompt(who.view, (), more=Aside(name="reward-repair", said=values, is_alone=True)).parts
     behind = tuple(part for part in words if isinstance(part, TextPart))

@@ -1,4 +1,4 @@
-"""Ask several times; the answer that most replies give is the answer."""
+"""Ask several times; the most frequent answer counts."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -19,12 +19,12 @@ class Settings(Record):
 
 
 def create(settings: Settings) -> Strategy:
-    """The strategy with its options."""
+    """Create the strategy."""
     return SelfConsistency(settings)
 
 
 class SelfConsistency(OfPlan):
-    """The first reply with the answer that most replies give; of answers given equally often the earliest.
+    """The first reply with the most frequent answer; of equally frequent answers the first.
 
     A reply without an answer is no vote; where none has one, the first reply counts. Answers in words are
     the same where the rules for open answers find them equal.
@@ -40,7 +40,7 @@ class SelfConsistency(OfPlan):
 
     @property
     def n_drawn(self) -> int:
-        """How many replies there are."""
+        """Return the number of replies."""
         return self.settings.n
 
     def answer(self, question: Question) -> Flow[Answer]:
@@ -52,7 +52,7 @@ class SelfConsistency(OfPlan):
 
 
 def answer_groups(outcomes: Sequence[Outcome], *, is_text: bool) -> tuple[int | None, ...]:
-    """For each reply the place of the first one with the same answer; None where there is no answer.
+    """Return, for each reply, the index of the first one with the same answer; None without an answer.
 
     >>> says = [Answered(answer="3 m"), Answered(answer="two"), Answered(answer="3 metres")]
     >>> answer_groups(says, is_text=True)
@@ -74,7 +74,7 @@ def answer_groups(outcomes: Sequence[Outcome], *, is_text: bool) -> tuple[int | 
 
 
 def most_given(outcomes: Sequence[Outcome], *, is_text: bool) -> int:
-    """The place of the first reply with the answer that most of them give; 0 where none has an answer.
+    """Return the index of the first reply with the most frequent answer; 0 if none has an answer.
 
     >>> most_given([Answered(answer=letter) for letter in "ABBA"], is_text=False)
     0

@@ -1,4 +1,4 @@
-"""Ask, have the model review its own answer, and have it answered again, for so many rounds."""
+"""Ask, have the model review its own answer and answer again, for a number of rounds."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,14 +16,14 @@ REWRITE: Final = "rewrite"
 
 @dataclass(frozen=True)
 class RefineRound:
-    """An answer and the review that it led to, or None before the review."""
+    """An answer and its review; None before the review."""
 
     answer: Reply
     review: str | None = None
 
 
 def trail_of(rounds: Sequence[RefineRound]) -> str:
-    """The answers and reviews so far, each under its number.
+    """Return the answers and reviews so far, numbered.
 
     >>> print(trail_of([RefineRound(Reply(text="A"), "Look again."), RefineRound(Reply(text="B"))]))
     [Answer 1]
@@ -44,18 +44,18 @@ def trail_of(rounds: Sequence[RefineRound]) -> str:
 
 
 def rewrite_prompt(subject: Subject, view: str, rounds: Sequence[RefineRound]) -> Prompt:
-    """What asks for the answer again: the prompt of the question, with the trail behind it."""
+    """Return the prompt for the next answer: the question's prompt, followed by the trail."""
     values = {"trail": trail_of(rounds), "has_review": "yes" if rounds[-1].review is not None else ""}
     return subject.prompt(view, more=Aside(name=REWRITE, said=values))
 
 
 def is_unchanged(before: Reply, after: Reply) -> bool:
-    """Whether a rewritten answer has the very words of the one before, apart from space."""
+    """Whether a rewritten answer equals the previous one, ignoring space."""
     return before.text.split() == after.text.split()
 
 
 def review(subject: Subject, view: str, rounds: Sequence[RefineRound]) -> Flow[Reply]:
-    """Ask for a review of the last answer, with the same frames and the question, and no right answer."""
+    """Ask for a review of the last answer, with the same frames and question, without the right answer."""
     critique = Aside(name=CRITIQUE, said={"trail": trail_of(rounds)}, is_alone=True)
     (reply,) = yield [Ask(prompt=subject.prompt(view, more=critique))]
     return reply
@@ -71,7 +71,7 @@ class Settings(Record):
 
 
 def create(settings: Settings) -> Strategy:
-    """The strategy with its options."""
+    """Create the strategy."""
     return SelfRefine(settings)
 
 
